@@ -21,7 +21,7 @@ use crate::names::Interner;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("more than {} {what} in one log: take a part of it, by time or by case", u32::MAX - 1)]
 pub struct TooLarge {
-    /// What there are too many of.
+    /// What there are too many of, in the plural.
     pub what: &'static str,
 }
 
@@ -120,9 +120,9 @@ pub struct InstanceRow<'a> {
     pub activity: u32,
     /// When it was ready, UTC nanoseconds since 1970, or [`UNKNOWN`].
     pub ready_ns: i64,
-    /// When it started, or [`UNKNOWN`].
+    /// When it started, UTC nanoseconds since 1970, or [`UNKNOWN`].
     pub start_ns: i64,
-    /// When it ended, or [`UNKNOWN`].
+    /// When it ended, UTC nanoseconds since 1970, or [`UNKNOWN`].
     pub end_ns: i64,
     /// The resource, by [`LogBuilder::resource`].
     pub resource: Option<u32>,
@@ -130,7 +130,7 @@ pub struct InstanceRow<'a> {
     pub status: Status,
     /// Which attempt, from 1; 0 when nobody says.
     pub attempt: u32,
-    /// Numbers.
+    /// Numbers that are known of it; see [`Measure`] for their units.
     pub measures: &'a [(Measure, i64)],
     /// Who counted the bytes among them.
     pub bytes_from: BytesFrom,
@@ -272,7 +272,7 @@ impl LogBuilder {
         &mut self.log.left_out
     }
 
-    /// Which instance the next one will be.
+    /// Number of the next instance as it is added; [`LogBuilder::places`] has the final ones.
     pub fn next_instance(&self) -> u32 {
         self.log.instances.activity.len() as u32
     }
@@ -653,7 +653,7 @@ impl LogBuilder {
         }
     }
 
-    /// The log.
+    /// The log of all cases that were ended.
     pub fn finish(mut self) -> ActivityLog {
         let rows = self.log.instances.activity.len();
         let mut log = self.log;

@@ -27,7 +27,7 @@ pub struct ActivityLog {
     pub flows: Option<Flows>,
     /// What is not in the log, or not as it should be.
     pub left_out: LeftOut,
-    /// What a reader of a picture should know.
+    /// What an instance and a case are, and which filters were applied, in words.
     pub words: Words,
 }
 
@@ -68,7 +68,7 @@ pub struct Instances {
 /// What became of an activity instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// Nobody says.
+    /// The log does not say what became of it.
     #[default]
     Unknown,
     /// It ended as it should.
@@ -108,15 +108,15 @@ pub enum Measure {
     WrittenBytes,
     /// Bytes of files that were read at least once; what `ReadBytes` has more was read again.
     UniqueReadBytes,
-    /// Calls that read.
+    /// Number of calls that read.
     ReadCalls,
-    /// Calls that wrote.
+    /// Number of calls that wrote.
     WriteCalls,
     /// Time spent in reads and writes, all threads added up, in nanoseconds.
     IoTimeNs,
     /// CPU time, user and system, in nanoseconds.
     CpuTimeNs,
-    /// CPUs asked for.
+    /// Number of CPUs asked for.
     Cpus,
     /// Memory asked for, in bytes.
     MemoryBytes,
@@ -143,9 +143,9 @@ pub struct Cases {
 /// The instances of a case.
 #[derive(Debug, Clone)]
 pub enum Members<'a> {
-    /// Consecutive numbers.
+    /// Consecutive numbers of instances.
     Range(std::ops::Range<u32>),
-    /// Listed numbers.
+    /// Numbers of instances, one by one.
     List(std::iter::Copied<std::slice::Iter<'a, u32>>),
 }
 
@@ -175,7 +175,7 @@ impl Cases {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there is none.
+    /// Whether there is no case.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -201,12 +201,12 @@ impl Cases {
     }
 }
 
-/// An attribute of instances.
+/// An attribute of instances, with its value for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attribute {
     /// Its name in the source.
     pub key: String,
-    /// Its values.
+    /// Its values, by the numbers that stand in `of`.
     pub names: Names,
     /// Of each instance the number of its value, or [`NONE`].
     pub of: Vec<u32>,
@@ -231,9 +231,9 @@ pub struct Flows {
 /// Bytes from one instance to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
-    /// The instance that wrote.
+    /// The instance that wrote: its number in the log.
     pub from: u32,
-    /// The instance that read.
+    /// The instance that read: its number in the log.
     pub to: u32,
     /// Bytes read of what `from` wrote.
     pub bytes: i64,
@@ -244,9 +244,9 @@ pub struct Flow {
 pub struct LeftOut {
     /// Events of which no time is known. They are in the log, in their place.
     pub events_without_time: u64,
-    /// Instances that started and of which no end is told, in a log that tells ends.
+    /// Instances that started and of which no end is known, in a log that has ends.
     pub without_end: u64,
-    /// Instances that ended and of which no start is told, in a log that tells starts.
+    /// Instances that ended and of which no start is known, in a log that has starts.
     pub without_start: u64,
     /// Events that begin or end nothing (suspended, resumed, reassigned, …) and belong to no
     /// instance of their own.
@@ -266,7 +266,7 @@ pub struct LeftOut {
     pub start_traced: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
-    /// Bytes written, likewise.
+    /// Bytes written in the dataset that belong to no instance of the log.
     pub written_bytes_of_others: u64,
 }
 
@@ -323,18 +323,18 @@ impl LeftOut {
 pub struct Words {
     /// What an instance is: `task`, `job`, `event`.
     pub instance: String,
-    /// What a case is.
+    /// What a case is, in words; empty when the log does not say.
     pub notion: String,
     /// What the activity is, when it is not the usual.
     pub activity: String,
-    /// Filters that were applied.
+    /// Filters that were applied, in words.
     pub filters: Vec<String>,
     /// What an instance is ready by: `submitted`, `eligible`, `scheduled`.
     pub ready: String,
 }
 
 impl ActivityLog {
-    /// How many instances there are.
+    /// Number of instances.
     pub fn len(&self) -> usize {
         self.instances.activity.len()
     }
@@ -355,12 +355,12 @@ impl ActivityLog {
         self.time_ns(self.instances.start[instance as usize])
     }
 
-    /// When an instance ended, or its only moment.
+    /// When an instance ended, or its only moment, UTC nanoseconds since 1970.
     pub fn end_ns(&self, instance: u32) -> Option<i64> {
         self.time_ns(self.instances.end[instance as usize])
     }
 
-    /// When an instance was ready to run.
+    /// When an instance was ready to run, UTC nanoseconds since 1970.
     pub fn ready_ns(&self, instance: u32) -> Option<i64> {
         self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))
     }

@@ -16,7 +16,7 @@ pub struct Filter {
     pub to_ns: Option<i64>,
     /// Only these activities; `*` stands for any text. Empty for all.
     pub activities: Vec<String>,
-    /// None of these activities.
+    /// Only instances of none of these activities; `*` stands for any text.
     pub without_activities: Vec<String>,
     /// Only instances with one of these values of an attribute that the log keeps; several
     /// attributes must all fit.
@@ -46,7 +46,7 @@ pub enum FilterError {
 }
 
 impl Filter {
-    /// Whether everything passes.
+    /// Whether the filter lets everything pass.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -13,12 +13,12 @@ pub struct Names {
 }
 
 impl Names {
-    /// How many there are.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -102,22 +102,22 @@ impl Interner {
         self.table.find(hash(text), |&number| self.names.get(number) == text).copied()
     }
 
-    /// How many texts there are.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The texts so far.
+    /// The texts so far, by their numbers.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// The texts.
+    /// All texts, by their numbers.
     pub fn into_names(self) -> Names {
         self.names
     }

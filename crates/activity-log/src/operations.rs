@@ -6,9 +6,9 @@
 pub enum OperationKind {
     /// Opened it.
     Open,
-    /// Read.
+    /// Read from it.
     Read,
-    /// Wrote.
+    /// Wrote to it.
     Write,
     /// Closed it.
     Close,
@@ -33,7 +33,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    /// All of them.
+    /// All kinds, in the order of their numbers (`kind as usize`).
     pub const ALL: [Self; 13] = [
         Self::Open,
         Self::Read,
@@ -50,7 +50,7 @@ impl OperationKind {
         Self::Other,
     ];
 
-    /// As the table `io_events` calls it.
+    /// Its name in the table `io_events`, such as `read`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -69,26 +69,26 @@ impl OperationKind {
         }
     }
 
-    /// What is called so.
+    /// The kind that the table `io_events` calls by this name; [`Self::Other`] for any other name.
     pub fn of(name: &str) -> Self {
         Self::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or(Self::Other)
     }
 }
 
-/// An operation.
+/// An operation of a process on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
     /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
     pub process: u32,
     /// On which file: its number.
     pub file: u32,
-    /// What.
+    /// What the process did.
     pub kind: OperationKind,
     /// When it began, in nanoseconds since 1970.
     pub start_ns: i64,
-    /// When it ended.
+    /// When it ended, in nanoseconds since 1970; `None` when that is not known.
     pub end_ns: Option<i64>,
-    /// Where in the file.
+    /// Where in the file it began, in bytes.
     pub offset: Option<i64>,
     /// How many bytes were asked for.
     pub size: Option<i64>,
@@ -102,7 +102,7 @@ impl Operation {
         self.end_ns.map(|end| end.saturating_sub(self.start_ns).max(0))
     }
 
-    /// Bytes that it moved.
+    /// Bytes that it moved; 0 for what failed and for all but reads and writes.
     pub fn bytes(&self) -> i64 {
         match self.kind {
             OperationKind::Read | OperationKind::Write => self.result.unwrap_or(0).max(0),
@@ -110,7 +110,7 @@ impl Operation {
         }
     }
 
-    /// Whether it failed.
+    /// Whether it failed: its result is an error number.
     pub fn failed(&self) -> bool {
         self.result.is_some_and(|result| result < 0)
     }
@@ -121,17 +121,17 @@ impl Operation {
 pub struct OperationSum {
     /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
     pub process: u32,
-    /// On which file.
+    /// On which file: its number.
     pub file: u32,
-    /// When the first began.
+    /// When the first of them began, in nanoseconds since 1970.
     pub first_ns: i64,
-    /// When the last ended.
+    /// When the last of them ended, in nanoseconds since 1970.
     pub last_ns: i64,
-    /// Reads.
+    /// Sums of the reads.
     pub read: DirectionSum,
-    /// Writes.
+    /// Sums of the writes.
     pub write: DirectionSum,
-    /// Page faults.
+    /// Number of page faults on mappings of the file.
     pub faults: i64,
 }
 
@@ -140,9 +140,9 @@ pub struct OperationSum {
 pub struct DirectionSum {
     /// Calls, failed ones included.
     pub calls: i64,
-    /// Bytes.
+    /// Bytes that they moved.
     pub bytes: i64,
-    /// Failed calls.
+    /// Number of calls that failed.
     pub errors: i64,
     /// Time in them, in nanoseconds.
     pub time_ns: i64,
@@ -153,9 +153,9 @@ pub struct DirectionSum {
 /// An operation, or many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TracedOperation {
-    /// One.
+    /// A single operation.
     One(Operation),
-    /// Many.
+    /// Reads and writes that were added up when they were traced.
     Sum(OperationSum),
 }
 
@@ -164,13 +164,13 @@ pub enum TracedOperation {
 pub struct IoPhase {
     /// When it began, in nanoseconds since 1970.
     pub from_ns: i64,
-    /// When it ended.
+    /// When it ended, in nanoseconds since 1970.
     pub to_ns: i64,
-    /// Whether it wrote.
+    /// Whether it is of writes; otherwise it is of reads.
     pub write: bool,
-    /// Bytes.
+    /// Bytes that were moved in it.
     pub bytes: i64,
-    /// Operations.
+    /// Number of operations in it.
     pub operations: u64,
     /// Whether the operations were added up when they were traced: then only the first and the last
     /// moment are known.

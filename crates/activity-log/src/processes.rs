@@ -5,7 +5,7 @@ use crate::{NONE, Names};
 /// Processes of one or more hosts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Processes {
-    /// Hosts.
+    /// Names of hosts.
     pub hosts: Names,
     /// Names of programs.
     pub programs: Names,
@@ -17,7 +17,7 @@ pub struct Processes {
     pub lost: u64,
 }
 
-/// A process.
+/// A process as it was traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessRow {
     /// Its host: a number in [`Processes::hosts`].
@@ -38,9 +38,10 @@ pub struct ProcessRow {
     pub owner: u32,
     /// When it started, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When it ended; `None` while it runs, or when its end is not known.
+    /// When it ended, in nanoseconds since 1970; `None` while it runs, or when its end is not
+    /// known.
     pub ended_ns: Option<i64>,
-    /// Its exit code.
+    /// Its exit code; `None` when it has none or none is known.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub exit_signal: Option<i32>,
@@ -53,20 +54,20 @@ pub struct ProcessRow {
 /// Reads and writes of files, added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessIo {
-    /// Calls that read.
+    /// Number of calls that read.
     pub read_calls: i64,
-    /// Bytes that they brought.
+    /// Bytes that these calls read.
     pub read_bytes: i64,
-    /// Calls that wrote.
+    /// Number of calls that wrote.
     pub write_calls: i64,
-    /// Bytes that they took.
+    /// Bytes that these calls wrote.
     pub written_bytes: i64,
     /// Time in all of them, in nanoseconds.
     pub time_ns: i64,
 }
 
 impl ProcessIo {
-    /// Adds what another did.
+    /// Adds the reads and writes of another.
     pub fn add(&mut self, other: &Self) {
         for (sum, more) in [
             (&mut self.read_calls, other.read_calls),

@@ -5,10 +5,10 @@
 
 use crate::{NONE, Names};
 
-/// A run.
+/// A run as a graph: tasks, their dependencies, and the files that passed between them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunGraph {
-    /// What the run is called.
+    /// Name of the run.
     pub name: String,
     /// What its nodes are: `task`, `job` or `process`.
     pub noun: &'static str,
@@ -35,13 +35,13 @@ pub struct RunGraph {
 /// Records of a host's trace that were lost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loss {
-    /// The host.
+    /// Name of the host.
     pub host: String,
     /// It happened after this, in nanoseconds since 1970.
     pub from_ns: i64,
-    /// And before this.
+    /// It happened before this, in nanoseconds since 1970.
     pub to_ns: i64,
-    /// How many.
+    /// Number of records that were lost.
     pub count: u64,
 }
 
@@ -59,29 +59,31 @@ impl RunGraph {
 pub struct RunTask {
     /// What its run calls it; where that is a whole command, its activity and its id there.
     pub name: String,
-    /// What it is an instance of.
+    /// Name of the activity of which it is an instance.
     pub activity: String,
     /// What it executed, as a shell would be given it; `None` when that is not known.
     pub command: Option<String>,
-    /// Where it ran, if that is told.
+    /// Path of the directory in which it ran; `None` when that is not known.
     pub work_dir: Option<String>,
-    /// Attempts at it.
+    /// Number of attempts at it.
     pub attempts: u32,
     /// When its first attempt was ready or submitted, whichever is known to be earlier.
     pub first_ns: Option<i64>,
-    /// When its last attempt was submitted.
+    /// When its last attempt was submitted, in nanoseconds since 1970.
     pub submitted_ns: Option<i64>,
-    /// When its last attempt began to run.
+    /// When its last attempt began to run, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When its last attempt ended.
+    /// When its last attempt ended, in nanoseconds since 1970.
     pub finished_ns: Option<i64>,
     /// By how much start and end can be wrong, in nanoseconds.
     pub precision_ns: i64,
     /// How long the last attempt ran, in nanoseconds, where that is told without times.
     pub run_time_ns: Option<i64>,
-    /// Time in traced reads of the last attempt, added up over its processes and threads.
+    /// Time in traced reads of the last attempt, in nanoseconds, added up over its processes and
+    /// threads.
     pub read_ns: Option<i64>,
-    /// Time in traced writes, likewise.
+    /// Time in traced writes of the last attempt, in nanoseconds, added up over its processes and
+    /// threads.
     pub write_ns: Option<i64>,
     /// Whether what it waits for is told, be it that it waits for nothing.
     pub parents_known: bool,
@@ -103,12 +105,12 @@ pub struct RunTask {
     pub forked_others: bool,
 }
 
-/// A declared dependency.
+/// A dependency between two tasks, as it was declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Declared {
-    /// What is waited for.
+    /// The task that is waited for: a place in [`RunGraph::tasks`].
     pub from: u32,
-    /// What waits.
+    /// The task that waits: a place in [`RunGraph::tasks`].
     pub to: u32,
     /// Whether it is the start that is waited for (Slurm's `after`), not the end.
     pub for_start: bool,
@@ -125,7 +127,7 @@ pub struct FileFlow {
     pub writer: u32,
     /// Which attempt at the writer it was, so that what several attempts wrote is distinguished.
     pub writer_attempt: u32,
-    /// Which attempt at the reader.
+    /// Which attempt at the reader it was.
     pub reader_attempt: u32,
     /// Whether it was there before anything was traced.
     pub was_there: bool,
@@ -137,13 +139,13 @@ pub struct FileFlow {
     pub written_bytes: i64,
     /// Bytes that the reader read.
     pub read_bytes: i64,
-    /// When the writer's first write began.
+    /// When the writer's first write began, in nanoseconds since 1970.
     pub first_write_ns: Option<i64>,
-    /// When the writer's last write ended.
+    /// When the writer's last write ended, in nanoseconds since 1970.
     pub last_write_ns: Option<i64>,
-    /// When the reader's first read began.
+    /// When the reader's first read began, in nanoseconds since 1970.
     pub first_read_ns: Option<i64>,
-    /// When the reader's last read ended.
+    /// When the reader's last read ended, in nanoseconds since 1970.
     pub last_read_ns: Option<i64>,
     /// Whether the order of the two is not sure, because their hosts' clocks differ.
     pub doubtful: bool,

@@ -5,10 +5,10 @@
 
 use crate::NONE;
 
-/// A run.
+/// A run as its tasks were traced.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TracedRun {
-    /// What it is called.
+    /// Name of the run.
     pub name: String,
     /// Its tasks, in the order of their starts.
     pub tasks: Vec<TracedTask>,
@@ -46,11 +46,12 @@ pub struct RunLeftOut {
 pub struct TracedTask {
     /// Its name in the run.
     pub name: String,
-    /// What it is an instance of.
+    /// Name of the activity of which it is an instance.
     pub activity: String,
-    /// When it began; `None` when only its run time is told.
+    /// When it began, in seconds since the run's first task; `None` when only its run time is
+    /// known.
     pub start_s: Option<f64>,
-    /// How long it ran.
+    /// How long it ran, in seconds.
     pub run_s: f64,
     /// Its host, where that is one.
     pub host: Option<String>,
@@ -58,9 +59,9 @@ pub struct TracedTask {
     pub after: Vec<u32>,
     /// Whether its reads and writes were traced.
     pub traced: bool,
-    /// What it read.
+    /// What it read, by who wrote it.
     pub inputs: Vec<TracedInput>,
-    /// What it wrote.
+    /// What it wrote, by who read it.
     pub outputs: Vec<TracedOutput>,
     /// How far it wrote in all its files, each counted once, in bytes; `None` when nothing was
     /// traced.

@@ -14,12 +14,12 @@ pub struct Variants {
     pub of_case: Vec<u32>,
 }
 
-/// One sequence of activities.
+/// A sequence of activities, and the number of cases that have it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variant {
     /// The activities in the order of their starts.
     pub trace: Vec<u32>,
-    /// How many cases have it.
+    /// Number of cases with this sequence of activities.
     pub count: u64,
 }
 

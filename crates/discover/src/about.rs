@@ -18,7 +18,7 @@ pub struct About {
     pub ready: String,
     /// Filters that were applied before.
     pub filters: Vec<String>,
-    /// How many instances the log has.
+    /// Number of instances in the log.
     pub instances: u64,
     /// How many cases there are, those without instances included.
     pub cases: u64,

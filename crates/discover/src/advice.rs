@@ -60,7 +60,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Small and unaligned requests.
+    /// Finds small and unaligned requests, of reads and of writes.
     fn sizes(&mut self) {
         let of = *self.thresholds;
         for (direction, (kind, many)) in DIRECTIONS.into_iter().enumerate() {

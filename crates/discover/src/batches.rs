@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::about::About;
 
-/// What is wanted.
+/// What counts as a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Two instances are of one batch if the second starts no later than so many nanoseconds after
@@ -38,13 +38,13 @@ impl Default for Options {
 pub enum BatchKind {
     /// All start together and end together.
     Simultaneous,
-    /// All start together.
+    /// All start at the same moment.
     AtStart,
-    /// All end together.
+    /// All end at the same moment.
     AtEnd,
     /// Each starts when the one before it ends.
     Sequential,
-    /// Anything else.
+    /// None of the other kinds, such as instances that overlap in time.
     Concurrent,
 }
 
@@ -52,7 +52,7 @@ impl BatchKind {
     /// All kinds in the order in which they are looked for.
     pub const ALL: [Self; 5] = [Self::Simultaneous, Self::AtStart, Self::AtEnd, Self::Sequential, Self::Concurrent];
 
-    /// In a word.
+    /// Its name in lower case with underscores, such as `at_start`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Simultaneous => "simultaneous",
@@ -67,12 +67,12 @@ impl BatchKind {
 /// The batches of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Batches {
-    /// What they are of.
+    /// The log that the batches are of.
     #[serde(flatten)]
     pub about: About,
     /// The distance that was used, in nanoseconds.
     pub merge_distance_ns: i64,
-    /// The smallest size that was used.
+    /// The smallest number of instances of a batch that was used.
     pub min_size: usize,
     /// Whether a batch belongs to one resource.
     pub by_resource: bool,
@@ -89,28 +89,28 @@ pub struct Batches {
 /// The batches of an activity and a resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Group {
-    /// The activity.
+    /// Name of the activity.
     pub activity: String,
     /// The resource; `None` when resources were not looked at.
     pub resource: Option<String>,
     /// How many instances were looked at, in batches and not.
     pub instances: u64,
-    /// How many of them are in batches.
+    /// Number of these instances that are in batches.
     pub in_batches: u64,
-    /// By start.
+    /// Its batches, by their first start.
     pub batches: Vec<Batch>,
 }
 
-/// One batch.
+/// Instances of one activity (and resource) that were worked on together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Batch {
     /// How its instances lie to each other.
     pub kind: BatchKind,
     /// The first start, UTC nanoseconds since 1970.
     pub start_ns: i64,
-    /// The last end.
+    /// The last end, UTC nanoseconds since 1970.
     pub end_ns: i64,
-    /// How many instances it has.
+    /// Number of instances in the batch.
     pub instances: u64,
     /// The cases of them, each once, in the order of their first starts.
     pub cases: Vec<String>,
@@ -118,7 +118,7 @@ pub struct Batch {
 
 type Key = (u32, u32, i64, i64, u32);
 
-/// Finds batches.
+/// Finds the batches of a log, by activity and, if wanted, resource.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches {
     let mut found = Batches {
         about: About::of(log, cases),

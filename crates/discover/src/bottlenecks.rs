@@ -30,21 +30,22 @@ use crate::stats::percentile;
 /// From where on something is a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Options {
-    /// Share of the running time that reads and writes take.
+    /// Share of the running time in reads and writes from which on it is a finding, 0 to 1.
     pub io_share: f64,
-    /// Share of the bytes read that were read before.
+    /// Share of the bytes read that were read before from which on it is a finding, 0 to 1.
     pub re_read_share: f64,
-    /// Bytes that a call moves on average.
+    /// Bytes that a call moves on average below which reads and writes are small.
     pub tiny_bytes: f64,
-    /// So many calls are many.
+    /// Number of calls from which on small reads and writes are a finding.
     pub many_calls: i64,
-    /// So many times the median is a straggler.
+    /// Multiple of the median running time of its activity above which an instance is a
+    /// straggler.
     pub straggler_factor: f64,
-    /// So many instances of an activity are needed to speak of stragglers.
+    /// Number of instances that an activity needs to have stragglers.
     pub straggler_instances: usize,
-    /// Share of the CPU time asked for that was used.
+    /// Share of the CPU time asked for that was used below which it is a finding, 0 to 1.
     pub cpu_share: f64,
-    /// Time limit as a multiple of the running time.
+    /// Multiple of the running time from which on a time limit is a finding.
     pub limit_factor: f64,
     /// Findings with less time at stake than this share of the largest are left out (and counted).
     pub least_share: f64,
@@ -66,27 +67,27 @@ impl Default for Options {
     }
 }
 
-/// What kind of finding.
+/// The kinds of findings; the table above says when each is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BottleneckKind {
-    /// Waiting in the queue.
+    /// Instances waited in the queue, from ready to start.
     Queue,
-    /// Running.
+    /// Instances ran: the sum of their running times.
     Activity,
     /// Waiting between two activities, beyond the queue.
     Wait,
     /// Time in reads and writes.
     IoTime,
-    /// Bytes read again.
+    /// Bytes were read again that had been read before.
     ReRead,
-    /// Small reads and writes.
+    /// Reads and writes moved few bytes each, on average.
     TinyRequests,
-    /// Bytes moved slowly.
+    /// Bytes moved slower than those of other activities that moved as much.
     LowRate,
     /// Instances much slower than their like.
     Straggler,
-    /// Attempts that failed.
+    /// Attempts failed or were aborted after they had started.
     Failed,
     /// CPUs asked for and not used.
     IdleCpus,
@@ -95,7 +96,7 @@ pub enum BottleneckKind {
 }
 
 impl BottleneckKind {
-    /// As in the output.
+    /// Its name in lower case with hyphens, as in the output: `queue`, `re-read`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
@@ -142,18 +143,18 @@ impl BottleneckKind {
     }
 }
 
-/// Something that costs time.
+/// One finding: something that costs time, with the time at stake.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What kind.
+    /// What kind of finding it is.
     pub kind: BottleneckKind,
     /// The activity; of waits the second one.
     pub activity: String,
-    /// Of waits the first activity.
+    /// Of a wait the activity that ended before it; `None` of all other kinds.
     pub after: Option<String>,
     /// Time at stake in nanoseconds, over all instances.
     pub at_stake_ns: i64,
-    /// How many instances it is about.
+    /// Number of instances that show the finding.
     pub instances: u64,
     /// What was found, in a sentence with its numbers.
     pub found: String,
@@ -170,18 +171,18 @@ pub struct Example {
     pub place: u64,
     /// When it started, UTC nanoseconds since 1970.
     pub start_ns: Option<i64>,
-    /// On what, where known.
+    /// The resource on which it ran; `None` where that is not known.
     pub resource: Option<String>,
-    /// The time that it is about, in nanoseconds.
+    /// What of its time is at stake, in nanoseconds.
     pub time_ns: i64,
 }
 
-/// The list.
+/// The ranked list of bottlenecks of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bottlenecks {
-    /// What it is of.
+    /// The log that the list is of.
     pub about: About,
-    /// Thresholds.
+    /// The thresholds by which findings were made.
     pub options: Options,
     /// Findings, most time at stake first.
     pub findings: Vec<Finding>,
@@ -248,7 +249,7 @@ impl Search<'_> {
         }
     }
 
-    /// Findings about one activity.
+    /// Adds the findings about one activity, whose instances are `all`.
     fn of_activity(&mut self, activity: u32, all: &[u32], options: &Options) {
         let log = self.log;
         let queue: Vec<(u32, i128)> =
@@ -472,7 +473,7 @@ impl Search<'_> {
     }
 }
 
-/// Finds what costs time.
+/// Finds what costs time in a log and ranks it by the time at stake.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlenecks {
     let mut search = Search { log, cases, case_of: cases.of_instances(log.len()), findings: Vec::new() };
     let mut of: Vec<Vec<u32>> = vec![Vec::new(); log.activities.len()];

@@ -14,7 +14,7 @@ use flowmine_activity_log::{FileFlow, NONE, RunGraph, RunTask};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-/// What was found.
+/// The kinds of findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
@@ -46,7 +46,7 @@ impl CheckKind {
         }
     }
 
-    /// What can be done.
+    /// What a user can do about a finding of this kind, in sentences.
     pub fn advice(self) -> &'static str {
         match self {
             Self::MissingDependency => {
@@ -67,24 +67,24 @@ impl CheckKind {
     }
 }
 
-/// One finding.
+/// One difference between what was declared and what was traced.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What it is.
+    /// What kind of finding it is.
     pub kind: CheckKind,
     /// The task that wrote, or is waited for.
     pub first: Option<String>,
-    /// What that is an instance of.
+    /// Name of the activity of which the first task is an instance.
     pub first_activity: Option<String>,
     /// The task that read, waits, or wrote too.
     pub second: Option<String>,
-    /// What that is an instance of.
+    /// Name of the activity of which the second task is an instance.
     pub second_activity: Option<String>,
     /// The file, where it is about one; of several the one with most bytes.
     pub path: Option<String>,
-    /// Files that it is about.
+    /// Number of files that the finding is about.
     pub files: u64,
-    /// Bytes that passed, or were written, in them.
+    /// Bytes that passed from the one task to the other, or were written, in these files.
     pub bytes: i64,
     /// Of a missing dependency: from the writer's last write to the reader's first read, the
     /// shortest of all files. Negative: it read before all was written.
@@ -96,16 +96,16 @@ pub struct Finding {
     pub doubtful: bool,
 }
 
-/// What a check found.
+/// What a check of one run found, and how much it could judge.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Check {
-    /// The run.
+    /// Name of the run.
     pub run: String,
     /// What its nodes are: `task` or `job`.
     pub noun: &'static str,
-    /// Tasks.
+    /// Number of tasks (or jobs) in the run.
     pub tasks: u64,
-    /// Tasks of which nothing was traced.
+    /// Number of tasks of which nothing was traced, without those whose earlier result was taken.
     pub not_traced: u64,
     /// Tasks of which nobody declared what they wait for.
     pub without_parents: u64,
@@ -113,7 +113,7 @@ pub struct Check {
     pub without_files: u64,
     /// Tasks whose declared files are patterns, so that they are not compared.
     pub with_patterns: u64,
-    /// Declared dependencies.
+    /// Number of dependencies that the run declares.
     pub declared: u64,
     /// Pairs of tasks of which one read what the other wrote.
     pub traced: u64,
@@ -121,7 +121,7 @@ pub struct Check {
     pub unknown_parents: u64,
     /// Pairs of tasks that are in order because the one was submitted after the other's end.
     pub ordered_by_submission: u64,
-    /// What was found: by kind, then tasks.
+    /// The findings, ordered by kind, then by their tasks.
     pub findings: Vec<Finding>,
 }
 

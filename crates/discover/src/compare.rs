@@ -24,9 +24,9 @@ pub enum Quantity {
     QueueTime,
     /// From ready to end, in nanoseconds, where that is all that is known.
     Turnaround,
-    /// Bytes read.
+    /// Bytes read by an instance.
     ReadBytes,
-    /// Bytes written.
+    /// Bytes written by an instance.
     WrittenBytes,
     /// CPU time, in nanoseconds.
     CpuTime,
@@ -35,11 +35,11 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All of them.
+    /// All quantities, in the order in which they are listed.
     pub const ALL: [Self; 7] =
         [Self::RunTime, Self::QueueTime, Self::Turnaround, Self::ReadBytes, Self::WrittenBytes, Self::CpuTime, Self::PeakMemory];
 
-    /// Its name.
+    /// Its name in words, such as `run time`.
     pub fn name(self) -> &'static str {
         match self {
             Self::RunTime => "run time",
@@ -67,7 +67,7 @@ pub enum Verdict {
     /// Chance alone makes such a difference in less than one of twenty cases, all tests of this
     /// comparison considered.
     BeyondChance,
-    /// Chance alone explains it.
+    /// Chance alone explains the difference: its corrected p-value is not below [`LEVEL`].
     Chance,
     /// There are too few numbers to tell: no difference between so few could be beyond chance.
     TooFew,
@@ -79,70 +79,70 @@ pub const LEVEL: f64 = 0.05;
 /// Two logs beside each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The first.
+    /// The first log, to which the second is compared.
     pub first: Side,
-    /// The second.
+    /// The second log.
     pub second: Side,
     /// By activity, those whose total time differs most first.
     pub activities: Vec<Activity>,
-    /// What is equal in everything that is compared.
+    /// Whether both logs are equal in everything that is compared.
     pub equal: bool,
 }
 
-/// One of the two.
+/// One of the two logs that are compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Side {
-    /// What it is called.
+    /// What the log is called by who compares.
     pub name: String,
-    /// What it is of.
+    /// The log that this side is of.
     #[serde(flatten)]
     pub about: About,
-    /// From its first to its last moment, in nanoseconds.
+    /// From the first to the last known moment of its cases, in nanoseconds.
     pub time_ns: Option<i64>,
 }
 
 /// An activity on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Activity {
-    /// Its name.
+    /// Name of the activity.
     pub activity: String,
-    /// Instances of the first.
+    /// Number of instances in the first log.
     pub first: Counts,
-    /// Instances of the second.
+    /// Number of instances in the second log.
     pub second: Counts,
     /// Time of all instances of the second less that of the first, in nanoseconds: running where
     /// that is known, else queued and running.
     pub time_difference_ns: Option<i128>,
-    /// What is known on both sides.
+    /// The quantities that are known of both logs, each with its difference.
     pub quantities: Vec<Difference>,
     /// What is known on one side only, so that it is not compared.
     pub one_sided: Vec<Quantity>,
 }
 
-/// How many.
+/// Number of instances of an activity in one log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Instances.
+    /// All instances.
     pub instances: u64,
-    /// Those that failed.
+    /// Instances whose status is failed.
     pub failed: u64,
     /// Those that were not run because earlier results were taken.
     pub cached: u64,
-    /// Second and later attempts.
+    /// Instances that are a second or later attempt.
     pub retries: u64,
 }
 
-/// How a quantity differs.
+/// How one quantity of an activity differs between the two logs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// Which quantity.
+    /// The quantity that is compared.
     pub quantity: Quantity,
     /// Who counted the bytes; only numbers of the same origin are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_by: Option<&'static str>,
-    /// On the first side.
+    /// Statistics of the first log's instances, in the quantity's unit (nanoseconds or bytes).
     pub first: Stats,
-    /// On the second.
+    /// Statistics of the second log's instances, in the same unit.
     pub second: Stats,
     /// The second's mean over the first's; null where that is zero.
     pub ratio: Option<f64>,
@@ -151,7 +151,7 @@ pub struct Difference {
     pub test: TwoSamples,
     /// The p-value corrected for all tests of this comparison (Holm).
     pub corrected_p: f64,
-    /// What that means.
+    /// What chance has to do with the difference, by `corrected_p`.
     pub verdict: Verdict,
 }
 
@@ -163,7 +163,7 @@ struct Gathered {
     numbers: Numbers,
 }
 
-/// Compares two logs.
+/// Compares two logs, each given with a name and its cases.
 pub fn discover(first: (&str, &ActivityLog, &Cases), second: (&str, &ActivityLog, &Cases)) -> Comparison {
     let mut sides = [gather(first.1), gather(second.1)];
     let names: std::collections::BTreeSet<String> = sides.iter().flat_map(|side| side.keys().cloned()).collect();

@@ -27,20 +27,20 @@ pub enum TimePart {
     Retry,
     /// From the last submission to its start.
     Queue,
-    /// From the end of all that it waits for to its start, where no submission is told.
+    /// From the end of all that it waits for to its start, where its submission is not known.
     Waiting,
     /// From the start of a task that it ran beside to its own.
     Lag,
-    /// Traced reads.
+    /// Time in traced reads, while it ran.
     Read,
-    /// Traced writes.
+    /// Time in traced writes, while it ran.
     Write,
     /// The rest of its run, where reads and writes were traced.
     Compute,
     /// Its run, where they were not, or where several processes read and wrote at the same time
     /// for longer than the task ran.
     Run,
-    /// From its submission to its end, where nobody tells when it started.
+    /// From its submission to its end, where its start is not known.
     Turnaround,
 }
 
@@ -59,7 +59,7 @@ impl TimePart {
         Self::Turnaround,
     ];
 
-    /// Its name.
+    /// Its name in lower case, such as `submission`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Submission => "submission",
@@ -92,12 +92,12 @@ impl TimePart {
     }
 }
 
-/// What is asked.
+/// What gains are computed, and how many.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// By what a part is divided to say what would be gained; more than 1.
     pub faster: f64,
-    /// Of so many parts of activities it is said, those with most time on the path first.
+    /// For how many parts of activities gains are computed, those with most time on the path first.
     pub most_gains: usize,
 }
 
@@ -110,29 +110,30 @@ impl Default for Options {
 /// The critical path of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CriticalPath {
-    /// The run.
+    /// Name of the run.
     pub run: String,
     /// What its nodes are: `task` or `job`.
     pub noun: &'static str,
     /// Tasks on which it rests.
     pub tasks: u64,
-    /// When the first of them was ready, submitted or started; null when no times are told.
+    /// When the first of them was ready, submitted or started, in nanoseconds since 1970; null when
+    /// no times are known.
     pub begin_ns: Option<i64>,
-    /// From there to the end of the last one.
+    /// From there to the end of the last task, in nanoseconds.
     pub makespan_ns: Option<i64>,
-    /// The running times of all tasks, added up.
+    /// Sum of the running times of all tasks, in nanoseconds.
     pub work_ns: i64,
     /// The longest path of running times alone: no number of machines makes the run shorter.
     pub span_ns: i64,
     /// Dependencies by where they are known from.
     pub dependencies: Dependencies,
-    /// What is not in it.
+    /// What of the run is not in the answer.
     pub left_out: LeftOut,
     /// The tasks on the path, from the first to the last.
     pub path: Vec<Step>,
-    /// Of what the path is made, the longest first.
+    /// The kinds of time on the path, added up, the longest first.
     pub parts: Vec<PartTime>,
-    /// What would be gained, most first.
+    /// How much shorter the run would be for each part that is made faster, most first.
     pub gains: Vec<Gain>,
     /// Parts of activities on the path of which it is not said what would be gained.
     pub more_gains: u64,
@@ -143,11 +144,11 @@ pub struct CriticalPath {
 /// Dependencies between tasks with times, each pair once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Dependencies {
-    /// Declared alone.
+    /// Known from a declaration alone.
     pub declared: u64,
     /// Seen alone: a task read what another wrote.
     pub traced: u64,
-    /// Both.
+    /// Both declared and seen.
     pub both: u64,
     /// Of all these: the task ran beside what it depends on.
     pub beside: u64,
@@ -192,24 +193,24 @@ pub struct Step {
     /// Its place among the tasks of the run.
     #[serde(skip)]
     pub place: u32,
-    /// Its name.
+    /// Name of the task.
     pub task: String,
-    /// What it is an instance of.
+    /// Name of the activity of which it is an instance.
     pub activity: String,
-    /// What it waited for.
+    /// What it waited for, so that it did not start earlier.
     pub after: After,
-    /// When its part of the path begins, from the begin of the run.
+    /// When its part of the path begins, in nanoseconds from the begin of the run.
     pub from_ns: i64,
     /// When it ends, or when the next task, which ran beside it, starts its lag.
     pub to_ns: i64,
-    /// Its parts.
+    /// The parts of its time that lie on the path, in the order in which they happen.
     pub parts: Vec<PartTime>,
 }
 
-/// Time of one kind.
+/// Time of one kind, of a task or of the whole path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PartTime {
-    /// Which.
+    /// The kind of time.
     pub part: TimePart,
     /// How long, in nanoseconds. Negative where clocks are not exact.
     pub time_ns: i64,
@@ -218,26 +219,26 @@ pub struct PartTime {
 /// How much shorter the run would be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gain {
-    /// Of which activity; null for all.
+    /// Name of the activity whose part is made faster; null for that of all.
     pub activity: Option<String>,
-    /// Which part of it.
+    /// The part of its time that is made faster.
     pub part: TimePart,
     /// What of it lies on the critical path, in nanoseconds.
     pub on_path_ns: i64,
     /// How much shorter the run is when the part is divided by `factor`, in nanoseconds.
     pub gain_ns: i64,
-    /// By what it is divided.
+    /// The factor by which the part is divided.
     pub factor: f64,
-    /// How much shorter it is when the part takes no time.
+    /// How much shorter the run is when the part takes no time, in nanoseconds.
     pub most_ns: i64,
 }
 
 /// How much later the tasks of an activity could have ended without making the run longer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slack {
-    /// The activity.
+    /// Name of the activity.
     pub activity: String,
-    /// Its tasks without slack.
+    /// Number of its tasks without slack.
     pub critical: u64,
     /// Slack of its tasks, in nanoseconds.
     pub slack_ns: Option<Stats>,
@@ -248,7 +249,7 @@ type Parts = Vec<[i64; TimePart::ALL.len()]>;
 
 const LAG: usize = 4;
 
-/// Finds the critical path.
+/// Finds the critical path of a run, what would be gained on it, and the slack beside it.
 pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     let mut found = CriticalPath { run: run.name.clone(), noun: run.noun, ..CriticalPath::default() };
     found.left_out.unknown_parents = run.unknown_parents;
@@ -535,7 +536,7 @@ fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
     found.gains = gains;
 }
 
-/// Slack by activity.
+/// The slack of tasks by activity, those with the least slack first.
 fn slack(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts) -> Vec<Slack> {
     let slack = network.slack(&times(parts), schedule);
     let mut by_activity: std::collections::BTreeMap<&str, Vec<i64>> = std::collections::BTreeMap::new();

@@ -15,11 +15,11 @@ use crate::stats::Stats;
 /// An attempt at a task.
 #[derive(Debug, Clone, Default)]
 pub struct Task<'t> {
-    /// Its run.
+    /// Name of its run.
     pub run: &'t str,
     /// What its run calls it; attempts with the same id are one task.
     pub id: Option<&'t str>,
-    /// What it is an instance of.
+    /// Name of the logical task of which it is an instance.
     pub logical_task: &'t str,
     /// The ids of the tasks of its run that must end before it; `None` when that is not known.
     pub parents: Option<Vec<String>>,
@@ -27,16 +27,16 @@ pub struct Task<'t> {
     pub run_time_ns: Option<i64>,
 }
 
-/// The graph.
+/// Logical tasks and which of them wait for which, over all runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Dag {
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
-    /// Tasks.
+    /// Number of tasks over all runs; several attempts at a task are one.
     pub tasks: u64,
-    /// Tasks of which nobody declared what they wait for.
+    /// Number of tasks of which nobody declared what they wait for.
     pub without_parents: u64,
-    /// Parents that no row describes.
+    /// Number of dependencies on tasks that no row describes.
     pub unknown_parents: u64,
     /// Logical tasks, by name.
     pub nodes: Vec<Node>,
@@ -44,14 +44,14 @@ pub struct Dag {
     pub edges: Vec<Edge>,
 }
 
-/// A logical task.
+/// A logical task: what tasks are instances of.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Node {
-    /// Its name.
+    /// Name of the logical task.
     pub name: String,
-    /// Tasks.
+    /// Number of tasks that are instances of it.
     pub tasks: u64,
-    /// Attempts at them.
+    /// Number of attempts at these tasks.
     pub attempts: u64,
     /// From start to end, in nanoseconds, of the attempts of which it is known.
     pub run_time_ns: Option<Stats>,
@@ -60,13 +60,13 @@ pub struct Node {
 /// Tasks of one logical task wait for tasks of another, or of the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Edge {
-    /// What must end.
+    /// The logical task that must end first: a place in [`Dag::nodes`].
     pub from: usize,
-    /// What waits.
+    /// The logical task that waits for it: a place in [`Dag::nodes`].
     pub to: usize,
-    /// How many pairs of tasks there are.
+    /// Number of pairs of tasks of which the second waits for the first.
     pub dependencies: u64,
-    /// How many tasks wait.
+    /// Number of tasks of `to` that wait for at least one task of `from`.
     pub waiting: u64,
 }
 
@@ -90,7 +90,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Adds an attempt.
+    /// Adds an attempt at a task; a further attempt with the same run and id is of the same task.
     pub fn add(&mut self, task: &Task<'_>) {
         let next = self.runs.len() as u32;
         let run = *self.runs.entry(task.run.to_owned()).or_insert(next);
@@ -130,7 +130,7 @@ impl Builder {
         self.tasks.len() as u32 - 1
     }
 
-    /// The graph.
+    /// The graph of all attempts that were added.
     pub fn finish(self) -> Dag {
         let mut found = Dag { runs: self.runs.len() as u64, ..Dag::default() };
         // Nodes come by name; their numbers are those of their first appearance.

@@ -69,16 +69,16 @@ pub struct Dfg {
     pub flow: Option<FlowTotals>,
     /// What is not in the log, or not as it should be.
     pub left_out: LeftOut,
-    /// What a reader should know of the log.
+    /// What an instance and a case of the log are, and which filters were applied, in words.
     pub words: Words,
 }
 
-/// One activity.
+/// An activity with the counts, times and bytes of its instances in cases.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Activity {
     /// Its name, as the log has it: any characters, not yet escaped for anything.
     pub name: String,
-    /// Its instances.
+    /// Number of its instances in cases.
     pub frequency: u64,
     /// Cases in which it occurs.
     pub cases: u64,
@@ -94,7 +94,7 @@ pub struct Activity {
     pub bytes_from: Vec<(BytesFrom, u64)>,
     /// Bytes read and written for each second of service, of the instances of which both are known.
     pub bytes_per_s: Option<f64>,
-    /// Instances that failed.
+    /// Number of instances whose status is failed.
     pub failed: u64,
     /// Instances that were ended from outside or never ran.
     pub aborted: u64,
@@ -108,12 +108,12 @@ pub struct Activity {
     pub most_at_once: u64,
 }
 
-/// One pair of activities.
+/// A pair of activities of which the second follows the first directly, or read its bytes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Edge {
     /// Index of the first activity in [`Dfg::activities`].
     pub from: usize,
-    /// Index of the second.
+    /// Index of the second activity in [`Dfg::activities`].
     pub to: usize,
     /// How often the second follows the first directly; 0 for a pair that only exchanged bytes.
     pub frequency: u64,
@@ -131,7 +131,7 @@ pub struct Edge {
 /// Two activities that overlapped in time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Concurrent {
-    /// Index of an activity.
+    /// Index of one activity in [`Dfg::activities`].
     pub a: usize,
     /// Index of the other, or the same.
     pub b: usize,
@@ -168,7 +168,7 @@ const MOST_PAIRED: usize = 48;
 /// concurrent to it.
 const MOST_COUNTED: usize = 1024;
 
-/// Gives places to pairs.
+/// Numbers pairs of activities in the order in which they are first seen.
 struct Pairs {
     activities: usize,
     dense: Vec<u32>,

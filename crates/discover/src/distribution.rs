@@ -31,30 +31,30 @@ pub struct Step {
     pub from: i64,
     /// Greatest number that is in it.
     pub to: i64,
-    /// How many are in it.
+    /// Number of values in this step.
     pub count: u64,
     /// The share of all numbers that are not greater.
     pub share: f64,
 }
 
-/// What a distribution says.
+/// What a distribution says in a few numbers, in the unit of what was added.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
-    /// Their sum.
+    /// Sum of all values.
     pub sum: i128,
-    /// Arithmetic mean.
+    /// Arithmetic mean of all values.
     pub mean: f64,
     /// Standard deviation of the numbers themselves.
     pub stdev: f64,
-    /// Least.
+    /// Smallest value.
     pub min: i64,
     /// The number below or at which half of them lie, up to an eighth too high.
     pub median: i64,
-    /// Likewise for 95 of 100.
+    /// The number below or at which 95 of 100 lie, up to an eighth too high.
     pub p95: i64,
-    /// Greatest.
+    /// Largest value.
     pub max: i64,
 }
 
@@ -67,7 +67,7 @@ fn place(number: i64) -> usize {
 }
 
 impl Distribution {
-    /// Adds a number.
+    /// Adds a value; a negative one counts as zero.
     pub fn add(&mut self, number: i64) {
         let number = number.max(0);
         self.count += 1;
@@ -88,17 +88,17 @@ impl Distribution {
         bucket.count += 1;
     }
 
-    /// How many there are.
+    /// Number of values that were added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum.
+    /// Sum of all values, in their unit.
     pub fn sum(&self) -> i128 {
         self.sum
     }
 
-    /// Puts those of another to these.
+    /// Adds all values of another distribution.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;

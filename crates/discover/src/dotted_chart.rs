@@ -19,7 +19,7 @@ pub enum Sort {
     Start,
     /// By the time from the first to the last moment, shortest first.
     Duration,
-    /// By the last moment.
+    /// By the last moment of the case, earliest first.
     End,
     /// By the name of the case.
     Name,
@@ -29,14 +29,14 @@ pub enum Sort {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Time {
-    /// When it was.
+    /// When it was, in UTC.
     #[default]
     Absolute,
     /// Time since the first moment of the case.
     Relative,
 }
 
-/// What is wanted.
+/// How rows are ordered and which time the dots have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// The order of the rows.
@@ -45,16 +45,16 @@ pub struct Options {
     pub time: Time,
 }
 
-/// A dotted chart.
+/// A dotted chart: rows of cases and the dots in them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DottedChart {
-    /// What it is of.
+    /// The log that the chart is of.
     pub about: About,
     /// The order of the rows.
     pub sort: Sort,
     /// What times are: of dots and of the axis.
     pub time: Time,
-    /// The names of activities.
+    /// The names of activities, by their numbers in the log.
     pub activities: Names,
     /// How many dots each activity has.
     pub counts: Vec<u64>,
@@ -72,7 +72,7 @@ pub struct DottedChart {
     pub cases_without_time: u64,
 }
 
-/// One activity instance.
+/// One activity instance: a dot, or a bar where its start and end are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dot {
     /// Its row: an index into [`DottedChart::rows`].
@@ -85,7 +85,7 @@ pub struct Dot {
     pub end_ns: Option<i64>,
 }
 
-/// Makes a dotted chart.
+/// Makes a dotted chart of a log; each instance has a dot in each of its cases' rows.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedChart {
     let spans: Vec<Option<(i64, i64)>> = (0..cases.len()).map(|case| span(log, cases, case)).collect();
     let mut order: Vec<(i64, u32)> = Vec::with_capacity(cases.len());

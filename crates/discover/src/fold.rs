@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fold {
-    /// Nothing.
+    /// Nothing is equal: no parts are folded.
     Never,
     /// What has the same name and the same around it, equally often.
     #[default]

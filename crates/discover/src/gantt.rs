@@ -13,21 +13,21 @@ use serde::Serialize;
 
 use crate::about::About;
 
-/// What is asked.
+/// What the resources of a chart are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// The attribute by which instances are put together; `None`: their resource.
     pub by: Option<String>,
 }
 
-/// A Gantt chart.
+/// A Gantt chart: resources with lanes, and the bars in them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gantt {
-    /// What it is of.
+    /// The log that the chart is of.
     pub about: About,
-    /// The names of activities.
+    /// The names of activities; [`Bar::activity`] is a number of one.
     pub activities: Names,
-    /// The names of cases.
+    /// The names of cases; [`Bar::case`] is a number of one.
     pub cases: Names,
     /// Resources, by name, with their lanes.
     pub resources: Vec<Resource>,
@@ -37,9 +37,9 @@ pub struct Gantt {
     pub phases: Vec<IoPhase>,
     /// From the first to the last known moment of a bar, UTC nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
-    /// What ran at once.
+    /// How many instances ran at the same time.
     pub running: Level,
-    /// What waited at once: ready and not started.
+    /// How many instances waited at the same time: ready and not started.
     pub queued: Level,
     /// Instances of which one moment or none is known: they have no bar.
     pub without_time: u64,
@@ -47,31 +47,31 @@ pub struct Gantt {
     pub backwards: u64,
 }
 
-/// A resource.
+/// A resource, such as a host, with its lanes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Resource {
-    /// Its name; null for what has none.
+    /// Name of the resource; null for instances without one.
     pub name: Option<String>,
-    /// Its first lane.
+    /// Number of its first lane, counted over all resources.
     pub first_lane: u32,
-    /// Its lanes: so much ran at once.
+    /// Number of its lanes: so many instances ran at once, at most.
     pub lanes: u32,
-    /// Bars on it.
+    /// Number of bars in its lanes.
     pub bars: u64,
     /// The time in its bars, added up, in nanoseconds.
     pub busy_ns: i128,
 }
 
-/// An instance.
+/// A bar: one activity instance with a known start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bar {
-    /// Which instance of the log.
+    /// Number of the instance in the log.
     pub instance: u32,
     /// Its lane, counted over all resources.
     pub lane: u32,
-    /// Its activity.
+    /// Its activity: a number in [`Gantt::activities`].
     pub activity: u32,
-    /// Its case, or [`NONE`].
+    /// Its case: a number in [`Gantt::cases`], or [`NONE`].
     pub case: u32,
     /// When it was ready, if that was before its start.
     pub ready_ns: Option<i64>,
@@ -85,20 +85,20 @@ pub struct Bar {
     pub phases: (u32, u32),
     /// When it ended; of what had not ended the last moment of the log.
     pub end_ns: i64,
-    /// What became of it.
+    /// How the instance ended.
     pub status: Status,
-    /// Which attempt, from 1, if that is told.
+    /// Number of the attempt, from 1; `None` when the log does not number it.
     pub attempt: Option<u32>,
 }
 
 /// How many at once, over time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Level {
-    /// The most.
+    /// The largest number at the same time.
     pub most: u64,
-    /// For so long, in nanoseconds.
+    /// How long that many were there, in nanoseconds.
     pub at_most_ns: i64,
-    /// The mean over the whole time.
+    /// The mean number over the whole time of the chart.
     pub mean: f64,
 }
 

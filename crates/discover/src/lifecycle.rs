@@ -17,12 +17,12 @@ pub struct Options {}
 /// The lifecycle of a log's activities.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Lifecycle {
-    /// What it is of.
+    /// The log that the lifecycle is of.
     #[serde(flatten)]
     pub about: About,
     /// By time in queue and service, most first, then by instances, then by name.
     pub activities: Vec<Activity>,
-    /// All activities together.
+    /// The sums over all activities.
     pub total: Activity,
 }
 
@@ -31,11 +31,11 @@ pub struct Lifecycle {
 pub struct Activity {
     /// Its name; empty for all activities together.
     pub activity: String,
-    /// How many instances there are.
+    /// Number of instances.
     pub instances: u64,
     /// How many ended as they should.
     pub completed: u64,
-    /// How many failed.
+    /// How many failed, by their status.
     pub failed: u64,
     /// How many were ended by somebody, or never ran.
     pub aborted: u64,
@@ -43,19 +43,19 @@ pub struct Activity {
     pub cached: u64,
     /// How many had not ended when the log did.
     pub unfinished: u64,
-    /// Of how many nobody says what became of them.
+    /// Number of instances of which the log does not say what became of them.
     pub status_unknown: u64,
     /// How many are second or further attempts; `None` when the log numbers no attempts.
     pub retries: Option<u64>,
     /// Time from ready to start, all added up, in nanoseconds; `None` when it is known of none.
     pub queue_ns: Option<i128>,
-    /// Of how many that is known.
+    /// Number of instances of which the time from ready to start is known.
     pub queue_known: u64,
     /// How many start before they are ready.
     pub queue_backwards: u64,
     /// Time from start to end, all added up, in nanoseconds; `None` when it is known of none.
     pub service_ns: Option<i128>,
-    /// Of how many that is known.
+    /// Number of instances of which the time from start to end is known.
     pub service_known: u64,
     /// How many end before they start.
     pub service_backwards: u64,

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-/// What counts as noteworthy.
+/// Thresholds from which on something is noteworthy. Shares are 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Thresholds {
-    /// Requests of less bytes are small.
+    /// Reads and writes of fewer bytes are small.
     pub small_bytes: i64,
     /// Noteworthy when more than this share of requests is small.
     pub small_share: f64,
-    /// Of fewer calls nothing is said.
+    /// Fewer calls than this are never noteworthy.
     pub least_calls: u64,
     /// Noteworthy when more than this share of requests is neither sequential nor strided.
     pub random_share: f64,
@@ -29,7 +29,7 @@ pub struct Thresholds {
     /// Noteworthy when the whole group waits for the disk (`fsync`) this often for a mebibyte
     /// written.
     pub syncs_per_mib: f64,
-    /// Of fewer bytes nothing is said.
+    /// Fewer bytes than this are never noteworthy.
     pub least_bytes: i64,
     /// Noteworthy when more than this share of the files of which a group reads has fewer than
     /// `small_bytes` bytes of it, and there are `least_calls`.
@@ -55,23 +55,23 @@ impl Default for Thresholds {
     }
 }
 
-/// Something noteworthy.
+/// Something noteworthy, with the threshold that it is beyond.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// What, in a word.
+    /// What was found, in a word, such as `many_syncs`.
     pub what: &'static str,
-    /// Of which group; null for all together.
+    /// Name of the group that it is about; null for all groups together.
     pub group: Option<String>,
     /// The number that is beyond the threshold.
     pub value: f64,
-    /// The threshold's name.
+    /// Name of the field of [`Thresholds`] that it is beyond.
     pub threshold: &'static str,
-    /// And what it is.
+    /// The threshold's value, in the unit of `value`.
     pub limit: f64,
     /// Time in the operations concerned, in nanoseconds: no more can be gained.
     pub time_ns: i128,
-    /// What was seen.
+    /// What was seen, in a sentence with its numbers.
     pub seen: String,
-    /// What to do.
+    /// What can be done about it, in a sentence.
     pub advice: &'static str,
 }

@@ -19,20 +19,20 @@ pub struct OcDfg {
     pub activities: Vec<OcActivity>,
     /// The types, sorted by name.
     pub types: Vec<TypeGraph>,
-    /// Events.
+    /// Number of events in the log, each counted once whatever its objects.
     pub events: u64,
     /// What is not in the log, or not as it should be.
     pub left_out: LeftOut,
-    /// What a reader should know of the log.
+    /// What an instance and a case of the log are, and which filters were applied, in words.
     pub words: Words,
 }
 
 /// An activity, whatever its objects: an event of several of them counts once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OcActivity {
-    /// Its name.
+    /// Name of the activity.
     pub name: String,
-    /// Its events.
+    /// Number of its events.
     pub events: u64,
     /// Bytes read by an event.
     pub read_bytes: Option<Stats>,
@@ -43,7 +43,7 @@ pub struct OcActivity {
 /// The graph of one type of objects.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TypeGraph {
-    /// The type.
+    /// Name of the type of objects.
     pub kind: String,
     /// Its directly-follows graph: a case is an object.
     pub dfg: Dfg,

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-/// So many columns there are at most.
+/// The most columns that there are.
 pub const COLUMNS: usize = 400;
 
 /// Bytes read and written in each row and column.
@@ -17,12 +17,12 @@ pub struct OverTime {
     pub rows: Vec<Row>,
 }
 
-/// A row.
+/// Bytes in each column of one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Row {
     /// Bytes read, in each column up to the last in which there are any.
     pub read_bytes: Vec<i64>,
-    /// Bytes written.
+    /// Bytes written, in each column up to the last in which there are any.
     pub written_bytes: Vec<i64>,
 }
 
@@ -96,7 +96,7 @@ impl OverTime {
         }
     }
 
-    /// How many columns are used.
+    /// Number of columns that are used.
     pub fn columns(&self) -> usize {
         self.rows.iter().map(|row| row.read_bytes.len().max(row.written_bytes.len())).max().unwrap_or(0)
     }

@@ -13,13 +13,13 @@ use serde::Serialize;
 use crate::about::About;
 use crate::stats::percentile;
 
-/// What is wanted.
+/// Which path a spectrum is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The activities of the path, by name, at least two. Empty for those of the most frequent
     /// variant.
     pub path: Vec<String>,
-    /// So many segments at most when the path is not given.
+    /// The most segments when the path is not given.
     pub segments: usize,
 }
 
@@ -40,10 +40,10 @@ pub enum SpectrumError {
     TooShort,
 }
 
-/// A performance spectrum.
+/// A performance spectrum: the segments of a path, with their passages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PerformanceSpectrum {
-    /// What it is of.
+    /// The log that the spectrum is of.
     #[serde(flatten)]
     pub about: About,
     /// The activities of the path.
@@ -60,39 +60,39 @@ pub struct PerformanceSpectrum {
 /// What passes from one activity to the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Segment {
-    /// The first activity.
+    /// Name of the activity in which the segment begins.
     pub from: String,
-    /// The second activity.
+    /// Name of the activity in which it ends.
     pub to: String,
-    /// How many passages are drawn.
+    /// Number of passages of which both times are known.
     pub count: u64,
-    /// How many have an unknown time and are not drawn.
+    /// Number of passages of which a time is not known.
     pub without_time: u64,
-    /// How many start before the one before them has ended.
+    /// Number of passages whose second instance started before the first one ended.
     pub overlapping: u64,
     /// The shortest time, in nanoseconds; below zero where the second starts before the first ends.
     pub min_ns: Option<i64>,
-    /// A quarter is as short or shorter.
+    /// First quartile, in nanoseconds: a quarter of the times is as short or shorter.
     pub q1_ns: Option<f64>,
-    /// Half is as short or shorter.
+    /// Median, in nanoseconds: half of the times are as short or shorter.
     pub median_ns: Option<f64>,
-    /// Three quarters are as short or shorter.
+    /// Third quartile, in nanoseconds: three quarters of the times are as short or shorter.
     pub q3_ns: Option<f64>,
-    /// The longest.
+    /// The longest time, in nanoseconds.
     pub max_ns: Option<i64>,
-    /// Mean.
+    /// Arithmetic mean of the times, in nanoseconds.
     pub mean_ns: Option<f64>,
     /// By start, then by finish, then by case.
     #[serde(skip)]
     pub passages: Vec<Passage>,
 }
 
-/// One passage.
+/// One case's way through a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Passage {
     /// When the first instance ended, UTC nanoseconds since 1970.
     pub start_ns: i64,
-    /// When the second one started.
+    /// When the second instance started, UTC nanoseconds since 1970.
     pub finish_ns: i64,
     /// The case: a number in [`PerformanceSpectrum::cases`].
     pub case: u32,

@@ -12,9 +12,9 @@ use petgraph::graph::{DiGraph, NodeIndex};
 /// A task waits for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// What is waited for.
+    /// Number of the task that is waited for.
     pub from: u32,
-    /// What waits.
+    /// Number of the task that waits.
     pub to: u32,
     /// Whether it was declared, not only seen.
     pub declared: bool,
@@ -22,12 +22,12 @@ pub struct Edge {
     pub lag_ns: Option<i64>,
 }
 
-/// What each task takes.
+/// The two times of each task, in nanoseconds, by the numbers of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Times {
-    /// From the end of all that it waits for to its start.
+    /// From the end of all that it waits for to its start, in nanoseconds.
     pub before_ns: Vec<i64>,
-    /// From its start to its end.
+    /// From its start to its end, in nanoseconds.
     pub run_ns: Vec<i64>,
 }
 
@@ -42,16 +42,16 @@ pub struct Network {
     order: Vec<u32>,
 }
 
-/// When tasks start.
+/// When tasks start and end, in nanoseconds from the begin of the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// The start of each.
+    /// The start of each task.
     pub start_ns: Vec<i64>,
     /// What each waited for last: the number of an edge. `None`: for nothing.
     pub after: Vec<Option<u32>>,
-    /// The end of the last one.
+    /// The end of the task that ends last.
     pub end_ns: i64,
-    /// Which that is.
+    /// Number of the task that ends last; `None` of no tasks.
     pub last: Option<u32>,
 }
 

@@ -10,7 +10,7 @@ use flowmine_process_models::{Error, PetriNet, ProcessTree, Variant, Variants, a
 
 use crate::about::About;
 
-/// How to discover.
+/// How a model is discovered and measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is
@@ -29,19 +29,19 @@ impl Default for Options {
 /// A model and how well it fits the log that it is of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessModel {
-    /// What it is of.
+    /// The log that the model is of.
     pub about: About,
-    /// Noise threshold.
+    /// The noise threshold by which it was discovered, 0 to 1; see [`Options::noise`].
     pub noise: f64,
-    /// Distinct traces.
+    /// Number of distinct traces in the log.
     pub variants: u64,
-    /// The process tree.
+    /// The process tree that the Inductive Miner found.
     pub tree: ProcessTree,
     /// Parts of the log that ended in a flower: any number of any of their activities.
     pub flowers: u64,
     /// How often a fall-through was not tried because it would have taken too long.
     pub passed_over: u64,
-    /// Its Petri net.
+    /// The Petri net that the tree stands for.
     pub net: PetriNet,
     /// Token-based replay: the log's fitness, 0 to 1.
     pub fitness: f64,
@@ -103,15 +103,15 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
 /// Declarative constraints that a log keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constraints {
-    /// What they are of.
+    /// The log that the constraints are of.
     pub about: About,
-    /// The names of activities.
+    /// The names of activities, by the numbers that constraints have of them.
     pub activities: Vec<String>,
     /// The constraints, by template and activities.
     pub constraints: Vec<declare::Constraint>,
 }
 
-/// Finds constraints.
+/// Finds the constraints that a log keeps.
 ///
 /// # Errors
 /// [`Error`] for thresholds outside 0 to 1, or more pairs than the bound allows.

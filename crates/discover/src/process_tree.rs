@@ -14,14 +14,14 @@ use serde::Serialize;
 pub use crate::fold::Fold;
 use crate::stats::Stats;
 
-/// What is asked.
+/// When processes are folded into one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// When processes of one parent are one: they run the same program and, unless only that counts
     /// ([`Fold::Name`]), forked the same, all the way down. `None`: the strictest of
     /// [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
     pub fold: Option<Fold>,
-    /// So many nodes can be looked at.
+    /// The most nodes that a tree should have when `fold` is `None`.
     pub most_nodes: usize,
 }
 
@@ -31,12 +31,12 @@ impl Default for Options {
     }
 }
 
-/// The fork tree.
+/// The fork tree of the traced processes, with equal sub-trees folded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ProcessTree {
-    /// How processes are folded.
+    /// How processes were folded.
     pub fold: Fold,
-    /// Processes in it.
+    /// Number of processes in the tree.
     pub processes: u64,
     /// Hosts on which they ran.
     pub hosts: u64,
@@ -60,21 +60,21 @@ pub struct Node {
     pub parent: Option<u32>,
     /// How far below the root: 0 for a root.
     pub depth: u32,
-    /// What they run; null when that is not known.
+    /// Name of the program that they run; null when that is not known.
     pub program: Option<String>,
     /// Whether they went on with the program of what forked them.
     pub forked_only: bool,
-    /// How many there are.
+    /// Number of processes in the node.
     pub processes: u64,
     /// Tasks and jobs to which they belong.
     pub owners: u64,
-    /// One of these.
+    /// Name of one of these tasks or jobs; null when they belong to none.
     pub owner: Option<String>,
     /// The process number, when there is one.
     pub pid: Option<i32>,
-    /// When the first started.
+    /// When the first of them started, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the last ended; null while one runs.
+    /// When the last ended, in nanoseconds since 1970; null while one runs.
     pub ended_ns: Option<i64>,
     /// How long they ran, from start to end, in nanoseconds.
     pub time_ns: Option<Stats>,
@@ -82,13 +82,13 @@ pub struct Node {
     pub cpu_ns: Option<i64>,
     /// Traced bytes that they read from files.
     pub read_bytes: i64,
-    /// And wrote.
+    /// Traced bytes that they wrote to files.
     pub written_bytes: i64,
     /// Time in these reads and writes, in nanoseconds.
     pub io_ns: i64,
-    /// What they and all below them read.
+    /// Bytes that they and all below them read.
     pub all_read_bytes: i64,
-    /// And wrote.
+    /// Bytes that they and all below them wrote.
     pub all_written_bytes: i64,
     /// CPU time of them and all below, of those of which it is known.
     pub all_cpu_ns: i64,
@@ -101,7 +101,7 @@ pub struct Node {
     pub running_ns: Vec<(i64, i64)>,
 }
 
-/// Makes the tree.
+/// Makes the fork tree of processes.
 pub fn discover(all: &Processes, options: &Options) -> ProcessTree {
     let (children, _) = all.children();
     let kept: Vec<bool> = all.rows.iter().zip(&children).map(|(row, below)| !(is_idle(row) && below.is_empty())).collect();

@@ -49,7 +49,7 @@ struct CallSums {
     latencies: Distribution,
 }
 
-/// Takes operations.
+/// Makes a profile of operations that are added one by one, or as sums.
 #[derive(Debug, Default)]
 pub struct Builder<'p> {
     processes: Option<&'p Processes>,

@@ -7,12 +7,12 @@ use crate::distribution::{Distribution, Step, Summary};
 use crate::noteworthy::{Advice, Thresholds};
 use crate::over_time::OverTime;
 
-/// What is asked.
+/// How many groups a profile has, and what is noteworthy of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Options {
-    /// So many groups are distinguished; further ones are one.
+    /// The most groups that are distinguished; further ones are put together into one.
     pub most_groups: usize,
-    /// What counts as noteworthy.
+    /// Thresholds from which on something is noteworthy.
     pub thresholds: Thresholds,
 }
 
@@ -27,7 +27,7 @@ impl Default for Options {
 pub struct Groups {
     /// What groups are: `activity`, `program`, `task`, `job`, `host`.
     pub by: &'static str,
-    /// Their names.
+    /// Names of the groups; [`Self::of`] has their numbers.
     pub names: Names,
     /// The group of each process; [`NONE`](flowmine_activity_log::NONE) for one that is not wanted.
     pub of: Vec<u32>,
@@ -37,16 +37,16 @@ pub struct Groups {
     pub files: Option<Vec<bool>>,
 }
 
-/// A profile.
+/// How a run reads and writes: numbers by group, file and process, and over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Profile {
-    /// What groups are.
+    /// What groups are: `activity`, `program`, `task`, `job`, `host`.
     pub by: &'static str,
     /// Which tables it is made of: `events`, `sums` or `both`.
     pub made_of: MadeOf,
     /// From the first to the last operation, in nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
-    /// All together.
+    /// The numbers of all groups together.
     pub total: Group,
     /// Groups, those with most time in operations first.
     pub groups: Vec<Group>,
@@ -59,13 +59,13 @@ pub struct Profile {
     pub files: Vec<FileUse>,
     /// Processes that had to do with files, those with most bytes first.
     pub processes: Vec<ProcessUse>,
-    /// Who used which file.
+    /// What each group did to each file, those with most bytes first.
     pub uses: Vec<Use>,
     /// What is noteworthy, what costs most first.
     pub advice: Vec<Advice>,
-    /// What was asked.
+    /// How many groups were distinguished, and the thresholds of what is noteworthy.
     pub options: Option<Options>,
-    /// What is not in it.
+    /// What of the trace is not in the profile.
     pub left_out: LeftOut,
 }
 
@@ -92,14 +92,14 @@ pub struct LeftOut {
     pub without_latency: u64,
 }
 
-/// How many of what had which access.
+/// Files or processes by how they read and wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Kinds {
-    /// Read only.
+    /// Number of those with reads and without writes.
     pub read_only: u64,
-    /// Written only.
+    /// Number of those with writes and without reads.
     pub write_only: u64,
-    /// Both.
+    /// Number of those with both reads and writes.
     pub read_write: u64,
     /// Opened only; null where opens were not traced.
     pub untouched: Option<u64>,
@@ -119,19 +119,19 @@ impl Kinds {
 /// A group of processes: an activity, a program, a task, …
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Group {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// Tasks and jobs to which its processes belong.
     pub tasks: u64,
-    /// Processes.
+    /// Number of processes in the group.
     pub processes: u64,
     /// Of these, processes without any operation on a file.
     pub without_files: u64,
     /// Operations, by kind.
     pub operations: Vec<KindOf>,
-    /// Bytes read.
+    /// Bytes read by its traced operations.
     pub read_bytes: i64,
-    /// Bytes written.
+    /// Bytes written by its traced operations.
     pub written_bytes: i64,
     /// Files by what the group did to them.
     pub files: Kinds,
@@ -141,9 +141,9 @@ pub struct Group {
     /// on the same file ended; as far from it as that from its predecessor; elsewhere. The first of
     /// each is in none.
     pub sequential: [u64; 2],
-    /// Strided reads and writes.
+    /// Strided reads and writes: as far from the one before as that from its own; see `sequential`.
     pub strided: [u64; 2],
-    /// Random reads and writes.
+    /// Random reads and writes: neither sequential nor strided; see `sequential`.
     pub random: [u64; 2],
     /// Reads and writes whose offset or size is no multiple of 4,096.
     pub unaligned: [u64; 2],
@@ -186,14 +186,14 @@ fn summaries<S: serde::Serializer>(of: &[Distribution; 2], out: S) -> Result<S::
     Both { read: One(&of[0]), write: One(&of[1]) }.serialize(out)
 }
 
-/// Operations of one kind.
+/// Operations of one kind in a group.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct KindOf {
     /// What: as `io_events.op` calls it.
     pub kind: &'static str,
-    /// How many.
+    /// Number of operations of this kind, failed ones included.
     pub count: u64,
-    /// How many of them failed.
+    /// Number of these operations that failed.
     pub failed: u64,
     /// Time in them, in nanoseconds, of those of which it is known.
     pub time_ns: i128,
@@ -202,34 +202,34 @@ pub struct KindOf {
     pub latencies: Distribution,
 }
 
-/// A file.
+/// A file and what the processes of the profile did to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FileUse {
-    /// Its path.
+    /// Path of the file.
     pub path: String,
     /// Processes that had to do with it.
     pub processes: u64,
-    /// Groups of these.
+    /// Number of groups to which these processes belong.
     pub groups: u64,
-    /// What was done to it.
+    /// What the processes of the profile did to it.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// A process.
+/// A process and what it did to all files together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProcessUse {
-    /// Its number.
+    /// Its process number (PID) on its host.
     pub pid: i32,
-    /// Its program.
+    /// The program that it ran; null when that is not known.
     pub program: Option<String>,
-    /// Its group.
+    /// Name of the group to which it belongs.
     pub group: String,
     /// How long it ran, in nanoseconds.
     pub life_time_ns: Option<i64>,
     /// Files that it had to do with.
     pub files: u64,
-    /// What it did.
+    /// What it did to files.
     #[serde(flatten)]
     pub sums: Sums,
 }
@@ -237,35 +237,35 @@ pub struct ProcessUse {
 /// What a group did to a file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Use {
-    /// The group.
+    /// Name of the group.
     pub group: String,
-    /// The file.
+    /// Path of the file.
     pub path: String,
     /// Processes of the group that had to do with it.
     pub processes: u64,
-    /// What they did.
+    /// What these processes did to the file.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// Sums of operations.
+/// Operations added up: of a file, a process, or a group and a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sums {
     /// Successful opens; zero where they were not traced.
     pub opens: u64,
-    /// Calls that read.
+    /// Calls that read, failed ones included.
     pub read_calls: u64,
-    /// Bytes read.
+    /// Bytes read by these calls.
     pub read_bytes: i64,
-    /// Calls that wrote.
+    /// Calls that wrote, failed ones included.
     pub write_calls: u64,
-    /// Bytes written.
+    /// Bytes written by these calls.
     pub written_bytes: i64,
     /// Time in reads and writes, in nanoseconds.
     pub time_ns: i64,
-    /// When the first operation began.
+    /// When the first operation began, in nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last ended.
+    /// When the last operation ended, in nanoseconds since 1970.
     pub last_ns: Option<i64>,
 }
 

@@ -51,10 +51,10 @@ pub enum FilesBy {
     None,
 }
 
-/// So many nodes can be drawn.
+/// The most nodes that a picture draws.
 pub const DRAWN: usize = 120;
 
-/// What is asked.
+/// What nodes are put together by, and how many there may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// What tasks are put together by.
@@ -62,12 +62,12 @@ pub struct Options {
     /// What files are put together by; `None`: by nothing or, where there would be more nodes than
     /// `most_with_files`, they are no nodes.
     pub files: Option<FilesBy>,
-    /// So many nodes can be drawn.
+    /// The most nodes with which files are nodes when `files` is `None`.
     pub most_with_files: usize,
     /// How nodes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has
     /// at most `most_nodes`.
     pub fold: Option<Fold>,
-    /// So many nodes can be looked at.
+    /// The most nodes that a graph should have when `fold` is `None`.
     pub most_nodes: usize,
     /// Whether files of the system ([`is_of_system`]) that nobody of the run wrote are nodes.
     pub system_files: bool,
@@ -92,7 +92,7 @@ pub fn is_of_system(path: &str) -> bool {
 /// The graph of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunDag {
-    /// The run.
+    /// Name of the run.
     pub run: String,
     /// What its nodes beside files are: `task`, `job` or `process`.
     pub noun: &'static str,
@@ -103,9 +103,9 @@ pub struct RunDag {
     /// Nodes of files that are left out because there would be too many; 0 where they were not
     /// wanted.
     pub hidden_files: u64,
-    /// How nodes are folded.
+    /// How nodes were folded.
     pub fold: Fold,
-    /// Tasks in it.
+    /// Number of tasks (or jobs, or processes) in the graph.
     pub tasks: u64,
     /// Versions of files in it.
     pub versions: u64,
@@ -113,9 +113,10 @@ pub struct RunDag {
     pub accesses: u64,
     /// From the first start to the last end of its tasks, in nanoseconds.
     pub time_ns: Option<i64>,
-    /// How long the critical path of the whole run is, in nanoseconds; null when no times are told.
+    /// How long the critical path of the whole run is, in nanoseconds; null when no times are
+    /// known.
     pub critical_ns: Option<i64>,
-    /// Tasks on it.
+    /// Number of tasks on the critical path.
     pub critical_tasks: u64,
     /// What is not in the graph.
     pub left_out: LeftOut,
@@ -145,13 +146,13 @@ pub struct LeftOut {
     pub declared_and_done: u64,
 }
 
-/// What a node is.
+/// The kinds of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
     /// Tasks, jobs or processes.
     Task,
-    /// Versions of files.
+    /// Versions of files: what one writing of a file left.
     File,
 }
 
@@ -167,10 +168,10 @@ pub enum Role {
     Output,
 }
 
-/// A node.
+/// A node: one or several tasks, or one or several versions of files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Node {
-    /// What it is.
+    /// Whether it is of tasks or of files.
     pub kind: NodeKind,
     /// What it is called: of several files what their names have in common, with `*` for the rest.
     pub name: String,
@@ -187,11 +188,11 @@ pub struct Node {
     pub life_time_ns: Option<Stats>,
     /// When the first began, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the last ended.
+    /// When the last ended, in nanoseconds since 1970.
     pub ended_ns: Option<i64>,
     /// Bytes read: by tasks, from files.
     pub read_bytes: i64,
-    /// Bytes written.
+    /// Bytes written: by tasks, to files.
     pub written_bytes: i64,
     /// Bytes that tasks read of what they had written themselves.
     pub read_back_bytes: i64,
@@ -199,7 +200,7 @@ pub struct Node {
     pub critical: u64,
     /// Members while which records were lost, or whose order is not sure because clocks differ.
     pub unsure: u64,
-    /// Tasks that failed.
+    /// Number of tasks in the node that failed.
     pub failed: u64,
     /// Of tasks: files that each read. Of files: tasks that wrote each.
     pub accesses_in: Option<Spread>,
@@ -209,9 +210,9 @@ pub struct Node {
     pub fan_in: Option<Spread>,
     /// Tasks that each gave data to, or that waited for it.
     pub fan_out: Option<Spread>,
-    /// Lines to this node.
+    /// Number of lines that lead to this node.
     pub in_degree: u64,
-    /// Lines from it.
+    /// Number of lines that begin at this node.
     pub out_degree: u64,
     /// The share of all shortest paths between two other nodes that lead through it (Freeman 1977,
     /// by Brandes' algorithm); null in graphs that are too large for it.
@@ -221,11 +222,11 @@ pub struct Node {
 /// The least, the mean and the most of small numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Spread {
-    /// Least.
+    /// The smallest number.
     pub min: u64,
-    /// Mean.
+    /// The arithmetic mean.
     pub mean: f64,
-    /// Most.
+    /// The largest number.
     pub max: u64,
 }
 
@@ -242,7 +243,7 @@ impl Spread {
     }
 }
 
-/// What a line is.
+/// The kinds of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
@@ -258,16 +259,16 @@ pub enum EdgeKind {
     Fork,
 }
 
-/// A line.
+/// A line from one node to another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Edge {
     /// The node where it begins.
     pub from: u32,
     /// The node at which it points.
     pub to: u32,
-    /// What it is.
+    /// What kind of line it is.
     pub kind: EdgeKind,
-    /// How many accesses, dependencies or forks.
+    /// Number of accesses, dependencies or forks that the line stands for.
     pub count: u64,
     /// Bytes that went along; null for what moves none.
     pub bytes: Option<i64>,
@@ -356,7 +357,7 @@ struct Version {
 struct Access {
     /// A place in [`Fine::tasks`].
     task: u32,
-    /// Which attempt at it.
+    /// Which attempt at the task it was.
     attempt: u32,
     /// A place in [`Fine::versions`].
     version: u32,

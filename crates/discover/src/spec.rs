@@ -32,9 +32,9 @@ pub enum SpecError {
         "what {count} of its tasks executed is not known, such as {task:?}: give the engine's metadata or verbose log too, or trace the run"
     )]
     NoCommand {
-        /// How many.
+        /// Number of tasks whose command is not known.
         count: usize,
-        /// One of them.
+        /// Name of one of these tasks.
         task: String,
     },
     /// What a job executed is not known.
@@ -43,9 +43,9 @@ pub enum SpecError {
          depends on its number; submit scripts, one job each, or choose a run of a workflow engine with --run"
     )]
     NoScript {
-        /// How many.
+        /// Number of jobs whose command is not known.
         count: usize,
-        /// One of them.
+        /// Name of one of these jobs.
         job: String,
     },
     /// A task read what another was still writing.
@@ -53,9 +53,9 @@ pub enum SpecError {
         "{reader:?} read what {writer:?} was still writing: what runs side by side cannot be written as tasks that wait for each other's end"
     )]
     Beside {
-        /// Who wrote.
+        /// Name of the task that was still writing.
         writer: String,
-        /// Who read.
+        /// Name of the task that read at the same time.
         reader: String,
     },
     /// Dependencies go in a circle.
@@ -69,7 +69,7 @@ pub enum SpecError {
     UnknownParents(u64),
 }
 
-/// A workflow.
+/// A workflow that does again what a run did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Workflow {
     /// The run of which it is made.
@@ -82,20 +82,21 @@ pub struct Workflow {
     pub cached: u64,
 }
 
-/// A task.
+/// A task of a workflow: what it executes, and what it waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpecTask {
-    /// What its run calls it.
+    /// Its name in the run.
     pub name: String,
-    /// What it is an instance of.
+    /// Name of the activity of which it is an instance.
     pub activity: String,
-    /// What a shell executes.
+    /// The command, as `sh` executes it.
     pub command: String,
     /// The directory below the workflow's in which it does; `None` for that itself.
     pub directory: Option<String>,
-    /// Files that it reads.
+    /// Paths of the files that it reads: declared ones as they were declared, traced ones relative
+    /// to [`Workflow::directory`] where they lie in it.
     pub inputs: Vec<String>,
-    /// Files that it writes.
+    /// Paths of the files that it writes, of the same form as `inputs`.
     pub outputs: Vec<String>,
     /// What it waits for: places in [`Workflow::tasks`], ascending.
     pub after: Vec<usize>,
@@ -193,7 +194,7 @@ fn names_files(task: &RunTask) -> bool {
     task.command.is_none() && !task.traced && makes_none && task.inputs.as_ref().is_some_and(|inputs| !inputs.is_empty())
 }
 
-/// Where a workflow runs.
+/// The directory in which a workflow runs.
 #[derive(Clone, Copy)]
 struct Base<'r> {
     directory: Option<&'r str>,

@@ -5,19 +5,19 @@ use serde::Serialize;
 /// What a list of numbers says. Of nanoseconds or bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
-    /// Their sum.
+    /// Sum of the values, in their unit.
     pub sum: i128,
-    /// Arithmetic mean.
+    /// Arithmetic mean of the values, in their unit.
     pub mean: f64,
     /// Median, halfway between the two middle values when their number is even.
     pub median: f64,
     /// 95th percentile, linear between the neighbours (as NumPy's and PM4Py's).
     pub p95: f64,
-    /// Smallest.
+    /// Smallest value.
     pub min: i64,
-    /// Largest.
+    /// Largest value.
     pub max: i64,
     /// Standard deviation of the numbers themselves (divided by their count).
     pub stdev: f64,

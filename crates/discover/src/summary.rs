@@ -11,14 +11,14 @@ use crate::about::{About, ORIGINS, bytes_from, origin, span};
 use crate::grouped::Grouped;
 use crate::stats::percentile;
 
-/// What is wanted.
+/// How a summary is ordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The order of cases.
+    /// The order of [`Summary::case_list`].
     pub cases_by: CasesBy,
 }
 
-/// The order of cases.
+/// By what cases are ordered in a summary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CasesBy {
     /// By their first moment, those without one last.
@@ -26,43 +26,43 @@ pub enum CasesBy {
     Start,
     /// By duration, longest first.
     Duration,
-    /// By name.
+    /// By the name of the case.
     Name,
 }
 
-/// A log in numbers.
+/// A log in numbers: a row for each activity and one for each case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// What it is of.
+    /// The log that the summary is of.
     #[serde(flatten)]
     pub about: About,
     /// The first known moment, UTC nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// The last known moment.
+    /// The last known moment, UTC nanoseconds since 1970.
     pub last_ns: Option<i64>,
     /// Instances that end before they start, or start before they are ready: their time is not
     /// known.
     pub backwards: u64,
     /// By time in service, most first, then by instances, then by name.
     pub activities: Vec<Activity>,
-    /// All activities together.
+    /// The sums over all activities.
     pub total: Activity,
-    /// The cases.
+    /// A row for each case, in the order that was asked for.
     pub case_list: Vec<Case>,
 }
 
 /// The times of some instances, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Times {
-    /// Of how many instances the time is known.
+    /// Number of instances of which the time is known.
     pub count: u64,
-    /// Median.
+    /// Median of the times, in nanoseconds.
     pub median_ns: f64,
     /// 95th percentile, linear between neighbours.
     pub p95_ns: f64,
-    /// The longest.
+    /// The longest time, in nanoseconds.
     pub max_ns: i64,
-    /// All added up.
+    /// Sum of all times, in nanoseconds.
     pub sum_ns: i128,
 }
 
@@ -71,9 +71,9 @@ pub struct Times {
 pub struct Activity {
     /// Its name; empty for all together.
     pub activity: String,
-    /// How many instances there are.
+    /// Number of instances.
     pub instances: u64,
-    /// In how many cases it occurs.
+    /// Number of cases in which it occurs.
     pub cases: u64,
     /// How many failed; `None` when nothing is known of what became of any.
     pub failed: Option<u64>,
@@ -83,9 +83,9 @@ pub struct Activity {
     pub cached: Option<u64>,
     /// How many were ended by somebody, or never ran; `None` as with `failed`.
     pub aborted: Option<u64>,
-    /// From ready to start.
+    /// Times in the queue, from ready to start; `None` when none is known.
     pub queue: Option<Times>,
-    /// From start to end.
+    /// Times in service, from start to end; `None` when none is known.
     pub service: Option<Times>,
     /// Bytes, for each who counted them.
     pub bytes: Vec<Bytes>,
@@ -109,26 +109,26 @@ pub struct Bytes {
     pub counted_by: &'static str,
     /// Instances of which it knows bytes read or written.
     pub instances: u64,
-    /// Bytes read.
+    /// Bytes read by these instances, added up; `None` when none is known.
     pub read_bytes: Option<i128>,
-    /// Bytes written.
+    /// Bytes written by these instances, added up; `None` when none is known.
     pub written_bytes: Option<i128>,
     /// Bytes read and written per second of service, of the instances of which both are known.
     pub bytes_per_s: Option<f64>,
 }
 
-/// A case.
+/// A case in numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Case {
-    /// Its name.
+    /// Name of the case.
     pub case: String,
     /// Its first known moment (ready, start or end), UTC nanoseconds since 1970.
     pub start_ns: Option<i64>,
-    /// Its last known moment.
+    /// Its last known moment, UTC nanoseconds since 1970.
     pub end_ns: Option<i64>,
-    /// From the first to the last.
+    /// From the first to the last known moment, in nanoseconds.
     pub duration_ns: Option<i64>,
-    /// How many instances it has.
+    /// Number of instances in the case.
     pub instances: u64,
     /// How many of them failed; `None` when nothing is known of what became of any.
     pub failed: Option<u64>,

@@ -20,15 +20,16 @@ use serde::Serialize;
 
 use crate::about::About;
 
-/// What is wanted.
+/// From where on a time deviates, and how much is looked at and listed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// How many standard deviations from the mean are still usual. Below zero or not a number
     /// counts as 0.
     pub zeta: f64,
-    /// Only so many of the most frequent activities, at most [`MOST_ACTIVITIES`].
+    /// Number of activities that are looked at, the most frequent ones; at most
+    /// [`MOST_ACTIVITIES`].
     pub most_activities: usize,
-    /// Only so many of the deviations are listed, those furthest from their means. All are counted.
+    /// Number of deviations that are listed, those furthest from their means. All are counted.
     pub most_deviations: usize,
 }
 
@@ -41,10 +42,10 @@ impl Default for Options {
     }
 }
 
-/// Times between activities.
+/// The times between activities of a log, and those of them that deviate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TemporalProfile {
-    /// What it is of.
+    /// The log that the profile is of.
     #[serde(flatten)]
     pub about: About,
     /// The ζ that was used.
@@ -55,7 +56,7 @@ pub struct TemporalProfile {
     pub instances_of: Vec<u64>,
     /// Activities that were not looked at because they are too many.
     pub activities_left_out: u64,
-    /// The instances of these.
+    /// Number of instances of these activities in cases.
     pub instances_left_out: u64,
     /// Instances of which the start or the end is not known.
     pub without_time: u64,
@@ -63,7 +64,7 @@ pub struct TemporalProfile {
     pub pairs: Vec<Pair>,
     /// The times that deviate, furthest first; of equals by case and activities.
     pub deviations: Vec<Deviation>,
-    /// How many times deviate, listed or not.
+    /// Number of times that deviate, listed or not.
     pub deviating: u64,
 }
 
@@ -72,30 +73,30 @@ pub struct TemporalProfile {
 pub struct Pair {
     /// The first activity: an index into [`TemporalProfile::activities`].
     pub from: u32,
-    /// The second activity.
+    /// The second activity: an index into [`TemporalProfile::activities`].
     pub to: u32,
-    /// How many times there are.
+    /// Number of times between the two activities, in all cases.
     pub count: u64,
     /// Their mean, in nanoseconds.
     pub mean_ns: f64,
     /// Their standard deviation (of a sample), in nanoseconds; 0 of one.
     pub stdev_ns: f64,
-    /// How many of them deviate.
+    /// Number of these times that deviate.
     pub deviating: u64,
 }
 
-/// A time that deviates.
+/// A time between two instances of a case that deviates from those of its pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Deviation {
     /// The name of the case.
     pub case: String,
     /// The first activity: an index into [`TemporalProfile::activities`].
     pub from: u32,
-    /// The second activity.
+    /// The second activity: an index into [`TemporalProfile::activities`].
     pub to: u32,
     /// The time, in nanoseconds.
     pub time_ns: i64,
-    /// Mean of such times.
+    /// Mean time between these two activities, in nanoseconds.
     pub mean_ns: f64,
     /// How many standard deviations it is from there; `None` when the standard deviation is 0.
     pub deviations: Option<f64>,

@@ -10,7 +10,7 @@
 
 use serde::Serialize;
 
-/// What two samples say.
+/// By how much two samples of numbers differ, and how likely chance makes such a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TwoSamples {
     /// How often a number of the second is above one of the first, less how often it is below, as a

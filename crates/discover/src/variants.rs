@@ -10,34 +10,35 @@ use crate::about::{About, ORIGINS, bytes_from, origin, span};
 use crate::grouped::Grouped;
 use crate::stats::percentile;
 
-/// What is wanted.
+/// How many variants are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Only so many of the most frequent variants; `None` for all. The others are counted.
+    /// Number of variants that are listed, the most frequent ones; `None` for all. The others are
+    /// counted.
     pub most: Option<usize>,
 }
 
 /// The variants of a log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VariantsModel {
-    /// What they are of.
+    /// The log that the variants are of.
     pub about: About,
-    /// The names of activities.
+    /// The names of activities; [`Variant::trace`] has their numbers.
     pub activities: Names,
     /// By number of cases, most first, then by the names of their activities.
     pub variants: Vec<Variant>,
-    /// How many variants there are in all.
+    /// Number of variants in the log, listed or not.
     pub total: u64,
     /// Cases of the variants that are not in the list.
     pub cases_not_listed: u64,
 }
 
-/// One sequence of activities.
+/// A variant: one sequence of activities, and the cases that have it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variant {
     /// The activities in the order of their starts: numbers in [`VariantsModel::activities`].
     pub trace: Vec<u32>,
-    /// How many cases have it.
+    /// Number of cases with this sequence of activities.
     pub cases: u64,
     /// Its share of all cases, from 0 to 1.
     pub share: f64,
@@ -45,11 +46,11 @@ pub struct Variant {
     pub cumulative_share: f64,
     /// The name of the first case that has it.
     pub example: String,
-    /// How many of its cases have a known duration.
+    /// Number of its cases of which the duration is known.
     pub timed_cases: u64,
     /// Mean time from the first to the last moment of a case, in nanoseconds.
     pub mean_ns: Option<f64>,
-    /// Median of the same.
+    /// Median time from the first to the last moment of a case, in nanoseconds.
     pub median_ns: Option<f64>,
     /// Bytes per case, for each who counted them.
     pub bytes: Vec<Bytes>,
@@ -75,7 +76,7 @@ struct Sums {
     of: [(u64, i128); 2],
 }
 
-/// Finds the variants.
+/// Finds the variants of a log's cases.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> VariantsModel {
     let found = flowmine_activity_log::variants(log, cases);
     let total = found.variants.len();

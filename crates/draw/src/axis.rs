@@ -5,7 +5,7 @@ use crate::text::{count, width};
 
 /// Size of the words at ticks.
 pub const SMALL: f64 = 11.0;
-/// Colour of grid lines.
+/// Colour of grid lines, `#rrggbb`.
 pub const GRID: &str = "#e3e8ee";
 const LINE: &str = "#9aa5b1";
 
@@ -23,7 +23,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Where a number is.
+    /// Where a number is drawn, in pixels.
     pub fn at(&self, number: f64) -> f64 {
         self.from + (number - self.low) / (self.high - self.low).max(f64::MIN_POSITIVE) * (self.to - self.from)
     }
@@ -54,7 +54,7 @@ impl Ticks {
         Self { at: (first..=last).map(|n| n as f64 * step).map(|at| (at, words(at))).collect(), unit: name }
     }
 
-    /// Of nanoseconds.
+    /// At most about `most` ticks of an axis whose numbers are nanoseconds.
     pub fn of_time(axis: &Axis, most: f64) -> Self {
         const MINUTE: f64 = 60e9;
         const UNITS: [(f64, f64, &str); 7] = [
@@ -80,7 +80,7 @@ impl Ticks {
         Self::every(step * unit, unit, name, axis)
     }
 
-    /// Of bytes.
+    /// At most about `most` ticks of an axis whose numbers are bytes.
     pub fn of_bytes(axis: &Axis, most: f64) -> Self {
         const NAMES: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
         let step = ((axis.high - axis.low) / most).max(1.0).log2().ceil().exp2();

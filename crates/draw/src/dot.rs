@@ -11,7 +11,7 @@ use flowmine_layout::LayoutError;
 use crate::graph::{Edge, Graph, Mark, Node, Shape};
 use crate::text::{visible, wrap_name};
 
-/// Writes a graph.
+/// Writes a graph in Graphviz' language.
 ///
 /// # Errors
 /// [`LayoutError`] when an edge of the graph names a node that is not there.

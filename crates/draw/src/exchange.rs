@@ -117,7 +117,7 @@ fn kind(datum: &Datum) -> u8 {
     }
 }
 
-/// Writes GraphML.
+/// Writes a graph as GraphML.
 ///
 /// # Errors
 /// [`LayoutError`] when an edge of the graph names a node that is not there.
@@ -187,7 +187,7 @@ fn graph_name(picture: &Graph) -> &str {
     if picture.name.is_empty() { "graph" } else { picture.name }
 }
 
-/// Writes GML.
+/// Writes a graph as GML.
 ///
 /// # Errors
 /// [`LayoutError`] when an edge of the graph names a node that is not there.

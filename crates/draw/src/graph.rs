@@ -5,26 +5,26 @@ use crate::legend::Entry;
 /// Boxes and lines with their words, and what a reader should know about them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Graph {
-    /// Heading.
+    /// Heading of the picture.
     pub title: String,
     /// Sentences below the heading: what was counted, what a case is, filters.
     pub facts: Vec<String>,
     /// What is not shown, in parts of a sentence; empty when everything is.
     pub left_out: Vec<String>,
-    /// Boxes.
+    /// The boxes.
     pub nodes: Vec<Node>,
-    /// Lines.
+    /// The lines between the boxes.
     pub edges: Vec<Edge>,
-    /// Explanations.
+    /// Explanations of what is drawn, below the graph.
     pub legend: Vec<Entry>,
     /// The name of the graph in files for other programs: letters, digits and underscores.
     pub name: &'static str,
 }
 
-/// How a node looks.
+/// The form of a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shape {
-    /// A box.
+    /// A box with its name in it.
     #[default]
     Box,
     /// Where cases begin; above all others.
@@ -42,20 +42,20 @@ pub enum Shape {
 /// A mark that says: look here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// None.
+    /// It has no mark.
     #[default]
     None,
-    /// A yellow halo.
+    /// A yellow halo around the box or line.
     Halo,
 }
 
-/// A box.
+/// A box, or what stands in place of one ([`Shape`]).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
     /// Unique among nodes: letters, digits and underscores, so that it can be an id in any format
     /// and be linked to.
     pub id: String,
-    /// Its form.
+    /// The form in which it is drawn.
     pub shape: Shape,
     /// Its name, as the log has it; broken into lines and made visible here.
     pub name: String,
@@ -63,7 +63,7 @@ pub struct Node {
     pub lines: Vec<String>,
     /// Fill, `#rrggbb`.
     pub fill: String,
-    /// A mark.
+    /// The mark on it.
     pub mark: Mark,
     /// Whether what is told of it is uncertain: its border is dashed.
     pub unsure: bool,
@@ -90,7 +90,7 @@ pub struct Edge {
     pub dashed: bool,
     /// Whether it has no arrowhead.
     pub headless: bool,
-    /// A mark.
+    /// The mark on it.
     pub mark: Mark,
     /// Importance: heavy edges follow the flow, are short and straight.
     pub weight: u64,
@@ -105,7 +105,7 @@ pub struct Edge {
 pub enum Datum {
     /// A whole number.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Number(f64),
     /// A text.
     Text(String),

@@ -4,19 +4,19 @@
 use crate::sheet::{CASE_LINE, CASE_WIDTH, Frame, HALO, Sheet, TEXT, WEAK_TEXT};
 use crate::text::{width, wrap_words};
 
-/// Width of one explanation.
+/// Width of one explanation, in pixels.
 pub const COLUMN: f64 = 236.0;
 const SMALL: f64 = 11.0;
 /// How much wider bold words are.
 const BOLD: f64 = 1.14;
 const BAR: f64 = 150.0;
 
-/// One explanation.
+/// One explanation: a sample of what is drawn, and what it means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// What it is about.
+    /// What it is about, in a few words.
     pub heading: String,
-    /// What is drawn.
+    /// The sample that is drawn.
     pub sample: Sample,
     /// A sentence below or beside the drawing; may be empty.
     pub note: String,
@@ -25,7 +25,7 @@ pub struct Entry {
 /// What is drawn to explain something.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sample {
-    /// Only words.
+    /// Nothing is drawn: there are only words.
     Words,
     /// Boxes of these colours, with words in them.
     Boxes(Vec<(String, String)>),
@@ -44,7 +44,7 @@ pub enum Sample {
 }
 
 impl Entry {
-    /// An explanation.
+    /// An explanation with its heading, sample and note.
     pub fn new(heading: impl Into<String>, sample: Sample, note: impl Into<String>) -> Self {
         Self { heading: heading.into(), sample, note: note.into() }
     }
@@ -102,7 +102,7 @@ impl Entry {
         }
     }
 
-    /// Its height.
+    /// Its height, in pixels.
     pub fn height(&self) -> f64 {
         let notes = 14.0 * self.note_lines().len() as f64;
         match self.sample {

@@ -8,9 +8,9 @@ use crate::text::{count, duration};
 /// like 3,000 beside 2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WidthScale {
-    /// The least count.
+    /// The least count, drawn thinnest.
     pub least: u64,
-    /// The highest count.
+    /// The highest count, drawn widest.
     pub most: u64,
 }
 
@@ -25,7 +25,7 @@ impl WidthScale {
         Self { least: least.min(most), most }
     }
 
-    /// Width in pixels.
+    /// Width of the line for a count, in pixels.
     pub fn width(&self, n: u64) -> f64 {
         let span = (THICKEST - THINNEST) * self.span();
         THINNEST + (THICKEST - THINNEST - span) * 0.2 + span * self.share(n)
@@ -157,7 +157,7 @@ pub fn box_colour(scale: WidthScale, n: u64) -> String {
     blend(&BOX_STOPS, (1.0 - span) * 0.5 + span * scale.share(n))
 }
 
-/// A colour between stops.
+/// The colour, as `#rrggbb`, at a share from 0 to 1 of the way through these stops.
 pub fn blend(stops: &[[u8; 3]], share: f64) -> String {
     let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f64;
     let i = (at.floor() as usize).min(stops.len() - 2);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// Colour of names and numbers.
 pub const TEXT: &str = "#1b2733";
-/// Colour of notes.
+/// Colour of notes, `#rrggbb`.
 pub const WEAK_TEXT: &str = "#52606d";
 /// Colour of the lines at which cases begin and end.
 pub const CASE_LINE: &str = "#7b8794";
@@ -20,9 +20,9 @@ const FONTS: &str = "'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'DejaVu Sa
 /// Where a rectangle is, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// Left.
+    /// Left side.
     pub x: f64,
-    /// Top.
+    /// Upper side.
     pub y: f64,
     /// Width.
     pub w: f64,
@@ -30,10 +30,10 @@ pub struct Frame {
     pub h: f64,
 }
 
-/// SVG text that grows.
+/// The elements of an SVG picture, to which more can be added.
 #[derive(Default)]
 pub struct Sheet {
-    /// The elements so far.
+    /// The markup of the elements so far.
     pub body: String,
 }
 

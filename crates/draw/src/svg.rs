@@ -24,7 +24,7 @@ const NAME_ROOM: f64 = 172.0;
 const NAME_LINES: usize = 3;
 const LEAST_WIDTH: f64 = 520.0;
 
-/// Draws a graph.
+/// Draws a graph as an SVG document.
 ///
 /// # Errors
 /// [`LayoutError`] when an edge of the graph names a node that is not there.

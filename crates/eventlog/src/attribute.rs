@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub enum ValueType {
     /// Text.
     String,
-    /// A moment.
+    /// A moment: UTC nanoseconds since 1970.
     Time,
     /// A whole number.
     Integer,
@@ -70,7 +70,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Its type.
+    /// The type of the value.
     pub fn kind(&self) -> ValueType {
         match self {
             Self::String(_) => ValueType::String,
@@ -104,7 +104,7 @@ impl Value<'_> {
 pub struct Attribute<'a> {
     /// Its name: `concept:name`.
     pub key: Cow<'a, str>,
-    /// Its value.
+    /// Its value; its type is that of the attribute.
     pub value: Value<'a>,
     /// Since when an object has this value, in UTC nanoseconds since 1970; unknown or always when
     /// `None`, which OCEL writes as 1970-01-01.
@@ -119,12 +119,12 @@ impl<'a> Attribute<'a> {
         Self { key: key.into(), value, since_ns: None, children: Vec::new() }
     }
 
-    /// A text.
+    /// An attribute with a text.
     pub fn text(key: impl Into<Cow<'a, str>>, value: impl Into<Cow<'a, str>>) -> Self {
         Self::new(key, Value::String(value.into()))
     }
 
-    /// A whole number.
+    /// An attribute with a whole number.
     pub fn integer(key: impl Into<Cow<'a, str>>, value: i64) -> Self {
         Self::new(key, Value::Integer(value))
     }

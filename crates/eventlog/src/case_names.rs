@@ -31,7 +31,7 @@ pub struct CaseNames {
 pub struct CaseName {
     /// The name, different from all before.
     pub name: String,
-    /// What the trace itself is called, if it is.
+    /// The trace's own name (`concept:name`); `None` when it has none.
     pub told: Option<String>,
 }
 

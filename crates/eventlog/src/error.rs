@@ -5,21 +5,21 @@ use std::io;
 /// Why a log could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// From the operating system.
+    /// An error of the operating system while a file is read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// From SQLite.
+    /// An error that SQLite gives.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// From where the records come from.
+    /// An error of the side that gives the records.
     #[error(transparent)]
     Source(Box<dyn std::error::Error + Send + Sync>),
     /// A file that is not what it should be; nothing more of it can be used.
     #[error("line {line}, column {column}: {message}")]
     Refused {
-        /// From 1.
+        /// Line in the file, from 1.
         line: u64,
-        /// In bytes, from 1.
+        /// Column in the line, in bytes, from 1.
         column: u64,
         /// What is wrong, and what to do about it.
         message: String,

@@ -56,7 +56,7 @@ pub const MOST_NAME_BYTES: usize = 16 << 20;
 const FIRST: [&str; 7] =
     ["concept:name", "time:timestamp", "lifecycle:transition", "org:resource", "org:role", "org:group", "concept:instance"];
 
-/// A column.
+/// A column of the table: its name and the type of its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name, different from all others.
@@ -88,7 +88,7 @@ pub struct Table<'l> {
     log: &'l dyn CaseLog,
     /// The log in which each trace has a name of its own, if that is not so of `log`.
     named: Option<WithCaseNames<'l>>,
-    /// The columns.
+    /// The columns of the table, and which attribute goes into which.
     pub columns: Columns,
     /// How many traces have another name than their own.
     pub renamed: u64,
@@ -257,7 +257,7 @@ impl Columns {
 /// What the rows of one or more batches say of the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// What was written.
+    /// How many traces, events and simplified values the rows are of.
     pub counts: Counts,
     /// The first record ends a trace.
     begins_with_end: bool,
@@ -291,7 +291,7 @@ impl Rows {
 struct Keys {
     found: Vec<(String, ValueType)>,
     places: FxHashMap<String, usize>,
-    /// Of all keys.
+    /// Bytes of all keys together.
     bytes: usize,
 }
 

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub struct IdHash([u64; 2]);
 
 impl IdHash {
-    /// That of a text.
+    /// The hash of a text.
     pub fn of(text: &str) -> Self {
         Self([1_u8, 2].map(|key| {
             // A hasher of std without random keys; a leading byte makes two functions of it.

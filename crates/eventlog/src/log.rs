@@ -11,7 +11,7 @@ pub type Batches<'a> = Box<dyn Iterator<Item = Result<Batch, LogError>> + Send +
 /// A type of events or objects with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TypeDef {
-    /// Its name.
+    /// Name of the type.
     pub name: String,
     /// Its attributes, each once, in the order in which they are written.
     pub attributes: Vec<(String, ValueType)>,
@@ -20,9 +20,9 @@ pub struct TypeDef {
 /// The types of an object-centric log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Types {
-    /// Event types.
+    /// The types of events.
     pub events: Vec<TypeDef>,
-    /// Object types.
+    /// The types of objects.
     pub objects: Vec<TypeDef>,
 }
 
@@ -32,7 +32,7 @@ pub struct Types {
 /// are of the declared types; ids are unique among objects and among events, and every relation
 /// leads to an object that there is.
 pub trait ObjectLog: Sync {
-    /// Its types.
+    /// The types of its events and objects.
     fn types(&self) -> &Types;
     /// Its objects: [`Record::Object`](crate::Record::Object) only.
     fn objects(&self) -> Batches<'_>;
@@ -47,7 +47,7 @@ pub struct Extension {
     pub name: String,
     /// `concept`.
     pub prefix: String,
-    /// Where its definition is.
+    /// URI of its definition, such as `http://www.xes-standard.org/concept.xesext`.
     pub uri: String,
 }
 
@@ -70,7 +70,7 @@ impl Classifier {
 /// What an XES file says before its traces.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CaseHeader {
-    /// The extensions used.
+    /// The extensions that the log uses.
     pub extensions: Vec<Extension>,
     /// Attributes that every trace has, with their defaults.
     pub trace_globals: Vec<Attribute<'static>>,
@@ -78,7 +78,7 @@ pub struct CaseHeader {
     pub event_globals: Vec<Attribute<'static>>,
     /// Classifiers of events.
     pub classifiers: Vec<Classifier>,
-    /// Attributes of the log.
+    /// Attributes of the log itself.
     pub attributes: Vec<Attribute<'static>>,
 }
 
@@ -93,18 +93,18 @@ pub trait CaseLog: Sync {
     fn traces(&self) -> Batches<'_>;
 }
 
-/// What was written.
+/// What a writer wrote, and what it could not write as it was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Traces.
+    /// Number of traces.
     pub traces: u64,
     /// Relations from events to objects.
     pub event_relations: u64,
-    /// Relations between objects.
+    /// Number of relations between objects.
     pub object_relations: u64,
     /// Characters that the format cannot carry and that were written visibly instead (`\x01`).
     pub replaced_characters: u64,

@@ -132,7 +132,7 @@ pub(crate) fn double(number: f64, out: &mut Vec<u8>) {
     if number.is_finite() { json(&number, out) } else { out.extend_from_slice(not_finite(number).as_bytes()) }
 }
 
-/// Appends a whole number.
+/// Appends a whole number as JSON.
 pub(crate) fn integer(number: i64, out: &mut Vec<u8>) {
     json(&number, out);
 }

@@ -15,43 +15,43 @@ use crate::error::LogError;
 pub struct Relation<'a> {
     /// The object's id.
     pub object: Cow<'a, str>,
-    /// What the relation means.
+    /// What the object is to the event or object that is related to it: OCEL's qualifier.
     pub qualifier: Cow<'a, str>,
 }
 
 /// An object of an object-centric log.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Object<'a> {
-    /// Unique among objects.
+    /// Its id, unique among objects.
     pub id: Cow<'a, str>,
-    /// Its type.
+    /// Name of its type.
     pub kind: Cow<'a, str>,
     /// Attributes; one that changes stands once for each of its values, in the order of their
     /// times.
     pub attributes: Vec<Attribute<'a>>,
-    /// To other objects.
+    /// Relations to other objects.
     pub relations: Vec<Relation<'a>>,
 }
 
 /// An event of an object-centric log.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Event<'a> {
-    /// Unique among events.
+    /// Its id, unique among events.
     pub id: Cow<'a, str>,
-    /// Its type.
+    /// Name of its type.
     pub kind: Cow<'a, str>,
-    /// UTC nanoseconds since 1970.
+    /// When it happened, UTC nanoseconds since 1970.
     pub time_ns: i64,
-    /// Attributes.
+    /// Its attributes: those of its type that it has.
     pub attributes: Vec<Attribute<'a>>,
-    /// To objects.
+    /// Relations to objects.
     pub relations: Vec<Relation<'a>>,
 }
 
 /// A record of either kind of log.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record<'a> {
-    /// An object.
+    /// An object of an object-centric log.
     Object(Object<'a>),
     /// An event of an object-centric log.
     Event(Event<'a>),
@@ -296,22 +296,22 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no record.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many bytes its records take.
+    /// Number of bytes that its records take when encoded.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The records in order.
+    /// The records in order, each decoded.
     pub fn records(&self) -> impl Iterator<Item = Result<Record<'_>, LogError>> {
         self.pieces().map(Record::decode)
     }
@@ -339,7 +339,7 @@ impl Batch {
     }
 }
 
-/// Fills batches.
+/// Makes batches of records that are added one by one; see [`BATCH_BYTES`].
 #[derive(Debug, Default)]
 pub struct BatchBuilder {
     batch: Batch,
@@ -396,7 +396,7 @@ impl BatchBuilder {
         std::mem::replace(&mut self.batch, next)
     }
 
-    /// What is left.
+    /// The last batch; `None` when it would have no record.
     pub fn finish(mut self) -> Option<Batch> {
         (!self.batch.is_empty()).then(|| self.take())
     }

@@ -29,7 +29,7 @@ flowmine_schema::columns! {
 
 /// Columns of pixels for which operations are merged when there are many.
 pub const COLUMNS: i64 = 860;
-/// Rows of pixels.
+/// Rows of pixels for which operations are merged when there are many.
 pub const ROWS: i64 = 400;
 
 /// The reads and writes of one file.
@@ -49,33 +49,33 @@ pub struct Accesses {
     pub merged: bool,
     /// Its versions, when there are several, in order.
     pub versions: Vec<Version>,
-    /// What is not drawn.
+    /// What is known of the file and not drawn.
     pub missing: Missing,
 }
 
 /// Who read or wrote the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
-    /// Who.
+    /// The task attempt, job, pod or container that used it.
     pub owner: Owner,
     /// What the task is an instance of.
     pub logical_task: Option<String>,
-    /// When it started and ended, where both are known.
+    /// When it started and ended, UTC nanoseconds since 1970, where both are known.
     pub time_ns: Option<(i64, i64)>,
-    /// What it read.
+    /// Its reads of the file, added up.
     pub read: Sum,
-    /// What it wrote.
+    /// Its writes to the file, added up.
     pub written: Sum,
 }
 
 /// Operations of one user in one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// How many.
+    /// Number of operations.
     pub operations: u64,
-    /// Bytes by result.
+    /// Bytes that they moved, by what the calls returned.
     pub bytes: i64,
-    /// When the first began and the last ended.
+    /// When the first began and the last ended, UTC nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
 }
 
@@ -95,7 +95,7 @@ impl User {
         Some((ns as f64 - start as f64) / (end as f64 - start as f64))
     }
 
-    /// What to call it.
+    /// What to call it in a picture: its logical task, else its id.
     pub fn name(&self) -> String {
         match (&self.logical_task, &self.owner) {
             (Some(name), _) => name.clone(),
@@ -109,27 +109,27 @@ impl User {
     }
 }
 
-/// A version of the file, as `data_flow` tells.
+/// A version of the file, as it stands in the table `data_flow`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Its number.
+    /// Its number, as in `data_flow.version`.
     pub version: i64,
-    /// How it began.
+    /// How it began, as in `data_flow.origin`.
     pub origin: String,
-    /// When.
+    /// When its first write began, UTC nanoseconds since 1970.
     pub first_ns: i64,
 }
 
 /// What is known and not drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Reads and writes that failed.
+    /// Number of reads and writes that failed.
     pub failed: u64,
-    /// Those whose offset is not known, and their bytes.
+    /// Number of reads and writes whose offset is not known, and their bytes.
     pub no_offset: (u64, i64),
-    /// Those whose result is not known.
+    /// Number of reads and writes whose result is not known.
     pub no_result: u64,
-    /// Page faults of mappings.
+    /// Page faults of mappings of the file.
     pub faults: u64,
     /// Bytes that `task_io` counts beyond these, and bytes beyond what it counts.
     pub only_sums: (i64, i64),

@@ -24,11 +24,11 @@ const CANDIDATES: usize = 12;
 /// What tells a file apart on its host. What is not known is `i64::MIN`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
-    /// The host.
+    /// Name of the host.
     pub host: String,
-    /// Device number.
+    /// Device number of the file system.
     pub device: i64,
-    /// Inode number.
+    /// Inode number on that device.
     pub inode: i64,
     /// The inode's generation.
     pub generation: i64,

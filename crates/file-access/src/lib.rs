@@ -81,7 +81,7 @@ pub enum FileAccessError {
     /// No file has this path.
     #[error("no file {file:?} in task_io{}", list("did you mean", .like))]
     UnknownFile {
-        /// What was asked for.
+        /// The path or id that was asked for.
         file: String,
         /// Paths that are like it.
         like: Vec<String>,
@@ -89,7 +89,7 @@ pub enum FileAccessError {
     /// Several files have this path.
     #[error("several files were {file:?}: choose one with --file{}", list("of", .which))]
     SeveralFiles {
-        /// What was asked for.
+        /// The path or id that was asked for.
         file: String,
         /// Their ids, with what is known of each.
         which: Vec<String>,
@@ -97,13 +97,13 @@ pub enum FileAccessError {
     /// The file was neither read nor written.
     #[error("{file:?} was opened, but neither read nor written")]
     NoAccess {
-        /// Its path.
+        /// Path of the file.
         file: String,
     },
     /// Of the file only sums are known.
     #[error("of {file:?} only sums were traced: single reads and writes are kept with `flowmine trace --detail events`")]
     OnlySums {
-        /// Its path.
+        /// Path of the file.
         file: String,
     },
 }

@@ -17,17 +17,17 @@ const MOST: usize = 24_000;
 pub struct Bar {
     /// Whose, by its place among the owners.
     pub owner: u32,
-    /// It wrote.
+    /// Whether it wrote; otherwise it read.
     pub write: bool,
-    /// When the first operation began.
+    /// When the first operation began, UTC nanoseconds since 1970.
     pub first_ns: i64,
-    /// When the last one ended.
+    /// When the last operation ended, UTC nanoseconds since 1970.
     pub last_ns: i64,
-    /// The lowest byte.
+    /// Offset of the lowest byte.
     pub offset: i64,
     /// The end of the highest one.
     pub end: i64,
-    /// How many operations.
+    /// Number of operations that are drawn as this bar.
     pub operations: u64,
     /// Bytes that they moved, by result.
     pub bytes: i64,
@@ -47,11 +47,11 @@ impl Bar {
 /// What all operations lie in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The first moment.
+    /// When the first operation began, UTC nanoseconds since 1970.
     pub first_ns: i64,
-    /// The last one.
+    /// When the last operation ended, UTC nanoseconds since 1970.
     pub last_ns: i64,
-    /// The lowest byte.
+    /// Offset of the lowest byte.
     pub offset: i64,
     /// The end of the highest one.
     pub end: i64,
@@ -59,7 +59,7 @@ pub struct Extent {
 
 type Column = (u32, bool, i64);
 
-/// Bars that are gathered.
+/// Gathers operations and makes bars of them.
 #[derive(Debug)]
 pub struct Bars {
     extent: Extent,
@@ -79,7 +79,7 @@ impl Bars {
         Self { extent, cells: (columns.max(1), rows.max(1)), exact: EXACT, most: MOST, single: Vec::new(), merged: None, count: 0 }
     }
 
-    /// Takes one operation.
+    /// Takes the bar of one operation.
     pub fn push(&mut self, bar: Bar) {
         if self.merged.is_none() {
             self.single.push(bar);

@@ -19,7 +19,7 @@ pub enum Owner {
     Pod(String),
     /// A container, by its id.
     Container(String),
-    /// Nobody.
+    /// Nobody: it belongs to no task, job, pod or container.
     Nobody,
 }
 

@@ -11,9 +11,9 @@ use super::{FileAccessError, Owner};
 /// What a task did to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// It read it.
+    /// The task read the file.
     Read,
-    /// It wrote it.
+    /// The task wrote the file.
     Written,
     /// It read and wrote it.
     Both,
@@ -23,7 +23,7 @@ impl Use {
     /// All, in order.
     pub const ALL: [Use; 3] = [Use::Read, Use::Both, Use::Written];
 
-    /// In a word.
+    /// Its name in a word, such as `read`.
     pub fn name(self) -> &'static str {
         match self {
             Use::Read => "read",
@@ -38,7 +38,7 @@ impl Use {
 pub struct Point {
     /// The task attempt; or a job, pod, container without one.
     pub owner: Owner,
-    /// The host.
+    /// Name of the host on which it used the file.
     pub host: String,
     /// The file's path, if one is known.
     pub path: Option<String>,
@@ -46,18 +46,18 @@ pub struct Point {
     pub used: Use,
     /// Time from first to last access as a share of the task's time; `None` when that is not known.
     pub share: Option<f64>,
-    /// Bytes read.
+    /// Bytes read from the file.
     pub read_bytes: i64,
-    /// Bytes written.
+    /// Bytes written to the file.
     pub written_bytes: i64,
-    /// When the first access began.
+    /// When the first access began, UTC nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last one ended.
+    /// When the last access ended, UTC nanoseconds since 1970.
     pub last_ns: Option<i64>,
 }
 
 impl Point {
-    /// Bytes read and written.
+    /// Bytes read and written, added up.
     pub fn bytes(&self) -> i64 {
         self.read_bytes.saturating_add(self.written_bytes)
     }
@@ -68,14 +68,14 @@ impl Point {
 pub struct Group {
     /// The logical task; `None` for jobs, pods and containers without a task.
     pub logical_task: Option<String>,
-    /// How many task attempts.
+    /// Number of different task attempts (or jobs, pods, containers) among the points.
     pub tasks: usize,
     /// Files and task attempts, by share.
     pub points: Vec<Point>,
 }
 
 impl Group {
-    /// What to call it.
+    /// The logical task, or words for what has none.
     pub fn name(&self) -> &str {
         self.logical_task.as_deref().unwrap_or("jobs and containers without a task")
     }
@@ -86,9 +86,9 @@ impl Group {
 pub struct Shares {
     /// By logical task, in the order of the first access.
     pub groups: Vec<Group>,
-    /// Files that tasks had to do with and did neither read nor write;.
+    /// Number of rows of `task_io` about files that were neither read nor written.
     pub untouched: u64,
-    /// Files that were read or written by what belongs to no task.
+    /// Number of rows of `task_io` with reads or writes that belong to nobody.
     pub nobodys: u64,
 }
 

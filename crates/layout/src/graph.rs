@@ -3,22 +3,22 @@
 /// What is to be laid out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Graph {
-    /// Boxes.
+    /// The boxes.
     pub nodes: Vec<Node>,
-    /// Arrows.
+    /// The arrows between the boxes.
     pub edges: Vec<Edge>,
 }
 
 /// A box; lengths are in pixels, or whatever unit the picture has.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
-    /// Width.
+    /// Width, in the picture's unit.
     pub width: f64,
-    /// Height.
+    /// Height, in the picture's unit.
     pub height: f64,
     /// This much of the width, on each side, is rounded off and takes no arrows.
     pub inset: f64,
-    /// Where in the flow.
+    /// Where in the flow it has to be.
     pub position: Position,
 }
 
@@ -34,7 +34,7 @@ pub enum Position {
     Bottom,
 }
 
-/// An arrow.
+/// An arrow; lengths are in the unit of the boxes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Edge {
     /// Index of the node where it begins.
@@ -51,7 +51,7 @@ pub struct Edge {
     pub head: f64,
 }
 
-/// Distances between things.
+/// Distances between things, in the unit of the boxes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spacing {
     /// Between two nodes or labels in a layer.
@@ -71,22 +71,22 @@ impl Default for Spacing {
 /// A place in the picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Point {
-    /// From left to right.
+    /// From the left side of the picture to the right.
     pub x: f64,
-    /// From top to bottom.
+    /// From the upper side of the picture down.
     pub y: f64,
 }
 
 /// Where everything goes; all coordinates are within 0 to `width` and 0 to `height`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layout {
-    /// Width of the whole.
+    /// Width of the whole picture.
     pub width: f64,
-    /// Height of the whole.
+    /// Height of the whole picture.
     pub height: f64,
-    /// Centre of each node.
+    /// Centre of each node, in the order of [`Graph::nodes`].
     pub nodes: Vec<Point>,
-    /// Route of each edge.
+    /// Route of each edge, in the order of [`Graph::edges`].
     pub edges: Vec<Route>,
 }
 
@@ -115,7 +115,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// Where the piece ends.
+    /// The point where the piece ends.
     pub fn end(&self) -> Point {
         match *self {
             Piece::Line(end) | Piece::Curve(_, _, end) => end,
@@ -124,7 +124,7 @@ impl Piece {
 }
 
 impl Route {
-    /// Where the route ends.
+    /// The point where the route ends; its start when it has no pieces.
     pub fn end(&self) -> Point {
         self.pieces.last().map_or(self.start, Piece::end)
     }
@@ -136,9 +136,9 @@ pub enum LayoutError {
     /// An edge has an end that does not exist.
     #[error("edge {edge} names node {node}, but there are only {nodes} nodes")]
     UnknownNode {
-        /// Index of the edge.
+        /// Index of the edge in [`Graph::edges`].
         edge: usize,
-        /// The node it names.
+        /// Index of the node that it names.
         node: usize,
         /// How many nodes there are.
         nodes: usize,
@@ -159,13 +159,13 @@ pub enum LayoutError {
     /// A node has no size that could be drawn.
     #[error("node {node} has a size that is negative, not finite or above 100000; give it a width and height to draw")]
     NodeSize {
-        /// Index of the node.
+        /// Index of the node in [`Graph::nodes`].
         node: usize,
     },
     /// An edge, its arrowhead or its label has no size that could be drawn.
     #[error("edge {edge} has a label, breadth or head that is negative, not finite or above 100000")]
     EdgeSize {
-        /// Index of the edge.
+        /// Index of the edge in [`Graph::edges`].
         edge: usize,
     },
 }

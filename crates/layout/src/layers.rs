@@ -61,7 +61,7 @@ pub(super) struct Loops {
     pub reach: f64,
     /// The width of the widest label.
     pub label: f64,
-    /// The height of all.
+    /// The height of all loops with their labels.
     pub height: f64,
 }
 

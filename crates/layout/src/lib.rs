@@ -54,7 +54,7 @@ mod simplex;
 
 pub use graph::{Edge, Graph, Layout, LayoutError, MOST_EDGES, MOST_ITEMS, MOST_NODES, Node, Piece, Point, Position, Route, Spacing};
 
-/// Lays a graph out.
+/// Lays a graph out: a place for each node and a route for each edge.
 ///
 /// # Errors
 /// [`LayoutError`] when the graph is not one, and when it is larger than [`MOST_NODES`],

@@ -20,7 +20,7 @@ const WORK: usize = 300_000;
 /// Sweeps without a better order after which a starting order is given up.
 const PATIENCE: usize = 8;
 
-/// Sorts every layer.
+/// Sorts the items of every layer so that few edges cross.
 pub(super) fn reduce_crossings(layered: &mut Layered) {
     // A needless crossing in a small graph is seen at once, and there trying again costs nothing.
     let sweeps = WORK / layered.items.len().max(1);

@@ -54,7 +54,7 @@ pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: 
     out
 }
 
-/// Where lines may be.
+/// Where the lines of edges may be.
 struct Limits {
     bands: Bands,
     corridors: Corridors,

@@ -25,9 +25,9 @@ pub const NO_PATH: &str = "(path not known)";
 /// The files of the hosts, by number.
 #[derive(Debug, Default)]
 pub struct OperationFiles {
-    /// Their paths.
+    /// Paths of the files, by their numbers.
     pub paths: Names,
-    /// Operations one by one.
+    /// Operations that were traced one by one.
     pub events: u64,
     /// Rows of operations that were added up.
     pub sums: u64,

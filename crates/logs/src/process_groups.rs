@@ -21,18 +21,18 @@ flowmine_schema::columns! {
 pub enum GroupBy {
     /// What their task or job is an instance of; where a dataset has neither, their program.
     Activity,
-    /// Their program.
+    /// The program that they run.
     Program,
-    /// Their task.
+    /// The task to which they belong.
     Task,
-    /// Their job.
+    /// The job to which they belong.
     Job,
-    /// Their host.
+    /// The host on which they ran.
     Host,
 }
 
 impl GroupBy {
-    /// What a group is.
+    /// What a group is, in a word: `activity`, `program`, `task`, `job`, `host`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Activity => "activity",

@@ -50,19 +50,19 @@ pub enum RunGraphError {
     /// Several runs, and none was chosen.
     #[error("the dataset has {count} runs: choose one with --run; there are {known}")]
     Several {
-        /// How many.
+        /// Number of runs that the dataset has.
         count: usize,
-        /// Names of some.
+        /// Names of some of these runs.
         known: String,
     },
     /// No run is called so, or several are.
     #[error("{} is called {wanted:?}; there are {known}", if *.several { "more than one run" } else { "no run" })]
     Unknown {
-        /// What was asked for.
+        /// The name or id that was asked for.
         wanted: String,
         /// Whether several are called so.
         several: bool,
-        /// Names of some.
+        /// Names of some of the runs that there are.
         known: String,
     },
 }

@@ -25,12 +25,12 @@ flowmine_schema::columns! {
     struct Counted of DiagnosticRow { severity, count }
 }
 
-/// The numbers.
+/// The numbers of a dataset's jobs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// Events.
+    /// Number of events of jobs.
     pub events: u64,
-    /// Distinct jobs.
+    /// Number of distinct jobs.
     pub jobs: u64,
     /// Attempts at them; more than jobs when some were requeued.
     pub attempts: u64,
@@ -46,7 +46,7 @@ pub struct Summary {
     pub jobs_with_dependencies: u64,
     /// Their share of all jobs, 0 to 1; null when there is no job.
     pub share_of_jobs_with_dependencies: Option<f64>,
-    /// CPUs a job.
+    /// Mean number of CPUs of a job.
     pub cpus: Mean,
     /// Memory a job in bytes, as asked for.
     pub memory_bytes: Mean,
@@ -67,7 +67,7 @@ pub struct Summary {
 pub struct Mean {
     /// The arithmetic mean; null when no number is known.
     pub mean: Option<f64>,
-    /// How many were known.
+    /// Of how many it is known.
     pub known: u64,
 }
 

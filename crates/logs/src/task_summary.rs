@@ -16,14 +16,14 @@ use crate::summary::human_bytes;
 use crate::task_log::notion::run_name;
 use crate::task_log::{self, TaskLogError, Tasks};
 
-/// The numbers.
+/// The numbers of a dataset's tasks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TaskSummary {
-    /// Attempts at tasks.
+    /// Number of attempts at tasks.
     pub attempts: u64,
     /// Runs whose engine names them.
     pub runs: u64,
-    /// Attempts by engine.
+    /// Number of attempts by the engine's name.
     pub engines: BTreeMap<String, u64>,
     /// Attempts by status, in the words of `task_runs.status`.
     pub statuses: BTreeMap<String, u64>,
@@ -31,18 +31,18 @@ pub struct TaskSummary {
     pub without_time: u64,
     /// The first time of any attempt, UTC.
     pub first: Option<String>,
-    /// The last one.
+    /// The last time of any attempt, UTC.
     pub last: Option<String>,
-    /// By name.
+    /// The logical tasks, by name.
     pub logical_tasks: BTreeMap<String, LogicalTask>,
 }
 
 /// A process, rule or operator: the attempts at its instances.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LogicalTask {
-    /// Attempts.
+    /// Number of attempts at its instances.
     pub attempts: u64,
-    /// Those that failed.
+    /// Number of attempts that failed.
     pub failed: u64,
     /// Those that were ended by the engine or the user.
     pub aborted: u64,
@@ -52,7 +52,7 @@ pub struct LogicalTask {
     pub retried: u64,
     /// Seconds from start to end, of the attempts of which the engine tells that or both times.
     pub run_time_s: Numbers,
-    /// CPUs asked for.
+    /// Number of CPUs asked for by an attempt.
     pub cpus: Numbers,
     /// Memory asked for, in bytes.
     pub memory_bytes: Numbers,
@@ -67,9 +67,9 @@ pub struct Numbers {
     pub known: u64,
     /// The median; null when it is known of none.
     pub median: Option<f64>,
-    /// The largest.
+    /// The largest of the numbers; null when none is known.
     pub max: Option<f64>,
-    /// All added up.
+    /// Sum of the numbers that are known.
     pub sum: f64,
     #[serde(skip)]
     values: Vec<f64>,
@@ -102,7 +102,7 @@ pub fn run_time_s(row: &TaskRun<'_>) -> Option<f64> {
 }
 
 impl TaskSummary {
-    /// Counts.
+    /// Counts the tasks of a dataset.
     ///
     /// # Errors
     /// When the dataset cannot be read.

@@ -7,7 +7,7 @@ use crate::error::PredictError;
 use crate::functions::{MAX_DEGREE, Piecewise, Poly};
 use crate::model::{Function, Model, Policy, When};
 
-/// More processes are refused.
+/// A model of more processes is refused.
 pub const MAX_PROCESSES: usize = 200_000;
 /// More pieces in one function are refused.
 pub const MAX_PIECES: usize = 1_000_000;
@@ -92,7 +92,7 @@ pub(crate) struct User {
 }
 
 impl Model {
-    /// Checks the model.
+    /// Checks the model and gives it in a form that can be analysed.
     ///
     /// # Errors
     /// [`PredictError::Field`] with the path of the first field that cannot be.

@@ -29,7 +29,7 @@ pub enum PredictError {
     TooManyEvents {
         /// The process whose turn it was.
         path: String,
-        /// The bound.
+        /// The most changes that are allowed.
         limit: u64,
     },
     /// The prediction has more pieces than are kept.
@@ -39,7 +39,7 @@ pub enum PredictError {
     TooManyPieces {
         /// The process whose turn it was.
         path: String,
-        /// The bound.
+        /// The most pieces that are kept.
         limit: u64,
     },
     /// So many share one resource that each one's end changes too many others.
@@ -48,11 +48,11 @@ pub enum PredictError {
          Let fewer run at a time (`after`, `start_s`), or put those that are alike into one process"
     )]
     Crowded {
-        /// The shared resource.
+        /// Path of the shared resource.
         path: String,
         /// How many use it, at any time.
         users: usize,
-        /// The bound.
+        /// The most pieces that are allowed.
         limit: u64,
     },
     /// Functions that were put into each other got too steep a polynomial.
@@ -61,7 +61,7 @@ pub enum PredictError {
         crate::functions::MAX_DEGREE
     )]
     Degree {
-        /// The field.
+        /// Path of the field, such as `processes[2].data[0].requirement`.
         path: String,
     },
 }

@@ -20,11 +20,11 @@ pub struct Model {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shared {
-    /// Its name.
+    /// Its name, by which resources refer to it.
     pub name: String,
     /// What there is of it a second, over time in seconds.
     pub capacity: Function,
-    /// How it is shared.
+    /// How it is shared among those who use it at the same time.
     #[serde(default)]
     pub policy: Policy,
     /// The unit of its amount, such as `bytes`.
@@ -36,7 +36,7 @@ pub struct Shared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
-    /// In equal parts.
+    /// In equal parts for all who use it.
     #[default]
     Fair,
     /// In parts as the users' weights are.
@@ -53,19 +53,19 @@ pub struct Process {
     pub name: String,
     /// The progress at which it has finished, in a unit of its own.
     pub progress: f64,
-    /// It does not start before this time.
+    /// It does not start before this time, in seconds.
     #[serde(default)]
     pub start_s: f64,
     /// Names of processes that have to finish before it starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// The data it reads.
+    /// The data that it reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataInput>,
-    /// The resources it uses.
+    /// The resources that it uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resource>,
-    /// The data it writes.
+    /// The data that it writes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
 }
@@ -74,7 +74,7 @@ pub struct Process {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataInput {
-    /// Its name.
+    /// Its name within the process.
     pub name: String,
     /// From an amount of data to the progress that it allows; never falls.
     pub requirement: Function,
@@ -89,13 +89,13 @@ pub struct DataInput {
     pub unit: Option<String>,
 }
 
-/// Where data come from.
+/// The output of another process from which data come.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The process that writes them.
     pub process: String,
-    /// Its output.
+    /// The name of that process's output.
     pub output: String,
     /// Whether they can be read as they are written.
     #[serde(default)]
@@ -106,7 +106,7 @@ pub struct Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// As they are written.
+    /// As they are written, while their writer runs.
     #[default]
     Streaming,
     /// When their writer has finished; the reader does not start before.
@@ -117,7 +117,7 @@ pub enum When {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
-    /// Its name.
+    /// Its name within the process.
     pub name: String,
     /// From progress to the amount needed to get there; never falls; straight pieces. A jump is an
     /// amount that is needed at that progress before any more can be made.
@@ -139,11 +139,11 @@ pub struct Resource {
     pub unit: Option<String>,
 }
 
-/// A data output.
+/// A data output: how much is written by which progress.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// Its name.
+    /// Its name within the process.
     pub name: String,
     /// From progress to the amount written by then; never falls.
     pub written: Function,
@@ -156,11 +156,11 @@ pub struct Output {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a function is a number, points ([[x, y], …]) or pieces ([{from, polynomial}, …])")]
 pub enum Function {
-    /// The same everywhere.
+    /// The same value everywhere.
     Constant(f64),
-    /// Straight lines between points.
+    /// Straight lines between points, given as pairs of place and value.
     Points(Points),
-    /// Polynomials.
+    /// Polynomials, each from a place on.
     Pieces(Pieces),
 }
 
@@ -184,7 +184,7 @@ pub struct Pieces {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Piece {
-    /// Where it begins.
+    /// The place where it begins.
     pub from: f64,
     /// Its coefficients, ascending, of the distance from there.
     pub polynomial: Vec<f64>,

@@ -4,7 +4,7 @@ use crate::error::PredictError;
 use crate::model::Model;
 
 impl Model {
-    /// Reads a model.
+    /// Reads a model from JSON.
     ///
     /// # Errors
     /// [`PredictError::File`] with the path of the field, line and column.
@@ -15,7 +15,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Reads a model.
+    /// Reads a model from TOML.
     ///
     /// # Errors
     /// [`PredictError::File`] with the path of the field, line and column.
@@ -36,7 +36,7 @@ impl Model {
         Ok(text)
     }
 
-    /// The model as TOML.
+    /// The model as TOML, with the same fields as in JSON.
     ///
     /// # Errors
     /// When it cannot be written so.

@@ -330,7 +330,7 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Ticks of plain numbers.
+/// Ticks of plain numbers, at most about `most` of them.
 fn numbers(axis: &Axis, most: f64) -> Ticks {
     let ideal = ((axis.high - axis.low) / most).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(ideal.log10().floor());

@@ -31,7 +31,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Of a prediction alone.
+    /// The report of a prediction with nothing beside it.
     pub fn of(prediction: &'a Prediction<'a>) -> Self {
         Self { prediction, gains: Vec::new(), segment_gains: Vec::new(), sweep: None, sensitivity: None, interval: None, fitted: None }
     }
@@ -288,7 +288,7 @@ impl Serialize for Segments<'_> {
     }
 }
 
-/// All but the processes.
+/// All of the report but its processes, as fields of a JSON object.
 fn beside(report: &Report<'_>) -> Map<String, Value> {
     let prediction = report.prediction;
     let gains: Vec<Value> = report.gains.iter().map(|g| json!({"what": g.what, "limits_s": g.limits_s, "gain_s": g.gain_s})).collect();

@@ -8,16 +8,16 @@ use crate::functions::Piecewise;
 /// Things times processes: more work is refused, some minutes of it.
 const MAX_WORK: usize = 200_000_000;
 
-/// How much wider.
+/// How much wider a thing that limits processes is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wider {
     /// This many times as much.
     Times(f64),
-    /// No limit any more.
+    /// As much as can be used: it is no limit any more.
     Unlimited,
 }
 
-/// What would be gained.
+/// What would be gained if one thing that limits processes were wider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gain {
     /// What is made wider, as a path of names.
@@ -31,13 +31,13 @@ pub struct Gain {
 /// What would be gained if what limits a process in one segment were wider for that time alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SegmentGain {
-    /// The process.
+    /// The process: its number in the prediction.
     pub process: usize,
-    /// What limits it.
+    /// What limits it in this segment.
     pub limit: Limit,
     /// From when, in seconds.
     pub from_s: f64,
-    /// Until when.
+    /// Until when, in seconds; infinite for a segment without end.
     pub to_s: f64,
     /// By how much the workflow would finish earlier, in seconds.
     pub gain_s: f64,

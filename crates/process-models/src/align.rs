@@ -20,7 +20,7 @@ use crate::net::PetriNet;
 use crate::tree::{Node, ProcessTree};
 use crate::{Error, Variants};
 
-/// How far to compute.
+/// How far an alignment is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// How many steps the cost of one variant may take; a step is a few nanoseconds. Longer
@@ -67,7 +67,7 @@ impl Alignment {
     }
 }
 
-/// A log aligned.
+/// The alignments of a log's variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alignments {
     /// One for each of [`Variants::variants`]; `None` where it would take more steps than allowed.

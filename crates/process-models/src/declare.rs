@@ -33,26 +33,26 @@ pub enum Template {
     Response,
     /// Before each `b` there is an `a`.
     Precedence,
-    /// Both of these.
+    /// Response and precedence.
     Succession,
     /// After each `a` there is a `b` before the next `a`.
     AlternateResponse,
     /// Before each `b` there is an `a` after the `b` before.
     AlternatePrecedence,
-    /// Both of these.
+    /// Alternate response and alternate precedence.
     AlternateSuccession,
     /// Directly after each `a` is a `b`.
     ChainResponse,
     /// Directly before each `b` is an `a`.
     ChainPrecedence,
-    /// Both of these.
+    /// Chain response and chain precedence.
     ChainSuccession,
     /// `a` and `b` do not both occur.
     NotCoexistence,
     /// Not succession: where `a` or `b` occurs, not both that after each `a` there is a `b` and
     /// before each `b` an `a`.
     NotSuccession,
-    /// Not chain succession.
+    /// Not chain succession: where `a` or `b` occurs, not both chain response and chain precedence.
     NotChainSuccession,
 }
 
@@ -85,7 +85,7 @@ impl Template {
 /// A constraint and how the log keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Constraint {
-    /// What it says.
+    /// What it says of its activities.
     pub template: Template,
     /// The first activity, as an index into [`Variants::activities`].
     pub a: u32,
@@ -111,7 +111,7 @@ impl Constraint {
     }
 }
 
-/// Which constraints to give.
+/// Which constraints are given, and how many pairs are looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// The least share of cases in which a constraint is activated.

@@ -24,9 +24,9 @@ pub struct Sizes {
     pub event: i64,
     /// What is between shapes side by side.
     pub gap_x: i64,
-    /// What is between rows.
+    /// What is between rows, one below the other.
     pub gap_y: i64,
-    /// What is around all.
+    /// What is free around the whole diagram.
     pub margin: i64,
 }
 
@@ -37,12 +37,12 @@ impl Default for Sizes {
     }
 }
 
-/// What a shape is.
+/// What a shape of a diagram stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Where a case begins.
+    /// The start event, where a case begins.
     Start,
-    /// Where a case ends.
+    /// The end event, where a case ends.
     End,
     /// An activity, as an index into the tree's labels.
     Task(u32),
@@ -59,15 +59,15 @@ pub enum Kind {
 /// One shape: its kind and its rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// What it is.
+    /// What it stands for.
     pub kind: Kind,
-    /// The left side.
+    /// Its left side, in pixels from that of the diagram.
     pub x: i64,
-    /// The upper side.
+    /// Its upper side, in pixels from that of the diagram.
     pub y: i64,
-    /// How wide it is.
+    /// How wide it is, in pixels.
     pub width: i64,
-    /// How high it is.
+    /// How high it is, in pixels.
     pub height: i64,
 }
 
@@ -82,16 +82,16 @@ pub struct Edge {
     pub points: Vec<(i64, i64)>,
 }
 
-/// A diagram.
+/// The diagram of a process tree: shapes and the lines between them, in pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// How wide it is, margins included.
     pub width: i64,
-    /// How high it is.
+    /// How high it is, margins included.
     pub height: i64,
     /// The shapes; the first is the start, the second the end.
     pub shapes: Vec<Shape>,
-    /// The lines.
+    /// The lines between the shapes.
     pub edges: Vec<Edge>,
 }
 

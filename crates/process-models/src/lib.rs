@@ -53,13 +53,13 @@ pub use net::PetriNet;
 pub use tree::{Node, ProcessTree};
 pub use variants::{Variant, Variants};
 
-/// What is refused.
+/// Why an input is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A trace or a tree names an activity that is not in the list of activities.
     #[error("activity {index} is named, but there are {known}")]
     NoSuchActivity {
-        /// The index.
+        /// The index that names no activity.
         index: u32,
         /// How many activities there are.
         known: u32,
@@ -69,7 +69,7 @@ pub enum Error {
     TooLarge {
         /// Of what there is too much.
         what: &'static str,
-        /// How much is taken.
+        /// The most that is taken.
         limit: u64,
     },
     /// Nodes or text that are no process tree.
@@ -77,23 +77,23 @@ pub enum Error {
     NotATree {
         /// The node, or the byte of the text.
         at: usize,
-        /// What is wrong.
+        /// What is wrong with it.
         why: &'static str,
     },
     /// A tree that has an activity at two places, where each must be at one.
     #[error("the activity {activity:?} is in the tree twice")]
     ActivityTwice {
-        /// The activity.
+        /// Name of the activity.
         activity: String,
     },
     /// An option outside its range.
     #[error("{option} is {value}; it must be {must}")]
     Option {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: f64,
-        /// What it must be.
+        /// What the value must be, in words.
         must: &'static str,
     },
 }

@@ -57,7 +57,7 @@ impl PetriNet {
         self.places
     }
 
-    /// The transitions.
+    /// The transitions, by their numbers from 0.
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
     }

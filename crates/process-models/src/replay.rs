@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Variants;
 use crate::net::PetriNet;
 
-/// How far to search.
+/// How far a replay searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// How many states the search for an exact run may look at for one case.

@@ -19,7 +19,7 @@ use crate::Error;
 pub enum Node {
     /// One activity, as an index into [`ProcessTree::labels`].
     Activity(u32),
-    /// Nothing happens.
+    /// A silent step: it is done without an event.
     Tau,
     /// All children, in order.
     Sequence(Vec<usize>),

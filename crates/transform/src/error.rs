@@ -8,9 +8,9 @@ use flowmine_text::visible;
 /// A place in a file of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
-    /// From 1; 0 for what stands in no file.
+    /// Line, from 1; 0 for what stands in no file.
     pub line: u32,
-    /// In characters, from 1.
+    /// Column in the line, in characters, from 1.
     pub column: u32,
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for Place {
 /// What is wrong with a text, before the name of its file is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where.
+    /// Where in the text it is.
     pub at: Place,
     /// What, and what to do.
     pub message: String,
@@ -49,9 +49,9 @@ pub enum Error {
     Text {
         /// The file as the user named it.
         file: String,
-        /// Where in it.
+        /// Where in the file the fault is.
         at: Place,
-        /// What is wrong.
+        /// What is wrong, and what to do.
         message: String,
     },
     /// A transformation does not go with a task.
@@ -59,31 +59,31 @@ pub enum Error {
     Application {
         /// The file of the transformation.
         file: String,
-        /// Where in it.
+        /// Where in that file it is.
         at: Place,
         /// Name of the transformation.
         layer: String,
         /// The task, by its name and where it stands.
         task: String,
-        /// What is wrong.
+        /// What is wrong, and what to do.
         message: String,
     },
     /// Tasks of one workflow do not go together.
     #[error("{}:{at}: {}", visible(file), visible(message))]
     Collision {
-        /// The workflow.
+        /// The file of the workflow, as the user named it.
         file: String,
-        /// The second task.
+        /// Where the task stands at which that was found.
         at: Place,
-        /// What collides.
+        /// What collides, and what to do.
         message: String,
     },
     /// A file could not be read or written.
     #[error("{}: {source}", visible(&path.display().to_string()))]
     Io {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Why it could not be read or written.
         source: std::io::Error,
     },
 }

@@ -16,10 +16,10 @@ use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, NAME, Page, RULE, name_in, nothing};
 use crate::batches::{BatchKind, Batches};
 
-/// How batches are drawn.
+/// How much of the batches is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many activities, those with most instances in batches; 200 at most.
+    /// Number of activities that are drawn, those with most instances in batches; 200 at most.
     pub rows: usize,
 }
 
@@ -68,7 +68,7 @@ impl Row {
     }
 }
 
-/// Draws the picture.
+/// Draws the batches as an SVG document: a bar for each activity.
 pub fn svg(batches: &Batches, drawing: &Drawing) -> String {
     let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
     for group in &batches.groups {
@@ -160,7 +160,7 @@ pub fn svg(batches: &Batches, drawing: &Drawing) -> String {
 /// Writes all batches as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(batches: &Batches, out: impl Write) -> io::Result<()> {
     super::document("flowmine-batches", batches, out)
 }
@@ -168,7 +168,7 @@ pub fn json(batches: &Batches, out: impl Write) -> io::Result<()> {
 /// Writes all batches as a table; the names of cases are joined by ` ; `.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(batches: &Batches, out: impl Write) -> io::Result<()> {
     let columns = ["activity", "resource", "kind", "start", "end", "duration_s", "instances", "cases", "case_names"];
     let mut csv = Csv::new(out, &columns)?;

@@ -63,7 +63,7 @@ pub fn text(list: &Bottlenecks) -> String {
 /// Writes the whole list as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Csv::new(out, &["rank", "kind", "activity", "after", "at_stake_s", "instances", "found", "example", "advice"])?;
     for (at, finding) in list.findings.iter().enumerate() {
@@ -86,7 +86,7 @@ pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
 /// Writes the whole list as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
     super::document("flowmine-bottlenecks", list, out)
 }

@@ -109,7 +109,7 @@ pub fn text(found: &Check) -> String {
 /// Writes the findings as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(found: &Check, out: impl Write) -> io::Result<()> {
     let columns = [
         "kind",
@@ -142,10 +142,10 @@ pub fn csv(found: &Check, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
-/// Writes everything as JSON.
+/// Writes the whole check as JSON (`flowmine-check`).
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(found: &Check, out: impl Write) -> io::Result<()> {
     super::document("flowmine-check", found, out)
 }

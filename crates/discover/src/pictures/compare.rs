@@ -159,7 +159,7 @@ fn put_differences(found: &Comparison, out: &mut String) {
 /// known on both, one with counts alone.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(found: &Comparison, out: impl Write) -> io::Result<()> {
     let columns = [
         "activity",
@@ -214,10 +214,10 @@ pub fn csv(found: &Comparison, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
-/// Writes everything as JSON.
+/// Writes the whole comparison as JSON (`flowmine-comparison`).
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(found: &Comparison, out: impl Write) -> io::Result<()> {
     super::document("flowmine-comparison", found, out)
 }

@@ -245,7 +245,7 @@ fn draw_step(sheet: &mut Sheet, step: &Step, axis: &Axis, y: f64) {
 /// Writes the tasks on the path as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
     let names: Vec<String> = TimePart::ALL.iter().map(|part| format!("{}_s", part.name())).collect();
     let mut columns = vec!["task", "activity", "after", "from_s", "to_s"];
@@ -263,10 +263,10 @@ pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
-/// Writes everything as JSON.
+/// Writes the whole answer as JSON (`flowmine-critical-path`).
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(found: &CriticalPath, out: impl Write) -> io::Result<()> {
     super::document("flowmine-critical-path", found, out)
 }

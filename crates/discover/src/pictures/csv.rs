@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// Writes rows.
+/// Writes a table, field by field and row by row.
 pub struct Csv<W: Write> {
     out: io::BufWriter<W>,
     line: String,
@@ -18,7 +18,7 @@ impl<W: Write> Csv<W> {
     /// Begins with the names of the columns.
     ///
     /// # Errors
-    /// What the writer says.
+    /// When the writer cannot be written to.
     pub fn new(out: W, columns: &[&str]) -> io::Result<Self> {
         let mut csv = Self { out: io::BufWriter::new(out), line: String::new() };
         columns.iter().for_each(|column| {
@@ -57,15 +57,15 @@ impl<W: Write> Csv<W> {
         self
     }
 
-    /// A count.
+    /// A field with a count.
     pub fn count(&mut self, count: u64) -> &mut Self {
         self.number(Some(count))
     }
 
-    /// Ends the row.
+    /// Ends the row and begins the next one.
     ///
     /// # Errors
-    /// What the writer says.
+    /// When the writer cannot be written to.
     pub fn end(&mut self) -> io::Result<()> {
         self.line.push_str("\r\n");
         self.out.write_all(self.line.as_bytes())?;
@@ -73,10 +73,10 @@ impl<W: Write> Csv<W> {
         Ok(())
     }
 
-    /// Ends the table.
+    /// Ends the table and flushes what is buffered.
     ///
     /// # Errors
-    /// What the writer says.
+    /// When the writer cannot be written to.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }

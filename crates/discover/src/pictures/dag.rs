@@ -19,7 +19,7 @@ use crate::dag::{Dag, Edge, Node};
 
 const LINE: &str = "#5b6b7f";
 
-/// The picture.
+/// The graph as a picture: a box for each logical task, a line for each pair that waits.
 pub fn graph(found: &Dag) -> Graph {
     let boxes = WidthScale::of(found.nodes.iter().map(|node| node.tasks));
     let widths = WidthScale::of(found.edges.iter().map(|edge| edge.dependencies));

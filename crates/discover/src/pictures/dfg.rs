@@ -42,21 +42,21 @@ use crate::stats::Stats;
 /// Which statistic of a time a picture shows; all stand in the titles and in the other formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Statistic {
-    /// The median.
+    /// The median ([`Stats::median`]).
     #[default]
     Median,
-    /// The arithmetic mean.
+    /// The arithmetic mean ([`Stats::mean`]).
     Mean,
-    /// The 95th percentile.
+    /// The 95th percentile ([`Stats::p95`]).
     P95,
-    /// The largest value.
+    /// The largest value ([`Stats::max`]).
     Max,
-    /// The sum.
+    /// The sum of all values ([`Stats::sum`]).
     Sum,
 }
 
 impl Statistic {
-    /// In words.
+    /// Its name in words, such as `median`; `longest` for the largest value.
     pub fn name(self) -> &'static str {
         match self {
             Self::Median => "median",
@@ -67,7 +67,7 @@ impl Statistic {
         }
     }
 
-    /// Of these numbers.
+    /// The value of this statistic, in the unit of `stats`.
     pub fn of(self, stats: &Stats) -> f64 {
         match self {
             Self::Median => stats.median,
@@ -79,26 +79,26 @@ impl Statistic {
     }
 }
 
-/// What boxes and lines tell.
+/// What boxes and lines show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Show {
     /// How often, how long, how many bytes; lines are as wide as frequent and coloured by time.
     #[default]
     All,
-    /// How often.
+    /// How often activities occur and follow each other.
     Frequency,
-    /// How long.
+    /// How long activities and the waits between them take.
     Time,
     /// How many bytes; lines are as wide as bytes flow.
     Bytes,
 }
 
-/// What a picture shows.
+/// What a picture of a directly-follows graph shows, and how much of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// What boxes and lines tell.
+    /// What boxes and lines show.
     pub show: Show,
-    /// Which statistic of times.
+    /// The statistic of times that boxes and lines show.
     pub time: Statistic,
     /// Lines are shown, the most frequent first, until they stand for this share of all steps (0 to
     /// 1). Without it all when there are not more than [`ALL_EDGES`], else about so many at most,
@@ -106,13 +106,13 @@ pub struct Options {
     pub coverage: Option<f64>,
     /// Activities and lines that occur less often are not shown.
     pub min_count: u64,
-    /// At most so many activities, the most frequent ones.
+    /// The most activities that are shown: the most frequent ones.
     pub most_activities: usize,
-    /// At most so many lines and so many boxes are marked as those that cost most.
+    /// The most lines, and the most boxes, that are marked as those that cost most.
     pub marks: usize,
 }
 
-/// So many lines can be read without leaving some out.
+/// The most lines of which none is left out when no coverage is asked for.
 pub const ALL_EDGES: usize = 48;
 
 /// The share of steps that is shown of larger graphs when nothing else is said.
@@ -239,7 +239,7 @@ fn whole(bytes: i128) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// Bytes for people.
+/// A number of bytes in words, for people.
 pub(crate) fn bytes(number: i128) -> String {
     bytes_words(whole(number))
 }
@@ -905,10 +905,10 @@ impl Serialize for Document<'_> {
     }
 }
 
-/// Writes the JSON document.
+/// Writes the whole graph as a JSON document; see the module for what it looks like.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
     flowmine_draw::json::write(&Document(dfg), &mut out)?;
@@ -954,7 +954,7 @@ const COLUMNS: [&str; 30] = [
 /// or end (`start`, `end`).
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Csv::new(out, &COLUMNS)?;
     let times = |stats: &Option<Stats>| -> Vec<Value> {

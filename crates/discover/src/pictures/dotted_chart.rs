@@ -28,7 +28,7 @@ use crate::dotted_chart::{Dot, DottedChart, Sort, Time};
 pub struct Drawing {
     /// With more dots cells are drawn; 40,000 at most.
     pub most_dots: usize,
-    /// So many of the most frequent activities have a colour of their own, 9 at most.
+    /// Number of activities with a colour of their own, the most frequent ones; 9 at most.
     pub colours: usize,
 }
 
@@ -49,12 +49,12 @@ const MOST_LANES: f64 = 8.0;
 const HIGHEST: f64 = 800.0;
 /// A chart without names is so high.
 const HEIGHT: f64 = 560.0;
-/// Side of a cell.
+/// Width of a cell, in pixels.
 const CELL: f64 = 4.0;
-/// Depths of cells.
+/// Number of shades by which cells say how many dots they hold.
 const LEVELS: usize = 5;
 
-/// Draws the picture.
+/// Draws the chart as an SVG document.
 pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
     let colours = Colours::of(chart, drawing.colours.clamp(1, PALETTE.len()));
     let named = chart.rows.len() <= NAMED;
@@ -314,12 +314,12 @@ impl Colours {
     }
 }
 
-/// Dots in cells.
+/// Dots that are counted in cells, where there are too many to draw each.
 struct Grid {
     /// By place: the most frequent colour, and how many dots.
     cells: BTreeMap<(u32, u32), (usize, u64)>,
     most: u64,
-    /// Height of a cell.
+    /// Height of a cell, in pixels.
     high: f64,
 }
 
@@ -433,7 +433,7 @@ fn row_name<'a>(chart: &'a DottedChart, dot: &Dot) -> &'a str {
 /// Writes all dots as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(chart: &DottedChart, out: impl Write) -> io::Result<()> {
     let whole = Json {
         about: &chart.about,
@@ -449,7 +449,7 @@ pub fn json(chart: &DottedChart, out: impl Write) -> io::Result<()> {
 /// Writes all dots as a table: times as ISO 8601, or as seconds since the case's first moment.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(chart: &DottedChart, out: impl Write) -> io::Result<()> {
     let relative = chart.time == Time::Relative;
     let columns = if relative { ["row", "case", "activity", "start_s", "end_s"] } else { ["row", "case", "activity", "start", "end"] };

@@ -51,10 +51,10 @@ const READ: &str = "#0f8f7a";
 const WROTE: &str = "#c2334d";
 const FAILED: &str = "#a5122e";
 const WAITING_LINE: &str = "#7a6a00";
-/// Columns of the field.
+/// Number of columns into which the field of how many ran divides the time.
 const COLUMNS: usize = 400;
 
-/// Draws the picture.
+/// Draws the chart as an SVG document.
 pub fn svg(chart: &Gantt, drawing: &Drawing) -> String {
     let mut page = Page { title: "Gantt chart: what ran where and when".to_owned(), ..Page::default() };
     page.facts = facts(chart);
@@ -492,7 +492,7 @@ fn list<S: serde::Serializer>(chart: &&Gantt, out: S) -> Result<S::Ok, S::Error>
 /// Writes all bars as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(chart: &Gantt, out: impl Write) -> io::Result<()> {
     let whole = Json {
         about: &chart.about,
@@ -528,7 +528,7 @@ const COLUMNS_OF_BARS: [&str; 14] = [
 /// Writes all bars as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(chart: &Gantt, out: impl Write) -> io::Result<()> {
     let mut csv = Csv::new(out, &COLUMNS_OF_BARS)?;
     let mut resources = chart.resources.iter().peekable();

@@ -14,10 +14,10 @@ use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, NAME, Page, RULE, WARNING, name_in, nothing};
 use crate::lifecycle::{Activity, Lifecycle};
 
-/// How lifecycles are drawn.
+/// How much of a lifecycle is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many activities, those with most time; 200 at most.
+    /// Number of activities that are drawn, those with most time; 200 at most.
     pub rows: usize,
 }
 
@@ -47,7 +47,7 @@ const STATUSES: [State; 6] = [
     ("#d5dce4", "not known", |row| row.status_unknown),
 ];
 
-/// Draws the picture.
+/// Draws the lifecycle as an SVG document: two bars for each activity.
 pub fn svg(lifecycle: &Lifecycle, drawing: &Drawing) -> String {
     let shown = &lifecycle.activities[..lifecycle.activities.len().min(drawing.rows.clamp(1, 200))];
     let (about, total) = (&lifecycle.about, &lifecycle.total);
@@ -154,7 +154,7 @@ fn draw(sheet: &mut Sheet, row: &Activity, most: i128, y: f64, lifecycle: &Lifec
 /// Writes all activities as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(lifecycle: &Lifecycle, out: impl Write) -> io::Result<()> {
     super::document("flowmine-lifecycle", lifecycle, out)
 }
@@ -162,7 +162,7 @@ pub fn json(lifecycle: &Lifecycle, out: impl Write) -> io::Result<()> {
 /// Writes all activities as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(lifecycle: &Lifecycle, out: impl Write) -> io::Result<()> {
     let columns = [
         "activity",

@@ -282,7 +282,7 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
 /// Writes the JSON document; see the module for what it looks like.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(found: &OcDfg, out: &mut dyn Write) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
     flowmine_draw::json::write(&Document(found), &mut out)?;
@@ -328,7 +328,7 @@ impl Serialize for OfType<'_> {
 /// Writes the pairs of all types as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(found: &OcDfg, out: &mut dyn Write) -> io::Result<()> {
     let columns =
         ["type", "from", "to", "frequency", "objects", "sum_s", "mean_s", "median_s", "p95_s", "min_s", "max_s", "stdev_s", "bytes"];

@@ -4,27 +4,27 @@ use flowmine_draw::legend::{self, Entry};
 use flowmine_draw::sheet::{Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{atoms, width, wrap_name, wrap_words};
 
-/// Room around everything.
+/// Room at each side of a page, in pixels.
 pub const MARGIN: f64 = 24.0;
 /// Width of what is within the margins.
 pub const INNER: f64 = 952.0;
-/// Size of names.
+/// Font size of facts and names, in pixels.
 pub const NAME: f64 = 12.0;
 /// The colour of what is left out and of warnings.
 pub const WARNING: &str = "#8a2c0d";
-/// Lines between rows.
+/// Colour of the lines between parts of a page.
 pub const RULE: &str = "#d5dce4";
 
 /// What stands around a picture. All texts are fit to be seen.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Heading.
+    /// Heading of the page, also the title of the SVG document.
     pub title: String,
-    /// Sentences below the heading.
+    /// Sentences below the heading: what the picture is of.
     pub facts: Vec<String>,
     /// What is not shown, in parts of a sentence.
     pub left_out: Vec<String>,
-    /// Explanations.
+    /// Explanations of what is drawn, below the picture.
     pub legend: Vec<Entry>,
 }
 

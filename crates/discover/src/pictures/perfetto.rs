@@ -107,7 +107,7 @@ pub type Traced<'a> = (&'a Processes, &'a [Vec<IoPhase>]);
 /// traced, processes.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn gantt(chart: &Gantt, traced: Option<Traced<'_>>, out: impl Write) -> io::Result<()> {
     let first = chart.span_ns.map(|(first, _)| first);
     let origin = [first, traced.and_then(first_of)].into_iter().flatten().min().unwrap_or(0);
@@ -224,7 +224,7 @@ fn first_of((processes, phases): Traced<'_>) -> Option<i64> {
 /// Processes in lanes of hosts, with reads and writes.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn processes(traced: Traced<'_>, out: impl Write) -> io::Result<()> {
     let mut trace = Trace::new(out, first_of(traced).unwrap_or(0))?;
     put_processes(&mut trace, traced, 1)?;
@@ -282,7 +282,7 @@ fn put_processes<W: Write>(trace: &mut Trace<W>, (processes, phases): Traced<'_>
 /// The critical path: a lane with its tasks and one with their parts.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn critical_path(found: &CriticalPath, out: impl Write) -> io::Result<()> {
     let origin = found.begin_ns.unwrap_or(0);
     let mut trace = Trace::new(out, origin)?;

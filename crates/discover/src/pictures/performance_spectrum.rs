@@ -43,7 +43,7 @@ const MOST_SEGMENTS: usize = 24;
 /// More lines than this in a picture of parts of the time, and the parts get longer.
 const MOST_MERGED: usize = 20_000;
 
-/// Draws the picture.
+/// Draws the spectrum as an SVG document.
 pub fn svg(spectrum: &PerformanceSpectrum, drawing: &Drawing) -> String {
     let shown = &spectrum.segments[..spectrum.segments.len().min(MOST_SEGMENTS)];
     let mut page = Page { title: "Performance spectrum: how long each passage took, and when".to_owned(), ..Page::default() };
@@ -265,7 +265,7 @@ fn legend(lines: &Lines, segments: &[Segment]) -> Vec<Entry> {
 /// Writes the numbers of the segments as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(spectrum: &PerformanceSpectrum, out: impl Write) -> io::Result<()> {
     super::document("flowmine-performance-spectrum", spectrum, out)
 }
@@ -273,7 +273,7 @@ pub fn json(spectrum: &PerformanceSpectrum, out: impl Write) -> io::Result<()> {
 /// Writes all passages as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(spectrum: &PerformanceSpectrum, out: impl Write) -> io::Result<()> {
     let mut csv = Csv::new(out, &["segment", "from", "to", "case", "start", "finish", "duration_s", "quarter"])?;
     for (at, segment) in spectrum.segments.iter().enumerate() {

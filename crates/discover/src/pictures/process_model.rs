@@ -194,7 +194,7 @@ pub fn text(model: &ProcessModel) -> String {
 /// Writes the model and its measures as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
     let transitions: Vec<Value> = (model.net.transitions().iter())
         .map(|t| json!({ "activity": t.activity.map(|a| model.net.label(a)), "inputs": t.inputs, "outputs": t.outputs }))
@@ -245,7 +245,7 @@ pub fn constraints_text(found: &Constraints) -> String {
 /// Writes constraints as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn constraints_csv(found: &Constraints, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Csv::new(out, &["constraint", "a", "b", "support", "confidence", "activated", "holds", "cases"])?;
     let name = |at: u32| found.activities.get(at as usize).map_or("", String::as_str);
@@ -261,10 +261,10 @@ pub fn constraints_csv(found: &Constraints, out: &mut dyn Write) -> io::Result<(
     table.finish()
 }
 
-/// Writes constraints as JSON.
+/// Writes the constraints as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn constraints_json(found: &Constraints, out: &mut dyn Write) -> io::Result<()> {
     let name = |at: u32| found.activities.get(at as usize).map_or("", String::as_str);
     let list: Vec<Value> = (found.constraints.iter())

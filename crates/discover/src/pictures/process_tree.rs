@@ -318,7 +318,7 @@ pub fn graph(found: &ProcessTree) -> Graph {
 /// Writes the nodes as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(found: &ProcessTree, out: impl Write) -> io::Result<()> {
     let columns = [
         "node",
@@ -357,10 +357,10 @@ pub fn csv(found: &ProcessTree, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
-/// Writes everything as JSON.
+/// Writes the whole tree as JSON (`flowmine-process-tree`).
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(found: &ProcessTree, out: impl Write) -> io::Result<()> {
     super::document("flowmine-process-tree", found, out)
 }

@@ -22,7 +22,7 @@ use crate::profile::{Group, KindOf, Kinds, Profile, Sums};
 const SHOWN: usize = 14;
 const ADVICE: usize = 10;
 
-/// Tables of a profile.
+/// The tables of a profile that [`fn@csv`] writes. Numbers of tables and figures are ParaTrac's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     /// Operations by kind, of each group and of all (Table 4 of ParaTrac).
@@ -31,9 +31,9 @@ pub enum Table {
     Groups,
     /// Cumulative distributions of sizes, latencies and life times (Figures 5 to 10 and 12).
     Distributions,
-    /// Files.
+    /// Files with what was done to each: opens, calls, bytes, time.
     Files,
-    /// Processes.
+    /// Processes with what each did to files: opens, calls, bytes, time.
     Processes,
     /// Which group used which file.
     Uses,
@@ -41,7 +41,7 @@ pub enum Table {
     OverTime,
     /// Bytes over time and by place in the file.
     OverOffset,
-    /// What is noteworthy.
+    /// What is noteworthy, with the thresholds that it is beyond.
     Advice,
 }
 
@@ -159,7 +159,7 @@ fn text_columns<'a, T: 'a>(rows: &[&'a T], columns: Vec<(&'static str, Cell<T>)>
         .collect()
 }
 
-/// For a terminal.
+/// The profile as text for a terminal.
 pub fn text(found: &Profile) -> String {
     let mut out = super::text_head(facts(found));
     if found.total.operations.is_empty() {
@@ -313,7 +313,7 @@ fn heading(sheet: &mut Sheet, top: f64, words: &str, note: &str) -> f64 {
 /// Lines of a chart of cumulative shares: a name, a colour, a distribution.
 type Lines<'d> = Vec<(String, &'static str, &'d Distribution)>;
 
-/// The picture.
+/// The profile as an SVG document: tables, cumulative distributions, bytes over time.
 pub fn svg(found: &Profile) -> String {
     let (facts, left_out) = facts(found);
     let mut page = Page { title: "Profile: how files are read and written".to_owned(), facts, left_out, ..Page::default() };
@@ -568,10 +568,10 @@ fn advice(sheet: &mut Sheet, found: &Profile, top: f64) -> f64 {
     y + 4.0
 }
 
-/// Writes a table.
+/// Writes one table of the profile as CSV.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(found: &Profile, table: Table, out: impl Write) -> io::Result<()> {
     match table {
         Table::Operations => operations_csv(found, out),
@@ -732,10 +732,10 @@ fn over_time_csv(of: &OverTime, by: &str, names: &[String], out: impl Write) -> 
     csv.finish()
 }
 
-/// Writes everything as JSON.
+/// Writes the whole profile as JSON (`flowmine-profile`).
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(found: &Profile, out: impl Write) -> io::Result<()> {
     super::document("flowmine-profile", found, out)
 }

@@ -425,7 +425,7 @@ pub fn text(found: &RunDag) -> String {
 /// Writes the nodes as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(found: &RunDag, out: impl Write) -> io::Result<()> {
     let spreads = ["accesses_in", "accesses_out", "fan_in", "fan_out"];
     let mut columns: Vec<String> = [
@@ -481,7 +481,7 @@ pub fn csv(found: &RunDag, out: impl Write) -> io::Result<()> {
 /// Writes the lines as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn edges_csv(found: &RunDag, out: impl Write) -> io::Result<()> {
     let columns = ["from", "to", "from_name", "to_name", "kind", "count", "bytes", "time_s", "bytes_per_s", "critical", "doubtful"];
     let mut csv = Csv::new(out, &columns)?;
@@ -494,10 +494,10 @@ pub fn edges_csv(found: &RunDag, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
-/// Writes everything as JSON.
+/// Writes the whole graph as JSON (`flowmine-run-dag`).
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(found: &RunDag, out: impl Write) -> io::Result<()> {
     super::document("flowmine-run-dag", found, out)
 }

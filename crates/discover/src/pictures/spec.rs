@@ -18,29 +18,29 @@ pub enum LanguageError {
     /// A task without an output.
     #[error("{language} runs a task for its outputs, and none is known of {task:?}: write it for Slurm")]
     NoOutput {
-        /// The language.
+        /// Name of the language.
         language: &'static str,
-        /// The task.
+        /// Name of the task without an output.
         task: String,
     },
     /// A file whose name is a pattern to Snakemake.
     #[error("Snakemake takes the braces in {path:?}, a file of {task:?}, for a wildcard: write it for Makeflow or Slurm")]
     Braces {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The task.
+        /// Name of the task that reads or writes it.
         task: String,
     },
     /// A file of which two tasks are the makers.
     #[error("{language} lets one task make a file, and {first:?} and {second:?} both wrote {path:?}: write it for Slurm")]
     TwoMakers {
-        /// The language.
+        /// Name of the language.
         language: &'static str,
-        /// The file.
+        /// Path of the file that two tasks wrote.
         path: String,
-        /// Who wrote it.
+        /// Name of the first task that wrote it.
         first: String,
-        /// Who wrote it too.
+        /// Name of another task that wrote it.
         second: String,
     },
     /// A line's end where the language has none.
@@ -48,13 +48,13 @@ pub enum LanguageError {
         "Makeflow's own language has a command, a name and a category on one line, and there is a line's end in one of {task:?}: write it as Makeflow's JSON"
     )]
     Lines {
-        /// The task.
+        /// Name of the task.
         task: String,
     },
     /// A character that cannot be written.
     #[error("the command or a file of {task:?} has a NUL, which no program can be given")]
     Nul {
-        /// The task.
+        /// Name of the task.
         task: String,
     },
 }
@@ -137,7 +137,7 @@ fn one_command(text: &str) -> String {
     out
 }
 
-/// A Snakefile.
+/// A Snakefile: a rule for each task.
 ///
 /// # Errors
 /// When Snakemake would not run the same.

@@ -20,9 +20,9 @@ use crate::summary::{Activity, Bytes, Case, Summary, Times};
 /// How much of a summary is written as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many activities.
+    /// At most so many activities are in the text, those with most time first.
     pub activities: usize,
-    /// So many cases.
+    /// At most so many cases are in the text, in the order of the summary.
     pub cases: usize,
 }
 
@@ -154,10 +154,10 @@ fn case_columns(summary: &Summary, rows: &[Case]) -> Vec<Column> {
     table.columns
 }
 
-/// Writes everything as JSON.
+/// Writes the whole summary as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(summary: &Summary, out: impl Write) -> io::Result<()> {
     super::document("flowmine-summary", summary, out)
 }
@@ -165,7 +165,7 @@ pub fn json(summary: &Summary, out: impl Write) -> io::Result<()> {
 /// Writes the activities as a table. Bytes have columns for each who counted them.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(summary: &Summary, out: impl Write) -> io::Result<()> {
     let there: BTreeSet<&str> = summary.activities.iter().flat_map(|row| &row.bytes).map(|bytes| bytes.counted_by).collect();
     let byte_columns: Vec<String> =
@@ -199,7 +199,7 @@ pub fn csv(summary: &Summary, out: impl Write) -> io::Result<()> {
 /// Writes the cases as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn cases_csv(summary: &Summary, out: impl Write) -> io::Result<()> {
     let mut csv = Csv::new(out, &["case", "start", "end", "duration_s", "instances", "failed", "service_s", "waiting_share"])?;
     for case in &summary.case_list {

@@ -20,9 +20,9 @@ use crate::temporal_profile::{Deviation, Pair, TemporalProfile};
 /// How a profile is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many of the most frequent activities, 60 at most.
+    /// Number of activities that are drawn, the most frequent ones; 60 at most.
     pub activities: usize,
-    /// So many of the deviations in words, 100 at most.
+    /// Number of deviations that are listed below, the furthest ones; 100 at most.
     pub deviations: usize,
 }
 
@@ -37,7 +37,7 @@ const HEADS: f64 = 120.0;
 const WIDEST: f64 = 54.0;
 const LEAST: f64 = 12.0;
 
-/// Draws the picture.
+/// Draws the profile as an SVG document.
 pub fn svg(profile: &TemporalProfile, drawing: &Drawing) -> String {
     let n = profile.activities.len().min(drawing.activities.clamp(1, 60));
     let inside = |pair: &&Pair| (pair.from as usize) < n && (pair.to as usize) < n;
@@ -184,7 +184,7 @@ fn deviations(sheet: &mut Sheet, profile: &TemporalProfile, most: usize, top: f6
 /// Writes all pairs and all listed deviations as JSON; `from` and `to` are places in `activities`.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(profile: &TemporalProfile, out: impl Write) -> io::Result<()> {
     super::document("flowmine-temporal-profile", profile, out)
 }
@@ -192,7 +192,7 @@ pub fn json(profile: &TemporalProfile, out: impl Write) -> io::Result<()> {
 /// Writes all pairs as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(profile: &TemporalProfile, out: impl Write) -> io::Result<()> {
     let mut csv = Csv::new(out, &["from", "to", "count", "mean_s", "stdev_s", "deviating"])?;
     for pair in &profile.pairs {
@@ -209,7 +209,7 @@ fn name(profile: &TemporalProfile, at: u32) -> &str {
 /// Writes the listed deviations as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn deviations_csv(profile: &TemporalProfile, out: impl Write) -> io::Result<()> {
     let mut csv = Csv::new(out, &["case", "from", "to", "time_s", "mean_s", "standard_deviations"])?;
     for found in &profile.deviations {

@@ -5,16 +5,16 @@ use std::fmt::Write;
 
 use flowmine_text::visible;
 
-/// A column.
+/// A column of a table for a terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Column {
     /// What stands above several columns; printed over the first of those that have it.
     pub group: String,
-    /// Its heading.
+    /// What stands above the cells of the column.
     pub heading: String,
     /// Whether its cells end at the same place, as numbers do.
     pub right: bool,
-    /// Its cells.
+    /// The cells from top to bottom, one for each row.
     pub cells: Vec<String>,
 }
 

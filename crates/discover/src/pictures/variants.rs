@@ -22,7 +22,7 @@ use crate::variants::{Bytes, Variant, VariantsModel};
 /// How a picture of variants is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many of the most frequent variants, 60 at most.
+    /// Number of variants that are drawn, the most frequent ones; 60 at most.
     pub rows: usize,
 }
 
@@ -45,7 +45,7 @@ const WIDEST: f64 = 126.0;
 const LINES: usize = 3;
 const STEP: f64 = HEIGHT + 4.0;
 
-/// Draws the picture.
+/// Draws the most frequent variants as an SVG document, a row for each.
 pub fn svg(model: &VariantsModel, drawing: &Drawing) -> String {
     let shown = &model.variants[..model.variants.len().min(drawing.rows.clamp(1, MOST_ROWS))];
     let colours = Colours::of(model);
@@ -161,7 +161,7 @@ fn row(
     top + f64::max(42.0, f64::max(STEP * lines as f64 + 4.0, 14.0 * said.len() as f64 + 2.0))
 }
 
-/// A mean of bytes.
+/// A mean of bytes, rounded to whole bytes, in words.
 pub(super) fn about_bytes(number: f64) -> String {
     bytes(number.round() as i64)
 }
@@ -314,7 +314,7 @@ fn list<S: serde::Serializer>(model: &&VariantsModel, out: S) -> Result<S::Ok, S
 /// Writes all variants as JSON.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn json(model: &VariantsModel, out: impl Write) -> io::Result<()> {
     let whole = Json { about: &model.about, total_variants: model.total, cases_not_listed: model.cases_not_listed, variants: model };
     super::document("flowmine-variants", &whole, out)
@@ -323,7 +323,7 @@ pub fn json(model: &VariantsModel, out: impl Write) -> io::Result<()> {
 /// Writes all variants as a table.
 ///
 /// # Errors
-/// What the writer says.
+/// When `out` cannot be written.
 pub fn csv(model: &VariantsModel, out: impl Write) -> io::Result<()> {
     let mut origins: Vec<&str> = Vec::new();
     let mut seen = HashSet::new();

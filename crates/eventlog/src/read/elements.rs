@@ -41,7 +41,7 @@ pub(crate) struct Tag<'b> {
     pub(crate) ours: bool,
 }
 
-/// Attributes of an element.
+/// Those attributes of an element that were asked for.
 pub(crate) struct Found<'t, const N: usize> {
     /// The values, in the order of the names asked for.
     pub(crate) values: [Option<Cow<'t, str>>; N],
@@ -85,7 +85,7 @@ pub(crate) fn has_forbidden(text: &str) -> bool {
     text.bytes().any(|byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r'))
 }
 
-/// Walks through a file.
+/// Walks through the elements of an XML file, one by one.
 pub(crate) struct Elements<'r> {
     reader: Reader<Input<'r>>,
     limits: Limits,

@@ -16,13 +16,13 @@ pub enum Severity {
 /// Something that is odd about a file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// How bad it is: a note, a warning or an error.
     pub severity: Severity,
     /// A word for the kind: `duplicate_object_id`.
     pub rule: &'static str,
-    /// From 1; unknown where the format has no lines.
+    /// Line in the file, from 1; `None` where the format has no lines.
     pub line: Option<u64>,
-    /// In bytes, from 1.
+    /// Column in the line, in bytes, from 1.
     pub column: Option<u64>,
     /// The id, the path within the document, or the table and row; empty when line and column say
     /// it.

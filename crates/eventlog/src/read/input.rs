@@ -22,9 +22,9 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// From 1.
+    /// Line, from 1.
     pub line: u64,
-    /// In bytes, from 1. A byte order mark has no column.
+    /// Column in the line, in bytes, from 1. A byte order mark has no column.
     pub column: u64,
 }
 

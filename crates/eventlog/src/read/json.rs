@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Null,
 }
 
-/// Walks through a file.
+/// Walks through a JSON file, item by item.
 pub(crate) struct Document<'r> {
     input: Input<'r>,
     limits: Limits,
@@ -56,7 +56,7 @@ impl<'r> Document<'r> {
         }
     }
 
-    /// Consumes this byte.
+    /// Consumes this byte and white space before it; an error when another byte comes.
     pub(crate) fn expect(&mut self, byte: u8) -> Result<(), LogError> {
         let next = self.peek()?;
         if next == Some(byte) {
@@ -196,7 +196,7 @@ impl Extent {
     }
 }
 
-/// Walks through one value.
+/// Walks through one JSON value, which is in memory as a whole.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -323,7 +323,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A string.
+    /// Takes a string and gives its text without escapes.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, LogError> {
         self.white();
         if self.byte() != Some(b'"') {
@@ -452,7 +452,7 @@ impl<'a> Cursor<'a> {
         Ok(rest.get(..word.len()).unwrap_or_default())
     }
 
-    /// True or false.
+    /// Takes `true` or `false`.
     pub(crate) fn boolean(&mut self) -> Result<bool, LogError> {
         self.white();
         let truth = self.byte() == Some(b't');
@@ -460,7 +460,7 @@ impl<'a> Cursor<'a> {
         Ok(truth)
     }
 
-    /// Nothing.
+    /// Takes `null`.
     pub(crate) fn null(&mut self) -> Result<(), LogError> {
         self.word("null").map(|_| ())
     }

@@ -41,7 +41,7 @@ pub(crate) const FINDINGS_A_RULE: u64 = 100;
 /// Columns that as many types as are allowed may have on average.
 const COLUMNS_A_TYPE: usize = 10;
 
-/// Reads a file.
+/// Reads an OCEL 2.0 file in the form of SQLite and gives its content to the sink.
 ///
 /// # Errors
 /// Of the sink; when nothing more of the file can be used: [`LogError::RefusedAt`] says where and
@@ -69,13 +69,13 @@ pub(crate) fn read_from(database: &Database, limits: &Limits, sink: &mut dyn Sin
 pub(crate) struct Kind {
     /// `event`: also the name of the table.
     pub name: &'static str,
-    /// The table of types.
+    /// Name of the table of types: `event_map_type` or `object_map_type`.
     pub map: &'static str,
     /// The table of relations, with its columns.
     pub relations: &'static str,
-    /// Where they come from.
+    /// Name of the column with the id of what a relation comes from.
     pub from: &'static str,
-    /// Where they lead.
+    /// Name of the column with the id of the object to which a relation leads.
     pub to: &'static str,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct TypeTable {
     pub attributes: Vec<(usize, ValueType)>,
 }
 
-/// Events or objects.
+/// The events or the objects of a file: their types, and the tables of these.
 pub(crate) struct Side {
     pub kind: &'static Kind,
     /// The types of the file, then those that only the records have.

@@ -127,7 +127,7 @@ struct Reader<'s> {
     time_ns: Option<i64>,
     values: Vec<FlatValue>,
     relations: Vec<(Range<usize>, Range<usize>)>,
-    /// Where the record begins.
+    /// Where the record that is being read begins.
     owner: Position,
     /// None in OCEL 2.0.
     first: Option<First>,
@@ -286,7 +286,7 @@ impl<'s> Reader<'s> {
         Ok(Open::Leaf)
     }
 
-    /// Counts a definition.
+    /// Counts the definition of a type or an attribute; too many are refused.
     fn define(&mut self, bytes: usize, before: usize) -> Result<(), LogError> {
         self.type_bytes += bytes;
         if before >= self.limits.definitions || self.type_bytes > self.limits.record_bytes {

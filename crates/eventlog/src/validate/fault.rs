@@ -5,12 +5,12 @@ use super::rules::{REFUSED, Rule};
 use crate::error::LogError;
 use crate::read::input::Position;
 
-/// What ends a check.
+/// What ends a check before the end of the file.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// Something about the file, as a finding.
     Found(&'static Rule, Position, String),
-    /// Something about reading it.
+    /// An error of reading the file; only a refusal of its content becomes a finding.
     Log(LogError),
 }
 

@@ -39,9 +39,9 @@ pub struct Summary {
     /// Findings that are errors, as they were given, so that at most [`SHOWN`] and one are of the
     /// same rule.
     pub errors: u64,
-    /// Findings that are warnings.
+    /// Findings that are warnings, as they were given.
     pub warnings: u64,
-    /// Findings that are notes.
+    /// Findings that are notes, as they were given.
     pub notes: u64,
     /// Events that were checked; `None` in SQLite.
     pub events: Option<u64>,

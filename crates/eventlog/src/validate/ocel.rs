@@ -13,7 +13,7 @@ use crate::read::input::Position;
 use crate::read::{Limits, shown};
 use crate::time::{NotATime, parse};
 
-/// Events or objects.
+/// Whether events or objects are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Event,
@@ -80,7 +80,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Takes an attribute.
+    /// Adds an attribute of the record; more than [`PARTS`] are refused.
     pub(super) fn push_attribute(&mut self, attribute: SeenAttribute, at: Position) -> Result<(), Fault> {
         if self.attributes.len() >= PARTS {
             return Err(Fault::too_large(at, format!("a record has more than {PARTS} attributes")));
@@ -91,7 +91,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Takes a relation.
+    /// Adds a relation of the record; more than [`PARTS`] are refused.
     pub(super) fn push_relation(&mut self, relation: SeenRelation, at: Position) -> Result<(), Fault> {
         if self.relations.len() >= PARTS {
             return Err(Fault::too_large(at, format!("a record has more than {PARTS} relations")));
@@ -109,7 +109,7 @@ impl Seen {
     }
 }
 
-/// A type.
+/// A type that was declared, with its attributes.
 #[derive(Debug, Clone, Default)]
 struct Declared {
     attributes: HashMap<String, ValueType>,
@@ -127,7 +127,7 @@ struct SideState {
 /// What a walk through a file is for.
 #[derive(Debug)]
 pub(super) enum Purpose {
-    /// To check it.
+    /// To check the file.
     Check,
     /// To know the types that stand behind the records.
     Types,
@@ -142,7 +142,7 @@ pub(super) const PARTS: usize = 1_000_000;
 /// So many attributes there can be in all types for each definition that there can be.
 const ATTRIBUTES_A_DEFINITION: usize = 10;
 
-/// The rules at work.
+/// The rules of OCEL 2.0, with what they have to remember of the file.
 pub(super) struct Ocel {
     pub(super) purpose: Purpose,
     limits: Limits,
@@ -216,7 +216,7 @@ impl Ocel {
         self.objects_complete = complete;
     }
 
-    /// Declares a type.
+    /// Takes the declaration of a type and reports what is wrong with it.
     pub(super) fn declare(&mut self, side: Side, seen: SeenType, report: &mut Report<'_>, place: &dyn Fn() -> String) -> Result<(), Fault> {
         let Some((name, at)) = seen.name else { return Ok(()) };
         if name.is_empty() {

@@ -10,7 +10,7 @@ use crate::read::{Finding, Severity};
 /// How many keys, prefixes and names are remembered so that they are not reported again.
 const REMEMBERED: usize = 10_000;
 
-/// A report under way.
+/// Takes findings, gives the first of each rule and counts the rest.
 pub(super) struct Report<'a> {
     found: &'a mut dyn FnMut(Finding),
     /// In the order of their words, so that what comes at the end has an order.

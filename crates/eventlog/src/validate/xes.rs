@@ -85,7 +85,7 @@ impl Keys {
 struct Walk<'r, 'a, 'f> {
     elements: Elements<'r, 'a, 'f>,
     counts: &'a mut [u64; 2],
-    /// Their prefixes.
+    /// Prefixes of the extensions that the file declares.
     extensions: HashSet<String>,
     /// Of traces and of events.
     globals: [HashMap<String, Kind>; 2],

@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// Where an attribute stands.
+/// Where an attribute stands: on the log, a trace, an event or another attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Log,

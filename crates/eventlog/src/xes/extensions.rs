@@ -12,17 +12,17 @@ use crate::log::Extension;
 /// On what an attribute of an extension stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The log.
+    /// On the log.
     Log,
-    /// A trace.
+    /// On a trace.
     Trace,
-    /// An event.
+    /// On an event.
     Event,
-    /// Another attribute.
+    /// On another attribute.
     Meta,
 }
 
-/// An extension.
+/// An XES extension: its names, and the attributes that it defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Definition {
     /// `Concept`.
@@ -45,7 +45,7 @@ impl Definition {
 use Level::{Event, Log, Meta, Trace};
 use ValueType::{Boolean, Float, Id, Integer, List, String, Time};
 
-/// Names.
+/// Concept: the names of logs, traces and events.
 pub const CONCEPT: Definition = Definition {
     name: "Concept",
     prefix: "concept",
@@ -61,11 +61,11 @@ pub const LIFECYCLE: Definition = Definition {
     attributes: &[(Log, "model", String), (Event, "transition", String), (Event, "state", String)],
 };
 
-/// When an event happened.
+/// Time: when an event happened.
 pub const TIME: Definition =
     Definition { name: "Time", prefix: "time", uri: "http://www.xes-standard.org/time.xesext", attributes: &[(Event, "timestamp", Time)] };
 
-/// Who did it.
+/// Organizational: who or what carried out an event.
 pub const ORGANIZATIONAL: Definition = Definition {
     name: "Organizational",
     prefix: "org",
@@ -73,7 +73,7 @@ pub const ORGANIZATIONAL: Definition = Definition {
     attributes: &[(Event, "resource", String), (Event, "role", String), (Event, "group", String)],
 };
 
-/// Identifiers.
+/// Identity: ids of logs, traces and events.
 pub const IDENTITY: Definition = Definition {
     name: "Identity",
     prefix: "identity",
@@ -81,7 +81,7 @@ pub const IDENTITY: Definition = Definition {
     attributes: &[(Log, "id", Id), (Trace, "id", Id), (Event, "id", Id), (Meta, "id", Id)],
 };
 
-/// What it cost.
+/// Cost: what a trace or an event cost.
 pub const COST: Definition = Definition {
     name: "Cost",
     prefix: "cost",
@@ -257,7 +257,7 @@ pub const TASK: Definition = Definition {
     ],
 };
 
-/// All of them.
+/// All extensions that flowmine uses: first those of the standard, then its own.
 pub const ALL: [Definition; 9] = [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, COST, IO, SLURM, TASK];
 
 /// The file that defines [`IO`].

@@ -14,7 +14,7 @@ pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError>
     write_with(log, Options::default(), out)
 }
 
-/// The same with options.
+/// Writes a log as `.xes.gz` with these options. The caller flushes `out`.
 ///
 /// # Errors
 /// Those of the log and of `out`.

@@ -39,7 +39,7 @@ use crate::record::{Batch, Record};
 use crate::time;
 use crate::xml::escape;
 
-/// What can be chosen.
+/// How a log is written as XES.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Cuts times to milliseconds, downwards, and counts those that lost something as simplified.
@@ -54,7 +54,7 @@ pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError>
     write_with(log, Options::default(), out)
 }
 
-/// The same with options.
+/// Writes a log with these options. The caller buffers `out` if small writes cost, and flushes it.
 ///
 /// # Errors
 /// Those of the log and of `out`.

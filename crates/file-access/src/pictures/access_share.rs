@@ -37,7 +37,7 @@ fn hex([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Draws the picture.
+/// Draws the shares as an SVG document.
 pub fn svg(shares: &Shares) -> String {
     let mut sheet = Sheet::default();
     let title = "How much of a task's time lies between its first and last access to a file";

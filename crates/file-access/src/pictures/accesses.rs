@@ -35,7 +35,7 @@ const LANE: f64 = 34.0;
 const LEAST: f64 = 2.0;
 const BOUNDARY: &str = "#8a2c0d";
 
-/// Draws the picture.
+/// Draws the reads and writes of the file as an SVG document.
 pub fn svg(accesses: &Accesses) -> String {
     let kinds = Kinds::of(accesses);
     let mut sheet = Sheet::default();

@@ -42,7 +42,7 @@ impl Unit {
 /// How a log is read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadOptions {
-    /// Which events count.
+    /// Which events count, and as what.
     pub unit: Unit,
     /// The attributes whose values, joined by plus signs, are the activity; empty for the usual one
     /// of the source. Between keys of which the first that an event has counts stands [`OR`].

@@ -72,7 +72,7 @@ impl Columns {
         }
     }
 
-    /// Takes a record.
+    /// Takes a record of the log, after those before it.
     ///
     /// # Errors
     /// When there are too many events.

@@ -3,7 +3,7 @@
 use flowmine_activity_log::Measure;
 use flowmine_attribution::task_attempts::Traced;
 
-/// Adds what was traced.
+/// Adds what was traced of a job or task to an instance's measures.
 pub(super) fn put_traced(traced: &Traced, measures: &mut Vec<(Measure, i64)>) {
     measures.extend([
         (Measure::ReadBytes, traced.read_bytes),

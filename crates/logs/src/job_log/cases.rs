@@ -71,7 +71,7 @@ impl Agreement {
     }
 }
 
-/// Takes jobs.
+/// Takes jobs part by part and makes the log of one notion of cases.
 pub(super) struct Builder {
     notion: &'static dyn CaseNotion,
     records: Sorter,

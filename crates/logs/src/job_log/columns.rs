@@ -50,6 +50,6 @@ pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 18] = [
 /// Its bytes as accounting counted them over its whole run.
 pub(super) const BYTES: [Pick<Attempt, Maybe>; 2] = [("read_bytes", |a| a.read_bytes), ("written_bytes", |a| a.written_bytes)];
 
-/// Its times.
+/// The times of a job.
 pub(super) const TIMES: [Pick<Attempt, Maybe>; 4] =
     [("submit", |a| a.submit_ns), ("eligible", |a| a.eligible_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];

@@ -28,13 +28,13 @@ pub struct JobLogs {
     cases: Vec<cases::Builder>,
 }
 
-/// The logs.
+/// The logs that were asked for.
 pub struct Finished {
     /// The object-centric log, if it was asked for.
     pub objects: Option<JobObjectLog>,
     /// A log for each notion, in the order asked for.
     pub cases: Vec<JobCaseLog>,
-    /// What could not be told as it is.
+    /// What could not be put into the logs as it is.
     pub diagnostics: Diagnostics,
 }
 

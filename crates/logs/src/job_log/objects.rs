@@ -105,7 +105,7 @@ const HAPPENED: [(&str, &str); 29] = [
     ("TIMEOUT", "job timed out"),
 ];
 
-/// What happens besides.
+/// Types of events that are not of the state that a job came into.
 const SUBMITTED: &str = "job submitted";
 const RESUMED: &str = "job resumed";
 
@@ -129,7 +129,7 @@ pub fn is_event_type(text: &str) -> bool {
     text == SUBMITTED || text == RESUMED || HAPPENED.iter().any(|(_, kind)| *kind == text)
 }
 
-/// Takes jobs.
+/// Takes jobs part by part and makes the object-centric log.
 #[derive(Default)]
 pub(super) struct Builder {
     objects: Sorter,

@@ -36,7 +36,7 @@ pub const TIME_UNKNOWN: &str = "time_unknown";
 /// What becomes of events without a time, which OCEL cannot hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Untimed {
-    /// They are left out.
+    /// They are left out, which a finding says.
     #[default]
     LeaveOut,
     /// They have the time of the event before them in their trace, or of the first that has one,

@@ -13,7 +13,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Takes one.
+    /// Takes a finding; of one rule only the first twenty are kept, the others are counted.
     pub fn push(&mut self, finding: Finding) {
         match self.counts.iter_mut().find(|(rule, ..)| *rule == finding.rule) {
             Some((_, count, _)) => {

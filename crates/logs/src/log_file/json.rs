@@ -109,17 +109,17 @@ fn text(json: &impl Serialize) -> Result<String, LogError> {
     serde_json::to_string(json).map_err(LogError::source)
 }
 
-/// Attributes as JSON.
+/// Attributes as a JSON array.
 pub fn attributes(attributes: &[Attribute<'_>]) -> Result<String, LogError> {
     text(&attributes.iter().map(JsonAttribute::from).collect::<Vec<_>>())
 }
 
-/// And back.
+/// Reads what [`attributes`] wrote; an error when the text is not of that form.
 pub fn read_attributes(json: &str) -> Result<Vec<Attribute<'_>>, LogError> {
     all(serde_json::from_str(json).map_err(|error| unreadable(&error.to_string()))?)
 }
 
-/// Relations as JSON.
+/// Relations to objects as a JSON array.
 pub fn relations(relations: &[Relation<'_>]) -> Result<String, LogError> {
     let json = |r: &Relation<'_>| JsonRelation {
         object_id: r.object.as_ref().to_owned().into(),
@@ -128,7 +128,7 @@ pub fn relations(relations: &[Relation<'_>]) -> Result<String, LogError> {
     text(&relations.iter().map(json).collect::<Vec<_>>())
 }
 
-/// And back.
+/// Reads what [`relations`] wrote; an error when the text is not of that form.
 pub fn read_relations(json: &str) -> Result<Vec<Relation<'_>>, LogError> {
     let relations: Vec<JsonRelation<'_>> = serde_json::from_str(json).map_err(|error| unreadable(&error.to_string()))?;
     Ok(relations.into_iter().map(|json| Relation { object: json.object_id, qualifier: json.qualifier }).collect())
@@ -153,7 +153,7 @@ struct JsonDefinition {
     r#type: String,
 }
 
-/// Types as JSON.
+/// The types of an object-centric log as JSON.
 pub fn types(types: &Types) -> Result<String, LogError> {
     let all = |defs: &[TypeDef]| {
         let definition = |(name, kind): &(String, ValueType)| JsonDefinition { name: name.clone(), r#type: kind.ocel_name().to_owned() };
@@ -162,7 +162,7 @@ pub fn types(types: &Types) -> Result<String, LogError> {
     text(&JsonTypes { event_types: all(&types.events), object_types: all(&types.objects) })
 }
 
-/// And back.
+/// Reads what [`types`] wrote; an error when the text is not of that form.
 pub fn read_types(json: &str) -> Result<Types, LogError> {
     let json: JsonTypes = serde_json::from_str(json).map_err(|error| unreadable(&error.to_string()))?;
     let all = |types: Vec<JsonType>| {
@@ -197,7 +197,7 @@ pub fn header(header: &CaseHeader) -> Result<String, LogError> {
     })
 }
 
-/// And back.
+/// Reads what [`header`] wrote; an error when the text is not of that form.
 pub fn read_header(json: &str) -> Result<CaseHeader, LogError> {
     let json: JsonHeader<'_> = serde_json::from_str(json).map_err(|error| unreadable(&error.to_string()))?;
     let owned = |of| -> Result<Vec<Attribute<'static>>, LogError> { Ok(all(of)?.into_iter().map(Attribute::into_owned).collect()) };

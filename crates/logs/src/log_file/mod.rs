@@ -37,17 +37,17 @@ use type_table::TypeTable;
 
 /// A log file that was read.
 pub struct LogFile {
-    /// What it is.
+    /// What it holds: objects and events, or traces.
     pub content: Content,
-    /// What was odd.
+    /// What was odd about the file, and what was mended.
     pub findings: Vec<Finding>,
 }
 
 /// The content of a log file.
 pub enum Content {
-    /// Objects and events.
+    /// The objects and events of an object-centric log.
     Objects(Box<FileObjectLog>),
-    /// Traces.
+    /// The traces of a log of cases.
     Traces(Box<TraceLog>),
 }
 

@@ -21,7 +21,7 @@ use crate::job_log;
 /// The rules. The default changes nothing.
 #[derive(Debug, Clone, Default)]
 pub struct LogRules {
-    /// Replaces names.
+    /// What replaces names; `None`: they stay.
     pub pseudonymiser: Option<Pseudonymiser>,
     /// Keys of attributes that are left out, of whatever they are.
     pub drop: Vec<String>,

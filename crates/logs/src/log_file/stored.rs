@@ -29,21 +29,21 @@ const ROWS: usize = 1 << 16;
 /// Why a log could not be stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum StoredError {
-    /// From the dataset.
+    /// An error of the dataset.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// From the log.
+    /// An error of the log that is stored or read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// There is one of that name.
+    /// The dataset has a log of that name already.
     #[error("the dataset has a log named {0:?} already: rename the file to import it beside the other")]
     Taken(String),
-    /// There is none of that name.
+    /// The dataset has no log of that name.
     #[error("the dataset has no imported log named {name:?}; it has: {}", list(known))]
     NotThere {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// The names of all imported logs.
         known: Vec<String>,
     },
 }
@@ -66,12 +66,12 @@ pub fn names(dataset: &Dataset) -> Result<Vec<String>, DatasetError> {
     Ok(names)
 }
 
-/// What was stored.
+/// How much of a log was stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoredCounts {
     /// Objects, or traces.
     pub objects: u64,
-    /// Events.
+    /// Number of events.
     pub events: u64,
 }
 

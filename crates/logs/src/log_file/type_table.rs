@@ -118,7 +118,7 @@ fn as_kind(value: Value<'_>, kind: ValueType) -> Value<'_> {
 }
 
 impl TypeTable {
-    /// Takes declarations.
+    /// Takes types that a file declares.
     pub fn declare(&mut self, types: Types) {
         self.events.declare(types.events);
         self.objects.declare(types.objects);
@@ -156,7 +156,7 @@ impl TypeTable {
         self.events.conform(&event.kind, &mut event.attributes);
     }
 
-    /// The types.
+    /// All types that were declared or seen so far.
     pub fn types(&self) -> Types {
         Types { events: self.events.defs.clone(), objects: self.objects.defs.clone() }
     }

@@ -9,7 +9,7 @@ use super::choose::Choice;
 use super::error::TableError;
 use super::options::FAULTS_TOLD;
 
-/// A column of texts.
+/// A column of texts, each kept once and known by its number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coded {
     /// Of each row the number of its text, or [`NONE`].

@@ -103,7 +103,7 @@ struct Field {
     aside: bool,
 }
 
-/// How a row ended.
+/// How the cutting of a row into fields ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Row {
     /// It is whole, and ends before this place.
@@ -112,7 +112,7 @@ enum Row {
     More,
 }
 
-/// A CSV table.
+/// A CSV table whose rows are read one after the other.
 pub struct CsvTable<'r> {
     source: Box<dyn BufRead + 'r>,
     /// Bytes read before they were unpacked.

@@ -6,10 +6,10 @@ use flowmine_dataset::foreign_parquet::ForeignError;
 /// Why a table could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// From the operating system.
+    /// An error of the operating system.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// From the format.
+    /// An error of the Parquet file.
     #[error(transparent)]
     Parquet(#[from] ForeignError),
     /// There is more than can be counted.
@@ -18,7 +18,7 @@ pub enum TableError {
     /// A column that a log needs is not there.
     #[error("no column is the {what}: name one with {option}. The columns are {columns}")]
     NoColumn {
-        /// What is missing.
+        /// What no column is: `case`, `activity` and the like.
         what: &'static str,
         /// The option that names it.
         option: &'static str,
@@ -30,7 +30,7 @@ pub enum TableError {
     NoSuchColumn {
         /// What it was to be.
         what: &'static str,
-        /// Its name.
+        /// The name that was asked for.
         column: String,
         /// The columns of the file.
         columns: String,
@@ -38,12 +38,12 @@ pub enum TableError {
     /// What else is wrong with it.
     #[error("{0}")]
     Refused(String),
-    /// Which file it is.
+    /// An error with the file in which it is.
     #[error("{file}: {error}")]
     In {
-        /// The file.
+        /// The file, as it is named to the user.
         file: String,
-        /// What is wrong.
+        /// What is wrong with the file.
         #[source]
         error: Box<TableError>,
     },

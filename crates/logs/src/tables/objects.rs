@@ -35,7 +35,7 @@ pub struct Choice {
     attributes: Vec<(String, usize)>,
 }
 
-/// Where the objects are.
+/// In which columns the objects of an event are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ObjectColumns {
     /// One in each row, with its type.
@@ -95,7 +95,7 @@ struct Relations {
     kind_of: Vec<u32>,
 }
 
-/// Reads a table.
+/// Reads an object-centric table as a log.
 pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<ReadTable, TableError> {
     let mut wanted = Vec::new();
     wanted.extend(choice.event.map(|at| (at, Want::Texts)));

@@ -9,23 +9,23 @@ pub const FAULTS_TOLD: usize = 3;
 /// name says that there is no such column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// The case of a row.
+    /// Name of the column with the case of a row.
     pub case_column: Option<String>,
     /// The activity; with `+` between them several columns, whose values are joined by `+`.
     pub activity_column: Option<String>,
-    /// When it happened; where there is a start, when it ended.
+    /// Name of the column with when it happened or, where there is a start, when it ended.
     pub timestamp_column: Option<String>,
-    /// When it started.
+    /// Name of the column with when it started.
     pub start_column: Option<String>,
-    /// The transition of the standard lifecycle of XES.
+    /// Name of the column with the transition of the standard lifecycle of XES.
     pub lifecycle_column: Option<String>,
-    /// Who or what did it.
+    /// Name of the column with who or what did it.
     pub resource_column: Option<String>,
-    /// Which events are one instance.
+    /// Name of the column with the id of the instance to which an event belongs.
     pub instance_column: Option<String>,
-    /// Bytes read.
+    /// Name of the column with the bytes that it read.
     pub read_bytes_column: Option<String>,
-    /// Bytes written.
+    /// Name of the column with the bytes that it wrote.
     pub written_bytes_column: Option<String>,
     /// Columns to keep as attributes of instances.
     pub keep: Vec<String>,
@@ -34,7 +34,7 @@ pub struct TableOptions {
 /// A table as a log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadTable {
-    /// The log.
+    /// The log of the table's rows.
     pub log: ActivityLog,
     /// What was odd about the table, in sentences, with places.
     pub notes: Vec<String>,

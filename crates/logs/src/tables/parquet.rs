@@ -21,7 +21,7 @@ pub struct ParquetTable {
 }
 
 impl ParquetTable {
-    /// Opens a file.
+    /// Opens a Parquet file as a table.
     pub fn open(file: File) -> Result<Self, TableError> {
         let file = ForeignFile::open(file)?;
         let names = file.columns().iter().map(|column| column.name.clone()).collect();

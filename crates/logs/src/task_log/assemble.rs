@@ -15,7 +15,7 @@ const ON_DEMAND: u8 = 1;
 const RELATION: u8 = 2;
 const MENTION: u8 = 3;
 
-/// Takes parts of objects.
+/// Takes parts of objects in any order and puts them together.
 #[derive(Default)]
 pub struct Assembler {
     parts: Sorter,

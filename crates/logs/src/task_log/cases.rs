@@ -170,7 +170,7 @@ fn header(notion: TaskNotion) -> CaseHeader {
     }
 }
 
-/// Tasks in cases.
+/// The tasks of a dataset as a log of cases.
 pub struct TaskCaseLog {
     header: CaseHeader,
     records: Sorted,

@@ -21,9 +21,9 @@ pub(super) struct LayerMoment {
     pub level: u8,
     /// The transition of the XES lifecycle.
     pub lifecycle: &'static str,
-    /// UTC nanoseconds since 1970.
+    /// When it happened, UTC nanoseconds since 1970.
     pub time_ns: i64,
-    /// With what it ended.
+    /// The exit status with which the layer ended.
     pub status: Option<i64>,
     /// In what of it a failure began: also in layers above the one that failed.
     pub failed_in: Option<String>,

@@ -36,7 +36,7 @@ pub struct ObjectSelection {
     pub files: bool,
 }
 
-/// Gathers objects and events.
+/// Gathers the objects and events of tasks, processes and files.
 pub(super) struct Making<'a> {
     pub from: Tasks<'a>,
     pub wanted: ObjectSelection,

@@ -63,7 +63,7 @@ impl From<SpillError> for TaskLogError {
     }
 }
 
-/// Where tasks come from.
+/// The dataset whose tasks are wanted, by which rules, and which of their events.
 #[derive(Debug, Clone, Copy)]
 pub struct Tasks<'a> {
     pub(crate) dataset: &'a Dataset,
@@ -143,7 +143,7 @@ pub struct LeftOut {
     pub tasks_without_case: u64,
     /// Rows of `task_io` with reads or writes that belong to nobody in the log.
     pub accesses_of_others: u64,
-    /// Bytes of these.
+    /// Bytes read and written in these rows, added up.
     pub bytes_of_others: i64,
 }
 

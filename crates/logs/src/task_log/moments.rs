@@ -11,7 +11,7 @@ pub struct Moment {
     pub kind: &'static str,
     /// The transition of the XES lifecycle.
     pub lifecycle: &'static str,
-    /// UTC nanoseconds since 1970.
+    /// When it happened, UTC nanoseconds since 1970.
     pub time_ns: i64,
     /// The true moment is at most so far away; `None` when the bound is not known.
     pub precision_ns: Option<i64>,

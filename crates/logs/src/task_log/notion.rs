@@ -14,7 +14,7 @@ use flowmine_schema::text::ids::escape;
 /// A notion of cases of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskNotion {
-    /// A run.
+    /// The tasks of one run of an engine.
     #[default]
     Run,
     /// A run with those that resume it.

@@ -14,7 +14,7 @@ use crate::check::Workflow;
 use crate::error::PredictError;
 
 impl Workflow {
-    /// Predicts.
+    /// Predicts how each process goes on and when it finishes.
     ///
     /// # Errors
     /// [`PredictError::TooManyEvents`], [`PredictError::Degree`].

@@ -20,7 +20,7 @@ impl<'a> Prediction<'a> {
         Self { flow, states }
     }
 
-    /// How many processes there are.
+    /// Number of processes.
     pub fn len(&self) -> usize {
         self.states.len()
     }
@@ -45,12 +45,12 @@ impl<'a> Prediction<'a> {
         self.flow.processes[process].end
     }
 
-    /// When a process starts.
+    /// When a process starts, in seconds; nothing when it never does.
     pub fn started_s(&self, process: usize) -> Option<f64> {
         self.states[process].started
     }
 
-    /// When a process finishes.
+    /// When a process finishes, in seconds; nothing when it never does.
     pub fn finished_s(&self, process: usize) -> Option<f64> {
         self.states[process].finished
     }

@@ -5,13 +5,13 @@ use crate::functions::Poly;
 /// What holds a process up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// It has not started.
+    /// The process has not started.
     NotStarted,
     /// A data input, by its number.
     Data(usize),
     /// A resource, by its number.
     Resource(usize),
-    /// It has finished.
+    /// The process has finished.
     Finished,
 }
 
@@ -20,10 +20,10 @@ pub enum Limit {
 pub struct Segment {
     /// From when, in seconds.
     pub from: f64,
-    /// Until when; infinite for one that never finishes.
+    /// Until when, in seconds; infinite for one that never finishes.
     pub to: f64,
     /// Progress, of the seconds since `from`.
     pub progress: Poly,
-    /// What limits.
+    /// What limits the process in this time.
     pub limit: Limit,
 }

@@ -20,7 +20,7 @@ pub(super) enum Demand {
     All,
 }
 
-/// How a process stands.
+/// How a process stands at a moment of the analysis.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub running: bool,

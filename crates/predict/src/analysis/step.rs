@@ -23,7 +23,7 @@ const PASSED: f64 = 1e-9;
 /// What data allow from a moment on.
 struct Ceiling {
     progress: Poly,
-    /// How long that holds.
+    /// For how long that holds, in seconds.
     holds: f64,
 }
 

@@ -61,7 +61,7 @@ pub(super) struct End {
     pub apart: bool,
 }
 
-/// A logical task.
+/// What was learnt of a logical task from its instances.
 #[derive(Debug, Clone)]
 pub(super) struct Activity {
     pub instances: usize,

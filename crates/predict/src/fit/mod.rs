@@ -49,7 +49,7 @@ impl LearntEnd {
 /// What was learnt of a logical task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learnt {
-    /// Its name.
+    /// Name of the logical task.
     pub name: String,
     /// Instances that it was learnt from.
     pub instances: usize,
@@ -60,11 +60,11 @@ pub struct Learnt {
     /// Seconds of work by bytes read or, of a task that reads nothing that was traced, by bytes
     /// written.
     pub work: Scale,
-    /// Bytes written, likewise.
+    /// Bytes written, by bytes as with `work`; nothing when it writes nothing.
     pub written: Option<Scale>,
-    /// Its inputs.
+    /// Its inputs, by the logical tasks that wrote them.
     pub inputs: Vec<LearntEnd>,
-    /// Its outputs.
+    /// Its outputs, by the logical tasks that read them.
     pub outputs: Vec<LearntEnd>,
     /// CPU seconds for each second of work; nothing when not known.
     pub cpu: Option<f64>,

@@ -14,7 +14,7 @@ pub enum Start {
 /// How a model is made.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// When tasks start.
+    /// When the tasks of the model start.
     pub start: Start,
     /// Names of tasks that read as their input is written, though they did not when they were
     /// traced.
@@ -35,8 +35,8 @@ impl Default for Options {
 /// traced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Its name.
+    /// Name of the link in the model.
     pub name: String,
-    /// Names of the tasks.
+    /// Names of the tasks that share it.
     pub tasks: Vec<String>,
 }

@@ -4,9 +4,9 @@
 /// `fixed + per_byte · bytes`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// What does not hang on the bytes.
+    /// The part that does not depend on the bytes.
     pub fixed: f64,
-    /// What each byte adds.
+    /// What each byte adds, in the unit of `fixed`.
     pub per_byte: f64,
     /// The largest difference to what was seen, as a share of that.
     pub error: f64,

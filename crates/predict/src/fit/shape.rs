@@ -20,7 +20,7 @@ pub struct Shape {
     pub error: f64,
 }
 
-/// How points are joined.
+/// How points of a curve are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joined {
     /// The amount is there at the place of the point, as after a read or a write.

@@ -7,7 +7,7 @@ use super::polynomial::Poly;
 /// The least of several functions and which of them it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minimum {
-    /// The least value.
+    /// The least value of all functions at each place.
     pub function: Piecewise,
     /// From each place on, the number of the function that is least there. Of equal ones the one
     /// that stays lower wins, and of the same ones the first.
@@ -55,7 +55,7 @@ impl Piecewise {
         Self::new(places.into_iter().map(|x| (x, part(x, x >= from && x < to))))
     }
 
-    /// The sum.
+    /// The sum of both functions; nothing when a number of it is not finite.
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let places = merged(&[self, other]);
         Self::new(places.into_iter().map(|x| (x, self.seen_from(x).plus(&other.seen_from(x)))))

@@ -14,7 +14,7 @@ pub struct Piecewise {
 }
 
 impl Piecewise {
-    /// The same everywhere.
+    /// The function with the same value everywhere.
     pub fn constant(value: f64) -> Self {
         Self { from: vec![0.0], pieces: vec![Poly::constant(value)] }
     }

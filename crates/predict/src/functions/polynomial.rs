@@ -12,7 +12,7 @@ pub const MAX_DEGREE: usize = 6;
 /// Two coefficients that differ by less than this share of the larger are the same.
 pub const SAME: f64 = 1e-12;
 
-/// A polynomial.
+/// A polynomial of a degree up to [`MAX_DEGREE`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Poly {
     c: [f64; MAX_DEGREE + 1],
@@ -20,7 +20,7 @@ pub struct Poly {
 }
 
 impl Poly {
-    /// The same everywhere.
+    /// The polynomial with the same value everywhere.
     pub fn constant(value: f64) -> Self {
         Self::line(value, 0.0)
     }
@@ -48,7 +48,7 @@ impl Poly {
         &self.c[..=self.degree]
     }
 
-    /// The degree.
+    /// The degree; 0 of a constant.
     pub fn degree(&self) -> usize {
         self.degree
     }
@@ -77,7 +77,7 @@ impl Poly {
         out
     }
 
-    /// The derivative.
+    /// The derivative by `x`.
     pub fn derivative(&self) -> Self {
         let mut c = [0.0; MAX_DEGREE + 1];
         for at in 1..=self.degree {
@@ -103,7 +103,7 @@ impl Poly {
         out.trimmed()
     }
 
-    /// The sum.
+    /// The sum of both polynomials.
     pub fn plus(&self, other: &Self) -> Self {
         let mut out = *self;
         for (c, o) in out.c.iter_mut().zip(other.c) {

@@ -5,22 +5,22 @@ use super::sweep::cut;
 use crate::error::PredictError;
 use crate::model::Model;
 
-/// More samples are refused.
+/// More samples are refused: each takes a prediction.
 pub const MAX_SAMPLES: usize = 1_000_000;
 
 /// A number that is not certain: `PATH=LOW..HIGH` (as likely everywhere), `PATH=MEAN+-DEVIATION`
 /// (normal), or with `*` to multiply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vary {
-    /// The path.
+    /// The path of the number in the model.
     pub path: String,
     /// How a value changes what is there.
     pub change: Change,
-    /// How values are spread.
+    /// The distribution from which values are drawn.
     pub spread: Spread,
 }
 
-/// How values are spread.
+/// The distribution from which values are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Spread {
     /// As likely everywhere between two values.
@@ -53,13 +53,13 @@ impl std::str::FromStr for Vary {
 /// What the finishes of all samples are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
-    /// How many were drawn.
+    /// Number of samples that were drawn.
     pub samples: usize,
     /// How many of them never finish; the numbers below are of the others.
     pub never: usize,
     /// Their mean, in seconds.
     pub mean_s: f64,
-    /// Their standard deviation.
+    /// Their standard deviation, in seconds.
     pub deviation_s: f64,
     /// Quantiles: pairs of share and seconds.
     pub quantiles: Vec<(f64, f64)>,

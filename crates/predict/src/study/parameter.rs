@@ -128,7 +128,7 @@ impl Parameter {
         all
     }
 
-    /// Changes the model.
+    /// Changes this number or function in a model, by a value.
     ///
     /// # Errors
     /// [`PredictError::Field`] when the value cannot be there.

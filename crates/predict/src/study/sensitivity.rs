@@ -12,7 +12,7 @@ const MAX_PARAMETERS: usize = 20_000;
 /// What one per cent more of something does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
-    /// Its path.
+    /// The path of the number or function in the model.
     pub path: String,
     /// By how many per cent the finish is later when it is one per cent more: the mean of a little
     /// more and a little less. Below zero where more is earlier.

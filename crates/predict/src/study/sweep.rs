@@ -4,30 +4,30 @@ use super::parameter::{Change, Parameter};
 use crate::error::PredictError;
 use crate::model::Model;
 
-/// More points are refused.
+/// More points are refused: each takes a prediction.
 pub const MAX_POINTS: usize = 100_000;
 
 /// What is swept: `PATH=LOW..HIGH/POINTS`, or `PATH*LOW..HIGH/POINTS` to multiply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
-    /// The path.
+    /// The path of the number in the model.
     pub path: String,
     /// How the value changes what is there.
     pub change: Change,
-    /// The first value.
+    /// The first value of the sweep.
     pub low: f64,
-    /// The last one.
+    /// The last value of the sweep.
     pub high: f64,
-    /// How many, evenly spaced.
+    /// Number of values, evenly spaced, both ends included.
     pub points: usize,
 }
 
 /// A value and when all has finished with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// The value.
+    /// The value that the number is set to or multiplied with.
     pub value: f64,
-    /// In seconds; nothing when it never does.
+    /// When all has finished, in seconds; nothing when that is never.
     pub finish_s: Option<f64>,
 }
 

@@ -486,7 +486,7 @@ fn move_all(at: &mut [Vec<u32>], from: usize, to: usize) -> bool {
     any
 }
 
-/// Disjoint sets of numbers.
+/// Disjoint sets of the numbers from 0 on.
 struct Sets {
     parent: Vec<u32>,
 }

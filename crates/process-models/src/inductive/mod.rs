@@ -25,7 +25,7 @@ use log::SubLog;
 use crate::tree::{Node, ProcessTree, compact};
 use crate::{Error, Variants};
 
-/// How to discover.
+/// How a tree is discovered, and how long that may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is
@@ -44,7 +44,7 @@ impl Default for Options {
     }
 }
 
-/// What was discovered.
+/// The discovered tree, and where it is more general than it could be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discovered {
     /// The tree, in canonical form.
@@ -57,7 +57,7 @@ pub struct Discovered {
     pub flowers: u64,
 }
 
-/// Discovers a process tree.
+/// Discovers a process tree from the variants of a log.
 ///
 /// # Errors
 /// [`Error::Option`] for a noise threshold that is not from 0 to 1, [`Error::TooLarge`] beyond 2³²

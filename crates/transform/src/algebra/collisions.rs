@@ -9,7 +9,7 @@ use crate::error::{Error, Fault, Place, Result};
 /// What is done when transformations give two tasks of a workflow an output of one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Collisions {
-    /// Nothing is transformed.
+    /// The workflow is refused: nothing is transformed.
     #[default]
     Refuse,
     /// The output has the task's identifier after its name in the workflow, and its own name where

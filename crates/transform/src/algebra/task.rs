@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::error::{Fault, Place};
 use crate::jx::{Data, Value};
 
-/// What a task runs.
+/// What a task runs: a shell command, with commands before and after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Command {
     /// Shell commands before it; the first that fails ends the task.
     pub pre: Vec<String>,
-    /// The shell command.
+    /// The shell command of the task itself.
     pub cmd: String,
     /// Shell commands after it, also after a failure; they see `EXIT` and may change it.
     pub post: Vec<String>,
@@ -44,17 +44,17 @@ impl FileName {
 /// What is done to a variable of the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setting {
-    /// It has this value.
+    /// The variable has this value.
     Set(String),
-    /// It is not there.
+    /// The variable is not set.
     Mask,
     /// This stands before the value that it has where the task runs.
     Prepend(String),
-    /// This stands after it.
+    /// This stands after the value that it has where the task runs.
     Append(String),
 }
 
-/// Variables by name.
+/// What is done to variables of the environment, by their names.
 pub type Environment = BTreeMap<String, Setting>;
 
 /// Resources by kind: `cores` and `gpus` as numbers, `memory` and `disk` in MB, `wall-time` in
@@ -64,15 +64,15 @@ pub type Resources = BTreeMap<String, i64>;
 /// What a task consists of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parts {
-    /// What runs.
+    /// The command that runs.
     pub command: Command,
-    /// What it reads.
+    /// The files that it reads.
     pub inputs: Vec<FileName>,
-    /// What it writes.
+    /// The files that it writes.
     pub outputs: Vec<FileName>,
     /// What it sees of the environment.
     pub environment: Environment,
-    /// What it needs.
+    /// The resources that it needs.
     pub resources: Resources,
 }
 
@@ -118,7 +118,7 @@ pub struct Task {
 const FIELDS: [&str; 5] = ["command", "inputs", "outputs", "environment", "resources"];
 
 impl Task {
-    /// A plain task.
+    /// A task to which no transformation was applied.
     pub fn plain(name: impl Into<String>, at: Place, parts: Parts) -> Self {
         let own_environment = parts.environment.clone();
         Self { name: name.into(), at, parts, own_environment, layer: "task".to_owned(), sandbox: false, under: Vec::new() }

@@ -16,7 +16,7 @@ use crate::jx::{Evaluator, Expr, Scope, Value, parse};
 /// One transformation, with the definitions of its file.
 #[derive(Clone)]
 pub struct Transformation {
-    /// Its name.
+    /// Name of the transformation.
     pub name: String,
     file: Arc<str>,
     at: Place,
@@ -77,7 +77,7 @@ impl Composition {
         self
     }
 
-    /// The transformed task.
+    /// The task with all transformations applied, the first one innermost.
     pub fn apply(&self, mut task: Task, contents: &dyn Contents) -> Result<Task> {
         for transformation in &self.0 {
             task = transformation.apply(task, contents)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Fault, Place};
 
-/// A token.
+/// A token of JX.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Token {
     /// A name or a word of the language.
@@ -13,11 +13,11 @@ pub enum Token {
     Text(Arc<str>),
     /// A whole number; a size in MB.
     Int(i64),
-    /// Another number.
+    /// A number with a point or an exponent.
     Float(f64),
-    /// Punctuation.
+    /// Punctuation and operators.
     Mark(&'static str),
-    /// The end.
+    /// The end of the text.
     End,
 }
 

@@ -7,9 +7,9 @@ use crate::error::Place;
 /// An expression and its place.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// Where it begins.
+    /// Where in its file it begins.
     pub at: Place,
-    /// What it is.
+    /// What kind of expression it is, with its parts.
     pub kind: Kind,
 }
 
@@ -23,11 +23,11 @@ pub enum Kind {
     Bool(bool),
     /// A whole number, or a size in MB.
     Int(i64),
-    /// Another number.
+    /// A number with a point or an exponent.
     Float(f64),
-    /// Text in quotes.
+    /// Text in quotes, with its escapes undone.
     Text(Arc<str>),
-    /// A bound name.
+    /// A name, which stands for what is bound to it.
     Name(Arc<str>),
     /// `[a, b]`.
     List(Vec<Expr>),
@@ -50,7 +50,7 @@ pub struct Loop {
     pub name: Arc<str>,
     /// To the elements of this list.
     pub list: Expr,
-    /// Where this holds.
+    /// Only those elements for which this holds, if it is given.
     pub test: Option<Expr>,
 }
 
@@ -63,7 +63,7 @@ pub enum Unary {
     Minus,
 }
 
-/// An operator between operands.
+/// An operator between two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Binary {
@@ -82,7 +82,7 @@ pub enum Binary {
     Or,
 }
 
-/// What follows a value.
+/// What follows a value and is applied to it.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// `[index]`, `.name`, `{name}`.
@@ -96,13 +96,13 @@ pub enum Step {
 /// A definition of a file.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// Where it begins.
+    /// Where in its file it begins.
     pub at: Place,
-    /// Its name.
+    /// The name that it defines.
     pub name: Arc<str>,
     /// The names of a function's arguments; none for `let`.
     pub arguments: Option<Vec<Arc<str>>>,
-    /// What it stands for.
+    /// The expression for which the name stands.
     pub body: Expr,
 }
 

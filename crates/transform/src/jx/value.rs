@@ -11,13 +11,13 @@ use crate::error::{Fault, Place};
 pub struct Value {
     /// Where the expression stands that gave it.
     pub at: Place,
-    /// What it is.
+    /// The value itself.
     pub data: Data,
     depth: u32,
     size: u64,
 }
 
-/// The kinds of values.
+/// The kinds of values: those of JSON, with whole numbers apart.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub enum Data {
@@ -32,24 +32,24 @@ pub enum Data {
 }
 
 impl Value {
-    /// A value without parts.
+    /// A value that has no parts: its depth is 0.
     pub fn atom(at: Place, data: Data) -> Self {
         Self { at, data, depth: 0, size: 1 }
     }
 
-    /// A whole number.
+    /// A value that is a whole number.
     pub fn int(at: Place, number: i64) -> Self {
         Self::atom(at, Data::Int(number))
     }
 
-    /// A text.
+    /// A value that is a text; one that is too large is refused.
     pub fn text(at: Place, text: impl Into<Arc<str>>) -> Result<Self, Fault> {
         let text = text.into();
         let size = 1 + text.len() as u64;
         Self { at, data: Data::Text(text), depth: 0, size }.bounded()
     }
 
-    /// A list.
+    /// A value that is a list; one that is too deep or too large is refused.
     pub fn list(at: Place, list: Vec<Value>) -> Result<Self, Fault> {
         let depth = 1 + list.iter().map(|v| v.depth).max().unwrap_or(0);
         let size = list.iter().fold(1u64, |sum, v| sum.saturating_add(v.size));

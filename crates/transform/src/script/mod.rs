@@ -17,9 +17,9 @@ use crate::jx::quote_json;
 /// A file to be written beside the workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// What it holds.
+    /// The text of the file.
     pub text: String,
 }
 

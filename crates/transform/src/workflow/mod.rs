@@ -33,9 +33,9 @@ pub struct Workflow {
 /// Something to know about a workflow that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Where.
+    /// Where in the workflow's file it is.
     pub at: Place,
-    /// What.
+    /// What there is to know, in a sentence.
     pub message: String,
 }
 
@@ -50,7 +50,7 @@ impl Files for NoFiles {
 
 /// A task of a workflow.
 pub struct Entry {
-    /// The task.
+    /// The task itself.
     pub task: Task,
     /// Its category, where the workflow knows such.
     pub category: Option<String>,

@@ -10,7 +10,7 @@
 pub(super) struct Word {
     /// Where it begins in the text, in bytes.
     pub start: usize,
-    /// Where it ends.
+    /// Where it ends in the text, in bytes.
     pub end: usize,
     /// Its value, where it does not depend on what happens when the script runs.
     pub literal: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct Word {
     pub redirected: bool,
 }
 
-/// A simple command.
+/// A simple command: a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Simple {
     /// Its words, assignments before it left out.

@@ -229,7 +229,7 @@ fn variables(raw: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Places of bytes.
+/// Finds line and column of bytes in a text.
 struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
@@ -258,7 +258,7 @@ enum Arguments {
     AtRun,
 }
 
-/// A call of sbatch.
+/// A call of sbatch, as far as it can be known without running the script.
 struct Call {
     options: Vec<String>,
     what: What,
@@ -436,7 +436,7 @@ fn options_follow(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> b
     later.iter().any(|text| !text.starts_with('-') || text.starts_with("--wrap"))
 }
 
-/// A job script.
+/// A job script, with what its `#SBATCH` and `#FLOWMINE` lines say.
 #[derive(Default)]
 struct JobScript {
     file: String,

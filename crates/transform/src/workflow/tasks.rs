@@ -7,7 +7,7 @@ use crate::algebra::{Command, Layer, Parts, Setting, Task};
 use crate::error::{Fault, Place};
 use crate::jx::Value;
 
-/// A list of tasks.
+/// Reads a list of tasks of the paper's form.
 pub(super) fn read(file: &str, list: &[Value]) -> Result<Workflow, Fault> {
     let mut tasks = Vec::with_capacity(list.len());
     for (n, value) in list.iter().enumerate() {

@@ -13,7 +13,7 @@
 
 use rustc_hash::FxHashSet;
 
-/// Columns of the standard.
+/// Columns that the standard gives to the tables of types.
 const STANDARD: [&str; 3] = ["ocel_id", "ocel_time", "ocel_changed_field"];
 
 /// Columns that PM4Py has beside the attributes; some it writes into its files too.

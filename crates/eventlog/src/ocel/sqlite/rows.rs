@@ -19,7 +19,7 @@ const MOST_ATTRIBUTES: usize = 1997;
 /// A value of a row. Text is a piece of its [`Rows`]' text.
 #[derive(Debug, Clone, Copy)]
 pub enum Cell {
-    /// None.
+    /// No value: SQL's NULL.
     Null,
     /// A whole number, or 0 and 1 for false and true.
     Integer(i64),
@@ -54,11 +54,11 @@ impl ToSql for Bound<'_> {
     }
 }
 
-/// Rows of one table.
+/// The rows that a batch has for one table.
 pub struct Group {
     /// Its place in [`Tables::all`].
     pub table: usize,
-    /// Row after row.
+    /// The cells, row after row; a row has as many as the table has columns.
     pub cells: Vec<Cell>,
 }
 
@@ -72,14 +72,14 @@ pub struct Rows {
     pub ascending: bool,
     /// The first and the last record's id.
     pub ends: Option<(Vec<u8>, Vec<u8>)>,
-    /// What they count.
+    /// How many records, relations and simplified values the rows are of.
     pub counts: Counts,
 }
 
 /// A table that takes rows.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
     /// How many columns it has.
     pub width: usize,
@@ -113,7 +113,7 @@ pub struct Tables {
     pub create: Vec<String>,
     /// Event types with the second part of their tables' names.
     pub event_map: Vec<(String, String)>,
-    /// Object types likewise.
+    /// Object types with the second part of their tables' names.
     pub object_map: Vec<(String, String)>,
     events: FxHashMap<String, Kind>,
     objects: FxHashMap<String, Kind>,

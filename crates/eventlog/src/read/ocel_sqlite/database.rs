@@ -49,7 +49,7 @@ impl Table {
     }
 }
 
-/// An open file.
+/// An open SQLite file, of which only plain tables are read.
 pub(crate) struct Database {
     connection: Connection,
     file_bytes: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Opens a file.
+    /// Opens an SQLite file read-only, as one that nobody changes.
     ///
     /// # Errors
     /// When it is no SQLite file, is being written, or its schema cannot be read.

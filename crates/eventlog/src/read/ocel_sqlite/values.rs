@@ -28,9 +28,9 @@ pub(crate) fn declared(name: &str) -> Option<ValueType> {
 /// How a value was taken.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Taken<'a> {
-    /// There is none.
+    /// There is no value: it is NULL.
     Absent,
-    /// As declared.
+    /// The value is of the declared type.
     Fits(Value<'a>),
     /// Kept in the type that it has, which is not the declared one.
     Differs(Value<'a>),
@@ -40,7 +40,7 @@ pub(crate) enum Taken<'a> {
     Bytes,
 }
 
-/// Takes a value.
+/// Takes a value as one of the type `wanted`, as far as it is one.
 pub(crate) fn take(value: ValueRef<'_>, wanted: ValueType) -> Taken<'_> {
     match (value, wanted) {
         (ValueRef::Null, _) => Taken::Absent,
@@ -82,7 +82,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Sees one more.
+    /// Notes the storage class of one more value; NULL has none.
     pub fn see(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::Null => {}
