@@ -1,10 +1,10 @@
 //! Command lines as squeue prints them, path and arguments in one string without quotes, taken
 //! apart.
 
-/// A command taken apart.
+/// A command line, taken apart into the path of the command and its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command<'a> {
-    /// The path as submitted.
+    /// The command's path as submitted, relative or absolute.
     pub path: &'a str,
     /// The path's last part; what is mined as activity.
     pub file_name: &'a str,

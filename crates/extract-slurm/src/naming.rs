@@ -12,7 +12,7 @@ use std::sync::Arc;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::{JobDependency, JobState};
 
-/// Gives pseudonyms.
+/// Gives pseudonyms for the names that an observer writes and remembers.
 pub trait Pseudonyms: Debug + Send + Sync {
     /// For the name of a cluster.
     fn cluster(&self, name: &str) -> String;
@@ -20,7 +20,7 @@ pub trait Pseudonyms: Debug + Send + Sync {
     fn text(&self, text: &str) -> String;
     /// For all names in a row but its cluster's, which is one already.
     fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r>;
-    /// Likewise.
+    /// For all names in a row of `job_dependencies` but its cluster's.
     fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r>;
 }
 

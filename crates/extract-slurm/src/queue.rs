@@ -36,9 +36,9 @@ pub use crate::remembered::Remembered;
 /// When a poll was made, in nanoseconds on the cluster's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollTime {
-    /// Before squeue was asked.
+    /// When the poll began, before squeue was asked.
     pub began_ns: i64,
-    /// After it had answered.
+    /// When the poll ended, after squeue had answered.
     pub ended_ns: i64,
 }
 
@@ -61,7 +61,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Without rows.
+    /// No rows yet; names will be written as `naming` has it.
     pub fn new(naming: Naming) -> Self {
         Self { naming, ..Self::default() }
     }
@@ -140,7 +140,7 @@ impl Queue {
         Self { cluster: cluster.into(), last: None, jobs: FxHashMap::default(), poll: 0, changed: false }
     }
 
-    /// The cluster.
+    /// Name of the cluster.
     pub fn cluster(&self) -> &str {
         &self.cluster
     }
@@ -155,7 +155,7 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Whether it was empty.
+    /// Whether it held no records at the last poll.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }

@@ -55,13 +55,13 @@ pub enum RunError {
     /// The shell could not be started.
     #[error("cannot start `sh` on this machine: {source}; check that /bin is on PATH and that processes may be created")]
     Start {
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A pipe to or from the local shell failed.
     #[error("talking to a local `sh` failed: {source}")]
     Io {
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The command took too long and was given up.
@@ -69,7 +69,7 @@ pub enum RunError {
     TimedOut {
         /// Where the command ran, as [`Runner::describe`] has it.
         place: String,
-        /// The time it had.
+        /// The time that the command was given.
         after: Duration,
     },
     /// A stream was longer than its limit.
@@ -79,7 +79,7 @@ pub enum RunError {
         place: String,
         /// `standard output` or `standard error`.
         stream: &'static str,
-        /// The limit in bytes.
+        /// The limit of the stream, in bytes.
         limit: usize,
     },
     /// The SSH connection or its configuration.

@@ -27,7 +27,7 @@ pub enum Number {
     Nothing,
     /// `infinite: true`, or Slurm's INFINITE.
     Infinite,
-    /// A number.
+    /// A number that is neither of these.
     Is(i64),
     /// Something that is no number.
     Odd,
@@ -291,7 +291,7 @@ impl<F> Whole<'_, F> {
     }
 }
 
-/// The list of jobs.
+/// Reads the list of jobs of a file, one job after the other.
 struct Jobs<'w, 'r, F>(&'w mut Whole<'r, F>);
 
 impl<'de, F: FnMut(&Job, &mut Diagnostics)> DeserializeSeed<'de> for Jobs<'_, '_, F> {
