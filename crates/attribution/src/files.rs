@@ -27,9 +27,9 @@ flowmine_schema::columns! {
 /// What tells files of a host apart; what is not known is `i64::MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
-    /// Device number.
+    /// Device number, as stat(2) tells it.
     pub device: i64,
-    /// Inode number.
+    /// Inode number, as stat(2) tells it.
     pub inode: i64,
     /// The inode's generation.
     pub generation: i64,
@@ -68,7 +68,7 @@ pub struct Step {
     pub truncated: bool,
     /// The file was made by this.
     pub created: bool,
-    /// Bytes written.
+    /// Bytes that the process wrote in the epoch.
     pub written: i64,
     /// When the first write began.
     pub first_write_ns: Option<i64>,
@@ -82,9 +82,9 @@ pub struct Step {
     pub last_read_ns: Option<i64>,
     /// The order of the first write among all operations.
     pub first_write_at: Order,
-    /// Of the last write.
+    /// The order of the last write among all operations.
     pub last_write_at: Order,
-    /// Of the first read.
+    /// The order of the first read among all operations.
     pub first_read_at: Order,
 }
 
@@ -133,10 +133,10 @@ impl Step {
     }
 }
 
-/// A file.
+/// A file of a host, and what processes did to it in the present epoch.
 #[derive(Debug)]
 pub struct File {
-    /// Which.
+    /// The numbers by which the file is told from others.
     pub key: FileKey,
     /// The path under which it was first seen.
     pub path: Option<Box<str>>,
@@ -144,7 +144,7 @@ pub struct File {
     pub paths: Vec<u64>,
     /// Live processes that have to do with it.
     pub users: u32,
-    /// When the epoch began.
+    /// The order of the operation with which the epoch began.
     pub epoch: Order,
     steps: Vec<Step>,
     /// Steps of this epoch were given away before its end; whether some of them read.
@@ -167,7 +167,7 @@ pub enum Effect {
     Wrote(i64),
     /// It was made empty or shorter.
     Truncated,
-    /// It was made.
+    /// The file was created.
     Created,
 }
 
@@ -413,7 +413,7 @@ impl Files {
         }
     }
 
-    /// One less.
+    /// One process less uses it.
     pub fn unused(&mut self, at: u32) {
         if let Some(file) = self.all[at as usize].as_mut() {
             file.users = file.users.saturating_sub(1);

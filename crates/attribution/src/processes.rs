@@ -40,10 +40,10 @@ const ENGINES: usize = 1 << 12;
 /// ProcessSlot so many scripts is remembered that a process opened them.
 const SCRIPTS: usize = 64;
 
-/// A process.
+/// A process, what it did to files, and what rules found out about it.
 #[derive(Debug, Default)]
 pub struct Node {
-    /// Which.
+    /// Number and start of the process, which identify it within a host's trace.
     pub key: Key,
     /// Its number over all hosts.
     pub serial: u32,
@@ -51,13 +51,13 @@ pub struct Node {
     pub facts: Option<Facts>,
     /// It ran when the trace began.
     pub before_trace: bool,
-    /// Its user.
+    /// User id of the process.
     pub uid: Option<i64>,
     /// The user's name.
     user: Option<Box<str>>,
     /// The v2 control group's number.
     pub cgroup_id: Option<i64>,
-    /// CPU time.
+    /// CPU time in user mode and in the kernel, in nanoseconds.
     pub cpu_ns: (Option<i64>, Option<i64>),
     /// It started a process in which a task begins.
     pub starts_tasks: bool,
@@ -79,15 +79,15 @@ pub struct Node {
 /// To what a process belongs, by which findings.
 #[derive(Debug, Clone, Default)]
 pub struct Belongs {
-    /// The job.
+    /// The Slurm job, and the finding by which it is.
     pub job: Option<Finding>,
-    /// The task.
+    /// The task attempt, and the finding by which it is.
     pub task: Option<Finding>,
-    /// The pod.
+    /// The Kubernetes pod, and the finding by which it is.
     pub pod: Option<Finding>,
-    /// The container.
+    /// The container, and the finding by which it is.
     pub container: Option<Finding>,
-    /// The unit.
+    /// The systemd unit, and the finding by which it is.
     pub unit: Option<Finding>,
     /// Findings that contradict each other, in pairs; the first holds when `true`.
     pub contradictions: Vec<(Finding, Finding, bool)>,
@@ -192,7 +192,7 @@ impl Processes {
         slot
     }
 
-    /// A process in memory.
+    /// The process in a slot, when it is still in memory.
     pub fn get(&mut self, slot: u32) -> Option<&mut Node> {
         self.slots.get_mut(slot as usize)?.as_deref_mut()
     }

@@ -79,7 +79,7 @@ pub struct Options {
 /// A file, or a directory that an engine reads as one thing (a task's work directory).
 #[derive(Debug)]
 pub struct Source {
-    /// Where it is.
+    /// Path of the file or directory.
     pub path: PathBuf,
     /// As in the column `source`: without folders, but for a work directory with the one above it.
     pub name: String,

@@ -12,15 +12,15 @@ use crate::entities::Run;
 /// What was observed of a process.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// Its host.
+    /// Name of the host.
     pub host: String,
-    /// Its number.
+    /// Process number in the host's pid namespace.
     pub pid: i64,
     /// Its number in its own pid namespace, if that is another.
     pub container_pid: Option<i64>,
-    /// When it started.
+    /// When the process started, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When it ended.
+    /// When the process ended, UTC nanoseconds since 1970.
     pub exit_ns: Option<i64>,
     /// Its cgroup's path in the v2 hierarchy.
     pub cgroup_path: Option<String>,
@@ -43,7 +43,7 @@ pub struct Facts {
 pub struct Program {
     /// Since when; `None` when it was so from the beginning.
     pub exec_ns: Option<i64>,
-    /// Its command line.
+    /// The program's command line, word by word.
     pub command_line: Option<Vec<String>>,
     /// Whether the command line is not all of it.
     pub command_line_cut: bool,
@@ -117,17 +117,17 @@ pub struct Script {
     pub path: String,
     /// As the process sees it, if that differs.
     pub container_path: Option<String>,
-    /// When.
+    /// When the process opened it, UTC nanoseconds since 1970.
     pub at_ns: i64,
 }
 
 /// Where a process is, as found by the rules that look at it alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its job.
+    /// The Slurm job in which the process is.
     pub job: Option<JobClaim>,
-    /// Its pod.
+    /// Uid of the pod in which the process is.
     pub pod: Option<String>,
-    /// Its container.
+    /// Id of the container in which the process is.
     pub container: Option<String>,
 }

@@ -20,7 +20,7 @@ pub struct Identity {
     pub task_id: Option<String>,
     /// Process, task, template, Job.
     pub logical_task: Option<String>,
-    /// What tells instances apart.
+    /// What distinguishes instances of the logical task, where the labels tell it.
     pub tag: Option<String>,
     /// Airflow's try, Argo's.
     pub attempt: Option<i64>,

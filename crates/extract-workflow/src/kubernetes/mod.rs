@@ -27,7 +27,7 @@ pub const NAME: &str = crate::engine_names::KUBERNETES;
 
 const OBJECTS: &str = "objects of Kubernetes";
 
-/// The engine.
+/// The engine Kubernetes: pods and their events.
 #[derive(Debug, Clone, Copy)]
 pub struct Kubernetes;
 

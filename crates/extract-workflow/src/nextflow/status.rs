@@ -15,7 +15,7 @@ use super::run_builder::RunBuilder;
 use super::tasks::Task;
 use crate::{Options, Row};
 
-/// A run.
+/// One run of Nextflow, as its log tells it.
 #[derive(Debug)]
 pub struct Run {
     /// Its tasks in the order in which the log names them first.

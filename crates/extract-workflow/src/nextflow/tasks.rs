@@ -30,7 +30,7 @@ pub struct Task {
     /// When the handler was done with it, and what it called that.
     pub done: Option<(Option<Stamp>, String)>,
     pub started_ms: Option<i64>,
-    /// Nanoseconds and precision.
+    /// When the exit file was written, and how exact that is, both in nanoseconds.
     pub exited: Option<(i64, i64)>,
     pub failed: bool,
     pub ignored: bool,
@@ -99,7 +99,7 @@ impl Tasks {
         at
     }
 
-    /// A new task.
+    /// Adds a task of which nothing was known; returns its place.
     pub fn add(&mut self, about: About<'_>, line: u64, diagnostics: &mut Diagnostics) -> usize {
         let at = self.all.len();
         let key = about.hash.map(shown);

@@ -22,7 +22,7 @@ pub const NAME: &str = crate::engine_names::TRANSFORM;
 
 const RECORD: &str = "record of a transformed task";
 
-/// The engine.
+/// The engine transform: tasks that `flowmine transform` wrapped.
 #[derive(Debug, Clone, Copy)]
 pub struct Transform;
 
