@@ -106,7 +106,7 @@ impl Partials {
         sorter.finish().map_err(AttributionError::Temporary)
     }
 
-    /// Adds up what processes did and writes the tables `task_io` and `task_totals`.
+    /// Adds up what processes did and writes `task_io`, `task_totals` and `logical_task_totals`.
     ///
     /// # Errors
     /// When a temporary file cannot be read or written, or the dataset cannot be written.

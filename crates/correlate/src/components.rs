@@ -46,7 +46,7 @@ pub fn oldest(jobs: &Jobs) -> Vec<u32> {
 pub struct SubmissionName {
     /// When it was first submitted (or, where that is unknown, first seen).
     pub since_ns: i64,
-    /// Cluster name.
+    /// Name of the Slurm cluster.
     pub cluster: Box<str>,
     /// The array's id, the id of the first component, or the job's.
     pub id: i64,

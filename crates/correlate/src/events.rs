@@ -290,7 +290,7 @@ pub(crate) fn merge(of: AttemptFacts, seen: &[Seen], facts: &[Fact], context: &C
     outcome
 }
 
-/// The event of submission.
+/// Makes the event that an attempt was submitted.
 fn submitted(
     made: &mut Vec<Event>,
     submit_ns: Maybe,

@@ -29,7 +29,7 @@ use crate::parts::Parts;
 /// Rows of a file of `links` or `cases`.
 const ROWS: usize = 1 << 20;
 
-/// What was written.
+/// What [`correlate`] wrote, in numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Correlated {
     /// Attempts at jobs; records of arrays that have tasks are none.

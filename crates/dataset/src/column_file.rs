@@ -75,18 +75,18 @@ pub enum Kind {
     Time,
     /// 64 bits, signed.
     Integer,
-    /// 64 bits.
+    /// 64-bit floating-point numbers.
     Float,
     /// True or false.
     Boolean,
 }
 
-/// A column.
+/// Name and type of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name, different from all others.
     pub name: String,
-    /// Its type.
+    /// Type of the column's values.
     pub kind: Kind,
 }
 
