@@ -83,7 +83,7 @@ impl Default for Extras {
     }
 }
 
-/// A trace by eBPF.
+/// A trace by eBPF that runs: its programs, rings and tables.
 pub struct Tracer {
     /// Programs and their links, until the end.
     ebpf: Option<Ebpf>,
@@ -99,7 +99,7 @@ pub struct Tracer {
     totals: Option<Swapped>,
     directories: DirectoriesTable,
     plan: Plan,
-    /// Functions that are watched.
+    /// Names of the kernel's functions to which programs are attached.
     functions: Vec<String>,
     refused: Vec<String>,
     proc: PathBuf,
@@ -263,7 +263,7 @@ impl Tracer {
         attached.map_err(|error| failed(name)(&verbose(&error)))
     }
 
-    /// Functions that are watched.
+    /// Names of the kernel's functions to which programs are attached.
     pub fn functions(&self) -> &[String] {
         &self.functions
     }

@@ -17,7 +17,7 @@ pub struct HostFacts {
     pub kernel: Option<String>,
     /// `uname -m`.
     pub architecture: Option<String>,
-    /// Processors online.
+    /// Number of processors that are online.
     pub processors: Option<u32>,
     /// Main memory in bytes.
     pub memory_bytes: Option<u64>,

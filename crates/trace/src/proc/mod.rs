@@ -44,7 +44,7 @@ impl Proc {
         Self { root: root.to_owned(), tick_ns: 1_000_000_000 / hertz }
     }
 
-    /// The folder.
+    /// The folder where `/proc` is.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -96,7 +96,7 @@ impl Proc {
         self.stat(pid).map(|stat| ProcessKey { pid, start_boot_ns: stat.start_boot_ns })
     }
 
-    /// The processes that exist.
+    /// Numbers of the processes that exist now.
     pub fn pids(&self) -> Vec<u32> {
         numbers(&self.root)
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::text::{LONGEST, number};
 
-/// A mount.
+/// A mount, as a line of `mountinfo` tells it (proc_pid_mountinfo(5)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     /// Its number, as `fdinfo` and statx(2) tell it.

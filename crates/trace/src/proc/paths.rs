@@ -68,7 +68,7 @@ fn namespace(path: &Path) -> Option<(u64, u64)> {
 }
 
 impl Views {
-    /// Reads our own mounts.
+    /// Reads the mounts of this process, with which those of others are compared.
     ///
     /// # Errors
     /// When they cannot be read.
