@@ -7,7 +7,7 @@ pub fn trimmed(field: &[u8]) -> &[u8] {
     field.trim_ascii()
 }
 
-/// Decimal digits only.
+/// Reads a number of decimal digits only; `None` for anything else.
 pub fn unsigned(field: &[u8]) -> Option<u64> {
     if field.is_empty() {
         return None;

@@ -15,12 +15,12 @@ use std::borrow::Cow;
 
 use flowmine_schema::text::{decode, encode};
 
-/// What the column says.
+/// What the column of the path tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathColumn<'a> {
-    /// Nothing.
+    /// No path.
     None,
-    /// This path.
+    /// The whole path.
     Path(Cow<'a, str>),
     /// A path of which the end is missing, and with it that it is one.
     Cut,

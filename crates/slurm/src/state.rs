@@ -10,15 +10,15 @@ pub enum Phase {
     Waiting,
     /// Has nodes that are being made ready.
     Configuring,
-    /// Runs.
+    /// The job runs.
     Running,
-    /// Stopped for a while.
+    /// The job is stopped for a while, and may run again.
     Paused,
     /// Its size is being changed.
     Resizing,
     /// Is being signalled, cleans up, or stages files out.
     Ending,
-    /// Over.
+    /// The job has ended.
     Ended,
     /// The attempt is over, the job goes back into the queue.
     Requeued,
