@@ -14,9 +14,9 @@ const STREAMS: usize = 8;
 /// What one process, or all processes of a task, did to one file.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// Its reads, if any.
+    /// The transfers that read, if any.
     pub read: Option<Box<Transfers>>,
-    /// Its writes, if any.
+    /// The transfers that wrote, if any.
     pub write: Option<Box<Transfers>>,
     /// Number of successful opens.
     pub opens: i64,
@@ -61,7 +61,7 @@ impl Lengths {
 /// The transfers in one direction.
 #[derive(Debug, Clone, Default)]
 pub struct Transfers {
-    /// Calls, failed ones included.
+    /// Number of calls, failed ones included.
     pub calls: i64,
     /// Number of calls that failed.
     pub errors: i64,

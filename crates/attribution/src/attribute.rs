@@ -56,7 +56,7 @@ pub struct Attributed {
     pub links: u64,
     /// Rows of `task_io` and bytes of I/O, assigned and unassigned.
     pub written: Written,
-    /// Rows of `data_flow`.
+    /// Number of rows of `data_flow`.
     pub flows: u64,
     /// What was odd, such as findings that contradict each other.
     pub diagnostics: Diagnostics,

@@ -31,7 +31,7 @@ pub struct FileKey {
     pub device: i64,
     /// Inode number, as stat(2) tells it.
     pub inode: i64,
-    /// The inode's generation.
+    /// Generation of the inode, which is another when its number is used again.
     pub generation: i64,
     /// Which file with these numbers, from 1.
     pub incarnation: u32,

@@ -10,7 +10,7 @@ pub trait Listener {
     /// A row of `links`, before any of `data_flow`.
     fn link(&mut self, link: &Link<'_>);
 
-    /// A row of `data_flow`.
+    /// Takes a row of `data_flow`.
     ///
     /// # Errors
     /// When it cannot be kept.

@@ -43,11 +43,11 @@ impl Reason {
 /// A Slurm job, observed or not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OwnerJob {
-    /// Its cluster, if known.
+    /// Name of the Slurm cluster, if known.
     pub cluster: Option<Box<str>>,
     /// As Slurm prints it, or its raw id.
     pub job: Box<str>,
-    /// Its submission, if observed.
+    /// Submit time, UTC nanoseconds since 1970, if the job was observed.
     pub submit_ns: Option<i64>,
 }
 
@@ -69,7 +69,7 @@ pub struct Owner {
     /// A group of processes of which it is decided at the end of the trace to which task it
     /// belongs; by its number.
     pub group: Option<u32>,
-    /// Why it is nobody's.
+    /// Why it is nobody's; `None` when it is somebody's.
     pub unassigned: Option<Reason>,
     /// Of what is nobody's, whose processes they are.
     pub uid: Option<i64>,

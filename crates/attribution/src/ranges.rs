@@ -87,7 +87,7 @@ fn join(ranges: &mut Vec<Range>, next: Range) {
 /// How many ranges, and how many bytes they have together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Ranges, none touching another.
+    /// Number of ranges, none touching another.
     pub ranges: i64,
     /// Bytes in the ranges together.
     pub bytes: i64,

@@ -157,7 +157,7 @@ impl Partials {
 /// What was written to the tables of sums.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Rows of `task_io`.
+    /// Number of rows of `task_io`.
     pub rows: u64,
     /// Number of tasks that have rows.
     pub tasks: u64,

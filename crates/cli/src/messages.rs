@@ -59,9 +59,9 @@ const SHOWN: usize = 10;
 /// Whether diagnostics can be looked up later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// In the table `diagnostics`.
+    /// They are kept in the table `diagnostics`.
     InDataset,
-    /// Only shown, each time.
+    /// They are only shown, each time anew.
     Nowhere,
 }
 

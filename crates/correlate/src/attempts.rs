@@ -80,7 +80,7 @@ pub struct Attempt {
     pub partition: Option<Sym>,
     /// Quality of service (QOS).
     pub qos: Option<Sym>,
-    /// The user's comment.
+    /// Comment that the user gave the job.
     pub comment: Option<Sym>,
     /// Path of the command that was submitted.
     pub command: Option<Sym>,
@@ -130,7 +130,7 @@ pub struct Attempt {
     pub cancelled_by_uid: Maybe,
     /// Bytes read, as Slurm's accounting counted.
     pub read_bytes: Maybe,
-    /// Bytes written, likewise.
+    /// Bytes written, as Slurm's accounting counted.
     pub written_bytes: Maybe,
 }
 
@@ -224,7 +224,7 @@ pub(crate) struct Seen {
     pub reported_ns: Maybe,
     /// When the job started, if the row says so and it has happened.
     pub start_ns: Maybe,
-    /// When it ended, likewise.
+    /// When the job ended, if the row says so and it has happened.
     pub end_ns: Maybe,
     pub source: Sym,
     pub reason: Option<Sym>,
@@ -271,7 +271,7 @@ impl Change {
 /// A value of a job that changed, as it was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
-    /// The column of `job_states`.
+    /// Name of the column of `job_states`.
     pub column: &'static str,
     /// The column's value before the change.
     pub value: Value,

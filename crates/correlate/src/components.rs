@@ -61,7 +61,7 @@ impl SubmissionName {
         Self { since_ns, cluster: cluster.into(), id, generation }
     }
 
-    /// As [`key`] gives it.
+    /// The parts of the name, in the order of [`key`].
     pub fn as_key(&self) -> (i64, &str, i64, u32) {
         (self.since_ns, &self.cluster, self.id, self.generation)
     }

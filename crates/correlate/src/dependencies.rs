@@ -39,7 +39,7 @@ use crate::submissions::{Submission, root_id};
 pub struct Term {
     /// The waiting attempt: an index into [`crate::Jobs::attempts`].
     pub attempt: u32,
-    /// `afterok`, `singleton`, …
+    /// The term's word, such as `afterok` or `singleton`.
     pub kind: Sym,
     /// What kind of target the term names.
     pub target_kind: TargetKind,
@@ -49,7 +49,7 @@ pub struct Term {
     pub target_task_id: Maybe,
     /// Place in the expression when it was first seen.
     pub position: i32,
-    /// `and`, `or`.
+    /// How it is joined with the other terms: `and` or `or`.
     pub operator: Option<Sym>,
     /// Delay after the target's start or end, in seconds (`after:1+1` is one minute, sbatch(1)).
     pub delay_s: Maybe,

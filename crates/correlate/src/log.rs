@@ -110,7 +110,7 @@ pub struct Labels {
 pub struct EventLog<'j> {
     /// Where events, attempts and texts are.
     pub jobs: &'j Jobs,
-    /// The notion's name.
+    /// Name of the case notion.
     pub notion: &'static str,
     /// The cases of the log, each with its events.
     pub cases: Vec<CaseTrace>,

@@ -77,7 +77,7 @@ impl Renumbering {
     }
 }
 
-/// All texts, in order.
+/// All texts, each once, in ascending order.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Strings {
     text: String,

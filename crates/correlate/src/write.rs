@@ -36,13 +36,13 @@ pub struct Correlated {
     pub attempts: usize,
     /// What was odd about jobs.
     pub diagnostics: Diagnostics,
-    /// Rows of `links`.
+    /// Number of rows of `links`.
     pub links: usize,
     /// Of these, how many lead to something that was never seen.
     pub unseen_targets: usize,
     /// Number of cases of each notion of which there are, in the order asked for.
     pub cases: Vec<(&'static str, usize)>,
-    /// Rows of `cases`.
+    /// Number of rows of `cases`.
     pub case_rows: usize,
     /// Whether a job read what another wrote; not looked for when no notion needs it.
     pub jobs_exchanged_data: bool,

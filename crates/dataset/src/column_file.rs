@@ -69,11 +69,11 @@ const OPTIONS: WriteOptions = WriteOptions {
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// UTF-8.
+    /// UTF-8 text.
     Text,
     /// UTC nanoseconds since 1970.
     Time,
-    /// 64 bits, signed.
+    /// Signed 64-bit integers.
     Integer,
     /// 64-bit floating-point numbers.
     Float,

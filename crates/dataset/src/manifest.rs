@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::FORMAT_VERSION;
 
-/// `flowmine.json`.
+/// The manifest of a dataset, its file `flowmine.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT_VERSION`] of the flowmine that made the dataset, or of a later one that derived all

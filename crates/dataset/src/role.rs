@@ -9,7 +9,7 @@ use crate::host_folder::{escape_host, unescape_host};
 pub enum Role {
     /// Extractors and importers, which write the raw tables.
     Raw,
-    /// `correlate` and what follows.
+    /// `correlate` and what follows it, which write the derived tables.
     Derived,
     /// The backend that traces the host of this name.
     Host(String),

@@ -75,9 +75,9 @@ pub struct Facts {
     pub cast: Option<(u32, Try)>,
     /// Effective capabilities of this process (capabilities(7)), `CapEff` of `/proc/self/status`.
     pub capabilities: Option<u64>,
-    /// `/proc/sys/kernel/unprivileged_bpf_disabled`.
+    /// The number in `/proc/sys/kernel/unprivileged_bpf_disabled`.
     pub unprivileged_bpf_disabled: Option<i32>,
-    /// `/proc/sys/kernel/perf_event_paranoid`.
+    /// The number in `/proc/sys/kernel/perf_event_paranoid`.
     pub perf_event_paranoid: Option<i32>,
     /// What is chosen of `/sys/kernel/security/lockdown`.
     pub lockdown: Option<String>,

@@ -71,9 +71,9 @@ type TotalsTable = Table<MapData, [u8; wire::totals_key::SIZE], [u8; wire::total
 pub struct Extras {
     /// CPU time of the thread at both ends of each operation: 32 bytes more a record.
     pub cpu_times: bool,
-    /// `/proc`.
+    /// Where the host's `/proc` is.
     pub proc: PathBuf,
-    /// `/`.
+    /// Where the host's root directory is.
     pub root: PathBuf,
 }
 
@@ -348,7 +348,7 @@ impl Tracer {
         self.read_in_by("running_file", take)
     }
 
-    /// Takes back [`Tracer::follow_children`].
+    /// Takes back what [`Tracer::follow_children`] did.
     pub fn unfollow(&mut self, pid: u32) {
         // It may have gone by its end.
         let _ = self.followed().map(|mut table| table.remove(&pid));

@@ -129,9 +129,9 @@ fields! {
 /// One part of a tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TailPart<'a> {
-    /// See [`part`].
+    /// Kind of the part, see [`part`].
     pub part: u8,
-    /// See [`part_flag`].
+    /// Flags of the part, see [`part_flag`].
     pub flags: u8,
     /// Where the root of the process was met.
     pub root: u16,

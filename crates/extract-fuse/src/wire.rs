@@ -49,16 +49,16 @@ macro_rules! plain {
 }
 
 plain! {
-    /// In front of each request.
+    /// In front of each request, `struct fuse_in_header`.
     pub struct InHeader { len: u32, opcode: u32, unique: u64, node: u64, uid: u32, gid: u32, pid: u32, extra: u32, }
-    /// In front of each reply.
+    /// In front of each reply, `struct fuse_out_header`.
     pub struct OutHeader { len: u32, error: i32, unique: u64, }
     /// Attributes of a file, `struct fuse_attr`.
     pub struct Attr {
         ino: u64, size: u64, blocks: u64, atime: i64, mtime: i64, ctime: i64, atime_ns: u32, mtime_ns: u32, ctime_ns: u32,
         mode: u32, nlink: u32, uid: u32, gid: u32, rdev: u32, blksize: u32, flags: u32,
     }
-    /// What a name stands for.
+    /// What a name stands for, `struct fuse_entry_out`.
     pub struct EntryOut { node: u64, generation: u64, entry_valid: u64, attr_valid: u64, entry_valid_ns: u32, attr_valid_ns: u32, attr: Attr, }
     /// Answers getattr and setattr, `struct fuse_attr_out`.
     pub struct AttrOut { valid: u64, valid_ns: u32, dummy: u32, attr: Attr, }
@@ -75,9 +75,9 @@ plain! {
     pub struct MknodIn { mode: u32, rdev: u32, umask: u32, pad: u32, }
     /// Makes a directory, `struct fuse_mkdir_in`.
     pub struct MkdirIn { mode: u32, umask: u32, }
-    /// Renames, without flags.
+    /// Renames, without flags, `struct fuse_rename_in`.
     pub struct RenameIn { new_dir: u64, }
-    /// Renames, with flags.
+    /// Renames, with flags, `struct fuse_rename2_in`.
     pub struct Rename2In { new_dir: u64, flags: u32, pad: u32, }
     /// Makes a hard link to a node, `struct fuse_link_in`.
     pub struct LinkIn { node: u64, }
@@ -89,7 +89,7 @@ plain! {
     pub struct ReleaseIn { handle: u64, flags: u32, release_flags: u32, lock_owner: u64, }
     /// A descriptor was closed, `struct fuse_flush_in`.
     pub struct FlushIn { handle: u64, unused: u32, pad: u32, lock_owner: u64, }
-    /// Reads, also directories.
+    /// Reads a file or directory, `struct fuse_read_in`.
     pub struct ReadIn { handle: u64, offset: u64, size: u32, read_flags: u32, lock_owner: u64, flags: u32, pad: u32, }
     /// Writes, `struct fuse_write_in`.
     pub struct WriteIn { handle: u64, offset: u64, size: u32, write_flags: u32, lock_owner: u64, flags: u32, pad: u32, }

@@ -8,7 +8,7 @@ pub struct Command<'a> {
     pub path: &'a str,
     /// The path's last part; what is mined as activity.
     pub file_name: &'a str,
-    /// What follows, or `None`.
+    /// The arguments, as one text; `None` when there are none.
     pub arguments: Option<&'a str>,
 }
 

@@ -44,7 +44,7 @@ impl Naming {
         self.0.as_ref().map(|pseudonyms| pseudonyms.text("flowmine"))
     }
 
-    /// A row of `job_states`.
+    /// A row of `job_states` with its names as they are to be written.
     pub fn job_state<'r>(&self, row: &'r JobState<'_>) -> Cow<'r, JobState<'r>> {
         match &self.0 {
             None => Cow::Borrowed(row),
@@ -52,7 +52,7 @@ impl Naming {
         }
     }
 
-    /// A row of `job_dependencies`.
+    /// A row of `job_dependencies` with its names as they are to be written.
     pub fn job_dependency<'r>(&self, row: &'r JobDependency<'_>) -> Cow<'r, JobDependency<'r>> {
         match &self.0 {
             None => Cow::Borrowed(row),

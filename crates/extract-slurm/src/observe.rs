@@ -152,7 +152,7 @@ impl ObserveError {
 /// Whose jobs to ask for; everybody's when nothing is set. Several conditions must all hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Only {
-    /// Those of the user who asks.
+    /// Jobs of the user who asks, as in `squeue --me`.
     pub me: bool,
     /// Jobs of these users, as in `squeue --user`.
     pub users: Vec<String>,
@@ -224,9 +224,9 @@ impl Default for Options {
 pub struct Report {
     /// Number of records in squeue's answer.
     pub records: u64,
-    /// Rows of `job_states` written.
+    /// Number of rows of `job_states` written.
     pub changes: usize,
-    /// Rows of `job_dependencies` written.
+    /// Number of rows of `job_dependencies` written.
     pub dependencies: usize,
     /// What was wrong in the answers of squeue and sacct.
     pub diagnostics: Diagnostics,

@@ -56,7 +56,7 @@ pub struct Changes {
     pub states: Builder<JobState<'static>>,
     /// Rows of `job_dependencies`.
     pub dependencies: Builder<JobDependency<'static>>,
-    /// How names stand in them.
+    /// How names are written in the rows.
     pub naming: Naming,
 }
 
@@ -145,7 +145,7 @@ impl Queue {
         &self.cluster
     }
 
-    /// When it was last looked at.
+    /// When the queue was last looked at; `None` before the first poll.
     pub fn last_poll(&self) -> Option<PollTime> {
         self.last
     }

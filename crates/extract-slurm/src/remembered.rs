@@ -14,7 +14,7 @@ flowmine_schema::table! {
         submit_ns: opt_i64,
         /// Job state, as in `job_states`.
         state: text(Word(States)),
-        /// First component's id.
+        /// Raw id of the first component of a heterogeneous job.
         het_job_id: opt_i64,
         /// Offset of the component within its heterogeneous job.
         het_offset: opt_i64,

@@ -24,12 +24,12 @@ pub const STDOUT_LIMIT: usize = 1 << 30;
 /// The most bytes of standard error that are kept: 16 MiB. More is an error.
 pub const STDERR_LIMIT: usize = 16 << 20;
 
-/// What a command left behind.
+/// What a command wrote, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// Standard output, whole.
+    /// All bytes of its standard output.
     pub stdout: Vec<u8>,
-    /// Standard error, whole.
+    /// All bytes of its standard error.
     pub stderr: Vec<u8>,
     /// The exit code; for a command that a signal ended it is 128 + the signal's number (255 where
     /// the number is unknown), as shells have it.

@@ -16,7 +16,7 @@ use flowmine_schema::time::SECOND_NS;
 
 use crate::Row;
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "flowmine";
 
 /// In the column `source`: no file told it.
@@ -38,7 +38,7 @@ pub struct Traced<'t> {
     pub host: &'t str,
     /// The trace, as in the column `trace_ns`.
     pub trace_ns: i64,
-    /// The command's process number.
+    /// The command's process number, in the host's pid namespace.
     pub pid: i32,
     /// What it is called where its commands are tasks.
     pub name: &'t str,

@@ -114,7 +114,7 @@ impl Source {
 
 /// What an engine's module offers.
 pub trait Engine {
-    /// As in the column `engine`.
+    /// Name of the engine, as in the column `engine`.
     fn name(&self) -> &'static str;
 
     /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then

@@ -106,7 +106,7 @@ const NOT_A_FOLDER: &str = "it is not a folder";
 const LINKED: &str = "it has more than one name (a hard link)";
 const NOT_A_NAME: &str = "it is not the name of a file";
 
-/// A directory, open.
+/// An open directory, in which files are opened and made by their names.
 #[derive(Debug)]
 pub struct Folder {
     file: File,

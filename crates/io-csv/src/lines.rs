@@ -24,7 +24,7 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
     /// Whether a newline ended it, not the file.
     pub ended: bool,
-    /// Longer than [`LONGEST`].
+    /// Whether the line is longer than [`LONGEST`].
     pub too_long: bool,
 }
 

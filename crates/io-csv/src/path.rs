@@ -30,7 +30,7 @@ pub enum PathColumn<'a> {
 const CUT_AT: usize = 240;
 /// How many parts of a path it gathers.
 pub const MOST_PARTS: usize = 10;
-/// How many bytes of a part.
+/// How many bytes of a part of a path it gathers.
 pub const LONGEST_PART: usize = 63;
 
 /// Reads the column, with its padding.

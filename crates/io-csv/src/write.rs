@@ -53,9 +53,9 @@ impl Period {
 pub struct Written {
     /// How many hosts: a directory each.
     pub hosts: u64,
-    /// Lines of `file-bpf.csv`.
+    /// Number of lines of `file-bpf.csv` that hold operations.
     pub events: u64,
-    /// Lines of `cgroups.csv`.
+    /// Number of lines of `cgroups.csv` that hold forks.
     pub forks: u64,
     /// Operations left out by their kind, because the format has no letter for it.
     pub other_ops: BTreeMap<String, u64>,

@@ -67,11 +67,11 @@ pub const HOST: &str = "host";
 pub trait ColumnSink {
     /// Appends a text, or null.
     fn text(&mut self, value: Option<&str>);
-    /// Appends a 64-bit integer.
+    /// Appends a 64-bit integer, or null.
     fn i64(&mut self, value: Option<i64>);
-    /// Appends a 32-bit integer.
+    /// Appends a 32-bit integer, or null.
     fn i32(&mut self, value: Option<i32>);
-    /// Appends a floating-point number.
+    /// Appends a floating-point number, or null.
     fn f64(&mut self, value: Option<f64>);
     /// Appends true or false, or null.
     fn bool(&mut self, value: Option<bool>);

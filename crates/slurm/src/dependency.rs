@@ -40,7 +40,7 @@ pub enum TargetKind {
     Array,
     /// Earlier jobs of the same user with the same name.
     UserAndName,
-    /// What is waited for in a term of a kind that is not known.
+    /// None of these: another word in the column.
     Other,
 }
 
@@ -66,9 +66,9 @@ impl TargetKind {
 /// How the terms of an expression combine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
-    /// `,`: all must hold.
+    /// All terms must hold; Slurm writes `,` between them.
     And,
-    /// `?`: one suffices.
+    /// One term suffices; Slurm writes `?` between them.
     Or,
 }
 
@@ -91,7 +91,7 @@ pub struct Term {
     pub target: Target,
     /// Delay in seconds, 0 for none.
     pub delay_s: i64,
-    /// What squeue says in parentheses.
+    /// The term's state that squeue writes in parentheses, such as `unfulfilled`.
     pub state: Option<String>,
 }
 

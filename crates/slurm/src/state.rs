@@ -58,7 +58,7 @@ macro_rules! states {
             /// All 24, in the order of the manual page.
             pub const ALL: [State; 24] = [$(State::$variant),+];
 
-            /// The full name: `PENDING`.
+            /// The full name of the state, such as `PENDING`.
             pub fn name(&self) -> &str {
                 match self {
                     $(State::$variant => $name,)+

@@ -34,7 +34,7 @@ impl Check {
 /// What was found out about one backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// `ebpf`, `fuse`, `ptrace`.
+    /// Name of the backend: `ebpf`, `fuse` or `ptrace`.
     pub backend: &'static str,
     /// Whether the backend can trace on this host.
     pub works: bool,

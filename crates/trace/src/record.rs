@@ -114,7 +114,7 @@ pub struct CpuTime {
 pub struct Operation<'a> {
     /// The process that did it.
     pub process: ProcessKey,
-    /// Which thread's.
+    /// Number of the thread that did it.
     pub tid: u32,
     /// What was done.
     pub op: Op,
@@ -141,7 +141,7 @@ pub struct Operation<'a> {
     pub size: Option<u64>,
     /// Bytes moved, 0, or the negative error number.
     pub result: Option<i64>,
-    /// See `io_events.flags`.
+    /// Flags of the call, see `io_events.flags`.
     pub flags: Option<u32>,
     /// As the host sees it.
     pub path: Option<&'a [u8]>,
@@ -290,19 +290,20 @@ pub struct ProcessFacts {
 pub struct Counters {
     /// CPU time of all its threads.
     pub cpu: Option<CpuTime>,
-    /// `rchar`.
+    /// Bytes that calls have read, `rchar` of proc_pid_io(5).
     pub rchar_bytes: Option<u64>,
-    /// `wchar`.
+    /// Bytes that calls have written, `wchar` of proc_pid_io(5).
     pub wchar_bytes: Option<u64>,
-    /// `syscr`.
+    /// Number of calls that read, `syscr` of proc_pid_io(5).
     pub read_calls: Option<u64>,
-    /// `syscw`.
+    /// Number of calls that wrote, `syscw` of proc_pid_io(5).
     pub write_calls: Option<u64>,
-    /// `read_bytes`.
+    /// Bytes fetched from storage, `read_bytes` of proc_pid_io(5).
     pub read_bytes: Option<u64>,
-    /// `write_bytes`.
+    /// Bytes sent to storage, `write_bytes` of proc_pid_io(5).
     pub write_bytes: Option<u64>,
-    /// `cancelled_write_bytes`.
+    /// Bytes that it kept from being sent, by truncating a file for example;
+    /// `cancelled_write_bytes` of proc_pid_io(5).
     pub cancelled_write_bytes: Option<u64>,
     /// Calls on directories, where they are counted.
     pub directories: Option<DirectoryCalls>,
@@ -311,13 +312,13 @@ pub struct Counters {
 /// How often a process called what, while it was traced; failed calls included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DirectoryCalls {
-    /// mkdir(2) and mkdirat(2).
+    /// Calls of mkdir(2) and mkdirat(2).
     pub mkdir: u64,
     /// rmdir(2), and unlinkat(2) of a directory.
     pub rmdir: u64,
-    /// symlink(2) and symlinkat(2).
+    /// Calls of symlink(2) and symlinkat(2).
     pub symlink: u64,
-    /// getdents(2) and getdents64(2).
+    /// Calls of getdents(2) and getdents64(2).
     pub readdir: u64,
     /// stat(2), lstat(2), fstat(2), fstatat(2), statx(2); `None` where these are not counted.
     pub stat: Option<u64>,

@@ -35,7 +35,7 @@ use writing::{Counts, Gathered, Writing};
 /// What a backend says of itself, for the table `hosts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backend {
-    /// `ebpf`, `fuse`, `ptrace`.
+    /// Name of the backend: `ebpf`, `fuse` or `ptrace`.
     pub name: &'static str,
     /// The backend's hooks, as in the column `hooks` of `hosts`.
     pub hooks: Option<String>,
@@ -49,9 +49,9 @@ pub struct Outcome {
     /// Operations that arrived, added up ones included, without those of which the rows could not
     /// be written.
     pub received: u64,
-    /// Rows of `io_events`.
+    /// Number of rows of `io_events`.
     pub events: u64,
-    /// Rows of `io_totals`.
+    /// Number of rows of `io_totals`.
     pub totals: u64,
     /// Number of process generations that were seen.
     pub processes: u64,

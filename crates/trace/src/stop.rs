@@ -137,7 +137,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Never, until [`Stop::tell`].
+    /// One that never asks a trace to stop, until [`Stop::tell`].
     pub fn never() -> Self {
         Stop { told: Arc::default(), listens: false, around: None, duration: None, begun: OnceLock::new() }
     }

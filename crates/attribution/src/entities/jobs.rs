@@ -25,7 +25,7 @@ pub struct KnownJob {
     pub cluster: String,
     /// The job's id as Slurm prints it, such as `8_3`.
     pub job: String,
-    /// Slurm's raw id.
+    /// Slurm's raw job id.
     pub job_id: i64,
     /// Submit time, UTC nanoseconds since 1970.
     pub submit_ns: Option<i64>,

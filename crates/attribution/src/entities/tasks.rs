@@ -25,13 +25,13 @@ pub struct Task {
     pub key: String,
     /// Name of the workflow engine, as in `task_runs`.
     pub engine: String,
-    /// Its run's id.
+    /// Id of the run, as in `task_runs`.
     pub run_id: Option<String>,
-    /// Its run's name.
+    /// Name of the run, as in `task_runs`.
     pub run_name: Option<String>,
     /// The task in the run.
     pub task_id: Option<String>,
-    /// Which attempt, from 1.
+    /// Number of the attempt at the task, from 1.
     pub attempt: Option<i64>,
     /// As the engine shows it.
     pub name: String,

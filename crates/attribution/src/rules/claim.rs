@@ -40,7 +40,7 @@ pub enum Claim {
 /// A Slurm job as a process shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JobClaim {
-    /// Slurm's raw id.
+    /// Slurm's raw job id.
     pub id: i64,
     /// Its cluster, if that is shown.
     pub cluster: Option<String>,

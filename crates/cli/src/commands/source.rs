@@ -26,7 +26,7 @@ use crate::progress::Stage;
 pub enum Source {
     /// The jobs or tasks of a dataset.
     Jobs(Dataset),
-    /// Somebody else's log.
+    /// A log of another program, from a file or imported.
     Log(LogFile),
 }
 

@@ -18,7 +18,7 @@ pub enum ImportError {
         /// The command that undoes it.
         unpack: &'static str,
     },
-    /// UTF-16.
+    /// The file is text in UTF-16.
     #[error("the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)")]
     Utf16,
     /// The file is none of the kinds of [`FileKind`].

@@ -43,7 +43,7 @@ impl Number {
     }
 }
 
-/// One job's keys.
+/// One job of a file, its keys and their values.
 pub struct Job {
     keys: Map<String, Value>,
     /// Strings are as the file has them: their backslashes must still be doubled
@@ -153,9 +153,9 @@ pub fn number(value: Option<&Value>) -> Number {
 /// What stands around the jobs.
 #[derive(Debug, Default)]
 pub struct Around {
-    /// `meta`.
+    /// The file's `meta`, as it stands there; null without one.
     pub meta: Value,
-    /// `last_update`.
+    /// The file's `last_update`.
     pub last_update: Value,
     /// How many jobs there were.
     pub jobs: u64,

@@ -34,7 +34,7 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The local user's name, for `%u` and as the login name when none is given.
     pub user: Option<String>,
-    /// The environment, for `${NAME}`.
+    /// Environment variables, for `${NAME}` in config files.
     pub variables: BTreeMap<String, String>,
 }
 
@@ -58,7 +58,7 @@ impl Surroundings {
         Self { home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()), user, variables }
     }
 
-    /// `~/.ssh/NAME`.
+    /// The path `~/.ssh/NAME`; `None` without a home folder.
     pub fn dot_ssh(&self, name: &str) -> Option<PathBuf> {
         Some(self.home.as_ref()?.join(".ssh").join(name))
     }
@@ -69,7 +69,7 @@ impl Surroundings {
 pub struct Source {
     /// Path of the config file.
     pub file: PathBuf,
-    /// Whether its absence is an error.
+    /// Whether it is an error that there is no such file.
     pub required: bool,
     /// Whether to refuse it when others can write to it, as OpenSSH does with `~/.ssh/config`.
     pub private: bool,

@@ -24,7 +24,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 use self::attempt::Attempts;
 use crate::{Engine, Options, Row, Source, input};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::AIRFLOW;
 
 const SQLITE: &str = "Airflow database (SQLite)";

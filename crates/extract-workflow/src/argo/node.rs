@@ -13,9 +13,9 @@ use crate::kubernetes::values::{list, text, time};
 /// A node at one moment.
 #[derive(Debug)]
 pub struct Node {
-    /// As Argo writes it: a hash of the name.
+    /// The node's id as Argo writes it: a hash of the name.
     pub id: String,
-    /// `Pod`, `DAG`, `Retry`, …
+    /// The node's type: `Pod`, `DAG`, `Retry`, …
     pub kind: String,
     /// The node in whose template it is.
     pub boundary: Option<String>,

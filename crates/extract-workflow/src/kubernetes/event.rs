@@ -15,7 +15,7 @@ pub struct Event {
     pub pod: String,
     /// When it happened, the last time, with precision.
     pub at: Option<(i64, i64)>,
-    /// `Scheduled`, `Started`, `Evicted`, …
+    /// The event's reason: `Scheduled`, `Started`, `Evicted`, …
     pub reason: String,
     /// The message, a text for people.
     pub message: String,

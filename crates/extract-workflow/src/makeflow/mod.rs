@@ -18,7 +18,7 @@ use self::log::{Rule, Run};
 use self::series::Series;
 use crate::{Engine, Options, Row, Source, input};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::MAKEFLOW;
 
 const LOG: &str = "Makeflow log";

@@ -70,7 +70,7 @@ impl Counts {
     }
 }
 
-/// A number in `WorkflowStats[…]`.
+/// The number that `WorkflowStats[…]` gives for a name.
 pub fn count_of(stats: &str, name: &str) -> Option<usize> {
     stats.split([';', '[', ']']).find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.trim().parse().ok()
 }

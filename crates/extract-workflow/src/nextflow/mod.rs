@@ -33,7 +33,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 use self::join::Joined;
 use crate::{Engine, Options, Row, Source, input};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "nextflow";
 
 // In the order in which they are believed.

@@ -28,7 +28,7 @@ pub struct Run {
     pub trace_file: Option<String>,
     /// By [`RunBuilder::run_id`] and its name, where the log tells them.
     pub id: Option<String>,
-    /// See [`Run::id`].
+    /// The run's name, where the log tells it.
     pub name: Option<String>,
 }
 

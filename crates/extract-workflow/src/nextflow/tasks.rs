@@ -47,11 +47,11 @@ pub struct Task {
 /// What a line tells of the task that it is about.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// As far as it is told.
+    /// The task's hash as far as the line tells it.
     pub hash: Option<&'a str>,
-    /// Nextflow's number.
+    /// Nextflow's number of the task.
     pub id: Option<&'a str>,
-    /// With tag; empty when it is not known.
+    /// Name of the task with its tag; empty when it is not known.
     pub name: &'a str,
 }
 

@@ -22,9 +22,9 @@ pub struct Benchmark {
     pub peak_rss_bytes: Option<i64>,
     /// Largest virtual memory size in bytes, column `max_vms`.
     pub peak_vmem_bytes: Option<i64>,
-    /// Bytes fetched from storage.
+    /// Bytes that the job read from storage, column `io_in`.
     pub read_bytes: Option<i64>,
-    /// Bytes sent to storage.
+    /// Bytes that the job wrote to storage, column `io_out`.
     pub write_bytes: Option<i64>,
     /// Mean CPU use in percent of one CPU.
     pub cpu_percent: Option<f64>,

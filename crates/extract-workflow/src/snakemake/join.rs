@@ -90,7 +90,7 @@ impl Joined {
         }
     }
 
-    /// A job's own log.
+    /// Adds the log of one job.
     pub fn add_job(&mut self, source: usize, id: Option<String>, log: Log) {
         self.jobs.push((source, id, log));
     }

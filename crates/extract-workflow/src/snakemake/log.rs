@@ -45,7 +45,7 @@ pub struct Log {
     pub slurm_jobs: Vec<String>,
     /// Whether it tells how it ended, and whether the user ended it.
     pub ended: bool,
-    /// See `ended`.
+    /// Whether the user ended it.
     pub interrupted: bool,
     /// Whether it ended because a job had failed; then no job runs any more.
     pub gave_up: bool,
@@ -69,7 +69,7 @@ pub struct Log {
 pub struct Attempt {
     /// Number of the line in the log with which the job's block begins, from 1.
     pub line: u64,
-    /// Snakemake's number.
+    /// Snakemake's number of the job in the run.
     pub job: String,
     /// Null where the rule has a message, which is then told instead of everything else.
     pub rule: Option<String>,
@@ -79,14 +79,14 @@ pub struct Attempt {
     pub is_local_rule: bool,
     /// Local time, of which the log does not tell the zone.
     pub began: Option<NaiveDateTime>,
-    /// Likewise; when Snakemake noticed.
+    /// When Snakemake noticed its end, local time without zone.
     pub ended: Option<NaiveDateTime>,
     /// The end is told without a time: by so many seconds at most it was before `ended`, which is
     /// the next time in the log.
     pub ended_within_s: i64,
     /// Line that told its end.
     pub end_line: Option<u64>,
-    /// `None` while it runs.
+    /// Whether the job succeeded; `None` while it runs.
     pub succeeded: Option<bool>,
     /// Whether it failed after the user had ended the run.
     pub interrupted: bool,
@@ -96,13 +96,13 @@ pub struct Attempt {
     pub outputs: Vec<String>,
     /// Those that were missing, which were the reason to run it.
     pub missing: Vec<String>,
-    /// `sample=a`.
+    /// The job's wildcards as the log writes them, such as `sample=a`.
     pub wildcards: Option<String>,
     /// Left out where it is 1.
     pub threads: Option<i64>,
     /// The job's resources: name and value, as the log writes them.
     pub resources: Vec<(String, String)>,
-    /// The benchmark's file.
+    /// Path of the job's benchmark file.
     pub benchmark: Option<String>,
     /// What the executor calls it, and whether that is Slurm.
     pub native: Option<(String, bool)>,

@@ -20,7 +20,7 @@ use self::join::Joined;
 use crate::{Engine, Options, Row, Source, input};
 use folder::FOLDER;
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::SNAKEMAKE;
 
 // In the order in which they are believed.

@@ -17,7 +17,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 use self::attempt::Attempt;
 use crate::{Engine, Options, Row, Source, input, json};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::TRANSFORM;
 
 const RECORD: &str = "record of a transformed task";

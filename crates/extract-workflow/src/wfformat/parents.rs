@@ -35,7 +35,7 @@ pub struct Described<'t> {
 /// By what tasks refer to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Since 1.5.
+    /// By ids, as WfFormat since 1.5.
     Id,
     /// Up to 1.4, where an id is understood as well.
     Name,

@@ -34,7 +34,7 @@ pub struct Diagnostic {
     pub message: String,
     /// What the user can do about it.
     pub advice: Option<&'static str>,
-    /// Line, from 1.
+    /// Line of the input, from 1; `None` where there is no such place.
     pub line: Option<u64>,
     /// Column in bytes, from 1.
     pub column: Option<u64>,

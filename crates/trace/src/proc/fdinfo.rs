@@ -5,7 +5,7 @@ use super::text::number;
 /// What is used of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FdInfo {
-    /// The position, in bytes.
+    /// Offset at which the open file is, in bytes.
     pub position: u64,
     /// Flags of open(2) and of fcntl(2).
     pub flags: u32,

@@ -6,7 +6,7 @@ use crate::record::{Counters, CpuTime};
 /// What is used of `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
-    /// The state's letter.
+    /// Letter of the process's state, such as `R` or `Z`.
     pub state: u8,
     /// Process number of the parent.
     pub parent: u32,
