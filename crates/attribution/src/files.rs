@@ -33,7 +33,7 @@ pub struct FileKey {
     pub inode: i64,
     /// Generation of the inode, which is another when its number is used again.
     pub generation: i64,
-    /// Which file with these numbers, from 1.
+    /// Counts the files that had these numbers one after the other, from 1.
     pub incarnation: u32,
 }
 
@@ -74,7 +74,7 @@ pub struct Step {
     pub first_write_ns: Option<i64>,
     /// When the last one ended.
     pub last_write_ns: Option<i64>,
-    /// Bytes read, after the writes.
+    /// Bytes that the process read in the epoch after it wrote.
     pub read: i64,
     /// When the first read began.
     pub first_read_ns: Option<i64>,
@@ -177,7 +177,7 @@ const O_EXCL: i32 = 0o200;
 const O_TRUNC: i32 = 0o1000;
 
 impl Effect {
-    /// Of an operation, if it had one.
+    /// What an operation does to a file's content, if anything.
     pub fn of(event: &FileEvent<'_>) -> Option<Self> {
         let result = event.result.unwrap_or(0);
         if result < 0 {

@@ -45,7 +45,7 @@ impl Reason {
 pub struct OwnerJob {
     /// Name of the Slurm cluster, if known.
     pub cluster: Option<Box<str>>,
-    /// As Slurm prints it, or its raw id.
+    /// The job's id as Slurm prints it, or its raw id.
     pub job: Box<str>,
     /// Submit time, UTC nanoseconds since 1970, if the job was observed.
     pub submit_ns: Option<i64>,
@@ -71,7 +71,7 @@ pub struct Owner {
     pub group: Option<u32>,
     /// Why it is nobody's; `None` when it is somebody's.
     pub unassigned: Option<Reason>,
-    /// Of what is nobody's, whose processes they are.
+    /// User id of the processes, where they are nobody's.
     pub uid: Option<i64>,
     /// The host, by its number.
     pub host: u32,

@@ -45,11 +45,11 @@ const SCRIPTS: usize = 64;
 pub struct Node {
     /// Number and start of the process, which identify it within a host's trace.
     pub key: Key,
-    /// Its number over all hosts.
+    /// Number of the process, over all hosts.
     pub serial: u32,
     /// What rules look at; `None` when no row told of it.
     pub facts: Option<Facts>,
-    /// It ran when the trace began.
+    /// Whether it ran already when the trace began.
     pub before_trace: bool,
     /// User id of the process.
     pub uid: Option<i64>,
@@ -59,13 +59,13 @@ pub struct Node {
     pub cgroup_id: Option<i64>,
     /// CPU time in user mode and in the kernel, in nanoseconds.
     pub cpu_ns: (Option<i64>, Option<i64>),
-    /// It started a process in which a task begins.
+    /// Whether it started a process in which a task begins.
     pub starts_tasks: bool,
     /// The run that it is the engine of.
     engine: Option<Rc<Run>>,
     /// It is an engine that runs once more for jobs of a run, which are its children.
     is_inner_engine: bool,
-    /// What it did, by file.
+    /// What the process did to files, by their numbers.
     pub accesses: FxHashMap<u32, Access>,
     /// Ranges that its accesses keep, nearly.
     pub ranges: usize,

@@ -53,11 +53,11 @@ pub struct Term {
     pub operator: Option<Sym>,
     /// Delay after the target's start or end, in seconds (`after:1+1` is one minute, sbatch(1)).
     pub delay_s: Maybe,
-    /// What Slurm last said of it.
+    /// The term's state as Slurm printed it last.
     pub state: Option<Sym>,
     /// When polling first saw it; unknown when only accounting tells of it.
     pub polled_at_ns: Maybe,
-    /// What told of it, sorted.
+    /// The sources that tell of the term, sorted.
     pub sources: Vec<Sym>,
 }
 
@@ -88,7 +88,7 @@ pub struct Edge {
 pub struct Dependencies {
     /// The terms, by attempt, then position.
     pub terms: Vec<Term>,
-    /// What they mean, by term.
+    /// The dependencies between submissions, by term.
     pub edges: Vec<Edge>,
 }
 

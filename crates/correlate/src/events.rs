@@ -67,7 +67,7 @@ pub struct Event {
     pub attempt: u32,
     /// The state's full name, or `LEFT`.
     pub state: Sym,
-    /// What told us: `squeue`, `sacct`, …
+    /// Where the event is known from: `squeue`, `sacct`, …
     pub source: Sym,
     /// Slurm's reason for the state.
     pub reason: Option<Sym>,

@@ -108,7 +108,7 @@ pub struct Labels {
 /// The events of a dataset in the cases of one notion.
 #[derive(Debug, Clone)]
 pub struct EventLog<'j> {
-    /// Where events, attempts and texts are.
+    /// The jobs whose events the log is of.
     pub jobs: &'j Jobs,
     /// Name of the case notion.
     pub notion: &'static str,

@@ -34,7 +34,7 @@ const ROWS: usize = 1 << 20;
 pub struct Correlated {
     /// Attempts at jobs; records of arrays that have tasks are none.
     pub attempts: usize,
-    /// What was odd about jobs.
+    /// What was odd in the rows about jobs.
     pub diagnostics: Diagnostics,
     /// Number of rows of `links`.
     pub links: usize,
@@ -46,9 +46,9 @@ pub struct Correlated {
     pub case_rows: usize,
     /// Whether a job read what another wrote; not looked for when no notion needs it.
     pub jobs_exchanged_data: bool,
-    /// Attempts at tasks of workflow engines.
+    /// Number of attempts at tasks of workflow engines.
     pub tasks: usize,
-    /// Whose the traced operations are.
+    /// What attribution found of the traced operations, in numbers.
     pub attributed: Attributed,
 }
 

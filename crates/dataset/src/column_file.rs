@@ -84,7 +84,7 @@ pub enum Kind {
 /// Name and type of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, different from all others.
+    /// Name of the column, different from all others.
     pub name: String,
     /// Type of the column's values.
     pub kind: Kind,

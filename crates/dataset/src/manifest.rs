@@ -36,7 +36,7 @@ impl Default for Manifest {
 /// A file that was imported.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Import {
-    /// Its file name, without folders.
+    /// Name of the file, without folders.
     pub name: String,
     /// SHA-256 of its bytes, in hexadecimal.
     pub sha256: String,

@@ -63,7 +63,7 @@ impl Part {
         &self.path
     }
 
-    /// Its size on disk in bytes.
+    /// Size of the file on disk, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -44,7 +44,7 @@ impl ColumnKind {
 /// One column of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnDef {
-    /// Its name, with the unit at its end.
+    /// Name of the column, with the unit at its end.
     pub name: &'static str,
     /// Type of the column's values.
     pub kind: ColumnKind,

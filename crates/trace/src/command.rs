@@ -71,7 +71,7 @@ impl Held {
         }
     }
 
-    /// Its process number, which its program will have.
+    /// Process number of the child, which its program will have.
     pub fn pid(&self) -> u32 {
         self.pid
     }

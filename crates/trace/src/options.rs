@@ -15,7 +15,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// As it stands in the tables.
+    /// The word for it in the tables.
     pub fn name(self) -> &'static str {
         match self {
             Detail::Totals => "totals",
@@ -36,7 +36,7 @@ pub enum CommandLines {
 }
 
 impl CommandLines {
-    /// As it stands in the tables.
+    /// The word for it in the tables.
     pub fn name(self) -> &'static str {
         match self {
             CommandLines::None => "none",

@@ -32,7 +32,7 @@ macro_rules! names {
         impl $name {
             /// All variants, in the order of their declaration.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
-            /// As it stands in the tables.
+            /// The word for it in the tables.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
             }
@@ -51,7 +51,7 @@ names! {
         Open = "open",
         /// Bytes were read from a file.
         Read = "read",
-        /// Bytes went into a file.
+        /// Bytes were written to a file.
         Write = "write",
         /// A descriptor was closed by a call.
         Close = "close",
@@ -129,11 +129,11 @@ pub struct Operation<'a> {
     pub open_file: Option<u64>,
     /// The file on which it was done.
     pub file: Option<FileKey>,
-    /// What it is; told with `Open`.
+    /// Kind of the file; told with `Open`.
     pub kind: Option<FileKind>,
     /// Type of its file system; told with `Open`.
     pub file_system: Option<&'a str>,
-    /// Its size in bytes; told with `Open`.
+    /// Size of the file in bytes; told with `Open`.
     pub file_size: Option<u64>,
     /// Offset in the file at which the transfer began, in bytes.
     pub offset: Option<u64>,
@@ -143,9 +143,9 @@ pub struct Operation<'a> {
     pub result: Option<i64>,
     /// Flags of the call, see `io_events.flags`.
     pub flags: Option<u32>,
-    /// As the host sees it.
+    /// Path of the file as the host sees it.
     pub path: Option<&'a [u8]>,
-    /// As the process sees it, where that differs.
+    /// Path of the file as the process sees it, where that differs.
     pub container_path: Option<&'a [u8]>,
     /// The second path of rename and link.
     pub new_path: Option<&'a [u8]>,
@@ -199,9 +199,9 @@ pub struct OpenFile<'a> {
     pub file_system: Option<&'a str>,
     /// Size of the file in bytes.
     pub size: Option<u64>,
-    /// As the host sees it.
+    /// Path of the file as the host sees it.
     pub path: Option<&'a [u8]>,
-    /// As the process sees it, where that differs.
+    /// Path of the file as the process sees it, where that differs.
     pub container_path: Option<&'a [u8]>,
 }
 
@@ -244,7 +244,7 @@ pub struct Totals {
 /// What happened to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessChange {
-    /// It ran already when tracing began.
+    /// The process ran already when tracing began.
     Running,
     /// The process was forked.
     Fork,
@@ -252,7 +252,7 @@ pub enum ProcessChange {
     Exec,
     /// Something is known of it that was not, such as another cgroup or its counters so far.
     Update,
-    /// It ended: the status of wait(2).
+    /// The process ended, with this status of wait(2).
     Exit(Option<i32>),
 }
 
@@ -275,7 +275,7 @@ pub struct ProcessFacts {
     pub cgroup_v1: Option<Vec<(String, Vec<u8>)>>,
     /// Path of its program, as the host sees it.
     pub executable: Option<Vec<u8>>,
-    /// Its working directory, as the host sees it.
+    /// Working directory of the process, as the host sees it.
     pub work_dir: Option<Vec<u8>>,
     /// Its command line, word by word.
     pub arguments: Option<Vec<Vec<u8>>>,
@@ -333,9 +333,9 @@ pub struct ProcessNews {
     pub at_boot_ns: u64,
     /// What happened to the process.
     pub change: ProcessChange,
-    /// What is known with it.
+    /// What is known of the process at this change.
     pub facts: ProcessFacts,
-    /// What it has used, where it is known.
+    /// What the process has used so far, where it is known.
     pub counters: Counters,
 }
 

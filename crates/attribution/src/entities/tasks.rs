@@ -33,25 +33,25 @@ pub struct Task {
     pub task_id: Option<String>,
     /// Number of the attempt at the task, from 1.
     pub attempt: Option<i64>,
-    /// As the engine shows it.
+    /// Name of the attempt as the engine shows it.
     pub name: String,
-    /// What it is an instance of.
+    /// The task in the workflow that it is an instance of.
     pub logical_task: String,
     /// The engine's name of its result.
     pub cache_key: Option<String>,
     /// Work directory of the attempt.
     pub work_dir: Option<String>,
-    /// What its executor calls it.
+    /// Id that the executor gave it, such as a job id.
     pub native_id: Option<String>,
     /// What kind of id `native_id` is.
     pub native_kind: Option<String>,
     /// Host on which the attempt ran.
     pub host: Option<String>,
-    /// As whom its engine ran.
+    /// Name of the user as whom its engine ran.
     pub user: Option<String>,
     /// Id of the attempt's container.
     pub container_id: Option<String>,
-    /// Its script or command line.
+    /// Script or command line of the attempt.
     pub command: Option<String>,
     /// When it was handed to the executor.
     pub submitted: Option<Moment>,
@@ -287,7 +287,7 @@ impl Tasks {
         self.all.iter()
     }
 
-    /// Those that ran in a directory.
+    /// Numbers of the attempts that ran in a directory.
     pub fn in_work_dir(&self, dir: &str) -> &[u32] {
         self.by_work_dir.get(dir.trim_end_matches('/')).map_or(&[], Vec::as_slice)
     }
@@ -302,7 +302,7 @@ impl Tasks {
         self.by_container.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Those that their run calls so, of any engine.
+    /// Numbers of the attempts that their run calls so, of any engine.
     pub fn with_task_id(&self, id: &str) -> &[u32] {
         self.by_task_id.get(id).map_or(&[], Vec::as_slice)
     }

@@ -12,7 +12,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// As in the table `links`.
+    /// The strength's word in the table `links`.
     pub fn name(self) -> &'static str {
         match self {
             Strength::Guessed => "guessed",
@@ -42,7 +42,7 @@ pub enum Claim {
 pub struct JobClaim {
     /// Slurm's raw job id.
     pub id: i64,
-    /// Its cluster, if that is shown.
+    /// Name of the Slurm cluster, if that is shown.
     pub cluster: Option<String>,
     /// The step: `0`, `batch`, `extern`, `interactive`.
     pub step: Option<String>,

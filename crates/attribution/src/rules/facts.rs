@@ -22,9 +22,9 @@ pub struct Facts {
     pub started_ns: Option<i64>,
     /// When the process ended, UTC nanoseconds since 1970.
     pub exit_ns: Option<i64>,
-    /// Its cgroup's path in the v2 hierarchy.
+    /// Path of the process's cgroup in the v2 hierarchy.
     pub cgroup_path: Option<String>,
-    /// Its paths in the v1 hierarchies.
+    /// Paths of the process's cgroups in the v1 hierarchies.
     pub cgroup_v1: Vec<String>,
     /// Environment variables that were kept.
     pub environment: Vec<(String, String)>,
@@ -47,7 +47,7 @@ pub struct Program {
     pub command_line: Option<Vec<String>>,
     /// Whether the command line is not all of it.
     pub command_line_cut: bool,
-    /// Its working directory when it began.
+    /// Working directory of the process when it began the program.
     pub work_dir: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Program {
 }
 
 impl Facts {
-    /// Of a row of `processes`.
+    /// The facts that a row of `processes` tells.
     pub fn of(row: &Process<'_>) -> Self {
         let object = |text: &Option<Cow<'_, str>>| -> Vec<(String, String)> {
             let map = text.as_deref().and_then(|text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok());
@@ -113,9 +113,9 @@ fn programs(row: &Process<'_>) -> Vec<Program> {
 /// A file that a process opened for reading, of which a rule may know whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// As the host sees it.
+    /// Path of the file as the host sees it.
     pub path: String,
-    /// As the process sees it, if that differs.
+    /// Path of the file as the process sees it, if that differs.
     pub container_path: Option<String>,
     /// When the process opened it, UTC nanoseconds since 1970.
     pub at_ns: i64,

@@ -2,7 +2,7 @@
 
 use super::text::number;
 
-/// What is used of it.
+/// What is used of `/proc/PID/fdinfo/FD` (proc_pid_fdinfo(5)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FdInfo {
     /// Offset at which the open file is, in bytes.
