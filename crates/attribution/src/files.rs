@@ -136,7 +136,7 @@ impl Step {
 /// A file of a host, and what processes did to it in the present epoch.
 #[derive(Debug)]
 pub struct File {
-    /// The numbers by which the file is told from others.
+    /// The numbers that identify the file on its host.
     pub key: FileKey,
     /// The path under which it was first seen.
     pub path: Option<Box<str>>,

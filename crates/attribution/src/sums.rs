@@ -35,7 +35,7 @@ pub struct Partials(Sorter);
 /// The file of a record: which, and what is known of it.
 #[derive(Debug, Clone, Copy)]
 pub struct OfFile<'f> {
-    /// The numbers by which the file is told from others on its host.
+    /// The numbers that identify the file on its host.
     pub key: FileKey,
     /// Type of its file system.
     pub file_system: Option<&'f str>,

@@ -229,7 +229,7 @@ struct Reading {
     log: Log,
     block: Block,
     now: Option<NaiveDateTime>,
-    /// Number of the line that told the time `now`.
+    /// Number of the line that has the time `now`.
     now_line: u64,
     /// The last time was told on the line before, or on blank lines before.
     is_headed: bool,
