@@ -129,11 +129,11 @@ pub struct Operation<'a> {
     pub open_file: Option<u64>,
     /// The file on which it was done.
     pub file: Option<FileKey>,
-    /// Kind of the file; known with `Open`.
+    /// Kind of the file; given with `Open`.
     pub kind: Option<FileKind>,
-    /// Type of its file system; known with `Open`.
+    /// Type of its file system; given with `Open`.
     pub file_system: Option<&'a str>,
-    /// Size of the file in bytes; known with `Open`.
+    /// Size of the file in bytes; given with `Open`.
     pub file_size: Option<u64>,
     /// Offset in the file at which the transfer began, in bytes.
     pub offset: Option<u64>,
