@@ -14,15 +14,15 @@ const STREAMS: usize = 8;
 /// What one process, or all processes of a task, did to one file.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// Its reads, if any.
+    /// The transfers that read, if any.
     pub read: Option<Box<Transfers>>,
-    /// Its writes, if any.
+    /// The transfers that wrote, if any.
     pub write: Option<Box<Transfers>>,
-    /// Successful opens.
+    /// Number of successful opens.
     pub opens: i64,
-    /// Page faults on mappings.
+    /// Number of page faults on mappings of the file.
     pub faults: i64,
-    /// Mappings.
+    /// Number of mappings of the file (mmap(2)).
     pub mappings: i64,
     /// Lengths of mappings, as far as they are known.
     mapped: Lengths,
@@ -61,17 +61,17 @@ impl Lengths {
 /// The transfers in one direction.
 #[derive(Debug, Clone, Default)]
 pub struct Transfers {
-    /// Calls, failed ones included.
+    /// Number of calls, failed ones included.
     pub calls: i64,
-    /// Failed calls.
+    /// Number of calls that failed.
     pub errors: i64,
-    /// Bytes by result.
+    /// Bytes transferred, summed from what the calls returned.
     pub bytes: i64,
     /// When the first that did not fail began.
     pub first_ns: Option<i64>,
     /// When the last that did not fail ended.
     pub last_ns: Option<i64>,
-    /// The lowest offset.
+    /// Lowest offset in the file of a transfer, in bytes.
     pub offset_min: Option<i64>,
     /// The end of the highest range.
     pub offset_end: Option<i64>,
@@ -79,19 +79,19 @@ pub struct Transfers {
     pub sequential: i64,
     /// Began as far from the one before as that from its predecessor.
     pub strided: i64,
-    /// Began elsewhere.
+    /// Number of transfers that began elsewhere than sequential and strided ones do.
     pub random: i64,
     /// The least that was asked for.
     pub size_min: Option<i64>,
-    /// The most.
+    /// Largest number of bytes asked for in one call.
     pub size_max: Option<i64>,
     /// How much was asked for.
     pub sizes: Histogram,
-    /// Time spent in calls.
+    /// Time spent in the calls, in nanoseconds.
     pub time_ns: i64,
-    /// The longest call.
+    /// Duration of the longest call, in nanoseconds.
     pub latency_max_ns: Option<i64>,
-    /// How long calls took.
+    /// Durations of the calls, in nanoseconds.
     pub latencies: Histogram,
     /// The bytes of the file.
     pub ranges: Ranges,

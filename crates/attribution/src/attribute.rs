@@ -43,22 +43,22 @@ const TOTALS_AHEAD: usize = 1 << 14;
 /// In place of the owner of a process that is not resolved.
 const NOBODY_YET: u32 = u32::MAX;
 
-/// What was found out.
+/// What [`attribute`] found out and wrote, in numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Attributed {
-    /// Hosts with traces.
+    /// Number of hosts with traces.
     pub hosts: usize,
     /// Operations, added up ones as one.
     pub operations: u64,
-    /// Processes.
+    /// Number of processes.
     pub processes: u64,
     /// Links of processes, containers and tasks.
     pub links: u64,
-    /// Rows and bytes.
+    /// Rows of `task_io` and bytes of I/O, assigned and unassigned.
     pub written: Written,
-    /// Rows of `data_flow`.
+    /// Number of rows of `data_flow`.
     pub flows: u64,
-    /// Contradictions and the like.
+    /// What was odd, such as findings that contradict each other.
     pub diagnostics: Diagnostics,
 }
 
@@ -112,7 +112,7 @@ pub fn attribute_telling(
     Ok(Attributed { hosts: hosts.len(), operations, processes, links, written, flows, diagnostics })
 }
 
-/// Whether anything was traced.
+/// Whether the dataset holds rows of traces of any host.
 ///
 /// # Errors
 /// When the dataset cannot be read.
@@ -145,7 +145,7 @@ struct All<'a> {
     links: Links<'a>,
     diagnostics: Diagnostics,
     operations: u64,
-    /// Grows with each operation.
+    /// A number that grows with each operation, by which operations are ordered.
     at: u64,
 }
 
@@ -589,7 +589,7 @@ fn contradiction(host: &str, pid: i32, entities: &Entities, a: &rules::Finding, 
 }
 
 impl Belongs {
-    /// Whether anything was found.
+    /// Whether the process belongs to any job, task, pod, container or unit.
     pub fn is_something(&self) -> bool {
         [&self.job, &self.task, &self.pod, &self.container, &self.unit].into_iter().any(Option::is_some)
     }

@@ -27,13 +27,13 @@ flowmine_schema::columns! {
 /// What tells files of a host apart; what is not known is `i64::MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
-    /// Device number.
+    /// Device number, as stat(2) tells it.
     pub device: i64,
-    /// Inode number.
+    /// Inode number, as stat(2) tells it.
     pub inode: i64,
-    /// The inode's generation.
+    /// Generation of the inode, which is another when its number is used again.
     pub generation: i64,
-    /// Which file with these numbers, from 1.
+    /// Counts the files that had these numbers one after the other, from 1.
     pub incarnation: u32,
 }
 
@@ -68,13 +68,13 @@ pub struct Step {
     pub truncated: bool,
     /// The file was made by this.
     pub created: bool,
-    /// Bytes written.
+    /// Bytes that the process wrote in the epoch.
     pub written: i64,
     /// When the first write began.
     pub first_write_ns: Option<i64>,
     /// When the last one ended.
     pub last_write_ns: Option<i64>,
-    /// Bytes read, after the writes.
+    /// Bytes that the process read in the epoch after it wrote.
     pub read: i64,
     /// When the first read began.
     pub first_read_ns: Option<i64>,
@@ -82,9 +82,9 @@ pub struct Step {
     pub last_read_ns: Option<i64>,
     /// The order of the first write among all operations.
     pub first_write_at: Order,
-    /// Of the last write.
+    /// The order of the last write among all operations.
     pub last_write_at: Order,
-    /// Of the first read.
+    /// The order of the first read among all operations.
     pub first_read_at: Order,
 }
 
@@ -133,10 +133,10 @@ impl Step {
     }
 }
 
-/// A file.
+/// A file of a host, and what processes did to it in the present epoch.
 #[derive(Debug)]
 pub struct File {
-    /// Which.
+    /// The numbers that identify the file on its host.
     pub key: FileKey,
     /// The path under which it was first seen.
     pub path: Option<Box<str>>,
@@ -144,7 +144,7 @@ pub struct File {
     pub paths: Vec<u64>,
     /// Live processes that have to do with it.
     pub users: u32,
-    /// When the epoch began.
+    /// The order of the operation with which the epoch began.
     pub epoch: Order,
     steps: Vec<Step>,
     /// Steps of this epoch were given away before its end; whether some of them read.
@@ -167,7 +167,7 @@ pub enum Effect {
     Wrote(i64),
     /// It was made empty or shorter.
     Truncated,
-    /// It was made.
+    /// The file was created.
     Created,
 }
 
@@ -177,7 +177,7 @@ const O_EXCL: i32 = 0o200;
 const O_TRUNC: i32 = 0o1000;
 
 impl Effect {
-    /// Of an operation, if it had one.
+    /// What an operation does to a file's content, if anything.
     pub fn of(event: &FileEvent<'_>) -> Option<Self> {
         let result = event.result.unwrap_or(0);
         if result < 0 {
@@ -413,7 +413,7 @@ impl Files {
         }
     }
 
-    /// One less.
+    /// One process less uses it.
     pub fn unused(&mut self, at: u32) {
         if let Some(file) = self.all[at as usize].as_mut() {
             file.users = file.users.saturating_sub(1);

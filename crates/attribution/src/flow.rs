@@ -126,13 +126,13 @@ impl Steps {
 
 /// What rows need beside steps.
 pub struct Context<'a> {
-    /// The owners.
+    /// The owners of the processes.
     pub resolved: &'a ResolvedOwners,
-    /// Names of hosts.
+    /// Names of the hosts, by their numbers.
     pub hosts: &'a [String],
-    /// Their clocks.
+    /// The clocks of the hosts.
     pub clocks: &'a Clocks,
-    /// Names of owners.
+    /// The tasks and jobs of which owners are made.
     pub entities: &'a Entities,
 }
 
@@ -159,7 +159,7 @@ struct OneFile {
     epoch: Vec<u8>,
     /// Steps of one epoch: first its writes, then its reads.
     steps: Vec<(u32, Step)>,
-    /// Merged into another.
+    /// Place of the file into which this one was merged.
     into: Option<usize>,
 }
 

@@ -47,7 +47,7 @@ struct Group {
     /// Tasks to which it may belong, each with the rule that says so and the evidence.
     claims: BTreeMap<u32, (&'static str, String)>,
     task: Option<u32>,
-    /// Of a job.
+    /// What is known of the group where it is the child of an engine.
     job: Job,
 }
 

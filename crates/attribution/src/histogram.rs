@@ -26,7 +26,7 @@ impl Histogram {
         }
     }
 
-    /// Adds what another counted.
+    /// Adds the counts of another histogram.
     pub fn add_all(&mut self, other: &Histogram) {
         other.0.iter().for_each(|(bucket, count)| self.add_to(*bucket, *count));
     }

@@ -29,7 +29,7 @@ impl<'l> Links<'l> {
         Self { listener, rows: Builder::new(), written: 0, ran_as: FxHashSet::default() }
     }
 
-    /// Adds a row.
+    /// Adds a row of `links` and gives it to the listener.
     pub fn push(&mut self, link: &Link<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         self.listener.link(link);
         self.rows.push(link);

@@ -5,12 +5,12 @@ use flowmine_schema::tables::{DataFlow, Link};
 
 use crate::AttributionError;
 
-/// Is told each row.
+/// Is given each row of `links` and `data_flow` while the tables are written.
 pub trait Listener {
     /// A row of `links`, before any of `data_flow`.
     fn link(&mut self, link: &Link<'_>);
 
-    /// A row of `data_flow`.
+    /// Takes a row of `data_flow`.
     ///
     /// # Errors
     /// When it cannot be kept.

@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entities::Entities;
 
-/// Why nobody owns something.
+/// Why an operation or process is nobody's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// Findings contradict each other.
+    /// Findings that contradict each other, and none of them holds.
     Contradiction,
     /// It starts tasks: an engine, or a part of a scheduler.
     StartsTasks,
@@ -21,12 +21,12 @@ pub enum Reason {
     NoProcess,
     /// No rule says what it is.
     NoRule,
-    /// The records were lost.
+    /// Records of the operations were lost by the trace, so that nobody can be named.
     Lost,
 }
 
 impl Reason {
-    /// As in the tables.
+    /// The reason's word in the tables (column `unassigned`).
     pub fn name(self) -> &'static str {
         match self {
             Reason::Contradiction => "contradiction",
@@ -43,35 +43,35 @@ impl Reason {
 /// A Slurm job, observed or not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OwnerJob {
-    /// Its cluster, if known.
+    /// Name of the Slurm cluster, if known.
     pub cluster: Option<Box<str>>,
-    /// As Slurm prints it, or its raw id.
+    /// The job's id as Slurm prints it, or its raw id.
     pub job: Box<str>,
-    /// Its submission, if observed.
+    /// Submit time, UTC nanoseconds since 1970, if the job was observed.
     pub submit_ns: Option<i64>,
 }
 
-/// To whom operations belong.
+/// To whom operations belong: a task, job, pod or container, or nobody with a reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner {
     /// A task attempt, by its number.
     pub task: Option<u32>,
-    /// Its job.
+    /// The Slurm job.
     pub job: Option<OwnerJob>,
-    /// Its step.
+    /// The job's step, such as `0` or `batch`.
     pub step: Option<Box<str>>,
-    /// Its pod.
+    /// Uid of the Kubernetes pod.
     pub pod: Option<Box<str>>,
-    /// Its container.
+    /// Id of the container.
     pub container: Option<Box<str>>,
-    /// The systemd unit.
+    /// The systemd scope or service.
     pub unit: Option<Box<str>>,
     /// A group of processes of which it is decided at the end of the trace to which task it
     /// belongs; by its number.
     pub group: Option<u32>,
-    /// Why it is nobody's.
+    /// Why it is nobody's; `None` when it is somebody's.
     pub unassigned: Option<Reason>,
-    /// Of what is nobody's, whose processes they are.
+    /// User id of the processes, where they are nobody's.
     pub uid: Option<i64>,
     /// The host, by its number.
     pub host: u32,
@@ -87,13 +87,13 @@ impl Owner {
 /// What is added up over processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessSums {
-    /// How many.
+    /// Number of processes.
     pub processes: i64,
-    /// When the first started.
+    /// When the first process started, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
     /// When the last one ended that has.
     pub ended_ns: Option<i64>,
-    /// Some still run.
+    /// Whether some of the processes have not ended.
     pub running: bool,
     /// CPU time in user mode.
     pub utime_ns: Option<i64>,
@@ -104,7 +104,7 @@ pub struct ProcessSums {
 }
 
 impl ProcessSums {
-    /// Adds others.
+    /// Adds the sums of other processes.
     pub fn add(&mut self, other: &ProcessSums) {
         let sum = |a: Option<i64>, b: Option<i64>| if a.is_none() { b } else { Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))) };
         self.processes += other.processes;
@@ -197,13 +197,13 @@ pub struct ResolvedOwners {
 /// How long an owner ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Time {
-    /// When it began.
+    /// When the owner began, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When it ended.
+    /// When the owner ended, UTC nanoseconds since 1970.
     pub ended_ns: Option<i64>,
-    /// How long that is.
+    /// How long the owner ran, in nanoseconds.
     pub time_ns: Option<i64>,
-    /// Who says so.
+    /// Where the times come from: `engine` or `processes`.
     pub source: Option<&'static str>,
 }
 

@@ -40,32 +40,32 @@ const ENGINES: usize = 1 << 12;
 /// ProcessSlot so many scripts is remembered that a process opened them.
 const SCRIPTS: usize = 64;
 
-/// A process.
+/// A process, what it did to files, and what rules found out about it.
 #[derive(Debug, Default)]
 pub struct Node {
-    /// Which.
+    /// Number and start of the process, which identify it within a host's trace.
     pub key: Key,
-    /// Its number over all hosts.
+    /// Number of the process, over all hosts.
     pub serial: u32,
     /// What rules look at; `None` when no row told of it.
     pub facts: Option<Facts>,
-    /// It ran when the trace began.
+    /// Whether it ran already when the trace began.
     pub before_trace: bool,
-    /// Its user.
+    /// User id of the process.
     pub uid: Option<i64>,
     /// The user's name.
     user: Option<Box<str>>,
     /// The v2 control group's number.
     pub cgroup_id: Option<i64>,
-    /// CPU time.
+    /// CPU time in user mode and in the kernel, in nanoseconds.
     pub cpu_ns: (Option<i64>, Option<i64>),
-    /// It started a process in which a task begins.
+    /// Whether it started a process in which a task begins.
     pub starts_tasks: bool,
     /// The run that it is the engine of.
     engine: Option<Rc<Run>>,
     /// It is an engine that runs once more for jobs of a run, which are its children.
     is_inner_engine: bool,
-    /// What it did, by file.
+    /// What the process did to files, by their numbers.
     pub accesses: FxHashMap<u32, Access>,
     /// Ranges that its accesses keep, nearly.
     pub ranges: usize,
@@ -79,15 +79,15 @@ pub struct Node {
 /// To what a process belongs, by which findings.
 #[derive(Debug, Clone, Default)]
 pub struct Belongs {
-    /// The job.
+    /// The Slurm job, and the finding by which it is.
     pub job: Option<Finding>,
-    /// The task.
+    /// The task attempt, and the finding by which it is.
     pub task: Option<Finding>,
-    /// The pod.
+    /// The Kubernetes pod, and the finding by which it is.
     pub pod: Option<Finding>,
-    /// The container.
+    /// The container, and the finding by which it is.
     pub container: Option<Finding>,
-    /// The unit.
+    /// The systemd unit, and the finding by which it is.
     pub unit: Option<Finding>,
     /// Findings that contradict each other, in pairs; the first holds when `true`.
     pub contradictions: Vec<(Finding, Finding, bool)>,
@@ -192,7 +192,7 @@ impl Processes {
         slot
     }
 
-    /// A process in memory.
+    /// The process in a slot, when it is still in memory.
     pub fn get(&mut self, slot: u32) -> Option<&mut Node> {
         self.slots.get_mut(slot as usize)?.as_deref_mut()
     }

@@ -15,12 +15,12 @@ pub type Range = (i64, i64);
 /// So many transfers gather before they are sorted in.
 const GATHERED: usize = 1 << 12;
 
-/// A set of bytes.
+/// A set of byte offsets of a file, as ranges.
 #[derive(Debug, Clone, Default)]
 pub struct Ranges {
     /// Apart from each other, in order.
     sorted: Vec<Range>,
-    /// Likely to go on.
+    /// The range of the last transfer, which the next one may continue.
     last: Option<Range>,
     new: Vec<Range>,
 }
@@ -87,9 +87,9 @@ fn join(ranges: &mut Vec<Range>, next: Range) {
 /// How many ranges, and how many bytes they have together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Ranges, none touching another.
+    /// Number of ranges, none touching another.
     pub ranges: i64,
-    /// Bytes.
+    /// Bytes in the ranges together.
     pub bytes: i64,
 }
 

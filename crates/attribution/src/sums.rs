@@ -19,7 +19,7 @@ use crate::files::FileKey;
 use crate::owners::{ResolvedOwners, Time, io_row, total_row};
 use crate::ranges::{Extent, Range, Union};
 
-/// Ranges in one record.
+/// Largest number of ranges in one record of the temporary file.
 const CHUNK: usize = 512;
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
@@ -35,7 +35,7 @@ pub struct Partials(Sorter);
 /// The file of a record: which, and what is known of it.
 #[derive(Debug, Clone, Copy)]
 pub struct OfFile<'f> {
-    /// Which.
+    /// The numbers that identify the file on its host.
     pub key: FileKey,
     /// Type of its file system.
     pub file_system: Option<&'f str>,
@@ -106,7 +106,7 @@ impl Partials {
         sorter.finish().map_err(AttributionError::Temporary)
     }
 
-    /// Writes the tables.
+    /// Adds up what processes did and writes `task_io`, `task_totals` and `logical_task_totals`.
     ///
     /// # Errors
     /// When a temporary file cannot be read or written, or the dataset cannot be written.
@@ -154,12 +154,12 @@ impl Partials {
     }
 }
 
-/// What was written.
+/// What was written to the tables of sums.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Rows of `task_io`.
+    /// Number of rows of `task_io`.
     pub rows: u64,
-    /// Tasks with rows.
+    /// Number of tasks that have rows.
     pub tasks: u64,
     /// Bytes read and written by somebody.
     pub assigned: (i64, i64),
@@ -258,7 +258,7 @@ impl Summing {
     }
 }
 
-/// The sums of owners.
+/// The sums of each owner, which become the rows of `task_totals`.
 struct Totals<'a> {
     resolved: &'a ResolvedOwners,
     entities: &'a Entities,

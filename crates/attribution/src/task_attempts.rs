@@ -31,9 +31,9 @@ pub struct Traced {
     pub host: Option<String>,
     /// Rows: hosts, and on each of them steps, containers and users.
     pub rows: i64,
-    /// Processes.
+    /// Number of processes.
     pub processes: i64,
-    /// Successful opens.
+    /// Number of successful opens.
     pub opens: i64,
     /// Calls that read, failed ones included.
     pub read_calls: i64,
@@ -48,9 +48,9 @@ pub struct Traced {
     pub unique_read_bytes: Option<i64>,
     /// Bytes written at least once, likewise.
     pub unique_written_bytes: Option<i64>,
-    /// Time spent in reads.
+    /// Time spent in reads, in nanoseconds.
     pub read_time_ns: i64,
-    /// Time spent in writes.
+    /// Time spent in writes, in nanoseconds.
     pub write_time_ns: i64,
     /// When the first process started, or the task as its engine says.
     pub started_ns: Option<i64>,
@@ -65,7 +65,7 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// Adds a row.
+    /// Adds a row of `task_totals` to the sums.
     pub fn add(&mut self, row: &TaskTotal<'_>) {
         let first = self.rows == 0;
         self.host = Some(row.host.to_string()).filter(|host| first || self.host.as_ref() == Some(host));
@@ -164,7 +164,7 @@ fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, AttributionError>
     sorter.finish().map_err(AttributionError::Temporary)
 }
 
-/// What has one key.
+/// The rows of the tasks that share one key.
 #[derive(Default)]
 struct Group {
     sorted_by: Vec<u8>,

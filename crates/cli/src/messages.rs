@@ -19,12 +19,12 @@ pub fn note(text: &str) {
     say(&lines.join("\n"));
 }
 
-/// A warning.
+/// Writes a warning to standard error.
 pub fn warning(text: &str) {
     note(&format!("flowmine: warning: {text}"));
 }
 
-/// Why the command failed.
+/// Writes to standard error why the command failed.
 pub fn error(text: &str) {
     note(&format!("flowmine: {text}"));
 }
@@ -42,7 +42,7 @@ pub fn chain(error: &anyhow::Error) -> String {
     text
 }
 
-/// Whether somebody watches.
+/// Whether standard error is a terminal.
 pub fn on_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
@@ -59,9 +59,9 @@ const SHOWN: usize = 10;
 /// Whether diagnostics can be looked up later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// In the table `diagnostics`.
+    /// They are kept in the table `diagnostics`.
     InDataset,
-    /// Only shown, each time.
+    /// They are only shown, each time anew.
     Nowhere,
 }
 

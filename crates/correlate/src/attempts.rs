@@ -31,7 +31,7 @@ use crate::strings::{Renumbering, StringsBuilder, Sym};
 /// One attempt at a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// Cluster name.
+    /// Name of the Slurm cluster.
     pub cluster: Sym,
     /// The job as Slurm prints it: `7`, `8_3`, `8_*`, `18+1`.
     pub job: Sym,
@@ -60,33 +60,33 @@ pub struct Attempt {
     pub left_ns: Maybe,
     /// Whether it is known to have run.
     pub ran: bool,
-    /// Array id.
+    /// Job id of the array that the job is a task of (`SLURM_ARRAY_JOB_ID`).
     pub array_job_id: Maybe,
-    /// Array index.
+    /// Index of the job within its array (`SLURM_ARRAY_TASK_ID`).
     pub array_task_id: Maybe,
     /// Raw id of the first component of a heterogeneous job.
     pub het_job_id: Maybe,
-    /// Number of the component.
+    /// Number of the component within its heterogeneous job, from 0.
     pub het_offset: Maybe,
-    /// Job name.
+    /// Name of the job.
     pub name: Option<Sym>,
-    /// User.
+    /// Name of the user.
     pub user: Option<Sym>,
-    /// Group.
+    /// Name of the user's group.
     pub group: Option<Sym>,
-    /// Account.
+    /// Account that is charged.
     pub account: Option<Sym>,
-    /// Partition.
+    /// Partition, or several with commas between.
     pub partition: Option<Sym>,
-    /// Quality of service.
+    /// Quality of service (QOS).
     pub qos: Option<Sym>,
-    /// The user's comment.
+    /// Comment that the user gave the job.
     pub comment: Option<Sym>,
-    /// Path of the command.
+    /// Path of the command that was submitted.
     pub command: Option<Sym>,
-    /// Its arguments.
+    /// Arguments of the command.
     pub arguments: Option<Sym>,
-    /// Work directory.
+    /// Work directory of the job.
     pub work_dir: Option<Sym>,
     /// The nodes as a Slurm host list.
     pub node_list: Option<Sym>,
@@ -98,17 +98,17 @@ pub struct Attempt {
     pub memory_bytes: Maybe,
     /// Time limit in seconds.
     pub time_limit_s: Maybe,
-    /// Priority.
+    /// Slurm's priority of the job.
     pub priority: Maybe,
-    /// Nice value.
+    /// Nice value, which lowers the priority.
     pub nice: Maybe,
     /// Features of nodes asked for.
     pub features: Option<Sym>,
     /// Trackable resources asked for on each node.
     pub tres_per_node: Option<Sym>,
-    /// Trackable resources asked for.
+    /// Trackable resources (TRES) asked for, as Slurm writes them.
     pub requested_tres: Option<Sym>,
-    /// Trackable resources given.
+    /// Trackable resources (TRES) allocated, as Slurm writes them.
     pub allocated_tres: Option<Sym>,
     /// Number of GPUs.
     pub gpus: Maybe,
@@ -124,13 +124,13 @@ pub struct Attempt {
     pub end_ns: Maybe,
     /// Exit code of the batch script.
     pub exit_code: Maybe,
-    /// Signal that ended it.
+    /// Number of the signal that ended it, see signal(7).
     pub exit_signal: Maybe,
     /// User id of who cancelled it.
     pub cancelled_by_uid: Maybe,
     /// Bytes read, as Slurm's accounting counted.
     pub read_bytes: Maybe,
-    /// Bytes written, likewise.
+    /// Bytes written, as Slurm's accounting counted.
     pub written_bytes: Maybe,
 }
 
@@ -224,7 +224,7 @@ pub(crate) struct Seen {
     pub reported_ns: Maybe,
     /// When the job started, if the row says so and it has happened.
     pub start_ns: Maybe,
-    /// When it ended, likewise.
+    /// When the job ended, if the row says so and it has happened.
     pub end_ns: Maybe,
     pub source: Sym,
     pub reason: Option<Sym>,
@@ -250,7 +250,7 @@ pub(crate) enum Change {
     State,
     /// The same state, and it is held from now on.
     Held,
-    /// Held no longer.
+    /// The same state, and it is held no longer.
     Released,
     /// The same state, and something else is another.
     Other,
@@ -271,18 +271,18 @@ impl Change {
 /// A value of a job that changed, as it was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
-    /// The column of `job_states`.
+    /// Name of the column of `job_states`.
     pub column: &'static str,
-    /// Its value.
+    /// The column's value before the change.
     pub value: Value,
 }
 
 /// A value of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
-    /// Of text.
+    /// A text; `None` when it was unknown.
     Text(Option<Sym>),
-    /// Of numbers.
+    /// A number.
     Number(Maybe),
 }
 
@@ -453,7 +453,7 @@ impl Folder {
         chain.last
     }
 
-    /// Renumbers every text.
+    /// Gives every text of the attempts its final number.
     pub fn renumber(&mut self, to: &Renumbering) {
         for slot in &mut self.slots {
             let a = &mut slot.attempt;

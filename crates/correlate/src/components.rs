@@ -46,7 +46,7 @@ pub fn oldest(jobs: &Jobs) -> Vec<u32> {
 pub struct SubmissionName {
     /// When it was first submitted (or, where that is unknown, first seen).
     pub since_ns: i64,
-    /// Cluster name.
+    /// Name of the Slurm cluster.
     pub cluster: Box<str>,
     /// The array's id, the id of the first component, or the job's.
     pub id: i64,
@@ -61,7 +61,7 @@ impl SubmissionName {
         Self { since_ns, cluster: cluster.into(), id, generation }
     }
 
-    /// As [`key`] gives it.
+    /// The parts of the name, in the order of [`key`].
     pub fn as_key(&self) -> (i64, &str, i64, u32) {
         (self.since_ns, &self.cluster, self.id, self.generation)
     }

@@ -39,29 +39,29 @@ use crate::submissions::{Submission, root_id};
 pub struct Term {
     /// The waiting attempt: an index into [`crate::Jobs::attempts`].
     pub attempt: u32,
-    /// `afterok`, `singleton`, …
+    /// The term's word, such as `afterok` or `singleton`.
     pub kind: Sym,
-    /// What it waits for.
+    /// What kind of target the term names.
     pub target_kind: TargetKind,
-    /// The id waited for.
+    /// Raw id of the job or array that is waited for.
     pub target_job_id: Maybe,
     /// The array index waited for.
     pub target_task_id: Maybe,
     /// Place in the expression when it was first seen.
     pub position: i32,
-    /// `and`, `or`.
+    /// How it is joined with the other terms: `and` or `or`.
     pub operator: Option<Sym>,
-    /// Delay in seconds.
+    /// Delay after the target's start or end, in seconds (`after:1+1` is one minute, sbatch(1)).
     pub delay_s: Maybe,
-    /// What Slurm last said of it.
+    /// The term's state as Slurm printed it last.
     pub state: Option<Sym>,
     /// When polling first saw it; unknown when only accounting tells of it.
     pub polled_at_ns: Maybe,
-    /// What told of it, sorted.
+    /// The sources that tell of the term, sorted.
     pub sources: Vec<Sym>,
 }
 
-/// Where an edge leads.
+/// Where a dependency leads: to a submission that was seen, or to an id that was not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     /// To a submission that was seen: an index into [`crate::Jobs::submissions`], and, when the
@@ -72,23 +72,23 @@ pub enum Target {
     Unseen(i64),
 }
 
-/// What a term means.
+/// A dependency between submissions, which is what a term means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
     /// Index of the term in [`Dependencies::terms`].
     pub term: u32,
-    /// The waiting submission.
+    /// Index of the waiting submission in [`crate::Jobs::submissions`].
     pub from: u32,
-    /// What it waits for.
+    /// What the submission waits for.
     pub to: Target,
 }
 
-/// All that was declared.
+/// All dependencies that jobs of a dataset declared.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Dependencies {
     /// The terms, by attempt, then position.
     pub terms: Vec<Term>,
-    /// What they mean, by term.
+    /// The dependencies between submissions, by term.
     pub edges: Vec<Edge>,
 }
 
@@ -355,7 +355,7 @@ struct Named {
     submission: u32,
     /// When all its tasks had ended; `i64::MAX` when some had not.
     ended_ns: i64,
-    /// Its first singleton term.
+    /// Index of the submission's first singleton term, where it has one.
     term: Option<u32>,
 }
 

@@ -55,7 +55,7 @@ pub enum Timestamp {
 /// One event of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The event's time.
+    /// Time of the event, as [`Timestamp`] chooses it, UTC nanoseconds since 1970.
     pub time_ns: i64,
     /// The change happened after this time. Unknown for what no poll saw.
     pub not_before_ns: Maybe,
@@ -67,9 +67,9 @@ pub struct Event {
     pub attempt: u32,
     /// The state's full name, or `LEFT`.
     pub state: Sym,
-    /// What told us: `squeue`, `sacct`, …
+    /// Where the event is known from: `squeue`, `sacct`, …
     pub source: Sym,
-    /// Why, as Slurm says.
+    /// Slurm's reason for the state.
     pub reason: Option<Sym>,
     /// The nodes at that time.
     pub node_list: Option<Sym>,
@@ -290,7 +290,7 @@ pub(crate) fn merge(of: AttemptFacts, seen: &[Seen], facts: &[Fact], context: &C
     outcome
 }
 
-/// The event of submission.
+/// Makes the event that an attempt was submitted.
 fn submitted(
     made: &mut Vec<Event>,
     submit_ns: Maybe,

@@ -55,7 +55,7 @@ impl Exchanges {
         Self::find(parts, &Rows::read(dataset, rules)?.finish()?)
     }
 
-    /// Finds the groups.
+    /// Finds the groups of jobs that gave data to each other.
     ///
     /// # Errors
     /// When a temporary file cannot be read.

@@ -24,7 +24,7 @@ use crate::submissions::{self, Submission};
 /// What a dataset says about jobs.
 #[derive(Debug, Clone, Default)]
 pub struct Jobs {
-    /// The texts.
+    /// The texts that the numbers ([`Sym`]) in attempts, events and terms stand for.
     pub strings: Strings,
     /// All attempts in the order of submission: submit time, cluster, raw job id, job, attempt.
     pub attempts: Vec<Attempt>,
@@ -34,14 +34,14 @@ pub struct Jobs {
     pub before: Vec<Vec<Before>>,
     /// All submissions by first submit time, cluster and id.
     pub submissions: Vec<Submission>,
-    /// Who waits for whom.
+    /// The dependencies between submissions.
     pub dependencies: Dependencies,
-    /// What was odd.
+    /// What was odd in the rows.
     pub diagnostics: Diagnostics,
 }
 
 impl Jobs {
-    /// Reads a dataset.
+    /// Reads the jobs of a dataset whole into memory.
     ///
     /// # Errors
     /// When a file cannot be read, or there are more than four thousand million attempts or events.
@@ -182,7 +182,7 @@ impl JobsBuilder {
         self.dependencies.push(row, &mut self.strings);
     }
 
-    /// Puts everything together.
+    /// Makes attempts, events, submissions and dependencies of the rows taken.
     ///
     /// # Errors
     /// When there is more than 32 bits can count.

@@ -108,7 +108,7 @@ pub use write::{Correlated, correlate};
 
 use flowmine_attribution::AttributionError;
 
-/// Why correlating stopped.
+/// Why the jobs of a dataset could not be read or its tables not be derived.
 #[derive(Debug, thiserror::Error)]
 pub enum CorrelateError {
     /// The dataset could not be read or written.

@@ -77,7 +77,7 @@ impl<'j> ResolvedFilter<'j> {
 /// One case of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseTrace {
-    /// The case id.
+    /// Id of the case.
     pub id: String,
     /// Whether events of other parts ([`crate::parts`]) can be in it too.
     pub goes_on: bool,
@@ -108,17 +108,17 @@ pub struct Labels {
 /// The events of a dataset in the cases of one notion.
 #[derive(Debug, Clone)]
 pub struct EventLog<'j> {
-    /// Where events, attempts and texts are.
+    /// The jobs whose events the log is of.
     pub jobs: &'j Jobs,
-    /// The notion's name.
+    /// Name of the case notion.
     pub notion: &'static str,
-    /// The traces.
+    /// The cases of the log, each with its events.
     pub cases: Vec<CaseTrace>,
     events: Vec<u32>,
 }
 
 impl<'j> EventLog<'j> {
-    /// Builds a log.
+    /// Makes the log of a notion's cases, with the events that pass the filter.
     pub fn build(entities: &Entities<'j>, notion: &dyn CaseNotion, filter: &Filter) -> Self {
         let jobs = entities.jobs;
         let assignment = notion.assign(entities);

@@ -11,10 +11,10 @@ use std::fmt;
 pub struct Maybe(i64);
 
 impl Maybe {
-    /// Not known.
+    /// The unknown number.
     pub const UNKNOWN: Maybe = Maybe(i64::MIN);
 
-    /// A known number.
+    /// A known number; `i64::MIN` is the unknown one.
     pub const fn known(value: i64) -> Self {
         Self(value)
     }
@@ -24,7 +24,7 @@ impl Maybe {
         if self.0 == i64::MIN { None } else { Some(self.0) }
     }
 
-    /// Whether it is known.
+    /// Whether the number is known.
     pub const fn is_known(self) -> bool {
         self.0 != i64::MIN
     }

@@ -45,9 +45,9 @@ pub struct Parts<'r> {
 }
 
 enum Rows {
-    /// All in one part.
+    /// All rows in memory, as one part.
     One(Box<Jobs>),
-    /// In a temporary file.
+    /// The rows in a temporary file, to be read part after part.
     Spilled(Spilled),
 }
 
@@ -156,7 +156,7 @@ impl Gathered {
     }
 }
 
-/// Which ids belong together.
+/// Which ids belong together: a union-find structure over [`Node`]s.
 struct Joined {
     nodes: Vec<Node>,
     parent: Vec<u32>,

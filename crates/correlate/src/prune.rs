@@ -27,12 +27,12 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// Likewise.
+    /// The attempt at a job that a dependency is of, and when it was seen.
     struct OfDependency of JobDependency { cluster, job, submit_ns, observed_at_ns }
 }
 
 flowmine_schema::columns! {
-    /// When something was said.
+    /// When what a diagnostic is about was noticed.
     struct Observed of DiagnosticRow { observed_at_ns }
 }
 
@@ -46,7 +46,7 @@ flowmine_schema::columns! {
     struct TraceState of Host { trace_ns, state, at_ns }
 }
 
-/// What was taken out.
+/// What `flowmine prune` took out of a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pruning {
     /// Tables that had rows, in the order in which they are documented.

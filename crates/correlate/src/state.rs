@@ -37,9 +37,9 @@ pub const HELD: &str = "HELD";
 pub const RELEASED: &str = "RELEASED";
 /// The state of an event that tells that something else changed of a job in the same state.
 pub const CHANGED: &str = "CHANGED";
-/// Waiting for resources.
+/// The state of a job that waits for resources or its turn (squeue(1), "JOB STATE CODES").
 pub const PENDING: &str = "PENDING";
-/// Running.
+/// The state of a job that runs.
 pub const RUNNING: &str = "RUNNING";
 /// Put back into the queue.
 pub const REQUEUED: &str = "REQUEUED";
@@ -60,23 +60,23 @@ pub fn phase(state: &str) -> Phase {
 /// A transition of the standard lifecycle model of XES.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lifecycle {
-    /// Put in the queue.
+    /// The job was put in the queue.
     Schedule,
-    /// Given nodes.
+    /// The job was given nodes, which are being configured.
     Assign,
-    /// Given other nodes.
+    /// The job's allocation is changed (RESIZING).
     Reassign,
-    /// Runs.
+    /// The job runs.
     Start,
-    /// Stopped for a while.
+    /// The job was stopped for a while.
     Suspend,
-    /// Runs again.
+    /// The job runs again.
     Resume,
-    /// Ended well.
+    /// The job ended in the state COMPLETED.
     Complete,
     /// Taken back before it ran.
     Withdraw,
-    /// Ended otherwise.
+    /// The job ended in another state, or was put back into the queue.
     AteAbort,
     /// The model has no word for it.
     Unknown,

@@ -25,7 +25,7 @@ impl Sym {
     }
 }
 
-/// Gives out provisional numbers.
+/// Gives each different text a provisional number, in the order of first use.
 #[derive(Debug, Default)]
 pub struct StringsBuilder {
     known: FxHashMap<Box<str>, Sym>,
@@ -64,7 +64,7 @@ impl StringsBuilder {
 pub struct Renumbering(Vec<Sym>);
 
 impl Renumbering {
-    /// Renumbers in place.
+    /// Replaces a provisional number by the final one.
     pub fn apply(&self, sym: &mut Sym) {
         *sym = self.0[sym.index()];
     }
@@ -77,7 +77,7 @@ impl Renumbering {
     }
 }
 
-/// All texts, in order.
+/// All texts, each once, in ascending order.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Strings {
     text: String,
@@ -111,12 +111,12 @@ impl Strings {
         (0..self.len()).map(|index| self.get(Sym::at(index)))
     }
 
-    /// How many there are.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

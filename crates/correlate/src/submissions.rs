@@ -31,7 +31,7 @@ use crate::strings::{Strings, Sym};
 /// What was submitted at once: an array, a heterogeneous job, or another job, with all attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submission {
-    /// Cluster name.
+    /// Name of the Slurm cluster.
     pub cluster: Sym,
     /// The array's id, the id of the first component, or the job's.
     pub id: i64,

@@ -29,26 +29,26 @@ use crate::parts::Parts;
 /// Rows of a file of `links` or `cases`.
 const ROWS: usize = 1 << 20;
 
-/// What was written.
+/// What [`correlate`] wrote, in numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Correlated {
     /// Attempts at jobs; records of arrays that have tasks are none.
     pub attempts: usize,
-    /// What was odd about jobs.
+    /// What was odd in the rows about jobs.
     pub diagnostics: Diagnostics,
-    /// Rows of `links`.
+    /// Number of rows of `links`.
     pub links: usize,
     /// Of these, how many lead to something that was never seen.
     pub unseen_targets: usize,
     /// Number of cases of each notion of which there are, in the order asked for.
     pub cases: Vec<(&'static str, usize)>,
-    /// Rows of `cases`.
+    /// Number of rows of `cases`.
     pub case_rows: usize,
     /// Whether a job read what another wrote; not looked for when no notion needs it.
     pub jobs_exchanged_data: bool,
-    /// Attempts at tasks of workflow engines.
+    /// Number of attempts at tasks of workflow engines.
     pub tasks: usize,
-    /// Whose the traced operations are.
+    /// What attribution found of the traced operations, in numbers.
     pub attributed: Attributed,
 }
 

@@ -17,7 +17,7 @@ use flowmine_files::Folder;
 /// keeps it so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
-    /// Whom the umask(2) of the writer lets.
+    /// Those whom the umask(2) of the writer lets.
     #[default]
     Umask,
     /// The owner alone: the directory and its folders have mode 0700, files 0600, less what the

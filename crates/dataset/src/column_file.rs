@@ -69,24 +69,24 @@ const OPTIONS: WriteOptions = WriteOptions {
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// UTF-8.
+    /// UTF-8 text.
     Text,
     /// UTC nanoseconds since 1970.
     Time,
-    /// 64 bits, signed.
+    /// Signed 64-bit integers.
     Integer,
-    /// 64 bits.
+    /// 64-bit floating-point numbers.
     Float,
     /// True or false.
     Boolean,
 }
 
-/// A column.
+/// Name and type of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, different from all others.
+    /// Name of the column, different from all others.
     pub name: String,
-    /// Its type.
+    /// Type of the column's values.
     pub kind: Kind,
 }
 

@@ -34,7 +34,7 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Opens an existing dataset.
+    /// Opens the existing dataset in a directory.
     ///
     /// # Errors
     /// When there is none or a newer flowmine wrote it.
@@ -133,7 +133,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Where it is.
+    /// The directory of the dataset.
     pub fn dir(&self) -> &Path {
         self.folder.path()
     }

@@ -20,50 +20,50 @@ pub enum DatasetError {
     /// A newer flowmine wrote it.
     #[error("{}: format version {found} is newer than {FORMAT_VERSION}, the newest that this flowmine reads: use a newer flowmine", .path.display())]
     Version {
-        /// The manifest.
+        /// Path of the manifest, `flowmine.json`.
         path: PathBuf,
-        /// What it says.
+        /// The format version that the manifest has.
         found: u32,
     },
     /// An older flowmine derived a table whose rows mean something else now.
     #[error("{}: the table {table} was derived by an older flowmine (format version {found}; this one reads {FORMAT_VERSION}): derive it again with `flowmine correlate --dataset {}`", .path.display(), .path.display())]
     Older {
-        /// The dataset.
+        /// Directory of the dataset.
         path: PathBuf,
         /// The table's name.
         table: &'static str,
         /// The version that its manifest says.
         found: u32,
     },
-    /// Somebody else writes.
+    /// Another writer of the same rows holds the lock.
     #[error("{}: another flowmine is writing here ({holder}): stop it first, or use another dataset", .path.display())]
     Locked {
-        /// The dataset.
+        /// Directory of the dataset.
         path: PathBuf,
         /// What it wrote about itself into the lock file.
         holder: String,
     },
-    /// The operating system refused.
+    /// The operating system refused to read or write a file.
     #[error("{}: {source}", .path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A JSON file of the dataset is damaged.
     #[error("{}: line {}, column {}: {source}", .path.display(), .source.line(), .source.column())]
     Json {
-        /// The file.
+        /// Path of the JSON file.
         path: PathBuf,
-        /// Where and what.
+        /// The JSON parser's error, with line and column.
         source: serde_json::Error,
     },
     /// Something lies where flowmine's own files should be, and following it would lead out of the
     /// dataset.
     #[error("{}: {why}: the dataset was tampered with; look at what is there, and remove it if it is not yours", .path.display())]
     Foreign {
-        /// The file.
+        /// Path of what lies there.
         path: PathBuf,
         /// What is wrong with it.
         why: &'static str,
@@ -71,7 +71,7 @@ pub enum DatasetError {
     /// Root would write where another user rules, who could put anything in its way.
     #[error("{}: it belongs to the user with id {owner}, and you are root: write as that user (`--as-owner`, or `sudo -u \\#{owner} …`), or use a dataset of your own", .path.display())]
     OfAnother {
-        /// The dataset.
+        /// Directory of the dataset.
         path: PathBuf,
         /// Its owner's user id.
         owner: u32,
@@ -79,9 +79,9 @@ pub enum DatasetError {
     /// A Parquet file is damaged or was written by something else.
     #[error("{}: {source}", .path.display())]
     Parquet {
-        /// The file.
+        /// Path of the Parquet file.
         path: PathBuf,
-        /// What the reader said.
+        /// The Parquet reader's error.
         source: ParquetError,
     },
 }

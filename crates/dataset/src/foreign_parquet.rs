@@ -64,16 +64,16 @@ pub const LARGEST_PAGE: usize = 1 << 29;
 /// Why columns could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ForeignError {
-    /// From the operating system.
+    /// The operating system refused to read the file.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The file as a whole.
     #[error("this is no Parquet file that can be read: {0}")]
     File(String),
-    /// A column.
+    /// A column cannot be read.
     #[error("column {column:?}: {message}")]
     Column {
-        /// Its name.
+        /// Name of the column.
         column: String,
         /// What is wrong with it.
         message: String,
@@ -83,7 +83,7 @@ pub enum ForeignError {
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignKind {
-    /// Text.
+    /// UTF-8 text.
     Text,
     /// Moments. They come as nanoseconds since 1970.
     Time,
@@ -100,9 +100,9 @@ pub enum ForeignKind {
 /// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its type.
+    /// What the column's values are.
     pub kind: ForeignKind,
 }
 
@@ -125,7 +125,7 @@ pub enum As {
 /// What was read of a column.
 #[derive(Debug)]
 pub enum Data {
-    /// As texts.
+    /// Texts, each row's by its place in a list of texts.
     Texts {
         /// Of each row the place of its text in those of its group, or [`NO_TEXT`].
         codes: Vec<u32>,
@@ -146,14 +146,14 @@ pub enum Data {
 /// read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// How many.
+    /// Number of values that were refused.
     pub count: u64,
     /// The row of the first, from 0, and its text.
     pub first: Option<(usize, String)>,
 }
 
 impl Refused {
-    /// Counts one.
+    /// Counts a value that was refused; the first one's row and text are kept.
     pub fn note(&mut self, row: usize, text: impl FnOnce() -> String) {
         self.count += 1;
         if self.first.is_none() {
@@ -176,12 +176,12 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// How many there are.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -609,7 +609,7 @@ enum Value<'a> {
 enum Key {
     Signed(i64),
     Unsigned(u64),
-    /// Nanoseconds.
+    /// A time in nanoseconds since 1970.
     Time(i64),
     /// A time that nanoseconds in 64 bits cannot count.
     Never,
@@ -842,7 +842,7 @@ enum Unpacked<'a> {
         there: Option<&'a [bool]>,
         count: usize,
     },
-    /// Places in the dictionary.
+    /// Places of the values in the dictionary.
     Places {
         places: &'a [u32],
         there: Option<&'a [bool]>,

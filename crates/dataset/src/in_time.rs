@@ -28,7 +28,7 @@ pub trait InTime: Row {
 macro_rules! in_time {
     ($($table:ident by $name:ident { $($column:ident),+ }, |$row:ident| $at:expr;)+) => { $(
         flowmine_schema::columns! {
-            /// When.
+            /// The columns that tell when what a row is about was over, see [`InTime::at`].
             pub struct $name of $table { $($column),+ }
         }
         impl InTime for $table<'static> {
@@ -123,7 +123,7 @@ where
         Ok(self.piece.as_ref().map(|piece| piece.get(self.at)))
     }
 
-    /// Goes on.
+    /// Goes on to the next row.
     pub fn advance(&mut self) {
         self.at += 1;
     }

@@ -2,7 +2,7 @@
 //! says that more follow (LEB128; Thrift and Parquet call it varint). For Parquet's own structures
 //! and for records of temporary files.
 
-/// Appends a number.
+/// Appends a number in one to ten bytes.
 pub fn put(mut value: u64, bytes: &mut Vec<u8>) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);

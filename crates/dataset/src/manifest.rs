@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::FORMAT_VERSION;
 
-/// `flowmine.json`.
+/// The manifest of a dataset, its file `flowmine.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT_VERSION`] of the flowmine that made the dataset, or of a later one that derived all
@@ -36,7 +36,7 @@ impl Default for Manifest {
 /// A file that was imported.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Import {
-    /// Its file name, without folders.
+    /// Name of the file, without folders.
     pub name: String,
     /// SHA-256 of its bytes, in hexadecimal.
     pub sha256: String,

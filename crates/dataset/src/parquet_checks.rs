@@ -31,7 +31,7 @@ pub(crate) const KEY: &str = "flowmine.crc32";
 /// Stands for a digit of the footer's own checksum while that is computed.
 const BLANK: u8 = b'_';
 
-/// Digits of a checksum.
+/// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
 /// No flowmine wrote larger row groups; [`crate::GROUP_ROWS`] is what it writes now.

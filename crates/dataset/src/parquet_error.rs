@@ -5,10 +5,10 @@ use polars::prelude::PolarsError;
 /// Why a Parquet file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ParquetError {
-    /// From the operating system.
+    /// The operating system refused to read or write the file.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// From the format.
+    /// The Parquet reader or writer gave an error.
     #[error(transparent)]
     Format(FormatError),
     /// The file is of another table, or of a flowmine that did not know this one.
@@ -17,7 +17,7 @@ pub enum ParquetError {
     /// The reader gave up in a way that it should not.
     #[error("the file is damaged")]
     Damaged,
-    /// A checksum differs.
+    /// A checksum in the file is not that of its bytes.
     #[error("its bytes are not those that were written, a checksum differs ({0}): the disk or a copy damaged it; restore it from a copy")]
     Altered(String),
     /// It would take more memory than a file of its size can.

@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Its rows.
+    /// Reads all rows of the file.
     ///
     /// # Errors
     /// When it is damaged.
@@ -38,7 +38,7 @@ impl Part {
         parquet::group_sizes(file).map_err(parquet_error(&self.path))
     }
 
-    /// Some of its rows.
+    /// Reads `count` rows of the file from row `first` on, counted from 0.
     ///
     /// # Errors
     /// When it is damaged.
@@ -58,12 +58,12 @@ impl Part {
         self.name.owner.as_deref()
     }
 
-    /// Where it lies.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its size on disk in bytes.
+    /// Size of the file on disk, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -47,7 +47,7 @@ impl Leaf {
         self.table
     }
 
-    /// Relative to the dataset.
+    /// The folder's path relative to the dataset.
     pub(crate) fn folder(&self) -> String {
         match &self.split {
             None => self.table.to_owned(),

@@ -26,9 +26,9 @@ const LARGE: u64 = 32 << 20;
 /// What was taken out of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Rows that went.
+    /// Number of rows that were taken out.
     pub rows: u64,
-    /// Rows that stayed.
+    /// Number of rows that were kept.
     pub kept: u64,
     /// By how many bytes its files are smaller.
     pub bytes: i64,

@@ -7,11 +7,11 @@ use crate::host_folder::{escape_host, unescape_host};
 /// other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Extractors and importers.
+    /// Extractors and importers, which write the raw tables.
     Raw,
-    /// `correlate` and what follows.
+    /// `correlate` and what follows it, which write the derived tables.
     Derived,
-    /// Whoever traces this host.
+    /// The backend that traces the host of this name.
     Host(String),
     /// Who traces this host beside others: the number is at least 1. See
     /// [`crate::Dataset::host_writer`].

@@ -144,7 +144,7 @@ impl<R: Row> Default for Builder<R> {
 }
 
 impl<R: Row> Builder<R> {
-    /// An empty table.
+    /// A builder without rows.
     pub fn new() -> Self {
         Self::default()
     }
@@ -160,7 +160,7 @@ impl<R: Row> Builder<R> {
         self.len += 1;
     }
 
-    /// Appends rows.
+    /// Appends several rows.
     pub fn extend<'r>(&mut self, rows: impl IntoIterator<Item = R::Of<'r>>) {
         rows.into_iter().for_each(|row| self.push(&row));
     }
@@ -170,12 +170,12 @@ impl<R: Row> Builder<R> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The rows as columns.
+    /// Makes the columns of the appended rows.
     ///
     /// # Errors
     /// Only when columns differ in length, which the row macro makes impossible.
@@ -206,7 +206,7 @@ impl<V: View> Rows<V> {
         self.frame.height()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -216,7 +216,7 @@ impl<V: View> Rows<V> {
         V::get(&self.columns, at)
     }
 
-    /// The rows in order.
+    /// All rows, from the first to the last.
     pub fn iter(&self) -> impl Iterator<Item = V::Of<'_>> + '_ {
         (0..self.len()).map(|at| self.get(at))
     }

@@ -110,7 +110,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// The dataset.
+    /// The dataset that is written.
     pub fn dataset(&self) -> &Dataset {
         &self.dataset
     }

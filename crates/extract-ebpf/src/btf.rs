@@ -14,7 +14,7 @@ const FUNC: u8 = 12;
 const FUNC_PROTO: u8 = 13;
 const VAR: u8 = 14;
 
-/// Types by their number.
+/// The kernel's types in BPF Type Format (BTF), by their numbers.
 pub struct Btf<'b> {
     bytes: &'b [u8],
     strings: &'b [u8],
@@ -26,7 +26,7 @@ pub struct Btf<'b> {
 /// A member of a structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
-    /// Number of its type.
+    /// Number of the member's type.
     pub of: u32,
     /// Where that number stands in the bytes.
     pub at: usize,
@@ -35,7 +35,7 @@ pub struct Member {
 }
 
 impl<'b> Btf<'b> {
-    /// Reads all types.
+    /// Reads all types; `None` when the bytes are no BTF of this form.
     pub fn parse(bytes: &'b [u8]) -> Option<Self> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
         if u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?) != MAGIC {

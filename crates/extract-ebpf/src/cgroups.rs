@@ -25,7 +25,7 @@ pub struct Hierarchy {
     pub number: i32,
     /// Its v1 controllers, or none.
     pub controllers: Vec<String>,
-    /// Where it is mounted.
+    /// Where the hierarchy is mounted.
     pub mount: PathBuf,
     /// What of it is mounted there.
     pub root: Vec<u8>,

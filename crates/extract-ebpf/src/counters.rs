@@ -13,7 +13,7 @@ use crate::wire::counter;
 /// The first index of what was seen and cannot be recorded, as in `enum wire_op`.
 const FOREIGN: u32 = 19;
 
-/// Readings so far.
+/// The kernel side's counters as they were read last, and when.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Lost and unplaced records, with bytes, by index and processor.

@@ -66,7 +66,7 @@ const ENVIRONMENTS: usize = 4096;
 pub struct Host {
     /// Mounts as the host sees them.
     pub mounts: HostMounts,
-    /// Control groups.
+    /// The control group hierarchies that are mounted.
     pub cgroups: Cgroups,
 }
 
@@ -113,7 +113,7 @@ pub struct Decoder {
 #[derive(Debug, Clone, Copy)]
 struct Opened {
     number: u64,
-    /// Device and inode.
+    /// Device and inode number.
     file: (u64, u64),
     since_boot_ns: u64,
     /// It was open before it was seen; `since_boot_ns` is when it was seen.
@@ -153,7 +153,7 @@ impl Decoder {
         &mut self.host.mounts
     }
 
-    /// Takes one record.
+    /// Decodes one record of the kernel side and gives what it tells to `take`.
     ///
     /// # Errors
     /// Those of `take`.
@@ -481,7 +481,7 @@ impl Decoder {
     }
 }
 
-/// What a tail says.
+/// What the parts of a record's tail tell: paths, arguments, cgroup.
 #[derive(Debug, Default)]
 struct TailContents {
     first: Place,
@@ -530,7 +530,7 @@ fn file_kind(bytes: &[u8]) -> FileKind {
     if wire::operation::has(bytes).unwrap_or(0) & has::BLOCK != 0 { FileKind::Block } else { FileKind::Regular }
 }
 
-/// Everything but paths.
+/// The operation of a record without its paths.
 fn bare_operation(bytes: &[u8]) -> Option<Operation<'static>> {
     use wire::{cpu, operation as o};
     let flags = o::has(bytes)?;

@@ -60,11 +60,11 @@ pub struct Facts {
     pub tracepoint: Option<Try>,
     /// A program at the entry of a function.
     pub entry: Option<Try>,
-    /// A kprobe.
+    /// A program at the entry of a function by a kprobe.
     pub kprobe: Option<Try>,
-    /// An iterator over tasks.
+    /// A program that iterates over tasks.
     pub iterator: Option<Try>,
-    /// A ring buffer.
+    /// A ring buffer (`BPF_MAP_TYPE_RINGBUF`).
     pub ring: Option<Try>,
     /// Storage that lives as long as its task.
     pub task_storage: Option<Try>,
@@ -75,9 +75,9 @@ pub struct Facts {
     pub cast: Option<(u32, Try)>,
     /// Effective capabilities of this process (capabilities(7)), `CapEff` of `/proc/self/status`.
     pub capabilities: Option<u64>,
-    /// `/proc/sys/kernel/unprivileged_bpf_disabled`.
+    /// The number in `/proc/sys/kernel/unprivileged_bpf_disabled`.
     pub unprivileged_bpf_disabled: Option<i32>,
-    /// `/proc/sys/kernel/perf_event_paranoid`.
+    /// The number in `/proc/sys/kernel/perf_event_paranoid`.
     pub perf_event_paranoid: Option<i32>,
     /// What is chosen of `/sys/kernel/security/lockdown`.
     pub lockdown: Option<String>,
@@ -116,7 +116,7 @@ impl Facts {
         facts
     }
 
-    /// What stands in files.
+    /// The facts that files in `/proc` and `/sys` tell, without trying anything out.
     pub fn settings(proc: &Path, sys: &Path) -> Self {
         let number = |path: &str| fs::read_to_string(proc.join(path)).ok()?.trim().parse().ok();
         let status = fs::read_to_string(proc.join("self/status")).unwrap_or_default();
@@ -164,7 +164,7 @@ pub mod capability {
     pub const SYS_ADMIN: u32 = 21;
     /// Raises limits, such as that of locked memory.
     pub const SYS_RESOURCE: u32 = 24;
-    /// Attaches tracing programs.
+    /// Attaches tracing programs (`CAP_PERFMON`, capabilities(7)).
     pub const PERFMON: u32 = 38;
     /// Loads programs and makes tables.
     pub const BPF: u32 = 39;

@@ -40,7 +40,7 @@ fn calls(elf: &[u8], number: u32) -> Option<Vec<(usize, u32)>> {
     Some(found)
 }
 
-/// SHF_EXECINSTR.
+/// The section flag `SHF_EXECINSTR` (elf(5)): the section holds instructions.
 const EXECUTABLE: usize = 4;
 
 /// The object with what is kept of a call in task storage, or for kernels without that (before

@@ -11,7 +11,7 @@ pub enum Hooks {
     Syscalls,
     /// These, and functions of the virtual file system by fentry, which tell the files themselves.
     VfsEntry,
-    /// The same by kprobes.
+    /// The tracepoints and functions of `VfsEntry`, the functions by kprobes.
     VfsKprobe,
 }
 
@@ -31,13 +31,13 @@ impl Hooks {
 pub struct Layout {
     /// Position of the dentry among the arguments of vfs_unlink.
     pub unlink_dentry: u8,
-    /// Of vfs_link.
+    /// Position of the dentry among the arguments of vfs_link.
     pub link_dentry: u8,
-    /// vfs_rename takes one structure.
+    /// The arguments of vfs_rename stand in one structure.
     pub rename_is_struct: bool,
     /// Otherwise the position of its first dentry.
     pub rename_dentry: u8,
-    /// Of do_truncate.
+    /// Position of the dentry among the arguments of do_truncate.
     pub truncate_dentry: u8,
     /// Position of the request among the arguments of the submission tracepoint of io_uring.
     pub submit_request: u8,
@@ -48,10 +48,10 @@ pub struct Layout {
     pub exit_tells_group: bool,
 }
 
-/// What is loaded.
+/// Which programs are loaded, and how they are set up for this kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Which hooks.
+    /// Which hooks tell the operations.
     pub hooks: Hooks,
     /// Task storage, not a hash.
     pub task_storage: bool,
@@ -61,22 +61,22 @@ pub struct Plan {
     pub cast: Option<u32>,
     /// Iterators read in what is there when tracing starts.
     pub iterators: bool,
-    /// Arguments of hooks.
+    /// Where the arguments of hooks lie.
     pub layout: Layout,
     /// Tracepoints beside those of system calls that are there.
     pub tracepoints: Vec<String>,
-    /// Functions that are there.
+    /// Kernel functions to attach to that this kernel has.
     pub functions: Vec<String>,
 }
 
 /// What is needed for what, for a command that gives up the rest after start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
-    /// Number of the capability.
+    /// Number of the capability, as in [`capability`].
     pub capability: u32,
-    /// Its name.
+    /// Name of the capability, such as `CAP_BPF`.
     pub name: &'static str,
-    /// What for.
+    /// What the capability is needed for.
     pub why: &'static str,
     /// Whether it is still needed when the programs are attached.
     pub later: bool,

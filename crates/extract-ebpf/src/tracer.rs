@@ -71,9 +71,9 @@ type TotalsTable = Table<MapData, [u8; wire::totals_key::SIZE], [u8; wire::total
 pub struct Extras {
     /// CPU time of the thread at both ends of each operation: 32 bytes more a record.
     pub cpu_times: bool,
-    /// `/proc`.
+    /// Where the host's `/proc` is.
     pub proc: PathBuf,
-    /// `/`.
+    /// Where the host's root directory is.
     pub root: PathBuf,
 }
 
@@ -83,7 +83,7 @@ impl Default for Extras {
     }
 }
 
-/// A trace by eBPF.
+/// A trace by eBPF that runs: its programs, rings and tables.
 pub struct Tracer {
     /// Programs and their links, until the end.
     ebpf: Option<Ebpf>,
@@ -99,7 +99,7 @@ pub struct Tracer {
     totals: Option<Swapped>,
     directories: DirectoriesTable,
     plan: Plan,
-    /// Functions that are watched.
+    /// Names of the kernel's functions to which programs are attached.
     functions: Vec<String>,
     refused: Vec<String>,
     proc: PathBuf,
@@ -263,7 +263,7 @@ impl Tracer {
         attached.map_err(|error| failed(name)(&verbose(&error)))
     }
 
-    /// Functions that are watched.
+    /// Names of the kernel's functions to which programs are attached.
     pub fn functions(&self) -> &[String] {
         &self.functions
     }
@@ -348,7 +348,7 @@ impl Tracer {
         self.read_in_by("running_file", take)
     }
 
-    /// Takes back [`Tracer::follow_children`].
+    /// Takes back what [`Tracer::follow_children`] did.
     pub fn unfollow(&mut self, pid: u32) {
         // It may have gone by its end.
         let _ = self.followed().map(|mut table| table.remove(&pid));

@@ -32,7 +32,7 @@ pub mod has {
     pub const TAIL: u32 = 1 << 9;
 }
 
-/// Parts of a tail.
+/// Kinds of the parts of a tail.
 #[allow(missing_docs)]
 pub mod part {
     pub const PATH: u8 = 1;
@@ -46,7 +46,7 @@ pub mod part {
     pub const CGROUP: u8 = 9;
 }
 
-/// Flags of a part.
+/// Flags of a part of a tail, as bits.
 #[allow(missing_docs)]
 pub mod part_flag {
     pub const CUT: u8 = 1 << 0;
@@ -57,7 +57,7 @@ pub mod part_flag {
     pub const UNREAD: u8 = 1 << 5;
 }
 
-/// Where a tail begins.
+/// Byte at which the tail of a record begins.
 pub const HEAD: usize = 128;
 /// How many counters there are.
 pub const COUNTERS: u32 = 32;
@@ -69,11 +69,11 @@ macro_rules! fields {
         $($(#[$doc])*
         #[allow(missing_docs)]
         pub mod $module {
-            /// Size of the structure.
+            /// Size of the structure in bytes.
             pub const SIZE: usize = $size;
             /// Its name in C, and its fields with their places.
             pub const LAYOUT: (&str, &[(&str, usize)]) = ($c, &[$((stringify!($name), $at),)*]);
-            /// Where each field begins.
+            /// Byte at which each field of the structure begins.
             #[allow(missing_docs, non_upper_case_globals)]
             pub mod at {
                 $(pub const $name: usize = $at;)*
@@ -129,15 +129,15 @@ fields! {
 /// One part of a tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TailPart<'a> {
-    /// See [`part`].
+    /// Kind of the part, see [`part`].
     pub part: u8,
-    /// See [`part_flag`].
+    /// Flags of the part, see [`part_flag`].
     pub flags: u8,
     /// Where the root of the process was met.
     pub root: u16,
     /// Device of an inner path.
     pub device: u32,
-    /// What it holds.
+    /// The bytes that the part holds, without its head.
     pub bytes: &'a [u8],
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct Pieces {
     /// What the call asks for.
     pub(crate) size: u64,
     pub(crate) moved: u64,
-    /// Why nothing moved.
+    /// The error for which nothing was moved, as errno(3) numbers it.
     pub(crate) error: Option<i32>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Takes what has gathered.
+    /// Takes the pieces of reads and writes that have come so far, and leaves none.
     pub(crate) fn take_pieces(&self) -> [Option<Pieces>; 2] {
         std::mem::take(&mut *self.pieces.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -9,7 +9,7 @@ use flowmine_trace::probe::{Check, Verdict};
 
 use crate::wire::init;
 
-/// What the host says.
+/// What of the host decides whether an overlay by FUSE is possible, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FuseFacts {
     /// `/dev/fuse` exists.
@@ -42,7 +42,7 @@ pub enum FuseDecision {
     UserNamespace,
     /// Not at all: why, and the line that would enable it.
     No {
-        /// Why.
+        /// Why there can be no overlay here.
         why: String,
         /// What an administrator can type.
         enable: Option<String>,
@@ -88,7 +88,7 @@ fn capabilities(status: &str) -> u64 {
     line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// What follows.
+/// Decides from the facts which overlay is possible.
 pub fn decide(facts: &FuseFacts) -> FuseDecision {
     let no = |why: &str, enable: Option<&str>| FuseDecision::No { why: why.to_owned(), enable: enable.map(str::to_owned) };
     if !facts.device_exists {

@@ -12,7 +12,7 @@ use crate::nodes::Node;
 use crate::room::Held;
 use crate::system::Errno;
 
-/// An open file description.
+/// An open file description of the overlay (open(2)).
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) id: u64,

@@ -30,11 +30,11 @@ pub struct Program {
     pub arguments: Vec<OsString>,
     /// Its environment, all of it.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where it starts.
+    /// The directory in which the program starts.
     pub directory: PathBuf,
 }
 
-/// A child that waits.
+/// A child that waits in its mount namespace until it may go on.
 pub(crate) struct Started {
     /// Its overlays, in the order of the mounts.
     pub(crate) devices: Vec<OwnedFd>,

@@ -40,7 +40,7 @@ enum Place {
 /// So many directories lie in each other at most: in a ring of stale places nobody walks for ever.
 const DEEPEST: usize = 1 << 16;
 
-/// A file.
+/// A file or directory that the kernel knows by a node number.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) id: u64,
@@ -256,7 +256,7 @@ impl Keeper {
 }
 
 impl Node {
-    /// A descriptor of it.
+    /// A descriptor of the file, opened anew when there is none.
     pub(crate) fn fd(&self) -> Result<Arc<Held>, Errno> {
         if let Some(fd) = self.known_fd() {
             return Ok(fd);
@@ -315,7 +315,7 @@ impl Node {
         Ok(fd)
     }
 
-    /// Through its handle.
+    /// Opens the file by its file handle (open_by_handle_at(2)).
     fn by_handle(&self) -> Option<OwnedFd> {
         let (handle, mount) = self.kept().mark.as_ref()?.handle?;
         let mount = self.keeper.mounts.lock().unwrap_or_else(PoisonError::into_inner).get(&mount)?.clone()?;

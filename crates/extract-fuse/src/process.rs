@@ -16,7 +16,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use crate::report::{Item, Reporter};
 use crate::room::Room;
 
-/// A process.
+/// A process that has used the overlay.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) key: ProcessKey,
@@ -179,7 +179,7 @@ impl Processes {
         Some(process)
     }
 
-    /// The command has ended.
+    /// Tells that the command has ended, with its status of wait(2) and its counters.
     pub(crate) fn command_ended(&self, process: &Process, status: i32, counters: Counters, reporter: &Reporter) {
         self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&process.key.pid);
         self.command.store(0, Ordering::Relaxed);
@@ -317,7 +317,7 @@ fn program_hash(facts: &ProcessFacts) -> u64 {
     FxBuildHasher.hash_one((&facts.executable, &facts.arguments))
 }
 
-/// Why a thread closes.
+/// What a thread was doing when it closed a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// By a call, as far as can be told.
@@ -326,7 +326,7 @@ pub(crate) enum Phase {
     /// (`exec_update_lock`) that `stat`, `io`, `syscall` and more of `/proc` wait for, and
     /// process_vm_readv(2): who answers its requests must not touch them.
     Exec,
-    /// It ends.
+    /// The thread ends.
     Exiting,
 }
 

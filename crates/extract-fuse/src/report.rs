@@ -21,7 +21,7 @@ pub(crate) struct Row {
     pub(crate) size: Option<u64>,
     pub(crate) result: Option<i64>,
     pub(crate) flags: Option<u32>,
-    /// What few operations have.
+    /// Names and facts of the file, which only opens and operations on names have.
     pub(crate) more: Option<Box<More>>,
 }
 
@@ -60,20 +60,20 @@ impl Row {
     }
 }
 
-/// What is sent.
+/// What the serving threads send to the thread that records.
 #[derive(Debug)]
 pub(crate) enum Item {
     Operation(Row),
     Totals(Totals),
     Process(Box<ProcessNews>),
     Loss(Loss),
-    /// The command was executed.
+    /// The command was executed, as the process of this number.
     Started(u32),
     /// The command has ended with this status of wait(2), or could not be started.
     Ended(std::io::Result<std::process::ExitStatus>),
     /// A directory's last user is gone.
     Unmounted,
-    /// Nothing comes any more.
+    /// The last item: nothing is sent after it.
     Over,
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn channel() -> (Reporter, Receiver) {
     (Reporter { queue: Arc::clone(&queue) }, Receiver { queue })
 }
 
-/// The sending side.
+/// The end of the queue at which items are sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Reporter {
     queue: Arc<Queue>,
@@ -136,7 +136,7 @@ impl Reporter {
     }
 }
 
-/// The receiving side.
+/// The end of the queue at which items are taken.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     queue: Arc<Queue>,

@@ -22,7 +22,7 @@ const OTHER: usize = 48;
 const OF_A_WORKER: usize = 5;
 /// More than so many are not worth their memory.
 const MOST_NODES: usize = 1 << 16;
-/// Shares of the limit.
+/// The part of the limit of descriptors that nodes may have: one in so many.
 const NODES: usize = 4;
 const SMALL: usize = 16;
 

@@ -23,7 +23,7 @@ const VALID: Duration = Duration::from_millis(100);
 /// A page in bytes, as requests have them.
 pub(crate) const PAGE: usize = 4096;
 
-/// One overlay.
+/// One overlay over one directory: its device, nodes, open files and locks.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) tracer: Arc<Tracer>,
@@ -66,7 +66,7 @@ impl Buffer {
     }
 }
 
-/// A request.
+/// A request of the kernel, and who made it.
 pub(crate) struct Request<'a> {
     pub(crate) session: &'a Arc<Session>,
     /// Where the answer goes: each descriptor knows the requests that were taken from it.
@@ -122,17 +122,17 @@ impl Request<'_> {
 /// What a request is answered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// That it went well.
+    /// Success without data.
     Done,
     /// What stands in `Worker::out`.
     Out,
     /// So many bytes of `Worker::data`.
     Data(usize),
-    /// Nothing at all.
+    /// No answer at all, for requests that have none.
     Silence,
 }
 
-/// A thread that serves.
+/// A thread that serves requests, and its memory for answers.
 pub(crate) struct Worker {
     pub(crate) identity: Identity,
     pub(crate) out: Vec<u8>,

@@ -40,7 +40,7 @@ pub(crate) struct Tracer {
     pub(crate) overlays: OnceLock<Overlays>,
 }
 
-/// Where the overlays lie.
+/// In which mount namespace the overlays lie, and which mounts they are.
 #[derive(Debug)]
 pub(crate) struct Overlays {
     /// The inode of the mount namespace of the command.

@@ -49,57 +49,57 @@ macro_rules! plain {
 }
 
 plain! {
-    /// In front of each request.
+    /// In front of each request, `struct fuse_in_header`.
     pub struct InHeader { len: u32, opcode: u32, unique: u64, node: u64, uid: u32, gid: u32, pid: u32, extra: u32, }
-    /// In front of each reply.
+    /// In front of each reply, `struct fuse_out_header`.
     pub struct OutHeader { len: u32, error: i32, unique: u64, }
-    /// Attributes of a file.
+    /// Attributes of a file, `struct fuse_attr`.
     pub struct Attr {
         ino: u64, size: u64, blocks: u64, atime: i64, mtime: i64, ctime: i64, atime_ns: u32, mtime_ns: u32, ctime_ns: u32,
         mode: u32, nlink: u32, uid: u32, gid: u32, rdev: u32, blksize: u32, flags: u32,
     }
-    /// What a name stands for.
+    /// What a name stands for, `struct fuse_entry_out`.
     pub struct EntryOut { node: u64, generation: u64, entry_valid: u64, attr_valid: u64, entry_valid_ns: u32, attr_valid_ns: u32, attr: Attr, }
-    /// Answers getattr and setattr.
+    /// Answers getattr and setattr, `struct fuse_attr_out`.
     pub struct AttrOut { valid: u64, valid_ns: u32, dummy: u32, attr: Attr, }
-    /// Answers an open.
+    /// Answers an open, `struct fuse_open_out`.
     pub struct OpenOut { handle: u64, flags: u32, backing: i32, }
-    /// Asks for attributes.
+    /// Asks for attributes, `struct fuse_getattr_in`.
     pub struct GetattrIn { flags: u32, dummy: u32, handle: u64, }
-    /// Changes attributes.
+    /// Changes attributes, `struct fuse_setattr_in`.
     pub struct SetattrIn {
         valid: u32, pad: u32, handle: u64, size: u64, lock_owner: u64, atime: i64, mtime: i64, ctime: i64,
         atime_ns: u32, mtime_ns: u32, ctime_ns: u32, mode: u32, unused4: u32, uid: u32, gid: u32, unused5: u32,
     }
     /// Makes a special or regular file.
     pub struct MknodIn { mode: u32, rdev: u32, umask: u32, pad: u32, }
-    /// Makes a directory.
+    /// Makes a directory, `struct fuse_mkdir_in`.
     pub struct MkdirIn { mode: u32, umask: u32, }
-    /// Renames, without flags.
+    /// Renames, without flags, `struct fuse_rename_in`.
     pub struct RenameIn { new_dir: u64, }
-    /// Renames, with flags.
+    /// Renames, with flags, `struct fuse_rename2_in`.
     pub struct Rename2In { new_dir: u64, flags: u32, pad: u32, }
-    /// Links.
+    /// Makes a hard link to a node, `struct fuse_link_in`.
     pub struct LinkIn { node: u64, }
-    /// Opens.
+    /// Opens a file or directory, `struct fuse_open_in`.
     pub struct OpenIn { flags: u32, open_flags: u32, }
-    /// Makes and opens.
+    /// Makes a file and opens it, `struct fuse_create_in`.
     pub struct CreateIn { flags: u32, mode: u32, umask: u32, open_flags: u32, }
-    /// Ends an open file.
+    /// Ends an open file, `struct fuse_release_in`.
     pub struct ReleaseIn { handle: u64, flags: u32, release_flags: u32, lock_owner: u64, }
-    /// A descriptor is closed.
+    /// A descriptor was closed, `struct fuse_flush_in`.
     pub struct FlushIn { handle: u64, unused: u32, pad: u32, lock_owner: u64, }
-    /// Reads, also directories.
+    /// Reads a file or directory, `struct fuse_read_in`.
     pub struct ReadIn { handle: u64, offset: u64, size: u32, read_flags: u32, lock_owner: u64, flags: u32, pad: u32, }
-    /// Writes.
+    /// Writes, `struct fuse_write_in`.
     pub struct WriteIn { handle: u64, offset: u64, size: u32, write_flags: u32, lock_owner: u64, flags: u32, pad: u32, }
-    /// Answers a write.
+    /// Answers a write, `struct fuse_write_out`.
     pub struct WriteOut { size: u32, pad: u32, }
-    /// Answers statfs.
+    /// Answers statfs, `struct fuse_statfs_out`.
     pub struct StatfsOut {
         blocks: u64, bfree: u64, bavail: u64, files: u64, ffree: u64, bsize: u32, namelen: u32, frsize: u32, pad: u32, spare: [u32; 6],
     }
-    /// Synchronises.
+    /// Synchronises a file or directory, `struct fuse_fsync_in`.
     pub struct FsyncIn { handle: u64, flags: u32, pad: u32, }
     /// Sets an attribute, with `FUSE_SETXATTR_EXT`.
     pub struct SetxattrIn { size: u32, flags: u32, setxattr_flags: u32, pad: u32, }
@@ -109,38 +109,38 @@ plain! {
     pub struct GetxattrIn { size: u32, pad: u32, }
     /// Answers with a size only.
     pub struct GetxattrOut { size: u32, pad: u32, }
-    /// A lock.
+    /// Sets, tests or looks for a lock, `struct fuse_lk_in`.
     pub struct LockIn { handle: u64, owner: u64, start: u64, end: u64, kind: u32, pid: u32, flags: u32, pad: u32, }
     /// Answers what stands against a lock.
     pub struct LockOut { start: u64, end: u64, kind: u32, pid: u32, }
-    /// Asks for access.
+    /// Asks whether access is allowed, `struct fuse_access_in`.
     pub struct AccessIn { mask: u32, pad: u32, }
-    /// What the kernel offers.
+    /// What the kernel offers when the session begins, `struct fuse_init_in`.
     pub struct InitIn { major: u32, minor: u32, max_readahead: u32, flags: u32, flags2: u32, unused: [u32; 11], }
-    /// What we take.
+    /// What of that is taken, `struct fuse_init_out`.
     pub struct InitOut {
         major: u32, minor: u32, max_readahead: u32, flags: u32, max_background: u16, congestion: u16, max_write: u32, time_gran: u32,
         max_pages: u16, map_alignment: u16, flags2: u32, max_stack_depth: u32, request_timeout: u16, unused: [u16; 11],
     }
     /// Another request is not waited for any more.
     pub struct InterruptIn { unique: u64, }
-    /// Forgets one.
+    /// Takes back lookups of a node, `struct fuse_forget_in`.
     pub struct ForgetIn { lookups: u64, }
-    /// Forgets one of many.
+    /// Takes back lookups of one node of many, `struct fuse_forget_one`.
     pub struct ForgetOne { node: u64, lookups: u64, }
-    /// Forgets many.
+    /// Takes back lookups of many nodes, `struct fuse_batch_forget_in`.
     pub struct BatchForgetIn { count: u32, dummy: u32, }
-    /// Allocates.
+    /// Allocates or frees a range of a file, `struct fuse_fallocate_in`.
     pub struct FallocateIn { handle: u64, offset: u64, length: u64, mode: u32, pad: u32, }
     /// Finds data or a hole.
     pub struct LseekIn { handle: u64, offset: u64, whence: u32, pad: u32, }
-    /// Answers lseek.
+    /// Answers lseek with an offset in bytes, `struct fuse_lseek_out`.
     pub struct LseekOut { offset: u64, }
-    /// Copies.
+    /// Copies a range between files, `struct fuse_copy_file_range_in`.
     pub struct CopyIn { handle_in: u64, offset_in: u64, node_out: u64, handle_out: u64, offset_out: u64, length: u64, flags: u64, }
-    /// A control call.
+    /// A control call, `struct fuse_ioctl_in`.
     pub struct IoctlIn { handle: u64, flags: u32, command: u32, argument: u64, in_size: u32, out_size: u32, }
-    /// Answers a control call.
+    /// Answers a control call, `struct fuse_ioctl_out`.
     pub struct IoctlOut { result: i32, flags: u32, in_iovs: u32, out_iovs: u32, }
     /// In front of each name of a directory.
     pub struct Dirent { ino: u64, offset: u64, name_len: u32, kind: u32, }
@@ -148,7 +148,7 @@ plain! {
     pub struct StatxIn { getattr_flags: u32, reserved: u32, handle: u64, sx_flags: u32, sx_mask: u32, }
     /// A time of `Statx`.
     pub struct StatxTime { seconds: i64, nanoseconds: u32, reserved: i32, }
-    /// Answers statx.
+    /// Answers statx, `struct fuse_statx_out`.
     pub struct StatxOut {
         valid: u64, valid_ns: u32, flags: u32, spare: [u64; 2],
         mask: u32, blksize: u32, attributes: u64, nlink: u32, uid: u32, gid: u32, mode: u16, spare0: u16,
@@ -161,7 +161,7 @@ plain! {
     pub struct InvalEntryOut { parent: u64, name_len: u32, flags: u32, }
 }
 
-/// Names of requests.
+/// Numbers of requests by their names, `enum fuse_opcode`.
 pub(crate) mod op {
     #![allow(missing_docs)]
     pub(crate) const LOOKUP: u32 = 1;

@@ -92,7 +92,7 @@ pub(crate) enum Buffer {
 pub(crate) enum Position {
     /// The position of the open file.
     OfFile,
-    /// The fourth argument.
+    /// The offset that the fourth argument is.
     Given,
     /// The fourth argument, unless it is -1; the sixth has flags.
     GivenOrOfFile,

@@ -19,11 +19,11 @@ pub(crate) type TableId = u32;
 pub(crate) enum Slot {
     /// Of a kind that is not recorded, or left out by a filter.
     Other,
-    /// A file.
+    /// An open file that is recorded.
     File(OpenRef),
 }
 
-/// An open file.
+/// An open file description that a descriptor leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OpenRef {
     /// Its number; `None` where it cannot be told which it is.
@@ -51,7 +51,7 @@ pub(crate) struct Descriptors {
     tables: FxHashMap<TableId, Table>,
     next_table: TableId,
     next_number: u64,
-    /// By device and inode.
+    /// Who has a file open, by its device and inode number.
     holders: FxHashMap<(u64, u64), Vec<Holder>>,
 }
 

@@ -11,7 +11,7 @@ use crate::calls;
 use crate::filter;
 use crate::requests::{self, CallStop, Shared};
 
-/// What was found out.
+/// What of the host decides whether ptrace can trace here, and how well.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// `kernel.yama.ptrace_scope`; `None` without Yama, which then forbids nothing.

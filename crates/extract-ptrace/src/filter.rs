@@ -51,7 +51,7 @@ fn argument(n: usize) -> libc::sock_filter {
     load(ARGUMENTS + 8 * n as u32 + low)
 }
 
-/// The program.
+/// The seccomp filter (seccomp(2)) that stops the calls that are traced, as a BPF program.
 pub(crate) fn program(calls: &[Known], foreign: &[(u32, &'static str)]) -> Vec<libc::sock_filter> {
     let mut other = vec![load(NUMBER)];
     for (number, _) in foreign {

@@ -26,7 +26,7 @@ const PLACE: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
 const RESOLVE_BENEATH: u64 = 0x08;
 const RESOLVE_IN_ROOT: u64 = 0x10;
 
-/// Who asks.
+/// The thread from whose place a path is looked up.
 pub(crate) struct Asker<'a> {
     pub(crate) proc: &'a Proc,
     pub(crate) process: u32,

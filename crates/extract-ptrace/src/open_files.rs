@@ -23,7 +23,7 @@ pub(crate) struct Found {
     pub(crate) paths: Paths,
 }
 
-/// Why nothing was found.
+/// Why no file was found behind a descriptor.
 pub(crate) enum NotFound {
     /// The descriptor is not open.
     Closed,

@@ -23,7 +23,7 @@ use crate::tracer::Tracer;
 enum Next {
     /// Its end is of no interest.
     Ignore,
-    /// Its end is awaited.
+    /// It is stopped at its end again, for this.
     Await(What),
 }
 

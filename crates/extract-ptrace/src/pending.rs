@@ -43,7 +43,7 @@ pub(crate) struct Side {
     pub(crate) place: Place,
 }
 
-/// Where a transfer begins.
+/// Where in the file a transfer begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// At the position of the open file, which it moves.
@@ -53,7 +53,7 @@ pub(crate) enum Place {
         /// The position when the call began, where others may move it meanwhile.
         before: Option<Option<u64>>,
     },
-    /// Here.
+    /// At this offset in bytes, where it is known.
     Given(Option<u64>),
     /// At the end of the file, which was there when the call began; the position stays.
     End(Option<u64>),

@@ -9,9 +9,9 @@ use std::mem::size_of;
 /// What a stop for a system call is about (`PTRACE_GET_SYSCALL_INFO`, Linux 5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallStop {
-    /// Not within a call.
+    /// The stop is not within a call.
     None,
-    /// A call begins.
+    /// The stop is at the begin of a call.
     Entry,
     /// A call ended, with its result or the negative error number.
     Exit(i64),
@@ -21,9 +21,9 @@ pub(crate) enum CallStop {
         arch: u32,
         /// The call's number.
         number: u64,
-        /// Its arguments.
+        /// The call's six arguments.
         arguments: [u64; 6],
-        /// Where in the program.
+        /// Address of the instruction that made the call.
         instruction: u64,
         /// What the filter says besides (`SECCOMP_RET_DATA`).
         data: u32,
@@ -33,7 +33,7 @@ pub(crate) enum CallStop {
 /// How a stopped thread goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Go {
-    /// To the next stop.
+    /// It runs to the next stop, the end of the call not included.
     On,
     /// To the next stop, the end of the call included.
     ToCallEnd,
@@ -130,7 +130,7 @@ pub(crate) fn wait(block: bool) -> io::Result<Option<(u32, i32)>> {
 pub(crate) enum Shared {
     /// The open file descriptions of two descriptors.
     OpenFile(i32, i32),
-    /// The tables of descriptors.
+    /// The tables of file descriptors (`CLONE_FILES`, clone(2)).
     Descriptors,
 }
 

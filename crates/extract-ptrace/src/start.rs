@@ -14,7 +14,7 @@ use flowmine_trace::TraceError;
 
 use crate::requests;
 
-/// What is run.
+/// The command that is started and traced.
 #[derive(Debug, Clone, Default)]
 pub struct Command {
     /// The program, looked for in `PATH` when it has no slash, and its arguments.
@@ -94,7 +94,7 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    /// Lets it run.
+    /// Lets the command run, which has waited to be traced.
     pub(crate) fn release(&self) {
         // SAFETY: one byte of ours. Should the child be gone, waiting for it will tell.
         let _ = unsafe { libc::write(self.go.as_raw_fd(), [1u8].as_ptr().cast(), 1) };

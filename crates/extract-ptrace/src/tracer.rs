@@ -22,7 +22,7 @@ use crate::pending::Pending;
 use crate::positions::Positions;
 use crate::requests::{self, Go};
 
-/// A traced thread.
+/// A traced thread, and the call that it is in.
 pub(crate) struct Task {
     pub(crate) process: ProcessKey,
     pub(crate) table: TableId,
@@ -35,7 +35,7 @@ pub(crate) struct Task {
     pub(crate) exiting: bool,
 }
 
-/// A traced process.
+/// A traced process, and what it has used.
 pub(crate) struct Process {
     pub(crate) uid: Option<u32>,
     pub(crate) gid: Option<u32>,
@@ -51,7 +51,7 @@ impl Process {
     }
 }
 
-/// Everything of one run.
+/// Everything that one run of the tracer knows and has.
 pub(crate) struct Tracer<'r> {
     pub(crate) proc: Proc,
     pub(crate) reader: FactReader,

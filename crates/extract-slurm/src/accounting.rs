@@ -30,7 +30,8 @@ flowmine_schema::table! {
     pub struct KnownAttempt in ".state" {
         /// The job as in `job_states`.
         job: text(Number),
-        /// Submit time.
+        /// Submit time of the attempt, UTC nanoseconds since 1970; with `job` it identifies the
+        /// attempt.
         submit_ns: opt_i64,
         /// Digest of what was told.
         digest: i64,
@@ -60,7 +61,7 @@ pub struct Accounting {
 }
 
 impl Accounting {
-    /// Nothing told.
+    /// Memory of a cluster whose accounting was not yet asked.
     pub fn new(cluster: impl Into<String>) -> Self {
         Self { cluster: cluster.into(), ..Self::default() }
     }
@@ -183,7 +184,7 @@ impl Accounting {
         rows
     }
 
-    /// What was remembered.
+    /// Reads back what [`Accounting::remember`] wrote; without `rows`, no attempt is known.
     ///
     /// # Errors
     /// When the file is not what [`Accounting::remember`] wrote.

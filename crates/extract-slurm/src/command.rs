@@ -1,14 +1,14 @@
 //! Command lines as squeue prints them, path and arguments in one string without quotes, taken
 //! apart.
 
-/// A command taken apart.
+/// A command line, taken apart into the path of the command and its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command<'a> {
-    /// The path as submitted.
+    /// The command's path as submitted, relative or absolute.
     pub path: &'a str,
     /// The path's last part; what is mined as activity.
     pub file_name: &'a str,
-    /// What follows, or `None`.
+    /// The arguments, as one text; `None` when there are none.
     pub arguments: Option<&'a str>,
 }
 

@@ -24,7 +24,7 @@ macro_rules! details {
         pub struct Details {
             $(pub $text: Option<Box<str>>,)+
             $(pub $number: Option<i64>,)+
-            /// Whether it was held.
+            /// Whether its user or an administrator kept it from starting ([`JobRecord::is_held`]).
             pub held: bool,
         }
 

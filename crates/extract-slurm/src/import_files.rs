@@ -56,18 +56,18 @@ pub struct Options {
     pub cluster: Option<String>,
     /// When a queue was looked at, for files that do not tell it.
     pub observed_at_ns: Option<i64>,
-    /// For decoding.
+    /// Options for decoding the files: the zone of their times, and the separator.
     pub import: import::Options,
 }
 
 /// What became of a file.
 #[derive(Debug)]
 pub struct FileReport {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// What it was; `None` when it was skipped or refused before that was known.
     pub kind: Option<FileKind>,
-    /// Records in it.
+    /// Number of records in the file.
     pub records: usize,
     /// Rows of `job_states` that it brought.
     pub changes: usize,

@@ -25,7 +25,7 @@ pub enum MemoryError {
     Damaged {
         /// The file below `.state/`.
         file: String,
-        /// What is wrong.
+        /// What is wrong with the file's content.
         why: String,
     },
     /// It is gone while the rows are there.
@@ -33,9 +33,9 @@ pub enum MemoryError {
         "the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset"
     )]
     Missing {
-        /// The cluster.
+        /// Name of the cluster whose queue cannot be compared.
         cluster: String,
-        /// The file.
+        /// Path of the missing file below `.state/`.
         file: String,
     },
     /// Names stand in it in another way.
@@ -43,7 +43,7 @@ pub enum MemoryError {
         "the dataset holds codes in place of names: give the key with which it was made (--pseudonymise KEYFILE of flowmine observe), or another dataset"
     )]
     HoldsCodes,
-    /// Names stand in it.
+    /// The dataset holds names in clear, and pseudonyms are now asked for.
     #[error("the dataset holds names as they are: codes in their place (--pseudonymise) need a dataset of their own")]
     HoldsNames,
 }
@@ -59,7 +59,7 @@ struct Polls {
     #[serde(default)]
     accounting_first_ns: Option<i64>,
     accounting_until_ns: Option<i64>,
-    /// Nothing for all jobs.
+    /// The users, accounts and partitions asked for, in words; empty for all jobs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     only: String,
 }
@@ -69,12 +69,12 @@ struct Polls {
 pub struct Memory {
     /// The queue at the last poll.
     pub queue: Queue,
-    /// What accounting has told.
+    /// What accounting has reported of each attempt so far.
     pub accounting: Accounting,
     /// Which jobs were asked for at the last poll, in words; nothing for all. A job that is no
     /// longer asked for has not left the queue.
     pub only: String,
-    /// How names are written.
+    /// How names are written: in clear or as pseudonyms.
     naming: Naming,
 }
 
@@ -92,7 +92,7 @@ fn in_file_name(cluster: &str) -> String {
 }
 
 impl Memory {
-    /// Nothing known.
+    /// The memory of a cluster that was never observed.
     pub fn new(cluster: &str) -> Self {
         Self { queue: Queue::new(cluster), accounting: Accounting::new(cluster), only: String::new(), naming: Naming::default() }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::{JobDependency, JobState};
 
-/// Gives pseudonyms.
+/// Gives pseudonyms for the names that an observer writes and remembers.
 pub trait Pseudonyms: Debug + Send + Sync {
     /// For the name of a cluster.
     fn cluster(&self, name: &str) -> String;
@@ -20,7 +20,7 @@ pub trait Pseudonyms: Debug + Send + Sync {
     fn text(&self, text: &str) -> String;
     /// For all names in a row but its cluster's, which is one already.
     fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r>;
-    /// Likewise.
+    /// For all names in a row of `job_dependencies` but its cluster's.
     fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r>;
 }
 
@@ -44,7 +44,7 @@ impl Naming {
         self.0.as_ref().map(|pseudonyms| pseudonyms.text("flowmine"))
     }
 
-    /// A row of `job_states`.
+    /// A row of `job_states` with its names as they are to be written.
     pub fn job_state<'r>(&self, row: &'r JobState<'_>) -> Cow<'r, JobState<'r>> {
         match &self.0 {
             None => Cow::Borrowed(row),
@@ -52,7 +52,7 @@ impl Naming {
         }
     }
 
-    /// A row of `job_dependencies`.
+    /// A row of `job_dependencies` with its names as they are to be written.
     pub fn job_dependency<'r>(&self, row: &'r JobDependency<'_>) -> Cow<'r, JobDependency<'r>> {
         match &self.0 {
             None => Cow::Borrowed(row),

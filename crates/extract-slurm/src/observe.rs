@@ -40,9 +40,9 @@ pub enum ObserveError {
     Failed {
         /// squeue, sacct or scontrol.
         command: &'static str,
-        /// Where.
+        /// Where the command ran, as [`Runner::describe`] has it.
         place: String,
-        /// Its exit code.
+        /// The command's exit code.
         status: i32,
         /// The end of what it said, made visible.
         stderr: String,
@@ -52,7 +52,7 @@ pub enum ObserveError {
     NoEnd {
         /// squeue, sacct or scontrol.
         command: &'static str,
-        /// Where.
+        /// Where the command ran, as [`Runner::describe`] has it.
         place: String,
     },
     /// The command is not there.
@@ -62,29 +62,29 @@ pub enum ObserveError {
     NotFound {
         /// squeue, sacct or scontrol.
         command: &'static str,
-        /// Where.
+        /// Where the command ran, as [`Runner::describe`] has it.
         place: String,
     },
     /// Its output was not what it should be.
     #[error("{place}: {source}")]
     Squeue {
-        /// Where.
+        /// Where squeue ran, as [`Runner::describe`] has it.
         place: String,
-        /// What is wrong.
+        /// What is wrong with squeue's output.
         source: SqueueError,
     },
     /// sacct's output was not what it should be.
     #[error("{place}: sacct: {why}")]
     Sacct {
-        /// Where.
+        /// Where sacct ran, as [`Runner::describe`] has it.
         place: String,
-        /// What is wrong.
+        /// What is wrong with sacct's output.
         why: String,
     },
     /// scontrol did not tell the cluster's name.
     #[error("`scontrol show config` on {place} does not tell the cluster's name: give it with --cluster")]
     NoClusterName {
-        /// Where.
+        /// Where scontrol ran, as [`Runner::describe`] has it.
         place: String,
     },
     /// The cluster's clock went back.
@@ -92,9 +92,9 @@ pub enum ObserveError {
         "the clock of {place} is {back_s} s behind the last poll, so that changes could not be ordered; the poll is not used: wait until the clock has caught up, or observe into another dataset"
     )]
     ClockWentBack {
-        /// Where.
+        /// Where squeue ran, as [`Runner::describe`] has it.
         place: String,
-        /// How far.
+        /// By how many seconds the clock is behind the last poll.
         back_s: i64,
     },
     /// The dataset's rows are of a cluster without a name.
@@ -102,7 +102,7 @@ pub enum ObserveError {
         "the dataset's rows are of a cluster that no imported file named, and this one is called {cluster}: observe with --cluster {UNNAMED} when it is the same, or into another dataset"
     )]
     NameComesLate {
-        /// What scontrol said.
+        /// Name of the cluster that is to be observed.
         cluster: String,
     },
     /// Other jobs are asked for than before.
@@ -110,20 +110,20 @@ pub enum ObserveError {
         "this dataset was observed with {before} and is now to be observed with {now}: jobs that are no longer asked for would seem to have left the queue; observe into another dataset"
     )]
     OtherJobs {
-        /// What was asked for.
+        /// The options with which the dataset was observed before, in words.
         before: String,
-        /// What is asked for.
+        /// The options with which it is to be observed now, in words.
         now: String,
     },
-    /// No random bytes.
+    /// The kernel gave no random bytes for the token that separates records (getrandom(2)).
     #[error("the kernel gives no random bytes for a delimiter: {0}")]
     Random(getrandom::Error),
     /// A recorded poll could not be written.
     #[error("{}: {source}", .path.display())]
     Record {
-        /// The file.
+        /// Path of the file that was to hold the poll.
         path: PathBuf,
-        /// Why.
+        /// Why the operating system refused.
         source: io::Error,
     },
     /// The dataset could not be read or written.
@@ -152,13 +152,13 @@ impl ObserveError {
 /// Whose jobs to ask for; everybody's when nothing is set. Several conditions must all hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Only {
-    /// Those of the user who asks.
+    /// Jobs of the user who asks, as in `squeue --me`.
     pub me: bool,
-    /// Of these users.
+    /// Jobs of these users, as in `squeue --user`.
     pub users: Vec<String>,
-    /// Charged to these accounts.
+    /// Jobs charged to these accounts, as in `squeue --account`.
     pub accounts: Vec<String>,
-    /// In these partitions.
+    /// Jobs in these partitions, as in `squeue --partition`.
     pub partitions: Vec<String>,
 }
 
@@ -182,10 +182,10 @@ impl Only {
     }
 }
 
-/// How to observe.
+/// Options of an observation: which jobs, of which cluster, with or without accounting.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Whose jobs.
+    /// Which jobs are asked for.
     pub only: Only,
     /// The cluster's name; asked of scontrol when not given.
     pub cluster: Option<String>,
@@ -200,7 +200,7 @@ pub struct Options {
     /// A directory where each poll's raw output is kept as a file that `flowmine import squeue`
     /// reads.
     pub record: Option<PathBuf>,
-    /// How names are written.
+    /// How names are written: in clear or as pseudonyms.
     pub naming: Naming,
 }
 
@@ -219,16 +219,16 @@ impl Default for Options {
     }
 }
 
-/// What a poll brought.
+/// What one poll found and wrote.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Records in the queue.
+    /// Number of records in squeue's answer.
     pub records: u64,
-    /// Rows of `job_states` written.
+    /// Number of rows of `job_states` written.
     pub changes: usize,
-    /// Rows of `job_dependencies` written.
+    /// Number of rows of `job_dependencies` written.
     pub dependencies: usize,
-    /// What was wrong.
+    /// What was wrong in the answers of squeue and sacct.
     pub diagnostics: Diagnostics,
     /// Why accounting told nothing this time.
     pub accounting_failed: Option<String>,
@@ -398,7 +398,7 @@ impl<'r> Observer<'r> {
         if words.is_empty() { words } else { self.options.naming.text(&words).into_owned() }
     }
 
-    /// Where squeue runs.
+    /// Where squeue runs, as [`Runner::describe`] has it.
     pub fn place(&self) -> String {
         self.runner.describe()
     }

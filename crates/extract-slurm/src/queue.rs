@@ -36,9 +36,9 @@ pub use crate::remembered::Remembered;
 /// When a poll was made, in nanoseconds on the cluster's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollTime {
-    /// Before squeue was asked.
+    /// When the poll began, before squeue was asked.
     pub began_ns: i64,
-    /// After it had answered.
+    /// When the poll ended, after squeue had answered.
     pub ended_ns: i64,
 }
 
@@ -56,12 +56,12 @@ pub struct Changes {
     pub states: Builder<JobState<'static>>,
     /// Rows of `job_dependencies`.
     pub dependencies: Builder<JobDependency<'static>>,
-    /// How names stand in them.
+    /// How names are written in the rows.
     pub naming: Naming,
 }
 
 impl Changes {
-    /// Without rows.
+    /// No rows yet; names will be written as `naming` has it.
     pub fn new(naming: Naming) -> Self {
         Self { naming, ..Self::default() }
     }
@@ -140,12 +140,12 @@ impl Queue {
         Self { cluster: cluster.into(), last: None, jobs: FxHashMap::default(), poll: 0, changed: false }
     }
 
-    /// The cluster.
+    /// Name of the cluster.
     pub fn cluster(&self) -> &str {
         &self.cluster
     }
 
-    /// When it was last looked at.
+    /// When the queue was last looked at; `None` before the first poll.
     pub fn last_poll(&self) -> Option<PollTime> {
         self.last
     }
@@ -155,7 +155,7 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Whether it was empty.
+    /// Whether it held no records at the last poll.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }

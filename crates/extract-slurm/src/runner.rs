@@ -24,12 +24,12 @@ pub const STDOUT_LIMIT: usize = 1 << 30;
 /// The most bytes of standard error that are kept: 16 MiB. More is an error.
 pub const STDERR_LIMIT: usize = 16 << 20;
 
-/// What a command left behind.
+/// What a command wrote, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// Standard output, whole.
+    /// All bytes of its standard output.
     pub stdout: Vec<u8>,
-    /// Standard error, whole.
+    /// All bytes of its standard error.
     pub stderr: Vec<u8>,
     /// The exit code; for a command that a signal ended it is 128 + the signal's number (255 where
     /// the number is unknown), as shells have it.
@@ -55,13 +55,13 @@ pub enum RunError {
     /// The shell could not be started.
     #[error("cannot start `sh` on this machine: {source}; check that /bin is on PATH and that processes may be created")]
     Start {
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A pipe to or from the local shell failed.
     #[error("talking to a local `sh` failed: {source}")]
     Io {
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The command took too long and was given up.
@@ -69,7 +69,7 @@ pub enum RunError {
     TimedOut {
         /// Where the command ran, as [`Runner::describe`] has it.
         place: String,
-        /// The time it had.
+        /// The time that the command was given.
         after: Duration,
     },
     /// A stream was longer than its limit.
@@ -79,7 +79,7 @@ pub enum RunError {
         place: String,
         /// `standard output` or `standard error`.
         stream: &'static str,
-        /// The limit in bytes.
+        /// The limit of the stream, in bytes.
         limit: usize,
     },
     /// The SSH connection or its configuration.

@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::record::JobRecord;
 
-/// A field of sacct.
+/// A field of sacct(1), as `--format` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the sacct(1) field of the name that stands beside it in COLUMNS")]
 pub enum Column {
@@ -67,7 +67,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// How many there are.
+    /// Number of fields that are known.
     pub const COUNT: usize = COLUMNS.len();
 
     /// The column that a header names. sacct prints a name in its own letters whatever was typed,

@@ -21,7 +21,7 @@ use memchr::memmem;
 
 use crate::record::JobRecord;
 
-/// A field of squeue.
+/// A field of squeue(1), as `--format` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the squeue(1) field whose letter stands beside it in FIELDS")]
 pub enum Field {
@@ -56,7 +56,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// How many there are.
+    /// Number of fields that are asked for.
     pub const COUNT: usize = FIELDS.len();
 }
 
@@ -145,7 +145,7 @@ pub fn token_of(output: &[u8]) -> Option<&[u8]> {
     (token.len() == 9).then_some(token)
 }
 
-/// Reads an output whole.
+/// Reads the output of one squeue call as a whole.
 ///
 /// `each` gets every record and where its bytes begin (line and byte offset are of use for messages
 /// only).

@@ -32,15 +32,15 @@ pub struct SubmitLine<'a> {
 /// What else is known of the job.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known<'k> {
-    /// Its name.
+    /// Name of the job.
     pub name: Option<&'k str>,
-    /// Its comment.
+    /// Comment of the job.
     pub comment: Option<&'k str>,
-    /// Its work directory.
+    /// Work directory of the job.
     pub work_dir: Option<&'k str>,
 }
 
-/// Reads a line.
+/// Reads the line with which a job was submitted, as sacct(1) prints it in `SubmitLine`.
 pub fn read<'a>(line: &'a str, known: &Known<'_>) -> SubmitLine<'a> {
     let mut reader = Reader { line, at: 0, known, found: SubmitLine::default(), is_open: false, is_named: false };
     reader.word();

@@ -16,7 +16,7 @@ use flowmine_schema::time::SECOND_NS;
 
 use crate::Row;
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "flowmine";
 
 /// In the column `source`: no file told it.
@@ -36,9 +36,9 @@ pub enum Which<'n> {
 pub struct Traced<'t> {
     /// The host, as in the tables.
     pub host: &'t str,
-    /// The trace.
+    /// The trace, as in the column `trace_ns`.
     pub trace_ns: i64,
-    /// The command's process number.
+    /// The command's process number, in the host's pid namespace.
     pub pid: i32,
     /// What it is called where its commands are tasks.
     pub name: &'t str,
@@ -51,7 +51,7 @@ struct Ran {
     work_dir: Option<String>,
     words: Vec<String>,
     executable: Option<String>,
-    /// When it was forked.
+    /// When the process was forked, as in the column `started_ns` of `processes`.
     forked_ns: Option<i64>,
     /// When it became its first program.
     first_exec_ns: Option<i64>,
@@ -74,7 +74,7 @@ struct Inside {
     before_ns: Option<i64>,
 }
 
-/// Number and start.
+/// Process number and start, which identify a process within a trace.
 type Key = (i32, Option<i64>);
 
 flowmine_schema::columns! {

@@ -48,7 +48,7 @@ pub struct Report {
     pub grown: u64,
     /// How many files of directories are nothing that the engine reads.
     pub passed_over: u64,
-    /// Rows by status, sorted.
+    /// Number of rows by their status, sorted by status.
     pub statuses: BTreeMap<String, u64>,
 }
 

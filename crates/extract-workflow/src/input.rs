@@ -49,7 +49,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     Ok(Box::new(reader))
 }
 
-/// The first bytes, unpacked.
+/// The first bytes of a file (at most 64 KiB), unpacked where it is packed.
 pub fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     open(path)?.take(1 << 16).read_to_end(&mut head)?;

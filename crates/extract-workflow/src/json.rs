@@ -23,7 +23,7 @@ pub fn from_str(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Document(value)| value)
 }
 
-/// As [`from_str`] of bytes.
+/// Reads a JSON value from bytes, as [`from_str`] does from text.
 ///
 /// # Errors
 /// As [`from_str`].

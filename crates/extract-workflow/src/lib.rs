@@ -79,7 +79,7 @@ pub struct Options {
 /// A file, or a directory that an engine reads as one thing (a task's work directory).
 #[derive(Debug)]
 pub struct Source {
-    /// Where it is.
+    /// Path of the file or directory.
     pub path: PathBuf,
     /// As in the column `source`: without folders, but for a work directory with the one above it.
     pub name: String,
@@ -114,7 +114,7 @@ impl Source {
 
 /// What an engine's module offers.
 pub trait Engine {
-    /// As in the column `engine`.
+    /// Name of the engine, as in the column `engine`.
     fn name(&self) -> &'static str;
 
     /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then

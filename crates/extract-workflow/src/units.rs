@@ -43,7 +43,7 @@ pub fn bytes(text: &str) -> Option<i64> {
     fits(number(text[..end].trim())? * 1024f64.powi(power))
 }
 
-/// `38.5%` or `38.5`.
+/// Reads a percentage such as `38.5%` or `38.5`; not negative.
 pub fn percent(text: &str) -> Option<f64> {
     number(text.trim().trim_end_matches('%').trim())
 }

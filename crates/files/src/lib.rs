@@ -51,7 +51,7 @@ use nix::unistd::{Gid, Uid, UnlinkatFlags};
 /// Why a file in a folder could not be opened, made or removed.
 #[derive(Debug)]
 pub enum FileError {
-    /// The operating system refused.
+    /// The operating system refused; its error.
     Io(io::Error),
     /// Something else lies there than there should; what.
     Foreign(&'static str),
@@ -106,7 +106,7 @@ const NOT_A_FOLDER: &str = "it is not a folder";
 const LINKED: &str = "it has more than one name (a hard link)";
 const NOT_A_NAME: &str = "it is not the name of a file";
 
-/// A directory, open.
+/// An open directory, in which files are opened and made by their names.
 #[derive(Debug)]
 pub struct Folder {
     file: File,
@@ -173,7 +173,7 @@ impl Folder {
         Ok(nix::sys::stat::fstat(&self.file)?.st_mode & 0o7777)
     }
 
-    /// Changes its permissions.
+    /// Changes the folder's permission bits (fchmod(2)).
     ///
     /// # Errors
     /// When it belongs to another.
@@ -189,7 +189,7 @@ impl Folder {
         Ok(Self { file: self.file.try_clone()?, path: self.path.clone(), owner: self.owner })
     }
 
-    /// A folder in it.
+    /// Opens a folder that lies in this one.
     ///
     /// # Errors
     /// When there is none, or something else.
@@ -333,7 +333,7 @@ impl Folder {
         Ok(nix::unistd::linkat(&self.file, one(&from)?, &self.file, one(&to)?, AtFlags::empty())?)
     }
 
-    /// Removes a file.
+    /// Removes a file that lies in this folder.
     ///
     /// # Errors
     /// When there is none, or it is a folder.
@@ -342,7 +342,7 @@ impl Folder {
         Ok(nix::unistd::unlinkat(&self.file, one(&name)?, UnlinkatFlags::NoRemoveDir)?)
     }
 
-    /// Removes an empty folder.
+    /// Removes an empty folder that lies in this one.
     ///
     /// # Errors
     /// When it is not empty.

@@ -14,7 +14,7 @@ pub enum IoCsvError {
     System {
         /// What was attempted, and where.
         what: String,
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
 }

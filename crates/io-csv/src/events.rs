@@ -12,19 +12,19 @@ use crate::field;
 use crate::path::{self, PathColumn};
 use crate::{COLUMNS, Problem};
 
-/// What a line is.
+/// What a line of the file of operations is.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every line is an event, and one is alive at a time")]
 pub enum Decoded<'a> {
     /// Empty, a comment or a header.
     Nothing,
-    /// An operation.
+    /// An operation on a file.
     Event(Event<'a>),
-    /// Rejected.
+    /// A line that is rejected, and why.
     Bad(Problem),
 }
 
-/// An operation.
+/// An operation, as a line tells it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Event<'a> {
     /// Its row, without host and trace.
@@ -68,7 +68,7 @@ pub const MAX_PID: u64 = 4 << 20;
 /// asks for it.
 const LARGEFILE: u32 = 0x8000;
 
-/// Reads lines.
+/// Decodes the lines of one file of operations, whose header says where columns stand.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     /// For each of [`COLUMNS`] its position in a line.

@@ -7,7 +7,7 @@ pub fn trimmed(field: &[u8]) -> &[u8] {
     field.trim_ascii()
 }
 
-/// Decimal digits only.
+/// Reads a number of decimal digits only; `None` for anything else.
 pub fn unsigned(field: &[u8]) -> Option<u64> {
     if field.is_empty() {
         return None;
@@ -71,7 +71,7 @@ fn fixed_point(field: &[u8]) -> Option<(u64, u64)> {
 /// What a number of that many digits behind the point is multiplied with; none without digits.
 const SCALES: [u64; 10] = [0, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
 
-/// Seconds, as nanoseconds.
+/// Reads a number of seconds and gives nanoseconds.
 pub fn seconds(field: &[u8]) -> Option<i64> {
     let (whole, billionths) = fixed_point(field)?;
     i64::try_from(whole.checked_mul(1_000_000_000)?.checked_add(billionths)?).ok()

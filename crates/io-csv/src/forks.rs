@@ -15,7 +15,7 @@ pub struct Fork {
     pub at_ns: i64,
     /// Who forked; `None` when not known (0).
     pub parent: Option<i32>,
-    /// Who began.
+    /// Number of the process that was forked.
     pub pid: i32,
     /// Id of its cgroup; `None` when not known (0).
     pub cgroup: Option<i64>,

@@ -85,9 +85,9 @@ pub const COLUMNS: [&str; 15] = [
     "path",
 ];
 
-/// The file of operations.
+/// Name of the file that holds the operations of a host.
 pub const EVENTS: &str = "file-bpf.csv";
-/// The file of forks.
+/// Name of the file that holds the forks of a host, with their cgroups.
 pub const FORKS: &str = "cgroups.csv";
 /// What the table `hosts` calls this backend.
 pub const BACKEND: &str = "io-csv";
@@ -97,7 +97,7 @@ pub const BACKEND: &str = "io-csv";
 pub struct Problem {
     /// A short fixed name, for diagnostics.
     pub code: &'static str,
-    /// One sentence.
+    /// What is wrong, as one sentence.
     pub message: String,
     /// Column in bytes, from 1.
     pub column: u64,

@@ -15,16 +15,16 @@ use sha2::{Digest, Sha256};
 pub const LONGEST: usize = 64 << 10;
 const BLOCK: usize = 1 << 20;
 
-/// One line.
+/// A line of a file, and whether it is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// From 1.
+    /// Number of the line, counted from 1.
     pub number: u64,
     /// Without its end (`\n` or `\r\n`); empty when it is too long.
     pub bytes: &'a [u8],
     /// Whether a newline ended it, not the file.
     pub ended: bool,
-    /// Longer than [`LONGEST`].
+    /// Whether the line is longer than [`LONGEST`].
     pub too_long: bool,
 }
 
@@ -59,7 +59,7 @@ impl Lines {
         Ok(if packed { Self::new(flate2::read::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))) } else { Self::new(file) })
     }
 
-    /// The lines of anything.
+    /// Reads the lines of anything that can be read.
     pub fn new(input: impl Read + 'static) -> Self {
         Self {
             input: Box::new(input),

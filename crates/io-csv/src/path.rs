@@ -15,12 +15,12 @@ use std::borrow::Cow;
 
 use flowmine_schema::text::{decode, encode};
 
-/// What the column says.
+/// What the column of the path tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathColumn<'a> {
-    /// Nothing.
+    /// No path.
     None,
-    /// This path.
+    /// The whole path.
     Path(Cow<'a, str>),
     /// A path of which the end is missing, and with it that it is one.
     Cut,
@@ -30,7 +30,7 @@ pub enum PathColumn<'a> {
 const CUT_AT: usize = 240;
 /// How many parts of a path it gathers.
 pub const MOST_PARTS: usize = 10;
-/// How many bytes of a part.
+/// How many bytes of a part of a path it gathers.
 pub const LONGEST_PART: usize = 63;
 
 /// Reads the column, with its padding.

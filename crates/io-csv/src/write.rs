@@ -29,16 +29,16 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// Who forked a process.
+    /// The columns of `processes` that make the file of forks.
     struct ForkRow of Process { host, trace_ns, pid, process_start_ns, as_of_ns, started_ns, parent_pid, cgroup_id }
 }
 
 /// Which operations: from this moment on, and before that one, by their beginnings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Period {
-    /// Nanoseconds since 1970.
+    /// The first moment, UTC nanoseconds since 1970; `None` for no bound.
     pub from_ns: Option<i64>,
-    /// Nanoseconds since 1970.
+    /// The moment before which operations began, UTC nanoseconds since 1970; `None` for no bound.
     pub to_ns: Option<i64>,
 }
 
@@ -53,9 +53,9 @@ impl Period {
 pub struct Written {
     /// How many hosts: a directory each.
     pub hosts: u64,
-    /// Lines of `file-bpf.csv`.
+    /// Number of lines of `file-bpf.csv` that hold operations.
     pub events: u64,
-    /// Lines of `cgroups.csv`.
+    /// Number of lines of `cgroups.csv` that hold forks.
     pub forks: u64,
     /// Operations left out by their kind, because the format has no letter for it.
     pub other_ops: BTreeMap<String, u64>,
@@ -404,7 +404,7 @@ fn seconds(ns: i64, out: &mut Vec<u8>) {
     point(ns as u64 / 1_000_000, out);
 }
 
-/// A number of thousandths.
+/// Writes a count of thousandths as a decimal number with three digits after the point.
 fn point(thousandths: u64, out: &mut Vec<u8>) {
     let mut buffer = [0; 21];
     let at = digits(thousandths / 1000, &mut buffer);

@@ -15,7 +15,7 @@ pub enum DropError {
     /// There is no such column.
     #[error("there is no column {name:?} that can be dropped: did you mean {nearest}?")]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for, of which there is no column.
         name: String,
         /// The column whose name is most like it.
         nearest: &'static str,
@@ -23,7 +23,7 @@ pub enum DropError {
     /// The log is made of it.
     #[error("{name} cannot be dropped, because events and cases are made of it; these can: {}", droppable().collect::<Vec<_>>().join(", "))]
     Required {
-        /// The column.
+        /// Name of the column.
         name: &'static str,
     },
 }
@@ -96,7 +96,7 @@ impl DropColumns {
         Ok(Self { columns, attributes })
     }
 
-    /// Whether none is dropped.
+    /// Whether no column and no attribute is dropped.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty() && self.attributes.is_empty()
     }

@@ -11,7 +11,7 @@ use crate::pseudonym::Pseudonymiser;
 /// The rules for rows. The default changes nothing.
 #[derive(Debug, Clone, Default)]
 pub struct RowRules {
-    /// Replaces names.
+    /// Replaces names by pseudonyms; `None` leaves names as they are.
     pub pseudonymiser: Option<Pseudonymiser>,
     /// Columns of `job_states` that become null.
     pub drop: DropColumns,

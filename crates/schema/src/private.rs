@@ -21,7 +21,7 @@ pub enum Private {
     Group,
     /// An account's name.
     Account,
-    /// A quality of service.
+    /// The name of a quality of service (QOS).
     Qos,
     /// Partitions or queues, with commas between.
     Partitions,
@@ -36,7 +36,7 @@ pub enum Private {
     JsonLine,
     /// What a user wrote about a job.
     Comment,
-    /// A message.
+    /// The message of a diagnostic.
     Message,
     /// What a site has called something.
     Label,

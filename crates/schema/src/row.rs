@@ -44,9 +44,9 @@ impl ColumnKind {
 /// One column of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnDef {
-    /// Its name, with the unit at its end.
+    /// Name of the column, with the unit at its end.
     pub name: &'static str,
-    /// Its type.
+    /// Type of the column's values.
     pub kind: ColumnKind,
     /// Whether it can be null, which means unknown.
     pub nullable: bool,
@@ -65,15 +65,15 @@ pub const HOST: &str = "host";
 /// A column that takes values, null where they are unknown. One of another kind than the value
 /// leaves it out.
 pub trait ColumnSink {
-    /// Appends text.
+    /// Appends a text, or null.
     fn text(&mut self, value: Option<&str>);
-    /// Appends a 64-bit integer.
+    /// Appends a 64-bit integer, or null.
     fn i64(&mut self, value: Option<i64>);
-    /// Appends a 32-bit integer.
+    /// Appends a 32-bit integer, or null.
     fn i32(&mut self, value: Option<i32>);
-    /// Appends a floating-point number.
+    /// Appends a floating-point number, or null.
     fn f64(&mut self, value: Option<f64>);
-    /// Appends true or false.
+    /// Appends true or false, or null.
     fn bool(&mut self, value: Option<bool>);
 }
 
@@ -96,7 +96,7 @@ pub trait ColumnSource {
 pub trait Value<'a>: Sized + Default {
     /// The column's type.
     const KIND: ColumnKind;
-    /// Whether null is possible.
+    /// Whether the column can hold null.
     const NULLABLE: bool;
     /// Appends to a column that is being built.
     fn push<S: ColumnSink>(&self, column: &mut S);
@@ -127,7 +127,7 @@ pub enum Cell<'c, 'a> {
     Text(&'c mut Cow<'a, str>),
     /// Text that may be unknown.
     OptText(&'c mut Option<Cow<'a, str>>),
-    /// What is no text.
+    /// A number or a truth value, which can only be cleared.
     Other(&'c mut dyn Clear),
 }
 
@@ -279,7 +279,7 @@ impl<'a> Value<'a> for Cow<'a, str> {
 pub trait View: Sized + Send {
     /// The row with its text borrowed for `'a`.
     type Of<'a>: Record<'a>;
-    /// The table.
+    /// The table whose columns these are.
     type Table: Row;
     /// The columns, in the order of the type's fields.
     const COLUMNS: &'static [ColumnDef];
@@ -388,15 +388,15 @@ pub const fn says_what_of(columns: &[ColumnDef]) -> bool {
 /// Copies or lends the text of a row, for [`table!`](crate::table) and
 /// [`columns!`](crate::columns).
 pub trait Own {
-    /// The owned value.
+    /// The value with owned text.
     type Kept;
     /// The value with its text borrowed.
     type Lent<'l>
     where
         Self: 'l;
-    /// Copies what is borrowed.
+    /// Takes or copies the text, so that the value owns it.
     fn own(self) -> Self::Kept;
-    /// Borrows the text.
+    /// The value with text borrowed from this one.
     fn lend(&self) -> Self::Lent<'_>;
 }
 impl Own for Cow<'_, str> {

@@ -6,7 +6,7 @@
 
 use hashbrown::HashTable;
 
-/// No number.
+/// Stands for the number of a text that has none.
 pub const NONE: u32 = u32::MAX;
 
 /// Words before numbers that have a table.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 
-/// Nanoseconds in a second.
+/// Number of nanoseconds in a second.
 pub const SECOND_NS: i64 = 1_000_000_000;
 
 /// Whole seconds since 1970 as nanoseconds, `None` when out of range.

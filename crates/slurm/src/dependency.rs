@@ -36,11 +36,11 @@ pub enum TargetKind {
     Job,
     /// One task of an array.
     ArrayTask,
-    /// A whole array.
+    /// An array as a whole.
     Array,
     /// Earlier jobs of the same user with the same name.
     UserAndName,
-    /// Another word.
+    /// None of these: another word in the column.
     Other,
 }
 
@@ -66,9 +66,9 @@ impl TargetKind {
 /// How the terms of an expression combine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
-    /// `,`: all must hold.
+    /// All terms must hold; Slurm writes `,` between them.
     And,
-    /// `?`: one suffices.
+    /// One term suffices; Slurm writes `?` between them.
     Or,
 }
 
@@ -82,16 +82,16 @@ impl Operator {
     }
 }
 
-/// One term.
+/// One term of a dependency, such as `afterok:7` (sbatch(1), `--dependency`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// `afterok` and so on, as written.
     pub kind: String,
-    /// What it waits for.
+    /// The job, task, array or name that is waited for.
     pub target: Target,
     /// Delay in seconds, 0 for none.
     pub delay_s: i64,
-    /// What squeue says in parentheses.
+    /// The term's state that squeue writes in parentheses, such as `unfulfilled`.
     pub state: Option<String>,
 }
 
@@ -122,12 +122,12 @@ impl std::fmt::Display for Term {
     }
 }
 
-/// An expression.
+/// A dependency expression: terms that are joined by one operator.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expression {
     /// `None` for a single term.
     pub operator: Option<Operator>,
-    /// The terms in order.
+    /// The terms in the order of the expression.
     pub terms: Vec<Term>,
 }
 

@@ -8,10 +8,10 @@
 /// Why a list was not expanded.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum HostListError {
-    /// Not a host list.
+    /// The text is not a host list as Slurm writes them; why not.
     #[error("not a Slurm host list: {0}")]
     Malformed(&'static str),
-    /// Too many.
+    /// The list has more names than the caller allows, which is the number.
     #[error("more than {0} nodes in one host list")]
     TooMany(usize),
 }

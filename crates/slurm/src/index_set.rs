@@ -72,7 +72,7 @@ impl IndexSet {
         at > 0 && index <= self.ranges[at - 1].1
     }
 
-    /// Whether there is none.
+    /// Whether the set has no indices.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

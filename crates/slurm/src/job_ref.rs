@@ -6,20 +6,20 @@ use std::borrow::Cow;
 /// Which job something is told of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum JobRef<'a> {
-    /// A plain job.
+    /// A job that is neither of an array nor a component of a heterogeneous job.
     Single,
     /// A task of an array.
     Task {
         /// The array's id.
         array: i64,
-        /// The index.
+        /// Index of the task in the array.
         task: i64,
     },
     /// What is still pending of an array, with Slurm's list of indices (`3-9%3`, without brackets).
     PendingArray {
         /// The array's id.
         array: i64,
-        /// The list.
+        /// Slurm's list of the indices that are pending, without brackets.
         tasks: Cow<'a, str>,
     },
     /// A component of a heterogeneous job.

@@ -10,15 +10,15 @@ pub enum Phase {
     Waiting,
     /// Has nodes that are being made ready.
     Configuring,
-    /// Runs.
+    /// The job runs.
     Running,
-    /// Stopped for a while.
+    /// The job is stopped for a while, and may run again.
     Paused,
     /// Its size is being changed.
     Resizing,
     /// Is being signalled, cleans up, or stages files out.
     Ending,
-    /// Over.
+    /// The job has ended.
     Ended,
     /// The attempt is over, the job goes back into the queue.
     Requeued,
@@ -58,7 +58,7 @@ macro_rules! states {
             /// All 24, in the order of the manual page.
             pub const ALL: [State; 24] = [$(State::$variant),+];
 
-            /// The full name: `PENDING`.
+            /// The full name of the state, such as `PENDING`.
             pub fn name(&self) -> &str {
                 match self {
                     $(State::$variant => $name,)+

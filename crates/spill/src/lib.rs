@@ -66,7 +66,7 @@ struct Entry {
     end: u32,
 }
 
-/// Takes records.
+/// Takes records and sorts them by key, in a temporary file where they are many.
 pub struct Sorter {
     memory: usize,
     /// Where the temporary file goes, if not where `TMPDIR` says.
@@ -142,7 +142,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Everything in order.
+    /// Sorts what was taken and gives all records in the order of their keys.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
@@ -251,7 +251,7 @@ fn error_in(dir: Option<&Path>, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-/// Records by key.
+/// Records in the order of their keys, in memory or in a temporary file.
 pub struct Sorted {
     arena: Vec<u8>,
     entries: Vec<Entry>,
@@ -266,7 +266,7 @@ impl Sorted {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -281,10 +281,10 @@ impl Sorted {
     }
 }
 
-/// Goes through sorted records.
+/// Goes through sorted records, from the first to the last.
 pub struct Walk<'s> {
     sorted: &'s Sorted,
-    /// In memory.
+    /// Place of the next record in memory.
     next: usize,
     merge: Option<Merge>,
 }

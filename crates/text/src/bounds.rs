@@ -34,7 +34,7 @@ impl Bounds {
 /// Why an input is not read further, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// From 1.
+    /// Number of the line, counted from 1.
     pub line: u64,
     /// In bytes from the beginning of the text, from 0.
     pub byte: u64,
@@ -95,12 +95,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// For text in lines.
+    /// A gate for text in lines, whose length is bounded.
     pub fn lines(bounds: Bounds) -> Self {
         Self::new(bounds, Records::Documents, Shape::Lines)
     }
 
-    /// For JSON.
+    /// A gate for JSON, whose depth, parts and records are bounded.
     pub fn json(bounds: Bounds, records: Records) -> Self {
         Self::new(bounds, records, Shape::Json)
     }
@@ -255,7 +255,7 @@ pub struct Gated<R> {
 }
 
 impl<R: Read> Gated<R> {
-    /// Before the first byte.
+    /// Puts a gate before a reader of which nothing was read.
     pub fn new(reader: R, gate: Gate) -> Self {
         Self { reader, gate }
     }

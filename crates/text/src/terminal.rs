@@ -19,7 +19,7 @@ pub struct Visible<W> {
 const LONGEST: usize = 1 << 16;
 
 impl<W: Write> Visible<W> {
-    /// Before the first byte.
+    /// A writer to `out` through which nothing was written yet.
     pub fn new(out: W) -> Self {
         Self { out, pending: Vec::new() }
     }

@@ -25,7 +25,7 @@ fn read(clock: ClockId) -> i64 {
     clock_gettime(clock).map_or(0, |time| time.tv_sec() * 1_000_000_000 + time.tv_nsec())
 }
 
-/// Nanoseconds after boot.
+/// The time since boot in nanoseconds (`CLOCK_BOOTTIME`, clock_gettime(2)).
 pub fn boot_ns() -> u64 {
     read(ClockId::CLOCK_BOOTTIME) as u64
 }

@@ -71,7 +71,7 @@ impl Held {
         }
     }
 
-    /// Its process number, which its program will have.
+    /// Process number of the child, which its program will have.
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -93,7 +93,7 @@ impl Held {
     }
 }
 
-/// A command that runs.
+/// A command that was started and is traced.
 pub struct Running {
     child: Child,
 }
@@ -117,7 +117,7 @@ impl Running {
         }
     }
 
-    /// Passes a signal on.
+    /// Sends the command a signal (kill(2)).
     pub fn signal(&self, signal: libc::c_int) {
         if let Ok(pid) = i32::try_from(self.child.id()) {
             // SAFETY: kill(2) takes numbers. The child was not waited for to its end, so the number is its own; when it has ended there is nobody to tell.

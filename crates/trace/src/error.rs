@@ -13,7 +13,7 @@ pub enum TraceError {
     System {
         /// What was attempted, and where.
         what: String,
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// This backend does not work here; the text says why and what would help.

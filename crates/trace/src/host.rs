@@ -9,15 +9,15 @@ use crate::clock;
 /// A host, for the table `hosts`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostFacts {
-    /// `uname -n`.
+    /// The host's name, `uname -n`.
     pub name: String,
-    /// `/proc/sys/kernel/random/boot_id`.
+    /// Id of the boot, `/proc/sys/kernel/random/boot_id`.
     pub boot_id: Option<String>,
-    /// `uname -r`.
+    /// Release of the kernel, `uname -r`.
     pub kernel: Option<String>,
-    /// `uname -m`.
+    /// The machine's architecture, `uname -m`.
     pub architecture: Option<String>,
-    /// Processors online.
+    /// Number of processors that are online.
     pub processors: Option<u32>,
     /// Main memory in bytes.
     pub memory_bytes: Option<u64>,

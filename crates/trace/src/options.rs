@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use crate::record::Op;
 
-/// How much is kept.
+/// How much a trace keeps of reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// Reads and writes are added up; all else is kept one by one.
     Totals,
-    /// Each operation is kept.
+    /// Each operation is kept, reads and writes too.
     Events,
 }
 
 impl Detail {
-    /// As it stands in the tables.
+    /// The word for it in the tables.
     pub fn name(self) -> &'static str {
         match self {
             Detail::Totals => "totals",
@@ -27,16 +27,16 @@ impl Detail {
 /// What is kept of command lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandLines {
-    /// Nothing.
+    /// Nothing is kept.
     None,
-    /// The first word.
+    /// The first word only, the program's name.
     Program,
     /// All of it, up to [`Options::arguments_bytes`].
     All,
 }
 
 impl CommandLines {
-    /// As it stands in the tables.
+    /// The word for it in the tables.
     pub fn name(self) -> &'static str {
         match self {
             CommandLines::None => "none",
@@ -69,15 +69,15 @@ pub struct Filters {
     pub cgroups: Vec<PathBuf>,
     /// Processes, with all that they fork.
     pub pids: Vec<u32>,
-    /// Effective users.
+    /// Effective user ids.
     pub uids: Vec<u32>,
-    /// Effective groups.
+    /// Effective group ids.
     pub gids: Vec<u32>,
     /// Types of file systems, such as `ext4`.
     pub file_systems: Vec<String>,
     /// Types of file systems that are left out.
     pub file_systems_out: Vec<String>,
-    /// Operations.
+    /// Kinds of operations.
     pub ops: Vec<Op>,
     /// Directories, with all below, as the host sees them.
     pub directories: Vec<PathBuf>,
@@ -114,9 +114,9 @@ pub const PSEUDO_FILE_SYSTEMS: &[&str] = &[
 /// Everything that a trace is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// How much is kept.
+    /// How much is kept of reads and writes.
     pub detail: Detail,
-    /// What is recorded.
+    /// What is recorded at all.
     pub filters: Filters,
     /// Names of environment variables that are kept of each process.
     pub environment: Vec<String>,

@@ -5,11 +5,11 @@
 /// One thing that a backend needs or can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What was looked at.
+    /// What was looked at, in words.
     pub what: String,
     /// Whether it is there; `None` when that could not be found out.
     pub holds: Option<bool>,
-    /// What was found.
+    /// What was found, in words.
     pub found: String,
     /// The one line that would change it.
     pub remedy: Option<String>,
@@ -34,9 +34,9 @@ impl Check {
 /// What was found out about one backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// `ebpf`, `fuse`, `ptrace`.
+    /// Name of the backend: `ebpf`, `fuse` or `ptrace`.
     pub backend: &'static str,
-    /// Whether it works here.
+    /// Whether the backend can trace on this host.
     pub works: bool,
     /// How, such as the hooks; or why not, in a sentence.
     pub how: String,
@@ -49,7 +49,7 @@ pub struct Verdict {
 /// What is to be traced, as far as the choice depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
-    /// A command is started.
+    /// Whether a command is to be started and traced.
     pub command: bool,
     /// Directories are named over which an overlay can lie: all but `/`.
     pub directories: bool,

@@ -13,12 +13,12 @@ pub struct ProcessKey {
     pub start_boot_ns: u64,
 }
 
-/// A file generation.
+/// A file generation: an inode number is used again, with its generation it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileKey {
     /// Device number as stat(2) tells it.
     pub device: u64,
-    /// Inode number.
+    /// Inode number as stat(2) tells it.
     pub inode: u64,
     /// Generation of the inode; `None` where it cannot be had.
     pub generation: Option<u32>,
@@ -30,9 +30,9 @@ macro_rules! names {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[doc = $variant_doc])+ $variant,)+ }
         impl $name {
-            /// All of them.
+            /// All variants, in the order of their declaration.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
-            /// As it stands in the tables.
+            /// The word for it in the tables.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
             }
@@ -49,9 +49,9 @@ names! {
     pub enum Op {
         /// open(2) and kin.
         Open = "open",
-        /// Bytes left a file.
+        /// Bytes were read from a file.
         Read = "read",
-        /// Bytes went into a file.
+        /// Bytes were written to a file.
         Write = "write",
         /// A descriptor was closed by a call.
         Close = "close",
@@ -93,9 +93,9 @@ names! {
 names! {
     /// What a file is, as far as it is recorded.
     pub enum FileKind {
-        /// A regular file.
+        /// A regular file (`S_IFREG`, inode(7)).
         Regular = "regular",
-        /// A block device.
+        /// A block device (`S_IFBLK`, inode(7)).
         Block = "block",
     }
 }
@@ -103,55 +103,55 @@ names! {
 /// CPU time of a thread in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuTime {
-    /// In user mode.
+    /// CPU time in user mode.
     pub user_ns: u64,
-    /// In the kernel.
+    /// CPU time in the kernel.
     pub system_ns: u64,
 }
 
-/// One operation.
+/// One operation on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation<'a> {
-    /// Whose.
+    /// The process that did it.
     pub process: ProcessKey,
-    /// Which thread's.
+    /// Number of the thread that did it.
     pub tid: u32,
-    /// What.
+    /// What was done.
     pub op: Op,
-    /// By what.
+    /// By what bytes were moved.
     pub via: Via,
-    /// When the call began.
+    /// When the call began, in nanoseconds after boot.
     pub start_boot_ns: u64,
-    /// When it ended.
+    /// When the call ended, in nanoseconds after boot.
     pub end_boot_ns: Option<u64>,
     /// The open file description: a number that the backend gives to no other one of the trace. It
     /// becomes `handle` of the tables.
     pub open_file: Option<u64>,
-    /// The file.
+    /// The file on which it was done.
     pub file: Option<FileKey>,
-    /// What it is; told with `Open`.
+    /// Kind of the file; given with `Open`.
     pub kind: Option<FileKind>,
-    /// Type of its file system; told with `Open`.
+    /// Type of its file system; given with `Open`.
     pub file_system: Option<&'a str>,
-    /// Its size in bytes; told with `Open`.
+    /// Size of the file in bytes; given with `Open`.
     pub file_size: Option<u64>,
-    /// Where the transfer began.
+    /// Offset in the file at which the transfer began, in bytes.
     pub offset: Option<u64>,
-    /// Bytes asked for.
+    /// Bytes that the call asked for.
     pub size: Option<u64>,
     /// Bytes moved, 0, or the negative error number.
     pub result: Option<i64>,
-    /// See `io_events.flags`.
+    /// Flags of the call, see `io_events.flags`.
     pub flags: Option<u32>,
-    /// As the host sees it.
+    /// Path of the file as the host sees it.
     pub path: Option<&'a [u8]>,
-    /// As the process sees it, where that differs.
+    /// Path of the file as the process sees it, where that differs.
     pub container_path: Option<&'a [u8]>,
     /// The second path of rename and link.
     pub new_path: Option<&'a [u8]>,
     /// CPU time of the thread when the call began.
     pub cpu_start: Option<CpuTime>,
-    /// And when it ended.
+    /// CPU time of the thread when the call ended.
     pub cpu_end: Option<CpuTime>,
 }
 
@@ -187,21 +187,21 @@ impl Operation<'_> {
 /// traced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenFile<'a> {
-    /// When it was found.
+    /// When the file was found open, in nanoseconds after boot.
     pub at_boot_ns: u64,
     /// See [`Operation::open_file`].
     pub open_file: Option<u64>,
-    /// The file.
+    /// The file that is open.
     pub file: FileKey,
-    /// What it is.
+    /// Whether it is a regular file or a block device.
     pub kind: Option<FileKind>,
     /// Type of its file system.
     pub file_system: Option<&'a str>,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub size: Option<u64>,
-    /// As the host sees it.
+    /// Path of the file as the host sees it.
     pub path: Option<&'a [u8]>,
-    /// As the process sees it, where that differs.
+    /// Path of the file as the process sees it, where that differs.
     pub container_path: Option<&'a [u8]>,
 }
 
@@ -210,11 +210,11 @@ pub struct OpenFile<'a> {
 pub struct Sum {
     /// How many, failed ones included.
     pub calls: u64,
-    /// Bytes moved.
+    /// Bytes that were moved.
     pub bytes: u64,
-    /// How many failed.
+    /// Number of calls that failed.
     pub errors: u64,
-    /// Time spent in them.
+    /// Time spent in the calls, in nanoseconds.
     pub time_ns: u64,
     /// The lowest offset and the end of the highest range.
     pub range: Option<(u64, u64)>,
@@ -223,61 +223,61 @@ pub struct Sum {
 /// Reads and writes of a process on an open file, added up since the last time they were told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
-    /// Whose.
+    /// The process whose calls are added up.
     pub process: ProcessKey,
     /// See [`Operation::open_file`].
     pub open_file: Option<u64>,
-    /// The file.
+    /// The file that was read and written.
     pub file: FileKey,
     /// When the first of them began.
     pub first_boot_ns: u64,
     /// When the last of them ended.
     pub last_boot_ns: u64,
-    /// Reads.
+    /// The calls that read.
     pub read: Sum,
-    /// Writes.
+    /// The calls that wrote.
     pub write: Sum,
-    /// Page faults on mappings.
+    /// Number of page faults on mappings of the file.
     pub faults: u64,
 }
 
 /// What happened to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessChange {
-    /// It ran already when tracing began.
+    /// The process ran already when tracing began.
     Running,
-    /// It was forked.
+    /// The process was forked.
     Fork,
-    /// It became another program.
+    /// The process became another program (execve(2)).
     Exec,
     /// Something is known of it that was not, such as another cgroup or its counters so far.
     Update,
-    /// It ended: the status of wait(2).
+    /// The process ended, with this status of wait(2).
     Exit(Option<i32>),
 }
 
 /// What a process is; `None` leaves what was known before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProcessFacts {
-    /// Who forked it.
+    /// The process that forked it.
     pub parent: Option<ProcessKey>,
     /// Its number in its innermost pid namespace, where that differs.
     pub container_pid: Option<u32>,
-    /// Effective user.
+    /// Effective user id.
     pub uid: Option<u32>,
-    /// Effective group.
+    /// Effective group id.
     pub gid: Option<u32>,
     /// Id of its v2 cgroup.
     pub cgroup_id: Option<u64>,
-    /// Path of it.
+    /// Path of its v2 cgroup.
     pub cgroup_path: Option<Vec<u8>>,
     /// Controller and path in each v1 hierarchy.
     pub cgroup_v1: Option<Vec<(String, Vec<u8>)>>,
     /// Path of its program, as the host sees it.
     pub executable: Option<Vec<u8>>,
-    /// Its working directory, as the host sees it.
+    /// Working directory of the process, as the host sees it.
     pub work_dir: Option<Vec<u8>>,
-    /// Its command line.
+    /// Its command line, word by word.
     pub arguments: Option<Vec<Vec<u8>>>,
     /// Whether `arguments` is not all of it.
     pub arguments_cut: bool,
@@ -290,78 +290,79 @@ pub struct ProcessFacts {
 pub struct Counters {
     /// CPU time of all its threads.
     pub cpu: Option<CpuTime>,
-    /// `rchar`.
+    /// Bytes that calls have read, `rchar` of proc_pid_io(5).
     pub rchar_bytes: Option<u64>,
-    /// `wchar`.
+    /// Bytes that calls have written, `wchar` of proc_pid_io(5).
     pub wchar_bytes: Option<u64>,
-    /// `syscr`.
+    /// Number of calls that read, `syscr` of proc_pid_io(5).
     pub read_calls: Option<u64>,
-    /// `syscw`.
+    /// Number of calls that wrote, `syscw` of proc_pid_io(5).
     pub write_calls: Option<u64>,
-    /// `read_bytes`.
+    /// Bytes fetched from storage, `read_bytes` of proc_pid_io(5).
     pub read_bytes: Option<u64>,
-    /// `write_bytes`.
+    /// Bytes sent to storage, `write_bytes` of proc_pid_io(5).
     pub write_bytes: Option<u64>,
-    /// `cancelled_write_bytes`.
+    /// Bytes that it kept from being sent, by truncating a file for example;
+    /// `cancelled_write_bytes` of proc_pid_io(5).
     pub cancelled_write_bytes: Option<u64>,
-    /// Calls on directories.
+    /// Calls on directories, where they are counted.
     pub directories: Option<DirectoryCalls>,
 }
 
 /// How often a process called what, while it was traced; failed calls included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DirectoryCalls {
-    /// mkdir(2) and mkdirat(2).
+    /// Calls of mkdir(2) and mkdirat(2).
     pub mkdir: u64,
     /// rmdir(2), and unlinkat(2) of a directory.
     pub rmdir: u64,
-    /// symlink(2) and symlinkat(2).
+    /// Calls of symlink(2) and symlinkat(2).
     pub symlink: u64,
-    /// getdents(2) and getdents64(2).
+    /// Calls of getdents(2) and getdents64(2).
     pub readdir: u64,
     /// stat(2), lstat(2), fstat(2), fstatat(2), statx(2); `None` where these are not counted.
     pub stat: Option<u64>,
 }
 
-/// News of a process.
+/// A change of a process, with what is then known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessNews {
-    /// Whose.
+    /// The process that changed.
     pub process: ProcessKey,
-    /// When.
+    /// When it changed, in nanoseconds after boot.
     pub at_boot_ns: u64,
-    /// What.
+    /// What happened to the process.
     pub change: ProcessChange,
-    /// What is known with it.
+    /// What is known of the process at this change.
     pub facts: ProcessFacts,
-    /// What it has used, where it is known.
+    /// What the process has used so far, where it is known.
     pub counters: Counters,
 }
 
-/// Records that never arrived.
+/// Records that were lost before they arrived here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// On which processor.
+    /// Number of the processor on which they were lost.
     pub processor: Option<u32>,
     /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `totals`, `open-file`, `request`
     /// (one to the overlay).
     pub kind: &'static str,
     /// Why: `ring-full`, `table-full`, `unreadable`, `no-descriptor`, `caller-unseen`, … .
     pub reason: &'static str,
-    /// How many.
+    /// Number of records that were lost.
     pub count: u64,
     /// Bytes that they moved, where these were still counted.
     pub bytes: Option<u64>,
-    /// After this moment.
+    /// They were lost after this moment, in nanoseconds after boot.
     pub not_before_boot_ns: u64,
-    /// Before this one.
+    /// They were lost before this moment, in nanoseconds after boot.
     pub observed_boot_ns: u64,
 }
 
-/// What a backend produces.
+/// A record, as every backend produces it and the [`crate::Recorder`] takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record<'a> {
-    /// An operation.
+    /// An operation on a file.
     Operation(Operation<'a>),
     /// A file that was open already.
     OpenFile(OpenFile<'a>),
@@ -369,8 +370,8 @@ pub enum Record<'a> {
     FileGone(u64),
     /// Operations that were added up.
     Totals(Totals),
-    /// News of a process.
+    /// A change of a process.
     Process(Box<ProcessNews>),
-    /// Something was lost.
+    /// Records that were lost.
     Loss(Loss),
 }

@@ -35,29 +35,29 @@ use writing::{Counts, Gathered, Writing};
 /// What a backend says of itself, for the table `hosts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backend {
-    /// `ebpf`, `fuse`, `ptrace`.
+    /// Name of the backend: `ebpf`, `fuse` or `ptrace`.
     pub name: &'static str,
-    /// Its hooks.
+    /// The backend's hooks, as in the column `hooks` of `hosts`.
     pub hooks: Option<String>,
     /// The size of its ring in bytes.
     pub ring_bytes: Option<u64>,
 }
 
-/// How a trace went.
+/// How a trace went, in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// Operations that arrived, added up ones included, without those of which the rows could not
     /// be written.
     pub received: u64,
-    /// Rows of `io_events`.
+    /// Number of rows of `io_events`.
     pub events: u64,
-    /// Rows of `io_totals`.
+    /// Number of rows of `io_totals`.
     pub totals: u64,
-    /// Process generations.
+    /// Number of process generations that were seen.
     pub processes: u64,
     /// Records of any kind that were lost, and calls that could not be seen.
     pub lost: u64,
-    /// The same by reason.
+    /// Records that were lost, by the reason of the loss.
     pub lost_by_reason: BTreeMap<&'static str, u64>,
     /// Operations among them: with those received they are what was counted.
     pub lost_operations: u64,
@@ -156,7 +156,7 @@ impl Recorder {
         (boot_ns as i64).saturating_add(self.host.boot_offset_ns)
     }
 
-    /// Takes one record.
+    /// Takes one record of a backend.
     ///
     /// # Errors
     /// None at present: what cannot be written is counted.
@@ -467,7 +467,7 @@ impl Recorder {
         self.outcome.clone()
     }
 
-    /// What was asked.
+    /// The options with which the trace was started.
     pub fn options(&self) -> &Options {
         &self.options
     }

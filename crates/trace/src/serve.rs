@@ -30,7 +30,7 @@ pub struct Door {
 
 /// Somebody who asks, and waits for the answer.
 pub struct Asking {
-    /// His process.
+    /// Number of the process that asks.
     pub pid: u32,
     stream: UnixStream,
 }

@@ -18,10 +18,10 @@ use crate::error::TraceError;
 use crate::recorder::Outcome;
 use crate::witness::Witness;
 
-/// How a trace ended.
+/// What a trace has recorded when it ends, and how its command ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// What was recorded.
+    /// The counts of what was recorded and lost.
     pub outcome: Outcome,
     /// How the command ended; `None` when there was none, or when it was not waited for.
     pub status: Option<ExitStatus>,
@@ -36,7 +36,7 @@ fn bit(signal: libc::c_int) -> u64 {
     u32::try_from(signal - 1).ok().and_then(|shift| 1u64.checked_shl(shift)).unwrap_or(0)
 }
 
-/// Every signal that came.
+/// Signals that this process has caught since they were passed on last.
 static CAME: Bits = Bits::new(0);
 /// Those of them that somebody sent to us.
 static SENT: Bits = Bits::new(0);
@@ -132,12 +132,12 @@ pub struct Stop {
     around: Option<Arc<Mutex<Around>>>,
     /// How long the trace lasts at most, from [`Stop::begin`] on.
     pub duration: Option<Duration>,
-    /// When it began.
+    /// When the trace began.
     begun: OnceLock<Instant>,
 }
 
 impl Stop {
-    /// Never, until [`Stop::tell`].
+    /// One that never asks a trace to stop, until [`Stop::tell`].
     pub fn never() -> Self {
         Stop { told: Arc::default(), listens: false, around: None, duration: None, begun: OnceLock::new() }
     }

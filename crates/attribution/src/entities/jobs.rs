@@ -21,19 +21,19 @@ fn short(host: &str) -> String {
 /// An attempt at a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownJob {
-    /// Its cluster.
+    /// Name of the Slurm cluster.
     pub cluster: String,
-    /// As Slurm prints it.
+    /// The job's id as Slurm prints it, such as `8_3`.
     pub job: String,
-    /// Slurm's raw id.
+    /// Slurm's raw job id.
     pub job_id: i64,
-    /// Its submission.
+    /// Submit time, UTC nanoseconds since 1970.
     pub submit_ns: Option<i64>,
     /// When it was submitted or first seen.
     pub since_ns: i64,
-    /// When it started.
+    /// When the attempt started, UTC nanoseconds since 1970.
     pub start_ns: Option<i64>,
-    /// When it ended.
+    /// When the attempt ended, UTC nanoseconds since 1970.
     pub ended_ns: Option<i64>,
     /// The name of its user.
     pub user: Option<Box<str>>,
@@ -41,7 +41,7 @@ pub struct KnownJob {
     pub node_list: Option<Arc<str>>,
 }
 
-/// All attempts.
+/// All attempts at jobs, to be looked up by raw job id.
 #[derive(Debug, Default)]
 pub struct KnownJobs {
     all: Vec<KnownJob>,

@@ -15,10 +15,10 @@ use flowmine_dataset::Dataset;
 
 use crate::AttributionError;
 
-/// Tasks and jobs.
+/// The tasks and jobs to which processes may belong.
 #[derive(Debug, Default)]
 pub struct Entities {
-    /// Attempts at tasks.
+    /// Attempts at tasks, from `task_runs`.
     pub tasks: Tasks,
     /// Attempts at jobs.
     pub jobs: KnownJobs,

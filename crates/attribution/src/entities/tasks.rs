@@ -23,47 +23,47 @@ pub type Moment = (i64, Option<i64>);
 pub struct Task {
     /// Engine, run, task and attempt as one id: `makeflow:diamond:1795179770.5/3#1`.
     pub key: String,
-    /// Its engine.
+    /// Name of the workflow engine, as in `task_runs`.
     pub engine: String,
-    /// Its run's id.
+    /// Id of the run, as in `task_runs`.
     pub run_id: Option<String>,
-    /// Its run's name.
+    /// Name of the run, as in `task_runs`.
     pub run_name: Option<String>,
     /// The task in the run.
     pub task_id: Option<String>,
-    /// Which attempt, from 1.
+    /// Number of the attempt at the task, from 1.
     pub attempt: Option<i64>,
-    /// As the engine shows it.
+    /// Name of the attempt as the engine shows it.
     pub name: String,
-    /// What it is an instance of.
+    /// The task in the workflow that it is an instance of.
     pub logical_task: String,
     /// The engine's name of its result.
     pub cache_key: Option<String>,
-    /// Where it ran.
+    /// Work directory of the attempt.
     pub work_dir: Option<String>,
-    /// What its executor calls it.
+    /// Id that the executor gave it, such as a job id.
     pub native_id: Option<String>,
-    /// What that is.
+    /// What kind of id `native_id` is.
     pub native_kind: Option<String>,
-    /// The machine.
+    /// Host on which the attempt ran.
     pub host: Option<String>,
-    /// As whom its engine ran.
+    /// Name of the user as whom its engine ran.
     pub user: Option<String>,
-    /// Its container.
+    /// Id of the attempt's container.
     pub container_id: Option<String>,
-    /// Its script or command line.
+    /// Script or command line of the attempt.
     pub command: Option<String>,
     /// When it was handed to the executor.
     pub submitted: Option<Moment>,
-    /// When it began.
+    /// When the attempt began.
     pub started: Option<Moment>,
-    /// When it had ended.
+    /// When the attempt had ended.
     pub finished: Option<Moment>,
     /// When its earlier result was taken.
     pub cached: Option<Moment>,
-    /// What became of it.
+    /// What became of the attempt, as in `status` of `task_runs`.
     pub status: String,
-    /// Its exit code.
+    /// Exit code of the attempt.
     pub exit_code: Option<i64>,
     /// The outputs that it declares, of an engine whose jobs are found by them; empty once they are
     /// in [`Tasks`].
@@ -145,7 +145,7 @@ impl<T> Default for SameKey<T> {
 }
 
 impl<T: AsRef<Task>> SameKey<T> {
-    /// Takes a row.
+    /// Takes a row; of rows that do not contradict each other the one that tells more is kept.
     pub(crate) fn push(&mut self, told: T) {
         match self.0.iter_mut().find(|known| !known.as_ref().contradicts(told.as_ref())) {
             Some(known) if told.as_ref().told() >= known.as_ref().told() => *known = told,
@@ -154,7 +154,7 @@ impl<T: AsRef<Task>> SameKey<T> {
         }
     }
 
-    /// One of them.
+    /// The first of the attempts, if there is one.
     pub(crate) fn first(&self) -> Option<&T> {
         self.0.first()
     }
@@ -267,12 +267,12 @@ impl Tasks {
         tasks
     }
 
-    /// How many there are.
+    /// Number of attempts.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no attempts.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -282,12 +282,12 @@ impl Tasks {
         &self.all[at as usize]
     }
 
-    /// All in order.
+    /// All attempts in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = &Task> {
         self.all.iter()
     }
 
-    /// Those that ran in a directory.
+    /// Numbers of the attempts that ran in a directory.
     pub fn in_work_dir(&self, dir: &str) -> &[u32] {
         self.by_work_dir.get(dir.trim_end_matches('/')).map_or(&[], Vec::as_slice)
     }
@@ -297,12 +297,12 @@ impl Tasks {
         self.by_native_id.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Those in this container.
+    /// Numbers of the attempts that ran in the container with this id.
     pub fn in_container(&self, id: &str) -> &[u32] {
         self.by_container.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Those that their run calls so, of any engine.
+    /// Numbers of the attempts that their run calls so, of any engine.
     pub fn with_task_id(&self, id: &str) -> &[u32] {
         self.by_task_id.get(id).map_or(&[], Vec::as_slice)
     }

@@ -12,7 +12,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// As in the table `links`.
+    /// The strength's word in the table `links`.
     pub fn name(self) -> &'static str {
         match self {
             Strength::Guessed => "guessed",
@@ -27,7 +27,7 @@ impl Strength {
 pub enum Claim {
     /// A task attempt, by its number in [`crate::entities::Tasks`].
     Task(u32),
-    /// A Slurm job.
+    /// A Slurm job, by what the process shows of it.
     Job(JobClaim),
     /// A pod, by its uid.
     Pod(String),
@@ -40,9 +40,9 @@ pub enum Claim {
 /// A Slurm job as a process shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JobClaim {
-    /// Slurm's raw id.
+    /// Slurm's raw job id.
     pub id: i64,
-    /// Its cluster, if that is shown.
+    /// Name of the Slurm cluster, if that is shown.
     pub cluster: Option<String>,
     /// The step: `0`, `batch`, `extern`, `interactive`.
     pub step: Option<String>,
@@ -51,13 +51,13 @@ pub struct JobClaim {
 /// A claim, and who makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What.
+    /// What the process belongs to.
     pub claim: Claim,
-    /// By which rule.
+    /// Name of the rule that made the claim.
     pub rule: &'static str,
     /// How far to trust it.
     pub strength: Strength,
-    /// On what evidence.
+    /// What the rule saw, as text.
     pub evidence: String,
     /// Since when; a child that was forked before does not inherit it. `i64::MIN` when it holds for
     /// all of the process.

@@ -12,19 +12,19 @@ use crate::entities::Run;
 /// What was observed of a process.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// Its host.
+    /// Name of the host.
     pub host: String,
-    /// Its number.
+    /// Process number in the host's pid namespace.
     pub pid: i64,
     /// Its number in its own pid namespace, if that is another.
     pub container_pid: Option<i64>,
-    /// When it started.
+    /// When the process started, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When it ended.
+    /// When the process ended, UTC nanoseconds since 1970.
     pub exit_ns: Option<i64>,
-    /// Its cgroup's path in the v2 hierarchy.
+    /// Path of the process's cgroup in the v2 hierarchy.
     pub cgroup_path: Option<String>,
-    /// Its paths in the v1 hierarchies.
+    /// Paths of the process's cgroups in the v1 hierarchies.
     pub cgroup_v1: Vec<String>,
     /// Environment variables that were kept.
     pub environment: Vec<(String, String)>,
@@ -43,11 +43,11 @@ pub struct Facts {
 pub struct Program {
     /// Since when; `None` when it was so from the beginning.
     pub exec_ns: Option<i64>,
-    /// Its command line.
+    /// The program's command line, word by word.
     pub command_line: Option<Vec<String>>,
     /// Whether the command line is not all of it.
     pub command_line_cut: bool,
-    /// Its working directory when it began.
+    /// Working directory of the process when it began the program.
     pub work_dir: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Program {
 }
 
 impl Facts {
-    /// Of a row of `processes`.
+    /// The facts that a row of `processes` tells.
     pub fn of(row: &Process<'_>) -> Self {
         let object = |text: &Option<Cow<'_, str>>| -> Vec<(String, String)> {
             let map = text.as_deref().and_then(|text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok());
@@ -113,21 +113,21 @@ fn programs(row: &Process<'_>) -> Vec<Program> {
 /// A file that a process opened for reading, of which a rule may know whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// As the host sees it.
+    /// Path of the file as the host sees it.
     pub path: String,
-    /// As the process sees it, if that differs.
+    /// Path of the file as the process sees it, if that differs.
     pub container_path: Option<String>,
-    /// When.
+    /// When the process opened it, UTC nanoseconds since 1970.
     pub at_ns: i64,
 }
 
 /// Where a process is, as found by the rules that look at it alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its job.
+    /// The Slurm job in which the process is.
     pub job: Option<JobClaim>,
-    /// Its pod.
+    /// Uid of the pod in which the process is.
     pub pod: Option<String>,
-    /// Its container.
+    /// Id of the container in which the process is.
     pub container: Option<String>,
 }

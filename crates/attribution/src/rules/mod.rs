@@ -91,7 +91,7 @@ pub fn find_by_place(place: &Place, facts: &Facts, entities: &Entities) -> Vec<F
 /// What is decided between findings of one kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Decision<'f> {
-    /// The finding that holds.
+    /// The finding that holds; `None` when there is none or they contradict each other.
     pub holds: Option<&'f Finding>,
     /// One that contradicts it or, when none holds, two that contradict each other.
     pub against: Vec<&'f Finding>,

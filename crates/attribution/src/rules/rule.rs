@@ -9,7 +9,7 @@ pub type AddClaim<'f> = dyn FnMut(Claim, String) + 'f;
 
 /// A way to find out where a process belongs.
 pub trait Rule: Sync {
-    /// Its name, as in the table `links`.
+    /// Name of the rule, as in the table `links`.
     fn name(&self) -> &'static str;
     /// How far its findings can be trusted.
     fn strength(&self) -> Strength;

@@ -167,7 +167,7 @@ pub enum FoldArg {
 }
 
 impl FoldArg {
-    /// As models have it.
+    /// The option as the type that models use.
     pub fn fold(self) -> Fold {
         match self {
             Self::Never => Fold::Never,

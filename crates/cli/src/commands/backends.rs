@@ -16,7 +16,7 @@ pub use backend::Backend;
 /// All that there are, built or not.
 const NAMES: [&str; 3] = ["ebpf", "fuse", "ptrace"];
 
-/// Those of this build.
+/// The backends that are part of this build, as its features say.
 pub fn built() -> &'static [Backend] {
     &[
         #[cfg(feature = "ebpf")]

@@ -9,7 +9,7 @@ use crate::args::{Correlate, TimestampArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
-/// Writes the derived tables.
+/// Runs `flowmine correlate`: writes the derived tables.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let only = args.case_notion.as_deref().map(jobs::notion).transpose()?;
     let dataset = jobs::open(&args.dataset, args.written)?;

@@ -281,7 +281,7 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
     })
 }
 
-/// How graphs are drawn.
+/// How graphs are drawn, as the command's options say.
 fn options(args: &Discover) -> dfg_picture::Options {
     use dfg_picture::{Options, Show, Statistic};
     let picture = &args.picture;

@@ -19,7 +19,7 @@ use crate::outcome::Outcome;
 use crate::progress::Stage;
 use crate::{messages, output};
 
-/// Writes an event log.
+/// Runs `flowmine export`: writes an event log or the I/O of a dataset.
 pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     if args.format == LogFormat::IoCsv {
         return io_csv::export(args);

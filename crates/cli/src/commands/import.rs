@@ -21,7 +21,7 @@ use crate::messages::{self, counted};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
 
-/// Imports files.
+/// Runs `flowmine import`: imports files into a dataset.
 pub fn run(args: &Import) -> anyhow::Result<Outcome> {
     match args {
         Import::Squeue(args) => slurm(args),

@@ -14,7 +14,7 @@ use crate::progress::Stage;
 /// How many files with warnings or errors are shown.
 const SHOWN: usize = 10;
 
-/// Imports traces.
+/// Runs `flowmine import io-csv`: imports traces.
 pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
     for dir in &args.dirs {
         let is_dir = std::fs::metadata(dir).with_context(|| dir.display().to_string())?.is_dir();
@@ -47,7 +47,7 @@ pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
     Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 
-/// Writes traces.
+/// Runs `flowmine export` in the format io-csv: writes traces.
 pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     let what = "io-csv holds the I/O of a dataset";
     anyhow::ensure!(args.source.log.is_none(), "{what}: --log is for event logs");

@@ -75,7 +75,7 @@ impl Unknown {
         Self { accounts: all(&filter.accounts), users: all(&filter.users) }
     }
 
-    /// Looks for them.
+    /// Looks for the names among jobs; those that some job has are no longer unknown.
     pub fn look(&mut self, jobs: &Jobs) {
         for (users, names) in [(false, &mut self.accounts), (true, &mut self.users)] {
             for name in names {

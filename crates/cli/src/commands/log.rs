@@ -24,7 +24,7 @@ use crate::progress::Stage;
 
 /// A log and whether something of its source was lost.
 pub struct Loaded {
-    /// The log, filtered.
+    /// The log, with the events that pass the filter.
     pub log: ActivityLog,
     /// Whether the exit code must say that something is missing.
     pub lossy: bool,

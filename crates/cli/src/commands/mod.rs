@@ -50,7 +50,7 @@ pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
     privileges::lent_to().is_none() || privileges::keep_of_lent(&needed)
 }
 
-/// Runs a command.
+/// Runs the command of a command line.
 pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         Command::Observe(args) => observe::run(&args),

@@ -9,7 +9,7 @@ use crate::args::Cli;
 use crate::outcome::Outcome;
 use crate::output;
 
-/// Prints a completion script.
+/// Prints the completion script of a shell.
 pub fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
     output::write(None, |out| {
         let mut script = Vec::new();
@@ -19,7 +19,7 @@ pub fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// Writes the manual pages.
+/// Writes the manual pages into a directory, or the main one to standard output.
 pub fn manual(dir: Option<&Path>) -> anyhow::Result<Outcome> {
     let mut command = Cli::command();
     command.build();

@@ -241,7 +241,7 @@ struct Numbers {
     tasks: Option<TaskSummary>,
     /// Warnings in the dataset and from correlating.
     warnings: u64,
-    /// Rejected inputs.
+    /// Number of inputs that were rejected.
     errors: u64,
 }
 

@@ -24,9 +24,9 @@ use crate::progress::Stage;
 
 /// Where a log comes from.
 pub enum Source {
-    /// Jobs.
+    /// The jobs or tasks of a dataset.
     Jobs(Dataset),
-    /// Somebody else's log.
+    /// A log of another program, from a file or imported.
     Log(LogFile),
 }
 
@@ -94,11 +94,11 @@ pub fn has_losses(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
-/// What a case is.
+/// What a case is: of jobs, of tasks, or of the objects of a type.
 pub enum Notion {
-    /// A notion of jobs.
+    /// A case notion of jobs.
     Jobs(&'static dyn CaseNotion),
-    /// A notion of tasks.
+    /// A case notion of tasks.
     Tasks(TaskNotion),
     /// The objects of a type.
     Objects(String),
@@ -128,11 +128,11 @@ pub fn notion(name: Option<&str>, dataset: &Dataset) -> anyhow::Result<Notion> {
 pub struct Selection<'a> {
     /// What is in an object-centric log, if there is to be one.
     pub objects: Option<task_log::objects::ObjectSelection>,
-    /// Logs of cases.
+    /// The case notions of which logs are written.
     pub notions: &'a [&'static dyn CaseNotion],
-    /// Of which events.
+    /// Which events are in the logs.
     pub filter: &'a FilterArgs,
-    /// Which moment counts.
+    /// Which of the possible moments of an event counts.
     pub timestamp: Timestamp,
     /// What is done to rows before.
     pub rules: &'a RowRules,

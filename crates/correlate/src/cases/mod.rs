@@ -22,7 +22,7 @@ pub use notion::{Assignment, CaseNotion};
 
 use crate::exchanges::Exchanges;
 
-/// Every notion.
+/// All case notions of jobs.
 pub static ALL: &[&dyn CaseNotion] = &[&Dependency, &AccountGroup, &DataFlow];
 
 /// The notion of that name.

@@ -24,7 +24,7 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// Who belongs to whom.
+    /// The columns of `links` that tell which job a task, pod or container belongs to.
     struct BelongingRow of Link { source_type, source_scope, source, target_type, target_scope, target, target_ns, relation }
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Job {
     pub submit_ns: Option<i64>,
 }
 
-/// To whom somebody belongs.
+/// A job, or another owner, to which a task, pod or container belongs.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Job(Job),
@@ -101,7 +101,7 @@ impl Names {
     }
 }
 
-/// Takes the rows.
+/// Takes rows of `data_flow` and `links`, to be sorted.
 #[derive(Default)]
 pub struct Rows {
     names: Names,
@@ -265,7 +265,7 @@ pub struct SortedRows {
     names: Names,
     /// Of tasks, pods and containers, by number.
     jobs_of: FxHashMap<u32, Vec<Job>>,
-    /// Each job by itself.
+    /// All jobs by their numbers, so that one can be given as a slice.
     as_it_is: Vec<Job>,
     sorted: Sorted,
     any: bool,

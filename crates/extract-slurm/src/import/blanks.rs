@@ -180,7 +180,7 @@ fn whole_terms<'a>(expression: Cow<'a, str>, line: u64, diagnostics: &mut Diagno
     (!whole.is_empty()).then(|| Cow::Owned(whole.to_owned()))
 }
 
-/// Columns of fixed width.
+/// Layout of a text table whose columns have fixed widths, as squeue(1) prints them.
 struct Layout {
     /// For each column but the last: the byte between it and the next.
     gaps: Vec<usize>,

@@ -7,24 +7,24 @@ use super::kind::FileKind;
 /// Why a file could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// Nothing in it.
+    /// The file holds nothing but blanks.
     #[error("the file is empty")]
     Empty,
-    /// Packed.
+    /// The file is compressed or archived; it is not unpacked here.
     #[error("the file is packed with {with}: unpack it first ({unpack})")]
     Packed {
-        /// The packer.
+        /// Name of the format or program that packed it, for the message.
         with: &'static str,
         /// The command that undoes it.
         unpack: &'static str,
     },
-    /// UTF-16.
+    /// The file is text in UTF-16.
     #[error("the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)")]
     Utf16,
-    /// No kind fits.
+    /// The file is none of the kinds of [`FileKind`].
     #[error("line {line} is {seen:?}, which is the beginning of none of: {}", kinds())]
     Unrecognised {
-        /// From 1.
+        /// Number of the line, counted from 1.
         line: u64,
         /// The beginning of that line, made visible.
         seen: String,
@@ -34,7 +34,7 @@ pub enum ImportError {
     Header {
         /// The kind that was tried.
         kind: FileKind,
-        /// From 1.
+        /// Number of the header's line, counted from 1.
         line: u64,
         /// In bytes, from 1.
         column: u64,
@@ -46,11 +46,11 @@ pub enum ImportError {
     Json {
         /// The kind that was tried.
         kind: FileKind,
-        /// From 1.
+        /// Number of the line, counted from 1.
         line: u64,
         /// In bytes, from 1.
         column: u64,
-        /// What the parser said.
+        /// The JSON parser's message.
         why: String,
     },
     /// Several polls one after the other.
@@ -59,7 +59,7 @@ pub enum ImportError {
              parts, each with its time"
     )]
     SeveralPolls {
-        /// From 1.
+        /// Number of the line with which the second poll begins, counted from 1.
         line: u64,
     },
     /// One queue of several clusters.
@@ -67,7 +67,7 @@ pub enum ImportError {
         "the jobs are of several clusters ({clusters}), whose ids may be the same: import one file a cluster (`squeue -M NAME --json`)"
     )]
     SeveralClusters {
-        /// Their names.
+        /// Names of the clusters.
         clusters: String,
     },
     /// More than can be held.
@@ -75,12 +75,12 @@ pub enum ImportError {
         "there are more than {MOST_RECORDS} jobs in the file: split it and import its parts (sacct can be asked with --starttime and --endtime)"
     )]
     TooMany,
-    /// Every row was rejected.
+    /// Every row of the file was rejected.
     #[error("not one of the {rejected} rows can be read as {}{}: {why}", kind.name(), place(*line))]
     NothingUsable {
         /// The kind that was tried.
         kind: FileKind,
-        /// How many.
+        /// Number of rejected rows.
         rejected: u64,
         /// Of the first rejected one, where known.
         line: Option<u64>,

@@ -15,7 +15,7 @@ pub enum Imported<'a> {
         source: &'static str,
         /// The jobs in the order of the file.
         records: Vec<JobRecord<'a>>,
-        /// If the content says.
+        /// Name of the cluster, if the content tells it.
         cluster: Option<String>,
         /// Whether every job of the file is in `records`. When rows were rejected, or the file is
         /// cut short, a job that is missing here may still be in the queue.
@@ -27,7 +27,7 @@ pub enum Imported<'a> {
         source: &'static str,
         /// In the order of the file.
         entries: Vec<(i64, JobRecord<'a>)>,
-        /// If the content says.
+        /// Name of the cluster, if the content tells it.
         cluster: Option<String>,
     },
     /// What accounting remembers: one record a job attempt, with the I/O of its steps.

@@ -27,7 +27,7 @@ pub enum Number {
     Nothing,
     /// `infinite: true`, or Slurm's INFINITE.
     Infinite,
-    /// A number.
+    /// A number that is neither of these.
     Is(i64),
     /// Something that is no number.
     Odd,
@@ -43,7 +43,7 @@ impl Number {
     }
 }
 
-/// One job's keys.
+/// One job of a file, its keys and their values.
 pub struct Job {
     keys: Map<String, Value>,
     /// Strings are as the file has them: their backslashes must still be doubled
@@ -153,9 +153,9 @@ pub fn number(value: Option<&Value>) -> Number {
 /// What stands around the jobs.
 #[derive(Debug, Default)]
 pub struct Around {
-    /// `meta`.
+    /// The file's `meta`, as it stands there; null without one.
     pub meta: Value,
-    /// `last_update`.
+    /// The file's `last_update`.
     pub last_update: Value,
     /// How many jobs there were.
     pub jobs: u64,
@@ -291,7 +291,7 @@ impl<F> Whole<'_, F> {
     }
 }
 
-/// The list of jobs.
+/// Reads the list of jobs of a file, one job after the other.
 struct Jobs<'w, 'r, F>(&'w mut Whole<'r, F>);
 
 impl<'de, F: FnMut(&Job, &mut Diagnostics)> DeserializeSeed<'de> for Jobs<'_, '_, F> {

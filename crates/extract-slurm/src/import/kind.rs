@@ -1,6 +1,6 @@
 //! Which files there are.
 
-/// What a file is.
+/// The format of a file that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// squeue's text.
@@ -11,16 +11,16 @@ pub enum FileKind {
     SacctText,
     /// sacct's JSON.
     SacctJson,
-    /// A SLURMminer log.
+    /// A log of SLURMminer: rows of squeue, each with the time at which it was seen.
     SlurmMiner,
 }
 
 impl FileKind {
-    /// All of them.
+    /// Every kind, in the order in which messages list them.
     pub const ALL: [FileKind; 5] =
         [FileKind::SqueueText, FileKind::SqueueJson, FileKind::SacctText, FileKind::SacctJson, FileKind::SlurmMiner];
 
-    /// For messages.
+    /// Name of the kind as messages have it, such as `squeue --json`.
     pub fn name(self) -> &'static str {
         match self {
             FileKind::SqueueText => "squeue text",

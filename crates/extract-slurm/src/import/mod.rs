@@ -118,7 +118,7 @@ fn header_kind(line: &[u8]) -> Option<FileKind> {
     }
 }
 
-/// Reads a file.
+/// Reads the bytes of a file as the given kind.
 ///
 /// # Errors
 /// [`ImportError`] when nothing in it is usable. Otherwise what was rejected is in `diagnostics`.

@@ -50,7 +50,7 @@ const KEEP: &[&str] = &[
     "working_directory",
 ];
 
-/// Reads a file.
+/// Reads what `sacct --json` printed (sacct(1)).
 ///
 /// # Errors
 /// See [`ImportError`].

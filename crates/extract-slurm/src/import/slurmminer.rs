@@ -26,7 +26,7 @@ use super::zone::Zone;
 use crate::squeue::Field;
 use flowmine_slurm::units::shown;
 
-/// Reads a log.
+/// Reads a SLURMminer log.
 ///
 /// # Errors
 /// See [`ImportError`].

@@ -62,7 +62,7 @@ const KEEP: &[&str] = &[
     "user_name",
 ];
 
-/// Reads a file.
+/// Reads what `squeue --json` printed (squeue(1)).
 ///
 /// # Errors
 /// See [`ImportError`].
@@ -186,7 +186,7 @@ pub(super) fn minutes(number: Number) -> Option<i64> {
     number.value()?.checked_mul(60)
 }
 
-/// MiB in bytes.
+/// Converts mebibytes (2^20 bytes) to bytes; `None` where that is more than an `i64` holds.
 pub(super) fn mebibytes(number: Option<i64>) -> Option<i64> {
     number?.checked_mul(1 << 20)
 }

@@ -319,7 +319,7 @@ struct Preamble<'a> {
     cluster: Option<String>,
     header_line: u64,
     header: &'a [u8],
-    /// Where the header begins.
+    /// Byte offset at which the header's line begins.
     offset: usize,
 }
 
@@ -468,7 +468,7 @@ fn delimited<'a>(
     Ok((records, cluster))
 }
 
-/// Splits and checks rows.
+/// Splits rows at the separator, and checks each field against its column.
 pub(super) struct Rows<'c> {
     pub width: usize,
     pub separator: &'c [u8],

@@ -109,7 +109,7 @@ pub fn separator(header: &[u8], known: impl Fn(&[u8]) -> bool) -> Option<Separat
     found.map(|found| Separator::Bytes(found.to_vec()))
 }
 
-/// Splits a line.
+/// Splits a line at each separator.
 pub fn split<'a>(line: &'a [u8], separator: &[u8]) -> impl Iterator<Item = &'a [u8]> {
     let mut ends: Vec<usize> =
         if separator.len() == 1 { memchr_iter(separator[0], line).collect() } else { memmem::find_iter(line, separator).collect() };

@@ -9,7 +9,7 @@ use super::kind::Options;
 /// Times without zone, and saying once that a zone had to be assumed.
 #[derive(Debug)]
 pub(super) struct Zone {
-    /// Seconds east of UTC.
+    /// Offset of the zone in seconds east of UTC.
     pub offset_s: i64,
     /// Whether it is known, or was already warned about.
     pub is_known: bool,

@@ -39,7 +39,7 @@ enum Answer {
     Refused,
     /// The server took the key and the signature, and still did not let us in.
     WantsMore,
-    /// The connection is gone.
+    /// The connection was closed during the attempt.
     Gone,
     /// There was no answer in time.
     TimedOut,

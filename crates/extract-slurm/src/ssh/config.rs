@@ -34,12 +34,12 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The local user's name, for `%u` and as the login name when none is given.
     pub user: Option<String>,
-    /// The environment, for `${NAME}`.
+    /// Environment variables, for `${NAME}` in config files.
     pub variables: BTreeMap<String, String>,
 }
 
 impl Surroundings {
-    /// Those of this process.
+    /// The home folder, user and environment of this process.
     pub fn of_this_process() -> Self {
         let variables: BTreeMap<String, String> =
             std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
@@ -58,7 +58,7 @@ impl Surroundings {
         Self { home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()), user, variables }
     }
 
-    /// `~/.ssh/NAME`.
+    /// The path `~/.ssh/NAME`; `None` without a home folder.
     pub fn dot_ssh(&self, name: &str) -> Option<PathBuf> {
         Some(self.home.as_ref()?.join(".ssh").join(name))
     }
@@ -67,9 +67,9 @@ impl Surroundings {
 /// One config file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The file.
+    /// Path of the config file.
     pub file: PathBuf,
-    /// Whether its absence is an error.
+    /// Whether it is an error that there is no such file.
     pub required: bool,
     /// Whether to refuse it when others can write to it, as OpenSSH does with `~/.ssh/config`.
     pub private: bool,
@@ -96,18 +96,18 @@ impl Source {
 /// A private key file that the config names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityFile {
-    /// The file.
+    /// Path of the private key file.
     pub path: PathBuf,
     /// Whether a config line or an option named it; otherwise it is one of the usual places.
     pub named: bool,
 }
 
-/// Where the agent is.
+/// How the SSH agent is reached, as `IdentityAgent` of ssh_config(5) says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentSocket {
-    /// No agent is asked.
+    /// No agent is asked for keys.
     None,
-    /// The socket.
+    /// Path of the agent's Unix socket.
     Path(PathBuf),
 }
 
@@ -118,13 +118,13 @@ pub struct HostConfig {
     pub host_name: String,
     /// The port to connect to.
     pub port: u16,
-    /// The login name.
+    /// The name to log in with.
     pub user: String,
     /// Private keys, in the order in which they are tried.
     pub identity_files: Vec<IdentityFile>,
     /// Whether the agent may only use keys that stand in `identity_files`.
     pub identities_only: bool,
-    /// The agent.
+    /// Which SSH agent is asked.
     pub agent: AgentSocket,
     /// The user's known_hosts files; a new key goes into the first.
     pub user_known_hosts: Vec<PathBuf>,
@@ -140,7 +140,7 @@ pub struct HostConfig {
     pub warnings: Vec<String>,
 }
 
-/// File and line.
+/// File and line of an ssh config file, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     file: Arc<Path>,

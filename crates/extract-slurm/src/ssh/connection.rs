@@ -28,7 +28,7 @@ use crate::runner::{Output, RunError, STDERR_LIMIT, STDOUT_LIMIT, signal_number}
 pub struct Limits {
     /// Finding the host's addresses, and connecting to each of them.
     pub connect: Duration,
-    /// The SSH handshake.
+    /// The SSH handshake with one host.
     pub handshake: Duration,
     /// Each exchange of the login; an agent may ask its user for a confirmation.
     pub login: Duration,
@@ -53,14 +53,14 @@ impl Default for Limits {
 
 /// Why a command gave no output, and whether the same command may be sent again.
 pub(crate) struct Failure {
-    /// What to tell.
+    /// Why the command gave no output.
     pub error: RunError,
     /// Whether the connection broke before the command had produced anything, so that trying again
     /// is harmless.
     pub again: bool,
 }
 
-/// An open connection.
+/// An open SSH connection to one host.
 pub(crate) struct Connection {
     session: Session,
     carrier: Carrier,
@@ -68,7 +68,7 @@ pub(crate) struct Connection {
     limits: Limits,
 }
 
-/// What carries the bytes.
+/// What carries the connection's bytes: a TCP connection, or a way through a jump host.
 enum Carrier {
     Tcp(TcpStream),
     Jump(Way),
@@ -85,7 +85,7 @@ impl Carrier {
 
 /// One host of a route, and how to speak of it.
 pub(crate) struct Hop {
-    /// How to reach it.
+    /// How to reach and log in to the host.
     pub host: HostConfig,
     /// User, host and port, for messages; with the host before it on the way.
     pub place: String,
@@ -330,7 +330,7 @@ struct Collected {
     stderr: Vec<u8>,
 }
 
-/// One command at work.
+/// One command that runs, and what it has written so far.
 struct Exchange<'a> {
     connection: &'a Connection,
     channel: Channel,

@@ -28,21 +28,21 @@ pub enum SshError {
     /// A line of an ssh config file that matters here cannot be understood.
     #[error("{}:{line}: {what}; correct the line, or give another file with --ssh-config", shown(.file))]
     Config {
-        /// The file.
+        /// The ssh config file.
         file: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// What is wrong with the line.
         what: String,
     },
     /// A file that must be read could not be read.
     #[error("cannot read {}: {source}; {advice}", shown(.file))]
     Read {
-        /// The file.
+        /// The file that could not be read.
         file: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
-        /// What to do.
+        /// What the user can do about it.
         advice: &'static str,
     },
     /// The config wants a way through a command.
@@ -54,7 +54,7 @@ pub enum SshError {
     Proxy {
         /// The host as it was given, escaped.
         host: String,
-        /// The config file.
+        /// The ssh config file.
         file: PathBuf,
         /// The line, counted from 1.
         line: usize,
@@ -77,7 +77,7 @@ pub enum SshError {
         place: String,
         /// What the jump host or libssh2 said.
         why: String,
-        /// What to do.
+        /// What the user can do about it.
         advice: &'static str,
         /// Whether the jump host tried and the next host did not answer.
         away: bool,
@@ -87,7 +87,7 @@ pub enum SshError {
     Resolve {
         /// The host, escaped.
         host: String,
-        /// What the resolver said.
+        /// The resolver's message.
         why: String,
     },
     /// No address accepted a TCP connection.
@@ -98,12 +98,12 @@ pub enum SshError {
         /// What happened at each address.
         why: String,
     },
-    /// The SSH handshake failed.
+    /// The SSH handshake with the server failed.
     #[error("{place} did not complete the SSH handshake: {why}; check with `ssh -v` that an SSH server answers there")]
     Handshake {
         /// Host and port, escaped.
         place: String,
-        /// What libssh2 said.
+        /// libssh2's message.
         why: String,
     },
     /// No file knows this host.
@@ -153,17 +153,17 @@ pub enum SshError {
     /// A new key could not be recorded.
     #[error("cannot add the host key to {}: {source}; make the file writable, or add the key yourself", shown(.file))]
     RecordHostKey {
-        /// The known_hosts file.
+        /// The known_hosts file that the key was to be added to.
         file: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A private key that others can read.
     #[error("the private key {} has mode {mode:04o}: others can read it, so it is not used; run `chmod 600` on it", shown(.file))]
     KeyPermissions {
-        /// The key file.
+        /// The private key file.
         file: PathBuf,
-        /// Its permission bits.
+        /// The file's permission bits (`mode & 0o7777` of stat(2)).
         mode: u32,
     },
     /// An encrypted key, and no passphrase.
@@ -172,7 +172,7 @@ pub enum SshError {
          passphrase with --ssh-passphrase-fd N, or run on a terminal", shown(.file)
     )]
     PassphraseMissing {
-        /// The key file.
+        /// The private key file.
         file: PathBuf,
     },
     /// An encrypted key, and a wrong passphrase.
@@ -182,7 +182,7 @@ pub enum SshError {
         shown(.file)
     )]
     PassphraseWrong {
-        /// The key file.
+        /// The private key file.
         file: PathBuf,
         /// What the key is encrypted with.
         cipher: String,
@@ -198,17 +198,17 @@ pub enum SshError {
     /// A file that is no usable private key.
     #[error("the private key {} cannot be used: {why}", shown(.file))]
     KeyFormat {
-        /// The key file.
+        /// The private key file.
         file: PathBuf,
         /// Why, and what to do.
         why: String,
     },
-    /// The agent failed.
+    /// The SSH agent could not be used.
     #[error("the SSH agent at {} cannot be used: {why}; check it with `ssh-add -l`", shown(.socket))]
     Agent {
         /// The agent's socket.
         socket: PathBuf,
-        /// What happened.
+        /// What failed between here and the agent.
         why: String,
     },
     /// There was nothing to log in with.
@@ -241,7 +241,7 @@ pub enum SshError {
     HungUp {
         /// User, host and port, escaped.
         place: String,
-        /// What libssh2 said.
+        /// libssh2's message.
         why: String,
         /// Each key and what became of it.
         tried: String,
@@ -251,9 +251,9 @@ pub enum SshError {
     TimedOut {
         /// User, host and port, escaped.
         place: String,
-        /// What was being done.
+        /// The step that took too long, as in `while logging in`.
         step: &'static str,
-        /// The time it had.
+        /// The time that the step was given.
         after: Duration,
     },
     /// The server would not start the command.
@@ -261,25 +261,25 @@ pub enum SshError {
     CommandRefused {
         /// User, host and port, escaped.
         place: String,
-        /// What libssh2 said.
+        /// libssh2's message.
         why: String,
     },
-    /// The connection broke.
+    /// The connection broke; it is opened again at the next call.
     #[error("the connection to {place} broke while {step}: {why}; it is opened again at the next call")]
     Broken {
         /// User, host and port, escaped.
         place: String,
-        /// What was being done.
+        /// The step during which it broke, as in `while starting a command`.
         step: &'static str,
-        /// What libssh2 said.
+        /// libssh2's or the operating system's message.
         why: String,
     },
     /// libssh2 could not be set up; memory or a build without a needed algorithm.
     #[error("libssh2 cannot {step}: {why}; this is a fault of this program or its build, please report it")]
     Library {
-        /// What was being done.
+        /// What libssh2 was to do.
         step: &'static str,
-        /// What libssh2 said.
+        /// libssh2's message.
         why: String,
     },
 }

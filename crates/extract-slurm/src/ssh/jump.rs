@@ -33,7 +33,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(1000);
 
 /// A way through a jump host, as the connection behind it sees it.
 pub(crate) struct Way {
-    /// Our end.
+    /// This end of a socket pair; the other is connected to the jump host's channel.
     pub socket: UnixStream,
     trouble: Arc<Mutex<Option<String>>>,
 }
@@ -111,7 +111,7 @@ impl Buffer {
     }
 }
 
-/// Why pumping ended.
+/// Why bytes are no longer passed on between the socket and the channel.
 enum End {
     /// Whoever uses the way is done with it.
     Here,

@@ -27,7 +27,7 @@ pub(crate) enum KeyFormat {
     Private {
         /// The cipher's name, or none for a key in clear.
         cipher: Option<String>,
-        /// The public key.
+        /// The public half of the key, where the file tells it.
         public: Option<PublicKey>,
     },
     /// Only a public key, as IdentityFile may name to choose one of the agent's.
@@ -36,11 +36,11 @@ pub(crate) enum KeyFormat {
 
 /// A key file that was read.
 pub(crate) struct KeyFile {
-    /// The file.
+    /// Path of the key file.
     pub path: PathBuf,
-    /// What it is.
+    /// What kind of key the file holds.
     pub kind: KeyFormat,
-    /// Its text.
+    /// Content of the file.
     pub text: String,
     mode: u32,
     owner: u32,

@@ -54,7 +54,7 @@ impl PublicKey {
         &self.key_type
     }
 
-    /// The wire form.
+    /// The key's wire form: its type, then its data (RFC 4253, section 6.6).
     pub fn blob(&self) -> &[u8] {
         &self.blob
     }
@@ -77,7 +77,7 @@ impl PublicKey {
 }
 
 impl fmt::Display for PublicKey {
-    /// Type and fingerprint.
+    /// The key's type and fingerprint.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.key_type, self.fingerprint())
     }
@@ -86,7 +86,7 @@ impl fmt::Display for PublicKey {
 /// File and line of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
+    /// Path of the known_hosts file.
     pub file: Arc<Path>,
     /// The line, counted from 1.
     pub line: usize,
@@ -126,12 +126,12 @@ fn hashed_name(salt: &[u8], name: &str) -> Option<Hmac<Sha1>> {
     Some(mac)
 }
 
-/// One usable line.
+/// One usable line of a known_hosts file (sshd(8)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it stands.
+    /// File and line of the entry.
     pub place: Place,
-    /// The recorded key.
+    /// The host key that the line records.
     pub key: PublicKey,
     marker: Marker,
     hosts: Hosts,

@@ -22,7 +22,7 @@ const FD_PATIENCE: Duration = Duration::from_secs(60);
 /// A passphrase is shorter than this many bytes.
 const MAX_BYTES: usize = 4096;
 
-/// Where passphrases come from.
+/// Where the passphrases of encrypted private keys come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PassphraseSource {
     /// Asked on the terminal, where there is one; else like [`PassphraseSource::None`].

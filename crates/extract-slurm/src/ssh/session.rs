@@ -24,7 +24,7 @@ use crate::runner::{Output, RunError, Runner, check_script};
 /// either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostKeyPolicy {
-    /// Refuse it.
+    /// Refuse the connection.
     #[default]
     Strict,
     /// Add its key to the first of the user's known_hosts files, and go on.
@@ -41,7 +41,7 @@ pub struct SshOptions {
     pub jumps: Option<Vec<Target>>,
     /// Private keys to try before those of the config; for the target, not for hosts on the way.
     pub identity_files: Vec<PathBuf>,
-    /// Where passphrases come from.
+    /// Where the passphrases of encrypted private keys come from.
     pub passphrase: PassphraseSource,
     /// What to do with an unknown host.
     pub host_keys: HostKeyPolicy,

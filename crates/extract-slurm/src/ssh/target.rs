@@ -20,7 +20,7 @@ pub struct Target {
     /// The host as typed, without brackets: a name, an alias of the ssh config, an IPv4 or IPv6
     /// address.
     pub host: String,
-    /// The port, when given.
+    /// The TCP port, when given.
     pub port: Option<u16>,
 }
 

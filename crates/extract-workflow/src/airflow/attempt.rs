@@ -9,11 +9,11 @@ use crate::{Row, Source};
 /// What identifies an attempt in all of Airflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// DAG.
+    /// Airflow's `dag_id`.
     pub dag: String,
-    /// Run of the DAG.
+    /// Airflow's `run_id` of the DAG run.
     pub run: String,
-    /// Task of the DAG.
+    /// Airflow's `task_id`.
     pub task: String,
     /// Place among the tasks that a mapped task expands to; -1 for a task that is not mapped.
     pub map_index: i64,

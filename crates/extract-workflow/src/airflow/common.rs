@@ -4,7 +4,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 
 use crate::Source;
 
-/// That times had none.
+/// Warns, where `so`, that times had no zone and are taken as UTC.
 pub fn without_zone(so: bool, source: &mut Source) {
     if so {
         let message = "times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same";

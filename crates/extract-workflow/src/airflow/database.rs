@@ -59,7 +59,7 @@ const MOST_INSTANCES: usize = 1000;
 /// Of a field that is longer than the site allows, Airflow keeps this and a piece.
 const TRUNCATED: &str = "Truncated. You can change this behaviour";
 
-/// What a database tells.
+/// What Airflow's metadata database holds of DAGs and of attempts at tasks.
 #[derive(Debug, Default)]
 pub struct Database {
     /// Whether it has the table of earlier attempts.

@@ -17,7 +17,7 @@ use crate::{Options, json};
 /// As wide as zones differ.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 
-/// What a line says.
+/// One line of an Airflow log, taken apart.
 #[derive(Debug)]
 pub struct Line {
     /// When it was written, in nanoseconds, and with which precision.

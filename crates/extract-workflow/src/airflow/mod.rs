@@ -24,7 +24,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 use self::attempt::Attempts;
 use crate::{Engine, Options, Row, Source, input};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::AIRFLOW;
 
 const SQLITE: &str = "Airflow database (SQLite)";
@@ -34,7 +34,7 @@ const SCHEDULER_LOG: &str = "Airflow scheduler log";
 /// Deeper than Airflow's log folders are.
 const DEEPEST: usize = 12;
 
-/// The engine.
+/// The engine Apache Airflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Airflow;
 

@@ -177,7 +177,7 @@ fn unescaped(text: &str) -> Option<String> {
     String::from_utf8(out).ok().filter(|text| !text.contains('\0'))
 }
 
-/// Reads such a file.
+/// Reads the file as Airflow's database in PostgreSQL.
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said.

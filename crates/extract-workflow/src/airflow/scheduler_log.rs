@@ -30,7 +30,7 @@ const FINISHED: &str = "TaskInstance Finished: ";
 const RECEIVED: &str = "Received executor event with state ";
 const QUEUED: &str = "Setting the following tasks to queued state";
 
-/// Reads the log.
+/// Reads the log of Airflow's scheduler: attempts by their keys.
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said in the source's diagnostics.

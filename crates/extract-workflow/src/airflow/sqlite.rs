@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::database::{Database, HISTORY, TABLES};
 
-/// How a database begins.
+/// The first 16 bytes of an SQLite 3 database (SQLite's "Database File Format", section 1.3).
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
 /// No value that Airflow writes is larger.
 const LARGEST_VALUE: i32 = 256 << 20;

@@ -63,7 +63,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     }))
 }
 
-/// What the lines said.
+/// What the lines of one attempt's log tell together.
 #[derive(Debug, Default)]
 struct Seen {
     first: Option<(i64, i64)>,

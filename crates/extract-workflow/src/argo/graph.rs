@@ -27,7 +27,7 @@ pub struct Graph<'n> {
 
 /// The parents of a task.
 pub enum Parents {
-    /// Their ids.
+    /// The ids of its parents.
     Known(Vec<String>),
     /// It runs at the exit: all other tasks of the workflow end before it. Those of its own
     /// template come before it, too.

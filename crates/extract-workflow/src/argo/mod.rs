@@ -23,13 +23,13 @@ use self::workflow::Workflow;
 use crate::kubernetes::values::list;
 use crate::{Engine, Options, Row, Source, input, json};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::ARGO;
 
 const WORKFLOWS: &str = "Argo workflows";
 const YAML: &str = "Argo workflow in YAML";
 
-/// The engine.
+/// The engine Argo Workflows.
 #[derive(Debug, Clone, Copy)]
 pub struct Argo;
 

@@ -13,9 +13,9 @@ use crate::kubernetes::values::{list, text, time};
 /// A node at one moment.
 #[derive(Debug)]
 pub struct Node {
-    /// As Argo writes it: a hash of the name.
+    /// The node's id as Argo writes it: a hash of the name.
     pub id: String,
-    /// `Pod`, `DAG`, `Retry`, …
+    /// The node's type: `Pod`, `DAG`, `Retry`, …
     pub kind: String,
     /// The node in whose template it is.
     pub boundary: Option<String>,
@@ -33,7 +33,7 @@ pub struct Node {
     pub is_skipped: bool,
 }
 
-/// Reads a node.
+/// Reads a node from `status.nodes` of a workflow.
 pub fn read(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<'_>, is_over: bool) -> Node {
     let kind = node["type"].as_str().unwrap_or_default();
     let phase = node["phase"].as_str().unwrap_or_default();
@@ -118,7 +118,7 @@ fn pod_of(node: &Value, workflow: &Value) -> Option<String> {
     names::pod(workflow, node)
 }
 
-/// Whether it was memoized.
+/// Whether the node's result was taken from the memoization cache.
 fn was_taken(node: &Value) -> bool {
     node["memoizationStatus"]["hit"].as_bool() == Some(true)
 }

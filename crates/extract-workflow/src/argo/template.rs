@@ -18,7 +18,7 @@ pub struct Templates<'w> {
 }
 
 impl<'w> Templates<'w> {
-    /// Looks for them.
+    /// Collects the templates that a workflow object holds.
     pub fn new(workflow: &'w Value) -> Self {
         let status = &workflow["status"];
         let places = [&status["storedWorkflowTemplateSpec"]["templates"], &workflow["spec"]["templates"]];
@@ -26,7 +26,7 @@ impl<'w> Templates<'w> {
         Self { stored: &status["storedTemplates"], own, left: input::MOST_REPEATED, too_much: 0 }
     }
 
-    /// That of a node.
+    /// The template of a node; JSON's null where it is not known.
     pub fn of(&self, node: &Value) -> &'w Value {
         let Some(name) = name(node) else { return &Value::Null };
         let scope = match node["templateRef"]["name"].as_str() {

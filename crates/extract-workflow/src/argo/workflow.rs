@@ -20,7 +20,7 @@ pub struct Workflow {
     uid: Option<String>,
     name: Option<String>,
     namespace: Option<String>,
-    /// Grows with each change.
+    /// Version of the object, which grows with each change of it.
     pub version: u64,
     makespan_s: Option<f64>,
     nodes: BTreeMap<String, Node>,

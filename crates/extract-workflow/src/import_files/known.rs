@@ -136,7 +136,7 @@ impl Known {
         self.imports[at].rows.is_some_and(|rows| rows > 0)
     }
 
-    /// What a source is.
+    /// Whether a source was imported before, has grown since it was imported, or is new.
     pub fn what(&self, given: &Given) -> Is {
         if let Some(at) = self.by_key.get(&given.key()) {
             return Is::There(*at);

@@ -9,15 +9,15 @@ use super::values::{text, time};
 /// What an event tells of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// Of the pod.
+    /// The uid of the pod that the event is about.
     pub uid: String,
-    /// Of the pod.
+    /// The name of the pod that the event is about.
     pub pod: String,
     /// When it happened, the last time, with precision.
     pub at: Option<(i64, i64)>,
-    /// `Scheduled`, `Started`, `Evicted`, …
+    /// The event's reason: `Scheduled`, `Started`, `Evicted`, …
     pub reason: String,
-    /// For people.
+    /// The message, a text for people.
     pub message: String,
     /// The node that told it.
     pub host: Option<String>,

@@ -18,11 +18,11 @@ pub struct Identity {
     /// Airflow's task with its map index, Argo's node (of a retry that which is tried again), the
     /// Job's completion index.
     pub task_id: Option<String>,
-    /// Process, task, template, Job.
+    /// Nextflow's process, Airflow's task, Argo's template, or the Job.
     pub logical_task: Option<String>,
-    /// What tells instances apart.
+    /// What distinguishes instances of the logical task, where the labels tell it.
     pub tag: Option<String>,
-    /// Airflow's try, Argo's.
+    /// Number of the attempt: Airflow's try number, Argo's.
     pub attempt: Option<i64>,
 }
 

@@ -22,12 +22,12 @@ use self::event::Event;
 use self::pod::Seen;
 use crate::{Engine, Options, Row, Source, input, json};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::KUBERNETES;
 
 const OBJECTS: &str = "objects of Kubernetes";
 
-/// The engine.
+/// The engine Kubernetes: pods and their events.
 #[derive(Debug, Clone, Copy)]
 pub struct Kubernetes;
 

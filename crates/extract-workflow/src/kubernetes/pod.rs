@@ -17,7 +17,7 @@ use crate::engine_names::KUBERNETES;
 /// What a pod tells at one moment.
 #[derive(Debug)]
 pub struct Seen {
-    /// Its uid.
+    /// The pod's `metadata.uid`.
     pub uid: String,
     /// Grows with each change of the pod.
     pub version: u64,

@@ -28,28 +28,28 @@ use crate::{Row, input};
 /// What is known of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rule {
-    /// Its shell command.
+    /// The rule's shell command.
     pub command: Option<String>,
     /// Its category; `default` when the user chose none.
     pub category: Option<String>,
     /// Numbers of the rules whose outputs it reads; `None` when not known.
     pub parents: Option<Vec<String>>,
-    /// Files that it reads.
+    /// Files that the rule reads; `None` when not known.
     pub inputs: Option<Vec<String>>,
-    /// Files that it makes.
+    /// Files that the rule makes; `None` when not known.
     pub outputs: Option<Vec<String>>,
     /// Cores, and memory and disk in bytes, that it asks for.
     pub resources: [Option<i64>; 3],
 }
 
-/// A run.
+/// One run of Makeflow, as its log tells it.
 #[derive(Debug, Default)]
 pub struct Run {
     /// When it began, as the log writes it.
     pub began: Option<String>,
     /// Its attempts in the order in which they began; they know their node only.
     pub rows: Vec<Row>,
-    /// Its rules by number.
+    /// The rules of the run by their numbers in the log.
     pub rules: BTreeMap<String, Rule>,
     /// The last known bytes of files.
     pub bytes: HashMap<String, i64>,
@@ -113,7 +113,7 @@ fn is_old_file(mark: &str) -> bool {
     state.is_some_and(|state| matches!(state.as_bytes(), [b'0'..=b'6'])) && time.is_some_and(is_time) && mark.split(' ').nth(2).is_some()
 }
 
-/// Microseconds since 1970.
+/// Whether a text is a time as Makeflow writes it, in microseconds since 1970.
 fn is_time(text: &str) -> bool {
     text.len() > 13 && text.bytes().all(|b| b.is_ascii_digit())
 }

@@ -18,7 +18,7 @@ use self::log::{Rule, Run};
 use self::series::Series;
 use crate::{Engine, Options, Row, Source, input};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::MAKEFLOW;
 
 const LOG: &str = "Makeflow log";
@@ -27,7 +27,7 @@ const SUMMARY: &str = "Makeflow resource summary";
 const SERIES: &str = "Makeflow resource series";
 const LOG_SUFFIX: &str = ".makeflowlog";
 
-/// The engine.
+/// The engine Makeflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Makeflow;
 

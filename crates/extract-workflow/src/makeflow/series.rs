@@ -32,7 +32,7 @@ pub struct Series {
     pub peak_vmem_bytes: Option<i64>,
 }
 
-/// Reads the samples.
+/// Reads the samples that the resource monitor wrote.
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.

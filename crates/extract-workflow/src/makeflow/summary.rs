@@ -49,7 +49,7 @@ pub fn ns(seconds: f64) -> Option<i64> {
     Some((seconds * 1e6).round() as i64).filter(|us| *us > 0)?.checked_mul(1000)
 }
 
-/// Megabytes as bytes.
+/// Converts megabytes of the resource monitor, 2^20 bytes each, to bytes.
 pub fn bytes(megabytes: f64) -> Option<i64> {
     (0.0..1e12).contains(&megabytes).then(|| (megabytes * f64::from(1 << 20)).round() as i64)
 }

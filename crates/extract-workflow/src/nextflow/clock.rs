@@ -34,7 +34,7 @@ pub struct Stamp {
     year: i32,
     month: u32,
     day: u32,
-    /// Milliseconds of the day.
+    /// Time of the day in milliseconds.
     ms: i64,
 }
 

@@ -30,14 +30,14 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Of a task.
+    /// The flags of a task that are not in its row.
     pub fn of(task: &Task) -> Self {
         Self { stored: task.stored, ignored: task.ignored, retried: task.retried, had_hash: task.row.cache_key.is_some() }
     }
 }
 
 impl Counts {
-    /// Counts a task.
+    /// Counts a task under its status and its flags.
     pub fn add(&mut self, aside: Aside, row: &Row) {
         match row.status.as_ref() {
             "completed" => self.completed += 1,
@@ -70,7 +70,7 @@ impl Counts {
     }
 }
 
-/// A number in `WorkflowStats[…]`.
+/// The number that `WorkflowStats[…]` gives for a name.
 pub fn count_of(stats: &str, name: &str) -> Option<usize> {
     stats.split([';', '[', ']']).find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.trim().parse().ok()
 }

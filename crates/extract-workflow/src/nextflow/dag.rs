@@ -60,7 +60,7 @@ struct Node {
     to: Vec<usize>,
 }
 
-/// A graph.
+/// The graph of processes, operators and channels that `-with-dag` draws.
 #[derive(Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
@@ -408,11 +408,11 @@ fn factory(label: &str) -> Option<&str> {
     FACTORIES.iter().copied().find(|known| *known == made)
 }
 
-/// For what something waited.
+/// What must have happened before something could start, as far as the graph tells.
 #[derive(Debug, Clone)]
 enum Waits {
     Unknown,
-    /// Nothing can have come.
+    /// Nothing can have come through the channel.
     Nothing,
     /// All tasks of these processes ended before.
     All(Rc<BTreeSet<usize>>),
@@ -423,7 +423,7 @@ enum Waits {
 enum Awaited {
     /// Any one thing in it.
     Item,
-    /// Its end.
+    /// The end of the channel, after all that was sent to it.
     End,
 }
 
@@ -432,7 +432,7 @@ enum Awaited {
 struct Tasks {
     /// Ids of those whose results were taken or which failed for good; `None` where one has no id.
     ids: Option<Vec<String>>,
-    /// Whether all had ended.
+    /// Whether all tasks of the process had ended.
     ended: bool,
     /// Whether only one had a result.
     one: bool,
@@ -534,7 +534,7 @@ fn factory_like(label: &str) -> bool {
     !label.contains('.')
 }
 
-/// All of them happened.
+/// What is waited for when all of these must have happened.
 fn union(told: &[Waits]) -> Waits {
     let mut all = BTreeSet::new();
     for waits in told {

@@ -14,15 +14,15 @@ pub struct Handler<'a> {
     pub job: Option<&'a str>,
     /// Nextflow's number of the task.
     pub id: &'a str,
-    /// With tag.
+    /// Name of the task, with its tag.
     pub name: &'a str,
     /// `COMPLETED`, `RUNNING`, …: what the handler did, not what became of the task.
     pub status: &'a str,
-    /// Exit code.
+    /// Exit code of the task.
     pub exit: Option<i64>,
-    /// Exception.
+    /// The exception that the handler holds for the task.
     pub error: Option<&'a str>,
-    /// Work directory.
+    /// Work directory of the task.
     pub work_dir: Option<&'a str>,
     /// When the poller noticed that it runs, in milliseconds since 1970.
     pub started_ms: Option<i64>,

@@ -36,7 +36,7 @@ pub fn is_line(line: &str) -> bool {
     parse(line).is_some()
 }
 
-/// Reads a history.
+/// Reads `.nextflow/history`.
 ///
 /// # Errors
 /// When reading fails.

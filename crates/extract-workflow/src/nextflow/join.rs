@@ -31,7 +31,7 @@ struct KnownRun {
     of_trace: bool,
 }
 
-/// All rows so far.
+/// The rows of all sources that were read so far.
 #[derive(Default)]
 pub struct Joined {
     rows: Vec<Row>,

@@ -33,7 +33,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 use self::join::Joined;
 use crate::{Engine, Options, Row, Source, input};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "nextflow";
 
 // In the order in which they are believed.
@@ -47,7 +47,7 @@ const GRAPH: &str = "Nextflow graph of processes";
 /// The folder of a pipeline's results into which nf-core's pipelines put reports and trace files.
 const PIPELINE_INFO: &str = "pipeline_info";
 
-/// The engine.
+/// The engine Nextflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Nextflow;
 

@@ -21,14 +21,14 @@ use crate::{input, json};
 const TITLE: &str = "Nextflow Workflow Report</title>";
 const DATA: &str = "window.data = ";
 
-/// A report.
+/// What the HTML report of a run tells (`-with-report`).
 #[derive(Debug, Default)]
 pub struct Report {
     /// The session's UUID.
     pub run_id: Option<String>,
     /// The run's name.
     pub run_name: Option<String>,
-    /// Its tasks.
+    /// The tasks of the run.
     pub records: Vec<Record>,
 }
 
@@ -37,7 +37,7 @@ pub fn is_one(head: &str) -> bool {
     head.contains(TITLE)
 }
 
-/// Reads one.
+/// Reads an HTML report.
 ///
 /// # Errors
 /// When its tasks cannot be read.

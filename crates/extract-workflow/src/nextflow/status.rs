@@ -15,7 +15,7 @@ use super::run_builder::RunBuilder;
 use super::tasks::Task;
 use crate::{Options, Row};
 
-/// A run.
+/// One run of Nextflow, as its log tells it.
 #[derive(Debug)]
 pub struct Run {
     /// Its tasks in the order in which the log names them first.
@@ -28,7 +28,7 @@ pub struct Run {
     pub trace_file: Option<String>,
     /// By [`RunBuilder::run_id`] and its name, where the log tells them.
     pub id: Option<String>,
-    /// See [`Run::id`].
+    /// The run's name, where the log tells it.
     pub name: Option<String>,
 }
 

@@ -30,7 +30,7 @@ pub struct Task {
     /// When the handler was done with it, and what it called that.
     pub done: Option<(Option<Stamp>, String)>,
     pub started_ms: Option<i64>,
-    /// Nanoseconds and precision.
+    /// When the exit file was written, and how exact that is, both in nanoseconds.
     pub exited: Option<(i64, i64)>,
     pub failed: bool,
     pub ignored: bool,
@@ -47,11 +47,11 @@ pub struct Task {
 /// What a line tells of the task that it is about.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// As far as it is told.
+    /// The task's hash as far as the line tells it.
     pub hash: Option<&'a str>,
-    /// Nextflow's number.
+    /// Nextflow's number of the task.
     pub id: Option<&'a str>,
-    /// With tag; empty when it is not known.
+    /// Name of the task with its tag; empty when it is not known.
     pub name: &'a str,
 }
 
@@ -99,7 +99,7 @@ impl Tasks {
         at
     }
 
-    /// A new task.
+    /// Adds a task of which nothing was known; returns its place.
     pub fn add(&mut self, about: About<'_>, line: u64, diagnostics: &mut Diagnostics) -> usize {
         let at = self.all.len();
         let key = about.hash.map(shown);

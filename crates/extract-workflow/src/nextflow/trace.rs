@@ -25,7 +25,7 @@ const LONGEST_RECORD: usize = 1 << 18;
 /// A time as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// Nanoseconds.
+    /// A time in UTC, nanoseconds since 1970.
     Utc(i64),
     /// By the clock of the machine on which Nextflow ran.
     Local(NaiveDateTime),
@@ -86,7 +86,7 @@ impl Record {
         self.row.work_dir.as_deref().and_then(hash_of_dir).or(self.row.cache_key.as_deref())
     }
 
-    /// With its times.
+    /// The record as a row, its times made UTC.
     pub fn finish(mut self, clock: &Resolved) -> Row {
         let utc = |told: Option<Written>| told.and_then(|told| told.utc(clock));
         let row = &mut self.row;
@@ -125,7 +125,7 @@ pub fn is_one(head: &str) -> bool {
     hash.is_none_or(|hash| matches!(hash, "" | "-" | "null") || is_hash(hash))
 }
 
-/// Reads a trace file.
+/// Reads a trace file (`-with-trace`).
 ///
 /// # Errors
 /// When reading fails.

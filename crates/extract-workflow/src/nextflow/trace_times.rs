@@ -14,7 +14,7 @@ use crate::Row;
 /// A time or a span in nanoseconds, and how exact it is.
 pub type WithPrecision = (i64, i64);
 
-/// The columns.
+/// The columns of a trace file that are times or spans.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
     pub submit: Option<WithPrecision>,

@@ -16,17 +16,17 @@ use crate::input;
 /// What was measured; of several repetitions the peaks only.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Benchmark {
-    /// Seconds.
+    /// Wall time in seconds, column `s`.
     pub realtime_s: Option<f64>,
-    /// Bytes.
+    /// Largest resident set size in bytes, column `max_rss`.
     pub peak_rss_bytes: Option<i64>,
-    /// Bytes.
+    /// Largest virtual memory size in bytes, column `max_vms`.
     pub peak_vmem_bytes: Option<i64>,
-    /// Bytes fetched from storage.
+    /// Bytes that the job read from storage, column `io_in`.
     pub read_bytes: Option<i64>,
-    /// Bytes sent to storage.
+    /// Bytes that the job wrote to storage, column `io_out`.
     pub write_bytes: Option<i64>,
-    /// Of one CPU.
+    /// Mean CPU use in percent of one CPU.
     pub cpu_percent: Option<f64>,
 }
 

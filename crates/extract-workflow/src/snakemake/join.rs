@@ -19,7 +19,7 @@ use crate::engine_names::SNAKEMAKE;
 use crate::{Options, Row, Source};
 
 const QUARTER_HOUR_NS: i64 = 900 * SECOND_NS;
-/// Summer time.
+/// An hour, by which summer time shifts a clock.
 const HOUR_NS: i64 = 3600 * SECOND_NS;
 /// Zones lie between 12 hours west and 14 hours east of Greenwich.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
@@ -29,7 +29,7 @@ const AT_ONCE_NS: i64 = 5 * SECOND_NS;
 const SOON_NS: i64 = 60 * SECOND_NS;
 /// It may also be written a moment before the record, and the second be over between.
 const BEFORE_NS: i64 = 2 * SECOND_NS;
-/// Lines have whole seconds.
+/// How exact a line's time is: lines have whole seconds.
 const LINE_NS: i64 = SECOND_NS;
 /// Snakemake's `mem_mb` and `disk_mb`.
 const MEGABYTE: i64 = 1_000_000;
@@ -90,22 +90,22 @@ impl Joined {
         }
     }
 
-    /// A job's own log.
+    /// Adds the log of one job.
     pub fn add_job(&mut self, source: usize, id: Option<String>, log: Log) {
         self.jobs.push((source, id, log));
     }
 
-    /// Metadata.
+    /// Adds the metadata of outputs, `.snakemake/metadata`.
     pub fn add_records(&mut self, source: usize, records: Vec<Record>) {
         self.records.extend(records.into_iter().map(|record| (source, record)));
     }
 
-    /// A benchmark.
+    /// Adds a benchmark file.
     pub fn add_benchmark(&mut self, source: usize, benchmark: Benchmark) {
         self.benchmarks.push((source, benchmark));
     }
 
-    /// The rows.
+    /// Joins what was read to rows of `task_runs`.
     pub fn finish(mut self, sources: &mut [Source], options: &Options) -> Vec<Row> {
         self.each_run_once(sources);
         self.ends(sources);

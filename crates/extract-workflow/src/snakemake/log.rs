@@ -31,11 +31,11 @@ use crate::input;
 pub struct Log {
     /// `SLURM run ID`, which is the name of its jobs in Slurm; else `Workflow ID`, since version 9.
     pub run_id: Option<String>,
-    /// Since version 8.
+    /// The host on which Snakemake runs; its log tells it since version 8.
     pub host: Option<String>,
-    /// Since version 9.
+    /// Work directory of the run; the log tells it since version 9.
     pub work_dir: Option<String>,
-    /// Since version 9.
+    /// The user who runs Snakemake; the log tells it since version 9.
     pub user: Option<String>,
     /// Whether jobs run where Snakemake does; `None` when the log ends before it tells.
     pub is_local: Option<bool>,
@@ -45,7 +45,7 @@ pub struct Log {
     pub slurm_jobs: Vec<String>,
     /// Whether it tells how it ended, and whether the user ended it.
     pub ended: bool,
-    /// See `ended`.
+    /// Whether the user ended it.
     pub interrupted: bool,
     /// Whether it ended because a job had failed; then no job runs any more.
     pub gave_up: bool,
@@ -67,9 +67,9 @@ pub struct Log {
 /// An attempt at a job.
 #[derive(Debug, Default, Clone)]
 pub struct Attempt {
-    /// Line of its block.
+    /// Number of the line in the log with which the job's block begins, from 1.
     pub line: u64,
-    /// Snakemake's number.
+    /// Snakemake's number of the job in the run.
     pub job: String,
     /// Null where the rule has a message, which is then told instead of everything else.
     pub rule: Option<String>,
@@ -79,36 +79,36 @@ pub struct Attempt {
     pub is_local_rule: bool,
     /// Local time, of which the log does not tell the zone.
     pub began: Option<NaiveDateTime>,
-    /// Likewise; when Snakemake noticed.
+    /// When Snakemake noticed its end, local time without zone.
     pub ended: Option<NaiveDateTime>,
     /// The end is told without a time: by so many seconds at most it was before `ended`, which is
     /// the next time in the log.
     pub ended_within_s: i64,
     /// Line that told its end.
     pub end_line: Option<u64>,
-    /// `None` while it runs.
+    /// Whether the job succeeded; `None` while it runs.
     pub succeeded: Option<bool>,
     /// Whether it failed after the user had ended the run.
     pub interrupted: bool,
-    /// As declared.
+    /// The job's input files, as the rule declares them.
     pub inputs: Vec<String>,
-    /// As declared.
+    /// The job's output files, as the rule declares them.
     pub outputs: Vec<String>,
     /// Those that were missing, which were the reason to run it.
     pub missing: Vec<String>,
-    /// `sample=a`.
+    /// The job's wildcards as the log writes them, such as `sample=a`.
     pub wildcards: Option<String>,
     /// Left out where it is 1.
     pub threads: Option<i64>,
-    /// Names and values.
+    /// The job's resources: name and value, as the log writes them.
     pub resources: Vec<(String, String)>,
-    /// The benchmark's file.
+    /// Path of the job's benchmark file.
     pub benchmark: Option<String>,
     /// What the executor calls it, and whether that is Slurm.
     pub native: Option<(String, bool)>,
-    /// Its shell command.
+    /// Shell command of the job.
     pub command: Option<String>,
-    /// Why it failed.
+    /// Why the job failed, as the log tells it.
     pub error: Option<String>,
     /// Exit code of its command.
     pub exit_code: Option<i64>,
@@ -134,7 +134,7 @@ enum Block {
 
 #[derive(Debug, Default)]
 struct Raised {
-    /// Its first lines.
+    /// The error's first lines.
     text: Vec<String>,
     /// Whether it tells of a job that has failed by itself; otherwise a block `Error in rule`
     /// before or after it tells that.
@@ -229,7 +229,7 @@ struct Reading {
     log: Log,
     block: Block,
     now: Option<NaiveDateTime>,
-    /// Its line.
+    /// Number of the line that has the time `now`.
     now_line: u64,
     /// The last time was told on the line before, or on blank lines before.
     is_headed: bool,

@@ -20,19 +20,19 @@ use crate::{input, json};
 pub struct Record {
     /// The output's path, as Snakemake was told it.
     pub output: String,
-    /// The rule.
+    /// Name of the rule that made the output.
     pub rule: String,
-    /// As declared.
+    /// Input files of the job, as the rule declares them.
     pub inputs: Vec<String>,
     /// Null where a job runs no shell command.
     pub command: Option<String>,
-    /// Image of its container.
+    /// Container image of the job, `container_img_url` of the metadata.
     pub container: Option<String>,
     /// Joins the outputs of a job.
     pub job_hash: Option<i64>,
     /// Nanoseconds since 1970, where it is before the end.
     pub began_ns: Option<i64>,
-    /// Nanoseconds since 1970.
+    /// When the job ended, nanoseconds since 1970.
     pub ended_ns: Option<i64>,
 }
 

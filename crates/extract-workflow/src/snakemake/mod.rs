@@ -20,7 +20,7 @@ use self::join::Joined;
 use crate::{Engine, Options, Row, Source, input};
 use folder::FOLDER;
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::SNAKEMAKE;
 
 // In the order in which they are believed.
@@ -29,7 +29,7 @@ const SLURM_LOG: &str = "log of a Snakemake job on Slurm";
 const METADATA: &str = "Snakemake metadata";
 const BENCHMARK: &str = "Snakemake benchmark";
 
-/// The engine.
+/// The engine Snakemake.
 #[derive(Debug, Clone, Copy)]
 pub struct Snakemake;
 

@@ -39,7 +39,7 @@ pub(super) struct Attempt {
     /// Which of the runs of one script it is, where one script runs for many: of an array of jobs,
     /// of a loop, of a rule with wildcards. Its job, else its process.
     pub instance: Option<String>,
-    /// When it began.
+    /// When the attempt began, UTC nanoseconds since 1970.
     pub begin_ns: i64,
     name: String,
     activity: String,

@@ -17,12 +17,12 @@ use flowmine_schema::diagnostic::Diagnostic;
 use self::attempt::Attempt;
 use crate::{Engine, Options, Row, Source, input, json};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::TRANSFORM;
 
 const RECORD: &str = "record of a transformed task";
 
-/// The engine.
+/// The engine transform: tasks that `flowmine transform` wrapped.
 #[derive(Debug, Clone, Copy)]
 pub struct Transform;
 

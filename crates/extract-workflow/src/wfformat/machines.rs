@@ -26,7 +26,7 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Reads an instance's list.
+    /// Reads the list of machines of an instance.
     pub fn new(machines: &Value) -> Self {
         let named = list_ref(machines).filter_map(|machine| {
             let name = machine["nodeName"].as_str()?;

@@ -25,7 +25,7 @@ use self::machines::Machines;
 use self::parents::{By, Described};
 use crate::{Engine, Options, Row, Source, input, json};
 
-/// As in the column `engine`.
+/// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "wfformat";
 
 const INSTANCE: &str = "WfFormat instance";

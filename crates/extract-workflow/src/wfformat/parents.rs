@@ -24,18 +24,18 @@ pub struct Described<'t> {
     pub name: &'t str,
     /// As it refers to them; `None` where it has no list.
     pub parents: Option<Vec<&'t str>>,
-    /// Likewise.
+    /// The tasks that follow it, as it refers to them; `None` where it has no list.
     pub children: Option<Vec<&'t str>>,
-    /// Files that it reads.
+    /// Files that the task reads, as the instance names them.
     pub reads: Vec<String>,
-    /// Files that it writes.
+    /// Files that the task writes, as the instance names them.
     pub writes: Vec<String>,
 }
 
 /// By what tasks refer to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Since 1.5.
+    /// By ids, as WfFormat since 1.5.
     Id,
     /// Up to 1.4, where an id is understood as well.
     Name,

@@ -22,11 +22,11 @@ const VERSION: &str = "1.6";
 /// A run of a workflow.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    /// As in the table.
+    /// The run's engine, as in `task_runs`.
     pub engine: String,
-    /// As in the table.
+    /// The run's id, as in `run_id` of `task_runs`.
     pub id: Option<String>,
-    /// As in the table.
+    /// The run's name, as in `run_name` of `task_runs`.
     pub name: Option<String>,
     /// Its attempts, in the table's order.
     pub rows: Vec<Row>,
@@ -44,7 +44,7 @@ pub struct Run {
 /// A run in the format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
-    /// The JSON.
+    /// The instance as JSON in WfFormat.
     pub json: Value,
     /// How often something was left out, by what it was.
     pub left: BTreeMap<&'static str, u64>,

@@ -20,7 +20,7 @@ pub enum PseudonymError {
     /// The key file could not be read.
     #[error("the key file {}: {source}", .path.display())]
     Read {
-        /// The file.
+        /// Path of the key file.
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
@@ -31,21 +31,21 @@ pub enum PseudonymError {
         .path.display()
     )]
     Short {
-        /// The file.
+        /// Path of the key file.
         path: PathBuf,
         /// How many bytes there are.
         length: usize,
     },
-    /// Always the same byte.
+    /// The file holds the same byte over and over, which is no key.
     #[error("the key file {} holds one byte over and over: make a key with `(umask 077; head -c 32 /dev/urandom > key)`", .path.display())]
     Monotonous {
-        /// The file.
+        /// Path of the key file.
         path: PathBuf,
     },
     /// No key has that many bytes.
     #[error("the key file {} holds more than {LONGEST} bytes: is it a key?", .path.display())]
     Long {
-        /// The file.
+        /// Path of the key file.
         path: PathBuf,
     },
 }
@@ -53,9 +53,9 @@ pub enum PseudonymError {
 /// Something about a key file that its owner should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFileWarning {
-    /// The file.
+    /// Path of the key file.
     pub path: PathBuf,
-    /// Its permissions.
+    /// The file's permission bits (chmod(2)).
     pub mode: u32,
 }
 
@@ -66,7 +66,7 @@ impl std::fmt::Display for KeyFileWarning {
     }
 }
 
-/// Reads a key.
+/// Reads the key from a file, with a warning when others can read the file.
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Option<KeyFileWarning>), PseudonymError> {
     let failed = |source| PseudonymError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;

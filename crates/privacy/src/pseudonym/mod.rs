@@ -71,7 +71,7 @@ impl Clone for Pseudonymiser {
 }
 
 impl fmt::Debug for Pseudonymiser {
-    /// Without the key.
+    /// Writes the type's name only: the key must not be shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pseudonymiser").finish_non_exhaustive()
     }

@@ -29,7 +29,7 @@ impl Pseudonymiser {
         }
     }
 
-    /// An id.
+    /// The pseudonym of an id, in the form that its kind of entity has.
     pub(super) fn id<'r>(&self, of: Entity, id: Text<'r>) -> Text<'r> {
         match of {
             Entity::Task => self.named(Kind::Task, id),

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use flowmine_schema::Vocabulary;
 
-/// A list of words.
+/// A set of words that are no names and stay as they are.
 pub(super) type Words = LazyLock<HashSet<&'static str>>;
 
 /// The list that a column's declaration names.

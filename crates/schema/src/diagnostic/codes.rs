@@ -8,7 +8,7 @@ use super::Severity;
 /// What a diagnostic's code means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Code {
-    /// As in the column `code`.
+    /// The code itself, as in the column `code` of `diagnostics`.
     pub name: &'static str,
     /// How bad it is: one, or both where that depends on the place.
     pub severities: &'static [Severity],

@@ -4,7 +4,7 @@ pub mod codes;
 
 use crate::tables::DiagnosticRow;
 
-/// How bad it is.
+/// How bad a diagnostic is: whether rows are missing because of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Read, but something about it was odd or is not known.
@@ -14,7 +14,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// As in the table.
+    /// The severity's word in the column `severity` of `diagnostics`.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Warning => "warning",
@@ -26,34 +26,34 @@ impl Severity {
 /// Something wrong with an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad.
+    /// Whether the input was rejected or only odd.
     pub severity: Severity,
     /// A short fixed name, one of [`codes::CODES`].
     pub code: &'static str,
     /// One sentence, made safe for terminals by who prints it.
     pub message: String,
-    /// What to do.
+    /// What the user can do about it.
     pub advice: Option<&'static str>,
-    /// Line, from 1.
+    /// Line of the input, from 1; `None` where there is no such place.
     pub line: Option<u64>,
     /// Column in bytes, from 1.
     pub column: Option<u64>,
-    /// How many alike.
+    /// How often it occurred; more than 1 where alike ones were counted together.
     pub count: u64,
 }
 
 impl Diagnostic {
-    /// Rejected input.
+    /// An error: input was rejected.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, code, message: message.into(), advice: None, line: None, column: None, count: 1 }
     }
 
-    /// Odd input.
+    /// A warning: input was odd, and was read.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// With a place.
+    /// Adds the place in the input: line and column, both from 1.
     pub fn at(mut self, line: u64, column: Option<u64>) -> Self {
         self.line = Some(line);
         self.column = column;
@@ -75,7 +75,7 @@ impl Diagnostic {
         }
     }
 
-    /// With advice.
+    /// Adds what the user can do about it.
     pub fn advise(mut self, advice: &'static str) -> Self {
         self.advice = Some(advice);
         self
@@ -94,7 +94,7 @@ impl Diagnostics {
     /// How many of one code are kept with their place.
     pub const KEPT: usize = 20;
 
-    /// Adds one.
+    /// Adds a diagnostic; from [`Diagnostics::KEPT`] of its code on it is only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.kept.iter().filter(|d| d.code == diagnostic.code).count() < Self::KEPT {
             self.kept.push(diagnostic);
@@ -106,7 +106,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds all of another.
+    /// Adds all diagnostics of another input or step.
     pub fn extend(&mut self, other: Diagnostics) {
         for diagnostic in other.kept.into_iter().chain(other.more) {
             self.push(diagnostic);
@@ -124,7 +124,7 @@ impl Diagnostics {
         self.kept.iter().chain(&self.more)
     }
 
-    /// Whether there is none.
+    /// Whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -134,7 +134,7 @@ impl Diagnostics {
         self.iter().filter(|d| d.severity == Severity::Error).map(|d| d.count).sum()
     }
 
-    /// How many warnings.
+    /// Number of warnings, with those that were only counted.
     pub fn warnings(&self) -> u64 {
         self.iter().filter(|d| d.severity == Severity::Warning).map(|d| d.count).sum()
     }

@@ -148,21 +148,21 @@ crate::table! {
 
 /// The values of `job_states.change`.
 pub mod change {
-    /// First seen.
+    /// The attempt at a job was seen for the first time.
     pub const NEW: &str = "new";
-    /// Another state than before.
+    /// The job is in another state than before.
     pub const STATE: &str = "state";
     /// First seen of a later attempt at the same job.
     pub const REQUEUED: &str = "requeued";
     /// Kept from starting by its user or an administrator.
     pub const HELD: &str = "held";
-    /// Held no longer.
+    /// The job is no longer kept from starting by its user or an administrator.
     pub const RELEASED: &str = "released";
     /// The same state, but something else is another than before.
     pub const CHANGED: &str = "changed";
     /// No longer in the queue.
     pub const LEFT: &str = "left";
-    /// A fact from accounting.
+    /// What accounting reports of the attempt, and no change that a poll saw.
     pub const ACCOUNTING: &str = "accounting";
 
     /// Whether a pending job with this priority and reason is held.
@@ -177,7 +177,7 @@ pub mod source {
     pub const SQUEUE: &str = "squeue";
     /// `squeue --json`.
     pub const SQUEUE_JSON: &str = "squeue-json";
-    /// A SLURMminer log.
+    /// A log of SLURMminer.
     pub const SLURMMINER: &str = "slurmminer";
     /// `sacct --parsable2`.
     pub const SACCT: &str = "sacct";

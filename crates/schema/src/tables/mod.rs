@@ -30,12 +30,12 @@ pub use task_runs::TaskRun;
 
 use crate::row::{ColumnDef, Row};
 
-/// A table as documented.
+/// A table of a dataset, as `docs/tables.md` describes it.
 #[derive(Debug, Clone, Copy)]
 pub struct TableDef {
     /// Its folder in the dataset.
     pub name: &'static str,
-    /// What a row is.
+    /// What a row of the table is.
     pub doc: &'static str,
     /// Whether its files lie in a folder for each host and day.
     pub split: bool,

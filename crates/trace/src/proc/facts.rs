@@ -11,7 +11,7 @@ use super::{Proc, mounts, stat};
 use crate::options::Options;
 use crate::record::{Counters, ProcessFacts};
 
-/// Reads facts of processes.
+/// Reads facts of processes from `/proc` (proc(5)).
 #[derive(Debug)]
 pub struct FactReader {
     proc: Proc,

@@ -2,10 +2,10 @@
 
 use super::text::number;
 
-/// What is used of it.
+/// What is used of `/proc/PID/fdinfo/FD` (proc_pid_fdinfo(5)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FdInfo {
-    /// The position, in bytes.
+    /// Offset at which the open file is, in bytes.
     pub position: u64,
     /// Flags of open(2) and of fcntl(2).
     pub flags: u32,

@@ -17,13 +17,13 @@ use crate::record::FileKind;
 pub struct Looked {
     /// Device number as stat(2) tells it.
     pub device: u64,
-    /// Inode number.
+    /// Inode number, `stx_ino`.
     pub inode: u64,
-    /// Type and permissions.
+    /// File type and permission bits, as in `st_mode` (inode(7)).
     pub mode: u32,
     /// How many names it has.
     pub links: u32,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub size: u64,
     /// The number of its mount, as in `mountinfo`.
     pub mount: Option<u64>,

@@ -32,7 +32,7 @@ fn read(tid: u32, address: u64, buffer: &mut [u8]) -> usize {
     done
 }
 
-/// Exactly so many bytes.
+/// Exactly `N` bytes from an address of a thread's process; `None` when fewer can be read.
 pub fn exactly<const N: usize>(tid: u32, address: u64) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     (address != 0 && read(tid, address, &mut bytes) == N).then_some(bytes)

@@ -31,7 +31,7 @@ pub struct Proc {
 }
 
 impl Proc {
-    /// `/proc` of this machine.
+    /// The `/proc` of this machine.
     pub fn here() -> Self {
         Self::at(Path::new("/proc"))
     }
@@ -44,7 +44,7 @@ impl Proc {
         Self { root: root.to_owned(), tick_ns: 1_000_000_000 / hertz }
     }
 
-    /// The folder.
+    /// The folder where `/proc` is.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -80,12 +80,12 @@ impl Proc {
         fs::read_link(self.path(pid, what)).ok().map(|target| target.into_os_string().into_vec())
     }
 
-    /// `/proc/PID/stat`.
+    /// Reads `/proc/PID/stat` (proc_pid_stat(5)).
     pub fn stat(&self, pid: u32) -> Option<stat::Stat> {
         stat::Stat::parse(&self.read(pid, "stat")?, self.tick_ns)
     }
 
-    /// `/proc/PID/status`.
+    /// Reads `/proc/PID/status` (proc_pid_status(5)).
     pub fn status(&self, pid: u32) -> Option<stat::Status> {
         Some(stat::Status::parse(&self.read(pid, "status")?))
     }
@@ -96,7 +96,7 @@ impl Proc {
         self.stat(pid).map(|stat| ProcessKey { pid, start_boot_ns: stat.start_boot_ns })
     }
 
-    /// The processes that exist.
+    /// Numbers of the processes that exist now.
     pub fn pids(&self) -> Vec<u32> {
         numbers(&self.root)
     }

@@ -8,16 +8,16 @@ use std::path::Path;
 
 use super::text::{LONGEST, number};
 
-/// A mount.
+/// A mount, as a line of `mountinfo` tells it (proc_pid_mountinfo(5)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Its number, as `fdinfo` and statx(2) tell it.
+    /// Number of the mount, as `fdinfo` and statx(2) tell it.
     pub id: u64,
     /// Device number of the file system, as stat(2) tells it.
     pub device: u64,
     /// Which directory of the file system is seen here.
     pub root: Vec<u8>,
-    /// Where, relative to the root of the process.
+    /// Where it is mounted, relative to the root of the process.
     pub point: Vec<u8>,
     /// Type of the file system.
     pub kind: String,

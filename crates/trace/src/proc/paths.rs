@@ -21,9 +21,9 @@ use super::mounts::{MountTable, below, elsewhere};
 /// The two paths of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paths {
-    /// As the host sees it.
+    /// The path as the host sees it.
     pub host: Option<Vec<u8>>,
-    /// As the process sees it, where that differs.
+    /// The path as the process sees it, where that differs.
     pub container: Option<Vec<u8>>,
 }
 
@@ -68,7 +68,7 @@ fn namespace(path: &Path) -> Option<(u64, u64)> {
 }
 
 impl Views {
-    /// Reads our own mounts.
+    /// Reads the mounts of this process, with which those of others are compared.
     ///
     /// # Errors
     /// When they cannot be read.

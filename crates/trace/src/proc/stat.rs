@@ -6,9 +6,9 @@ use crate::record::{Counters, CpuTime};
 /// What is used of `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
-    /// The state's letter.
+    /// Letter of the process's state, such as `R` or `Z`.
     pub state: u8,
-    /// The parent.
+    /// Process number of the parent.
     pub parent: u32,
     /// CPU time of all threads, those that ended included; exact to a tick.
     pub cpu: CpuTime,
@@ -39,11 +39,11 @@ impl Stat {
 pub struct Status {
     /// The process that the thread belongs to.
     pub process: Option<u32>,
-    /// The parent.
+    /// Process number of the parent.
     pub parent: Option<u32>,
-    /// Effective user.
+    /// Effective user id.
     pub uid: Option<u32>,
-    /// Effective group.
+    /// Effective group id.
     pub gid: Option<u32>,
     /// Its process number in each pid namespace, from ours inwards.
     pub numbers: Vec<u32>,

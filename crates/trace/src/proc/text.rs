@@ -15,7 +15,7 @@ pub(super) fn read_up_to(path: &Path, most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A number in ASCII.
+/// A decimal number in ASCII, with blanks around it or without.
 pub(super) fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.trim().parse().ok()
 }

@@ -143,9 +143,9 @@ impl Counts {
 /// What could not be written.
 #[derive(Default)]
 struct Unwritten {
-    /// Not yet told.
+    /// Records that could not be written and are not yet reported as lost.
     counts: Counts,
-    /// The first reason.
+    /// The first error for which something could not be written.
     reason: Option<TraceError>,
     told: Option<String>,
 }
@@ -172,13 +172,13 @@ const HELD: usize = 1 << 17;
 /// dropped, until the disk moves.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The thread that writes.
+/// The thread that writes rows into the dataset, and what waits for it.
 pub(super) struct Writing {
     /// `None` when it has ended.
     orders: Option<SyncSender<Order>>,
     thread: Option<JoinHandle<()>>,
     unwritten: Arc<Mutex<Unwritten>>,
-    /// The disk takes nothing.
+    /// The disk has taken nothing for [`PATIENCE`].
     stuck: bool,
 }
 

@@ -8,7 +8,7 @@ use flowmine_trace::stop::{Ended, Stop};
 
 use crate::args::Trace;
 
-/// One backend.
+/// A tracing backend, as commands use it.
 pub struct Backend {
     /// As `--backend` and the tables call it.
     pub name: &'static str,

@@ -13,7 +13,7 @@ use super::backend::Backend;
 use crate::args::{HooksArg, Trace};
 use crate::messages;
 
-/// The backend by eBPF.
+/// The backend that traces by eBPF.
 pub const BACKEND: Backend = Backend { name: "ebpf", verdict: || ebpf::verdict(&facts()), run, lent: ebpf::LENT };
 
 fn facts() -> Facts {

@@ -11,7 +11,7 @@ use flowmine_trace::stop::{Ended, Stop};
 use super::backend::Backend;
 use crate::args::Trace;
 
-/// The backend by FUSE.
+/// The backend that traces by FUSE.
 pub const BACKEND: Backend = Backend { name: "fuse", verdict: || facts::verdict(&facts::FuseFacts::read(Path::new("/"))), run, lent: &[] };
 
 fn run(args: &Trace, options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> anyhow::Result<Ended> {

@@ -11,7 +11,7 @@ use flowmine_trace::stop::{Ended, Stop};
 use super::backend::Backend;
 use crate::args::Trace;
 
-/// The backend by ptrace.
+/// The backend that traces by ptrace.
 pub const BACKEND: Backend = Backend { name: "ptrace", verdict: || verdict(&Facts::read(Path::new("/proc"))), run, lent: &[] };
 
 fn run(args: &Trace, options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> anyhow::Result<Ended> {
