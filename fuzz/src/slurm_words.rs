@@ -1,4 +1,5 @@
-//! What users write to Slurm and Slurm shows again (`flowmine-slurm`): dependencies, and indices of arrays.
+//! What users write to Slurm and Slurm shows again (`flowmine-slurm`): dependencies, and indices of
+//! arrays.
 
 use flowmine_slurm::dependency;
 use flowmine_slurm::index_set::IndexSet;

@@ -1,4 +1,5 @@
-//! Queue and accounting as others recorded them: a file's bytes in, [`JobRecord`](crate::record::JobRecord)s out.
+//! Queue and accounting as others recorded them: a file's bytes in,
+//! [`JobRecord`](crate::record::JobRecord)s out.
 //!
 //! | kind | what makes such a file | read by |
 //! |---|---|---|
