@@ -1,7 +1,7 @@
 //! The version of the format, and names in it.
 
 /// The version of the format that this code writes. It reads earlier ones too, but for tables of
-/// which [`SINCE`] says that their rows meant something else.
+/// which `SINCE` says that their rows meant something else.
 ///
 /// 1: until November 2026. 2: `links.strength` is `declared` where it was `told`.
 pub const FORMAT_VERSION: u32 = 2;
