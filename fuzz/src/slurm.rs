@@ -2,7 +2,7 @@
 //! when they are asked.
 
 use flowmine_extract_slurm::accounting::Accounting;
-use flowmine_extract_slurm::import::{self, Imported, FileKind, Options};
+use flowmine_extract_slurm::import::{self, FileKind, Imported, Options};
 use flowmine_extract_slurm::naming::Naming;
 use flowmine_extract_slurm::queue::{Changes, PollTime, Queue};
 use flowmine_extract_slurm::{sacct, squeue, submit_line};
