@@ -42,7 +42,7 @@ pub fn run(bytes: &[u8]) {
             Decoded::Nothing => {}
         }
         // What is read as a path can be written and is read as the same.
-        if let path::Told::Path(told) = path::read(line.bytes) {
+        if let path::PathColumn::Path(told) = path::read(line.bytes) {
             let mut written = Vec::new();
             path::write(&told, &mut written);
         }
