@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use flowmine_schema::diagnostic::Diagnostic;
 pub use flowmine_schema::text::bounds::Lines;
 use flowmine_schema::text::bounds::{self, Packed, UpTo};
 
@@ -15,8 +17,10 @@ pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
 }
 
-/// Longer lines are cut; what is beyond is not read by any engine's decoder.
-const LONGEST_LINE: usize = 1 << 20;
+/// Longer lines are left out ([`is_too_long`]): a hundred thousand files of a rule fit into one.
+pub const LONGEST_LINE: usize = 16 << 20;
+/// A file that is small by its nature is read up to here.
+const SMALL: u64 = 1 << 20;
 /// No file that is read as a whole is larger, unpacked.
 pub const LARGEST_WHOLE: u64 = 256 << 20;
 
@@ -37,7 +41,8 @@ pub fn not_too_many(tasks: usize) -> io::Result<()> {
 
 /// Opens a file, unpacking gzip that is no larger than text can be.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let file = File::open(path)?;
+    // A FIFO would not be open before somebody writes to it.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("this is not a file"));
     }
@@ -75,7 +80,7 @@ pub fn small(path: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    open(path)?.take(LONGEST_LINE as u64).read_to_end(&mut bytes)?;
+    open(path)?.take(SMALL).read_to_end(&mut bytes)?;
     Ok(Some(flowmine_schema::text::decode(&bytes).into_owned()))
 }
 
@@ -95,6 +100,25 @@ pub fn without_escapes(line: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// Whether a line of [`lines`] was too long, so that its end is missing.
+pub fn is_too_long(line: &[u8]) -> bool {
+    line.len() >= LONGEST_LINE
+}
+
+/// Fails when a line was too long, for files of which no line can be left out.
+pub fn not_too_long(number: u64, line: &[u8]) -> io::Result<()> {
+    if is_too_long(line) {
+        return Err(io::Error::other(format!("line {number} has more than {} MiB", LONGEST_LINE >> 20)));
+    }
+    Ok(())
+}
+
+/// What is said of a line that [`is_too_long`] and is left out.
+pub fn too_long(number: u64) -> Diagnostic {
+    let message = format!("the line has more than {} MiB and is left out", LONGEST_LINE >> 20);
+    Diagnostic::error("line_too_long", message).at(number, None)
+}
+
 /// The lines of a text, one at a time, those that are too long cut.
 pub fn lines<R: BufRead>(reader: R) -> Lines<R> {
     Lines::new(reader, LONGEST_LINE)
@@ -103,6 +127,15 @@ pub fn lines<R: BufRead>(reader: R) -> Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fifo_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_eq!(open(&path).err().map(|error| error.to_string()).as_deref(), Some("this is not a file"));
+        assert!(small(&path).is_err() && head(&path).is_err());
+    }
 
     #[test]
     fn lines_and_their_ends() {
@@ -122,6 +155,8 @@ mod tests {
             assert_eq!(read_lines.whole, whole, "{text:?}");
         }
         let long = vec![b'x'; LONGEST_LINE + 10];
-        assert_eq!(lines(long.as_slice()).next().unwrap().unwrap().1.len(), LONGEST_LINE);
+        let mut cut = lines(long.as_slice());
+        let (_, line) = cut.next().unwrap().unwrap();
+        assert!(line.len() == LONGEST_LINE && is_too_long(line));
     }
 }

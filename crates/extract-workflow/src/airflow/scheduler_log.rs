@@ -41,6 +41,10 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     let mut queued: Option<(i64, i64)> = None;
     let mut without_zone = false;
     while let Some((number, bytes)) = lines.next()? {
+        if input::is_too_long(bytes) {
+            source.diagnostics.push(input::too_long(number));
+            continue;
+        }
         let decoded = text::decode(bytes);
         let shown = without_escapes(&decoded);
         let told = match Line::read(&shown, options) {

@@ -42,6 +42,16 @@ pub struct Rule {
     pub resources: [Option<i64>; 3],
 }
 
+impl Rule {
+    /// How many bytes its texts take in the row of an attempt, about.
+    pub fn bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let list = |list: &Option<Vec<String>>| list.iter().flatten().map(|text| text.len() + 24).sum::<usize>();
+        // A command is also the name, and its program the logical task.
+        3 * text(&self.command) + text(&self.category) + list(&self.parents) + list(&self.inputs) + list(&self.outputs)
+    }
+}
+
 /// One run of Makeflow, as its log tells it.
 #[derive(Debug, Default)]
 pub struct Run {
@@ -74,13 +84,24 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     let mut runs = Vec::new();
     let mut run = Run::default();
     let mut before = 0;
+    let mut repeated = 0_usize;
     while let Some((number, line)) = lines.next()? {
         // Sixteen names take as much as a task.
         input::not_too_many(before + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16)?;
+        if input::is_too_long(line) {
+            diagnostics.push(input::too_long(number));
+            continue;
+        }
         let line = text::decode(line);
         let understood = match line.strip_prefix("# ") {
             Some(mark) => {
                 if kind(mark).0 == "STARTED" && run.began.is_some() {
+                    repeated = repeated.saturating_add(run.rules.values().map(Rule::bytes).sum());
+                    if repeated > input::MOST_REPEATED {
+                        return Err(io::Error::other(format!(
+                            "line {number}: it tells of so many runs that the rules of all would fill the memory; split it and import its parts"
+                        )));
+                    }
                     let rules = run.rules.clone();
                     // Each run has the rules of those before it.
                     before += 1 + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16;

@@ -82,15 +82,21 @@ impl Engine for Makeflow {
             join_series(&mut sources[at], series, &mut runs);
         }
         let mut rows = Vec::new();
+        let mut left = input::MOST_REPEATED;
         for (at, mut run) in runs {
+            let mut too_much = 0;
             sources[at].rows += run.rows.len() as u64;
             let name = sources[at].name.trim_end_matches(".gz").trim_end_matches(LOG_SUFFIX).to_owned();
             for mut row in std::mem::take(&mut run.rows) {
-                describe(&mut row, &run);
+                too_much += u64::from(!describe(&mut row, &run, &mut left));
                 sources[at].sign(&mut row);
                 row.run_id = run.began.clone().map(Into::into);
                 row.run_name = Some(name.clone().into());
                 rows.push(row);
+            }
+            if too_much > 0 {
+                let message = "texts of rules, such as commands, are repeated by so many attempts that they would fill the memory: those beyond the limit are null";
+                sources[at].diagnostics.push(Diagnostic { count: too_much, ..Diagnostic::warning("texts_left_out", message) });
             }
         }
         rows.extend(alone);
@@ -231,11 +237,14 @@ fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
     (row.peak_rss_bytes, row.peak_vmem_bytes) = (series.peak_rss_bytes, series.peak_vmem_bytes);
 }
 
-/// What the rule tells of an attempt.
-fn describe(row: &mut Row, run: &Run) {
+/// What the rule tells of an attempt; whether `left` bytes were enough for its texts.
+fn describe(row: &mut Row, run: &Run, left: &mut usize) -> bool {
     let node = row.task_id.as_deref().unwrap_or_default().to_owned();
     let unknown = Rule::default();
-    let rule = run.rules.get(&node).unwrap_or(&unknown);
+    let known = run.rules.get(&node).unwrap_or(&unknown);
+    let fits = left.checked_sub(known.bytes());
+    *left = fits.unwrap_or(*left);
+    let rule = if fits.is_some() { known } else { &unknown };
     row.command = rule.command.clone().map(Into::into).or(row.command.take()).filter(|command| !command.trim().is_empty());
     let command = row.command.as_deref().map(str::to_owned);
     row.name = command.clone().unwrap_or_else(|| format!("node {node}")).into();
@@ -251,7 +260,8 @@ fn describe(row: &mut Row, run: &Run) {
     };
     row.inputs = files(&rule.inputs, true);
     row.outputs = files(&rule.outputs, row.status == "completed");
-    [row.cpus, row.memory_bytes, row.disk_bytes] = rule.resources;
+    [row.cpus, row.memory_bytes, row.disk_bytes] = known.resources;
+    fits.is_some()
 }
 
 /// The file name of a command's program.

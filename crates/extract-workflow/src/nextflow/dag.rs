@@ -28,8 +28,10 @@ const MOST_EDGES: usize = 400_000;
 const LONGEST_WAY: usize = 500;
 /// What waits for all tasks of more processes is left unknown.
 const MOST_PROCESSES: usize = 1_000;
-/// As many names of tasks are written into rows in all.
-const MOST_PARENTS: usize = 4_000_000;
+/// Names of sub-workflows, once for each node in them: no more bytes than these.
+const MOST_PATHS_BYTES: usize = 64 << 20;
+/// The parents of all tasks that a graph tells, as text: no more bytes than these.
+const MOST_PARENTS_BYTES: usize = 64 << 20;
 /// So many steps are gone in all to compare with what work directories tell.
 const MOST_STEPS: usize = 20_000_000;
 
@@ -231,6 +233,7 @@ impl Graph {
     fn mermaid<'a>(&mut self, lines: &mut impl Iterator<Item = (u64, &'a str)>) -> Result<(), Bad> {
         let (mut is_open, mut is_old) = (false, false);
         let mut inside: Vec<&str> = Vec::new();
+        let mut paths = 0;
         let mut drawn: Vec<(&str, Shape, &str, String)> = Vec::new();
         for (number, line) in lines {
             let text = line.trim();
@@ -269,9 +272,11 @@ impl Graph {
                 is_old |= shape == Shape::Plain;
                 // No pipeline has as many sub-workflows in each other.
                 let path: Vec<&str> = inside.iter().take(100).filter_map(|name| subgraph(name)).collect();
-                drawn.push((from, shape, label, path.join(":")));
+                let path = path.join(":");
+                paths += path.len();
+                drawn.push((from, shape, label, path));
             }
-            if self.is_too_large() || drawn.len() > MOST_NODES {
+            if self.is_too_large() || drawn.len() > MOST_NODES || paths > MOST_PATHS_BYTES {
                 self.edges = MOST_EDGES + 1;
                 return Ok(());
             }
@@ -452,13 +457,13 @@ impl Tasks {
     }
 }
 
-struct Certain<'a> {
+struct Search<'a> {
     graph: &'a Graph,
     tasks: BTreeMap<usize, Tasks>,
     known: HashMap<(usize, usize, Awaited), Waits>,
 }
 
-impl Certain<'_> {
+impl Search<'_> {
     /// For what the thing, or the end, waited that comes from a node to another.
     fn waits(&mut self, from: usize, to: usize, of: Awaited, way: usize) -> Waits {
         let node = &self.graph.nodes[from];
@@ -569,10 +574,10 @@ impl Graph {
         found.into_iter().filter_map(|(name, at)| Some((name, at?))).collect()
     }
 
-    /// Puts into the column `parents` what is certain, and compares with what work directories
-    /// tell. `run_of` tells the run of each row, `is_whole` whether all tasks of the run are known.
-    /// Gives the number of rows that were filled.
-    pub fn put(&self, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, diagnostics: &mut Diagnostics) -> u64 {
+    /// What is certain of the column `parents`, after it was compared with what work directories
+    /// tell; `None` where nothing is.
+    pub fn certain(&self, rows: &[Row], known: &Known<'_>, diagnostics: &mut Diagnostics) -> Option<Certain> {
+        let run_of = known.run_of;
         let processes = self.processes();
         let mut fits: BTreeMap<usize, bool> = BTreeMap::new();
         for (row, run) in rows.iter().zip(run_of) {
@@ -593,12 +598,20 @@ impl Graph {
                 Diagnostic::warning("graph_of_no_run", message)
                     .advise("import the graph in one call with its run's log, report or trace file, and no other run"),
             );
-            return 0;
+            return None;
         };
         let of_run: Vec<usize> = (0..rows.len()).filter(|at| run_of[*at] == Some(run)).collect();
         // A graph that contradicts what is there is not that of this run.
-        let agrees = self.compare(rows, &of_run, &processes, diagnostics);
-        if is_whole && agrees { self.fill(rows, &of_run, &processes) } else { 0 }
+        if !self.compare(rows, &of_run, &processes, diagnostics) || !known.is_whole {
+            return None;
+        }
+        if !known.has_begin.get(run).is_some_and(|begins| *begins) {
+            let message = "what the graph tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning; nothing of the graph is used";
+            let advice = "import the run's whole log (`.nextflow.log`) in the same call";
+            diagnostics.push(Diagnostic::warning("graph_without_log", message).advise(advice));
+            return None;
+        }
+        Some(Certain { run, of: self.parents_of(rows, &of_run, &processes, diagnostics) })
     }
 
     /// Says where the inputs of tasks lie in the directories of tasks that are not above them;
@@ -660,7 +673,14 @@ impl Graph {
         Some(above)
     }
 
-    fn fill(&self, rows: &mut [Row], of_run: &[usize], processes: &HashMap<&str, usize>) -> u64 {
+    /// Attempts that waited for the same, and the ids of that.
+    fn parents_of(
+        &self,
+        rows: &[Row],
+        of_run: &[usize],
+        processes: &HashMap<&str, usize>,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<(Vec<usize>, Vec<String>)> {
         let mut of_process: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for at in of_run {
             if let Some(process) = processes.get(rows[*at].logical_task.as_ref()) {
@@ -669,16 +689,51 @@ impl Graph {
         }
         let tasks =
             of_process.iter().map(|(process, of)| (*process, Tasks::of(&of.iter().map(|at| &rows[*at]).collect::<Vec<_>>()))).collect();
-        let mut certain = Certain { graph: self, tasks, known: HashMap::new() };
-        let (mut filled, mut written) = (0, 0);
+        let mut search = Search { graph: self, tasks, known: HashMap::new() };
+        let (mut found, mut bytes, mut too_many) = (Vec::new(), 0_usize, 0);
         for (process, of) in of_process {
-            let Some(waits) = certain.of_process(process) else { continue };
-            let ids = waits.iter().filter_map(|process| certain.tasks[process].ids.as_ref()).flatten();
-            let ids: Vec<&String> = ids.collect();
-            written += of.len().saturating_mul(ids.len());
-            if written > MOST_PARENTS {
-                break;
+            let Some(waits) = search.of_process(process) else { continue };
+            let ids: Vec<String> = waits.iter().filter_map(|process| search.tasks[process].ids.as_ref()).flatten().cloned().collect();
+            // As they stand in each row: quotes and a comma.
+            let more = of.len().saturating_mul(ids.iter().map(|id| id.len() + 3).sum());
+            if bytes.saturating_add(more) > MOST_PARENTS_BYTES {
+                too_many += of.len() as u64;
+                continue;
             }
+            bytes += more;
+            found.push((of, ids));
+        }
+        if too_many > 0 {
+            let message = "a task waited for so many that all pairs are too many: its parents are not known by the graph";
+            diagnostics.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
+        }
+        found
+    }
+}
+
+/// What else is known when a graph is read.
+pub struct Known<'a> {
+    /// Of each row, the number of its run.
+    pub run_of: &'a [Option<usize>],
+    /// Of each run, whether a log tells of it from its beginning.
+    pub has_begin: &'a [bool],
+    /// Whether no source lost a task.
+    pub is_whole: bool,
+}
+
+/// What of a run's parents follows from a graph for certain.
+pub struct Certain {
+    /// The number of the run.
+    pub run: usize,
+    /// Places of rows, and the ids of what these waited for.
+    of: Vec<(Vec<usize>, Vec<String>)>,
+}
+
+impl Certain {
+    /// Adds it to the column `parents`; the number of rows that have more then.
+    pub fn put(self, rows: &mut [Row]) -> u64 {
+        let mut filled = 0;
+        for (of, ids) in self.of {
             for at in of {
                 filled += u64::from(add(&mut rows[at], &ids));
             }
@@ -687,13 +742,32 @@ impl Graph {
     }
 }
 
+/// The runs of which two graphs say different things.
+pub fn differing<'a>(all: impl Iterator<Item = &'a Certain>) -> BTreeSet<usize> {
+    let mut said: HashMap<usize, &[String]> = HashMap::new();
+    let mut runs = BTreeSet::new();
+    for certain in all {
+        for (of, ids) in &certain.of {
+            if of.iter().any(|at| *said.entry(*at).or_insert(ids) != ids.as_slice()) {
+                runs.insert(certain.run);
+            }
+        }
+    }
+    runs
+}
+
+/// What is said of a graph whose run has another one that says something else.
+pub fn differs() -> Diagnostic {
+    let message = "another graph with the processes of this run leads to other parents; nothing of either is used";
+    Diagnostic::warning("graphs_differ", message).advise("give the graph that this run drew (`-with-dag`), and no other")
+}
+
 /// Adds ids of parents to those that work directories told, which know of files only; whether there
 /// are more then.
-fn add(row: &mut Row, ids: &[&String]) -> bool {
+fn add(row: &mut Row, ids: &[String]) -> bool {
     let told: Option<Vec<String>> = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());
     let known = told.as_ref().map_or(0, Vec::len);
-    let all: BTreeSet<&String> =
-        told.iter().flatten().chain(ids.iter().copied()).filter(|id| row.task_id.as_deref() != Some(id.as_str())).collect();
+    let all: BTreeSet<&String> = told.iter().flatten().chain(ids).filter(|id| row.task_id.as_deref() != Some(id.as_str())).collect();
     if told.is_some() && all.len() == known {
         return false;
     }

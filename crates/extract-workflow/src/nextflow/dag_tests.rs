@@ -23,6 +23,12 @@ fn row(id: &str, process: &str, name: &str, status: &'static str) -> Row {
     }
 }
 
+/// Puts into the rows what is certain; how many rows have more then.
+fn put(graph: &Graph, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, diagnostics: &mut Diagnostics) -> u64 {
+    let known = Known { run_of, has_begin: &[true; 2], is_whole };
+    graph.certain(rows, &known, diagnostics).map_or(0, |certain| certain.put(rows))
+}
+
 /// The column `parents` of completed tasks, called by number, after a graph was put in.
 fn parents(text: &str, tasks: &[&str]) -> (Vec<Option<String>>, Vec<&'static str>) {
     let mut rows: Vec<Row> = tasks
@@ -33,7 +39,7 @@ fn parents(text: &str, tasks: &[&str]) -> (Vec<Option<String>>, Vec<&'static str
     let mut diagnostics = Diagnostics::default();
     let run_of = vec![Some(0); rows.len()];
     if let Some(graph) = read(text, &mut diagnostics).unwrap() {
-        graph.put(&mut rows, &run_of, true, &mut diagnostics);
+        put(&graph, &mut rows, &run_of, true, &mut diagnostics);
     }
     (rows.into_iter().map(|row| row.parents.map(Into::into)).collect(), diagnostics.iter().map(|diagnostics| diagnostics.code).collect())
 }
@@ -89,7 +95,7 @@ fn what_was_tried_again_is_one_task() {
     let graph = read(&samples(), &mut Diagnostics::default()).unwrap().unwrap();
     let put = |status: &'static str| {
         let mut rows = [row("1", "INDEX", "INDEX", "failed"), row("2", "INDEX", "INDEX", status), row("3", "USE", "USE", "completed")];
-        graph.put(&mut rows, &[Some(0); 3], true, &mut Diagnostics::default());
+        put(&graph, &mut rows, &[Some(0); 3], true, &mut Diagnostics::default());
         rows[2].parents.as_deref().map(str::to_owned)
     };
     assert_eq!(put("completed").as_deref(), Some("[\"2\"]"));
@@ -148,11 +154,11 @@ fn of_another_run_or_of_several() {
     let graph = read(&samples(), &mut Diagnostics::default()).unwrap().unwrap();
     let mut rows = [row("1", "A", "A", "completed"), row("1", "A", "A", "cached")];
     let mut diagnostics = Diagnostics::default();
-    assert_eq!(graph.put(&mut rows, &[Some(0), Some(1)], true, &mut diagnostics), 0);
+    assert_eq!(put(&graph, &mut rows, &[Some(0), Some(1)], true, &mut diagnostics), 0);
     assert_eq!(diagnostics.iter().map(|diagnostics| diagnostics.code).collect::<Vec<_>>(), ["graph_of_no_run"]);
     // Rows of which no run is known are none's, and where a task can be missing nothing is filled.
-    assert_eq!(graph.put(&mut rows, &[None, Some(1)], false, &mut Diagnostics::default()), 0);
-    assert_eq!(graph.put(&mut rows, &[None, Some(1)], true, &mut Diagnostics::default()), 1);
+    assert_eq!(put(&graph, &mut rows, &[None, Some(1)], false, &mut Diagnostics::default()), 0);
+    assert_eq!(put(&graph, &mut rows, &[None, Some(1)], true, &mut Diagnostics::default()), 1);
 }
 
 #[test]
@@ -162,7 +168,7 @@ fn work_directories_are_believed() {
     rows[1].parents = Some("[\"1\"]".into());
     rows[2].parents = Some("[\"2\"]".into());
     let mut diagnostics = Diagnostics::default();
-    graph.put(&mut rows, &[Some(0); 3], true, &mut diagnostics);
+    put(&graph, &mut rows, &[Some(0); 3], true, &mut diagnostics);
     let diagnostics: Vec<(&str, String)> = diagnostics.iter().map(|diagnostics| (diagnostics.code, diagnostics.message.clone())).collect();
     assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
     assert!(diagnostics[0].0 == "graph_contradicts" && diagnostics[0].1.contains("of USE were made by SUB:B"), "{diagnostics:?}");
@@ -172,9 +178,26 @@ fn work_directories_are_believed() {
     let mut rows = [row("1", "INDEX", "INDEX", "completed"), row("2", "USE", "USE", "completed"), row("3", "USE", "USE 2", "completed")];
     rows[1].parents = Some("[]".into());
     rows[2].parents = Some("[\"1\"]".into());
-    assert_eq!(graph.put(&mut rows, &[Some(0); 3], true, &mut Diagnostics::default()), 2);
+    assert_eq!(put(&graph, &mut rows, &[Some(0); 3], true, &mut Diagnostics::default()), 2);
     let told: Vec<Option<&str>> = rows.iter().map(|row| row.parents.as_deref()).collect();
     assert_eq!(told, [Some("[]"), Some("[\"1\"]"), Some("[\"1\"]")]);
+}
+
+#[test]
+fn graphs_that_differ_and_runs_without_a_log() {
+    let one = |text: &str| read(text, &mut Diagnostics::default()).unwrap().unwrap();
+    let rows = [row("1", "A", "A", "completed"), row("2", "B", "B", "completed"), row("3", "C", "C", "completed")];
+    let chain = [("v0", "process", "A"), ("v1", "process", "B"), ("v2", "process", "C")];
+    let (first, second) = (one(&dot(&chain, &[("v0", "v1"), ("v1", "v2")])), one(&dot(&chain, &[("v0", "v1"), ("v0", "v2")])));
+    let run_of = [Some(0); 3];
+    let known = Known { run_of: &run_of, has_begin: &[true], is_whole: true };
+    let certain = |graph: &Graph| graph.certain(&rows, &known, &mut Diagnostics::default()).unwrap();
+    assert!(differing([certain(&first), certain(&first)].iter()).is_empty());
+    assert_eq!(differing([certain(&first), certain(&second)].iter()), BTreeSet::from([0]));
+    // A task that was taken from a storeDir stands in logs only.
+    let mut diagnostics = Diagnostics::default();
+    assert!(first.certain(&rows, &Known { has_begin: &[false], ..known }, &mut diagnostics).is_none());
+    assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["graph_without_log"]);
 }
 
 #[test]

@@ -44,6 +44,10 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     let mut lines = input::lines(reader);
     let mut launches = Vec::new();
     while let Some((number, line)) = lines.next()? {
+        if input::is_too_long(line) {
+            diagnostics.push(input::too_long(number));
+            continue;
+        }
         let line = text::decode(line);
         match parse(&line) {
             Some(launch) => launches.push(launch),

@@ -27,6 +27,8 @@ struct KnownRun {
     clock: Option<Resolved>,
     trace_file: Option<String>,
     has_log: bool,
+    /// Its log begins with its session: no task was submitted before.
+    has_begin: bool,
     /// A trace file alone told of it.
     of_trace: bool,
 }
@@ -61,6 +63,7 @@ impl Joined {
     pub fn add_run(&mut self, run: Run) {
         let number = self.runs.len();
         self.runs.push(KnownRun {
+            has_begin: run.id.is_some() || run.name.is_some(),
             id: run.id,
             name: run.name,
             clock: run.clock,
@@ -297,7 +300,7 @@ impl Joined {
 
     /// The rows: those of logs in their order, then those of trace files, then those of work
     /// directories; and the run of each, where one is known.
-    pub fn finish(self) -> (Vec<Row>, Vec<Option<usize>>) {
+    pub fn finish(self) -> Finished {
         let mut rows = self.rows;
         for row in &mut rows {
             if row.native_id.is_some() && row.native_kind.is_none() {
@@ -306,8 +309,19 @@ impl Joined {
         }
         super::parents::give_ids(&mut rows, &self.run_of);
         super::parents::put(&mut rows, &self.run_of);
-        (rows, self.run_of)
+        Finished { rows, run_of: self.run_of, has_begin: self.runs.iter().map(|run| run.has_begin).collect() }
     }
+}
+
+/// The rows of all sources.
+pub struct Finished {
+    /// The attempts at tasks.
+    pub rows: Vec<Row>,
+    /// Of each row, the number of its run.
+    pub run_of: Vec<Option<usize>>,
+    /// Of each run, whether a log tells of it from its beginning. A trace file and a report alone
+    /// do not: tasks whose results were taken from a `storeDir` stand in neither.
+    pub has_begin: Vec<bool>,
 }
 
 /// Of a cached task the sources tell when, where and with what the earlier run executed it, which

@@ -36,6 +36,10 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
     let mut event: Option<Event> = None;
     let mut dumped: Option<Dumped> = None;
     while let Some((number, line)) = lines.next()? {
+        if input::is_too_long(line) {
+            diagnostics.push(input::too_long(number));
+            continue;
+        }
         // A file that grew after its disk had lost what was written has zeros there.
         let holes = line.iter().filter(|byte| **byte == 0).count();
         let line: Cow<'_, [u8]> = if holes == 0 { line.into() } else { line.iter().copied().filter(|byte| *byte != 0).collect() };
@@ -139,9 +143,14 @@ fn line_within(line: &str) -> Option<usize> {
     dashes.filter_map(month_before).next()
 }
 
+/// No thread's name has more bytes.
+const LONGEST_THREAD: usize = 300;
+
 /// Whether a thread in brackets and a level come first.
 fn is_thread(rest: &str, level: &str) -> bool {
-    rest.strip_prefix('[').and_then(|rest| rest.find(']').map(|end| &rest[end..])).is_some_and(|rest| rest.starts_with(level))
+    let named = rest.strip_prefix('[').map(str::as_bytes).unwrap_or_default();
+    let end = named.iter().take(LONGEST_THREAD).position(|byte| *byte == b']');
+    end.is_some_and(|end| named[end..].starts_with(level.as_bytes()))
 }
 
 const LEVELS: [&str; 5] = ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "];

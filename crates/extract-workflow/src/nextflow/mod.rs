@@ -148,10 +148,20 @@ impl Engine for Nextflow {
             source.diagnostics.errors() == 0
                 && !source.diagnostics.iter().any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "report_without_tasks"))
         });
-        let (mut rows, run_of) = joined.finish();
-        for (at, graph) in graphs {
+        let join::Finished { mut rows, run_of, has_begin } = joined.finish();
+        let of_graph = |(at, graph): (usize, dag::Graph)| {
+            let known = dag::Known { run_of: &run_of, has_begin: &has_begin, is_whole };
+            Some((at, graph.certain(&rows, &known, &mut sources[at].diagnostics)?))
+        };
+        let certain: Vec<(usize, dag::Certain)> = graphs.into_iter().filter_map(of_graph).collect();
+        let differing = dag::differing(certain.iter().map(|(_, certain)| certain));
+        for (at, certain) in certain {
             let source = &mut sources[at];
-            source.joined = graph.put(&mut rows, &run_of, is_whole, &mut source.diagnostics);
+            if differing.contains(&certain.run) {
+                source.diagnostics.push(dag::differs());
+            } else {
+                source.joined = certain.put(&mut rows);
+            }
         }
         rows
     }

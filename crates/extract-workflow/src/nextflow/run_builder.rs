@@ -15,6 +15,10 @@ use super::names::{hash_of_dir, leading_key, process_and_tag};
 use super::tasks::{About, Tasks};
 use crate::units;
 
+/// Nextflow gives a run a name of at most 80 letters and an id of 36; a longer text, which would
+/// stand in each of its rows, is none.
+const LONGEST_NAME: usize = 1000;
+
 /// What is known of a run so far.
 #[derive(Default)]
 pub struct RunBuilder {
@@ -96,9 +100,9 @@ impl RunBuilder {
         let message = event.message.as_str();
         let after = |what: &str| message.strip_prefix(what).map(|rest| rest.trim().to_owned());
         if let Some(id) = after("Session UUID: ").or_else(|| after("Session uuid: ")) {
-            self.run_id = Some(id);
+            self.run_id = Some(id).filter(|id| id.len() <= LONGEST_NAME);
         } else if let Some(name) = after("Run name: ") {
-            self.run_name = Some(name);
+            self.run_name = Some(name).filter(|name| name.len() <= LONGEST_NAME);
         } else if let Some(executor) = after("[warm up] executor > ") {
             self.executors.entry(executor).or_default();
         } else if let Some(executor) = after(">> processorType: ") {

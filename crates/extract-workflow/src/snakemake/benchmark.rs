@@ -45,7 +45,8 @@ pub fn read(reader: impl BufRead) -> io::Result<Option<Benchmark>> {
     let header = String::from_utf8_lossy(header).into_owned();
     let columns: Vec<&str> = header.split('\t').collect();
     let mut sum: Option<Benchmark> = None;
-    while let Some((_, line)) = lines.next()? {
+    while let Some((number, line)) = lines.next()? {
+        input::not_too_long(number, line)?;
         let line = String::from_utf8_lossy(line);
         let fields: Vec<&str> = line.split('\t').collect();
         let number = |name: &str| {

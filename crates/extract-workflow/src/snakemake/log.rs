@@ -171,6 +171,7 @@ pub fn read(reader: impl BufRead) -> io::Result<Vec<Log>> {
     let mut reading = Reading::default();
     let mut lines = input::lines(reader);
     while let Some((number, line)) = lines.next()? {
+        input::not_too_long(number, line)?;
         let line = text::decode(line);
         let line = without_colours(&line);
         if reading.is_another_run(&line) {
@@ -194,6 +195,7 @@ pub fn read_job(reader: impl BufRead) -> io::Result<Log> {
     let mut lines = input::lines(reader);
     let mut reading = Reading::default();
     while let Some((number, line)) = lines.next()? {
+        input::not_too_long(number, line)?;
         reading.see(&without_colours(&text::decode(line)), number);
     }
     Ok(reading.finish())

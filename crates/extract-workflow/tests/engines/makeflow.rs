@@ -38,6 +38,29 @@ fn statuses(rows: &[Row]) -> Vec<String> {
 }
 
 #[test]
+fn texts_that_are_repeated_are_bounded_and_a_line_that_is_too_long_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = |text: &str| {
+        let path = dir.path().join("w.makeflowlog");
+        fs::write(&path, text).unwrap();
+        read(&[path])
+    };
+    let rule = |command: &str| format!("# STARTED\t1795318114504024\n# NODE\t0\t{command}\n# COMMAND\t0\t{command}\n");
+    let attempt = "1795318114521239 0 1 2524 0 1 0 0 0 1\n1795318115526511 0 2 2524 0 0 1 0 0 1\n";
+    // A command of 300 kB, a thousand attempts.
+    let (rows, said) = log(&(rule(&"x".repeat(300_000)) + &attempt.repeat(1000)));
+    let with_command = rows.iter().filter(|row| row.command.is_some()).count();
+    assert!(rows.len() >= 1000 && with_command > 100 && with_command < rows.len(), "{} {with_command}", rows.len());
+    assert_eq!(said, ["texts_left_out"]);
+    // The same rules in a thousand runs.
+    let (rows, said) = log(&(rule(&"x".repeat(300_000)) + attempt + &"# STARTED\t1795318114504024\n".repeat(1000)));
+    assert_eq!((rows.len(), said), (0, vec!["file_unreadable".to_owned()]));
+    let parents: String = (1..2_400_000).map(|node| format!("\t{node}")).collect();
+    let (rows, said) = log(&(rule("true") + "# PARENTS\t0" + &parents + "\n" + attempt));
+    assert_eq!((rows[0].parents.as_deref(), said), (None, vec!["line_too_long:4".to_owned()]));
+}
+
+#[test]
 fn plain_log() {
     let (rows, said) = read(&[fixture("plain.makeflowlog")]);
     assert_eq!(said, Vec::<String>::new());

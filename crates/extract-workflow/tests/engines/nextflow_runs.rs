@@ -807,6 +807,12 @@ fn a_graph_tells_parents_that_are_certain() {
     let damaged = run("a_b", &lines).replace("Submitted process > INDEX", "\0\0\0Submitted process > INDEX");
     let (told, said) = parents(&damaged, graph);
     assert!(told.iter().all(Option::is_none) && said.contains("bytes_missing"), "{said}");
+    // A log whose beginning is missing can have lost tasks as well.
+    let whole = run("a_b", &lines);
+    let beheaded: String =
+        whole.lines().filter(|line| !line.contains("Session UUID") && !line.contains("Run name")).map(|line| format!("{line}\n")).collect();
+    let (told, said) = parents(&beheaded, graph);
+    assert!(told.iter().all(Option::is_none) && said.contains("graph_without_log"), "{said}");
     let (told, said) = parents(&run("a_b", &lines), &graph[..graph.len() - 3]);
     assert!(told.iter().all(Option::is_none) && said.contains("graph_line_bad"), "{said}");
 }

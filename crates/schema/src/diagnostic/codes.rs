@@ -123,6 +123,12 @@ codes! {
     "graph_of_no_run" [Warning] "`import nextflow`",
         "No run that was given, or more than one, has only processes that are in the graph of processes, which does not tell its run; nothing of it is used",
         "Import the graph in one call with its run's log, report or trace file, and no other run.";
+    "graph_without_log" [Warning] "`import nextflow`",
+        "What the graph of processes tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning (tasks taken from a `storeDir` stand in logs only); nothing of it is used",
+        "Import the run's whole log (`.nextflow.log`) in the same call.";
+    "graphs_differ" [Warning] "`import nextflow`",
+        "Several graphs have the processes of one run and lead to different parents; nothing of them is used",
+        "Give the graph that the run drew (`-with-dag`), and no other.";
     "hash_shared" [Warning] "`import nextflow`",
         "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
         "";
@@ -158,6 +164,9 @@ codes! {
         "";
     "line_too_long" [Error] "`import io-csv`",
         "A line is longer than is read; it is left out",
+        "";
+    "line_too_long" [Error] "imports of workflow engines",
+        "A line has more than 16 MiB; it is left out",
         "";
     "links_contradict" [Warning] "`correlate`",
         "What was found of a traced process or container says that it belongs to two different tasks or jobs; the message says whether the first holds or neither",
@@ -219,7 +228,7 @@ codes! {
     "parents_and_children_differ" [Warning] "`import wfformat`",
         "Only the child or only the parent says that one waits for the other; the dependency counts all the same",
         "";
-    "parents_too_many" [Warning] "`import argo`",
+    "parents_too_many" [Warning] "`import argo`, `import nextflow`",
         "A task waits for so many that all pairs are too many; its `parents` are null",
         "";
     "path_cut" [Warning] "`import io-csv`",
@@ -342,8 +351,8 @@ codes! {
     "tasks_not_submitted" [Warning] "`import nextflow`",
         "Tasks waited and were not submitted before the log ended; they have no rows, and are counted",
         "";
-    "texts_left_out" [Warning] "`import argo`",
-        "The texts of templates, such as commands, are repeated so often that they would fill the memory; those beyond the limit are null",
+    "texts_left_out" [Warning] "`import argo`, `import makeflow`",
+        "The texts of templates or rules, such as commands, are repeated so often that they would fill the memory; those beyond the limit are null",
         "";
     "time_goes_back" [Warning] "`import io-csv`",
         "A line ended long before one that stands above it, as where traces were put into one file; it is used",
