@@ -162,11 +162,8 @@ codes! {
     "line_cut" [Error] "`import nextflow`",
         "A line of the log is cut and another begins within it; the second is read, what stood before it is left out",
         "";
-    "line_too_long" [Error] "`import io-csv`",
-        "A line is longer than is read; it is left out",
-        "";
-    "line_too_long" [Error] "imports of workflow engines",
-        "A line has more than 16 MiB; it is left out",
+    "line_too_long" [Error] "`import io-csv`, imports of workflow engines",
+        "A line is longer than is read (of engines 16 MiB); it is left out",
         "";
     "links_contradict" [Warning] "`correlate`",
         "What was found of a traced process or container says that it belongs to two different tasks or jobs; the message says whether the first holds or neither",
