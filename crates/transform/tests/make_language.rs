@@ -207,6 +207,14 @@ fn variables_that_grow() {
         text.push_str(&format!("A{n}=$(A{0})$(A{0})\n", n - 1));
     }
     assert!(fault(&text).contains("more than 16777216 characters"));
+    // What stands once and is put into many rules.
+    let (long, rules) = ("x".repeat(100_000), "a: b\n\techo $A\n".repeat(4_000));
+    assert!(fault(&format!("A={long}\n{rules}")).contains("make more than 256 MiB of rules"));
+    assert!(fault(&format!("CATEGORY={long}\n{}", rules.replace("$A", "1"))).contains("make more than 256 MiB of rules"));
+    let exports: String = (0..2_000).map(|n| format!("V{n}=1\nexport V{n}\n")).collect();
+    assert!(fault(&format!("A=1\n{exports}{}", rules.repeat(2))).contains("make more than 256 MiB of rules"));
+    // Adding to a value costs what is added.
+    read(&format!("{}a: b\n\techo 1\n", "A+=x\n".repeat(300_000)));
     let mut deep = "A0=x\n".to_owned();
     for n in 1..50 {
         deep.push_str(&format!("A{n}=\\$A{}\n", n - 1));

@@ -5,6 +5,7 @@
 //! lexer does what nobody can mean (a comment after a variable's value takes the next line into the
 //! value), or asks the environment of whoever runs it, the text is refused with its place.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value as Json, json};
@@ -21,6 +22,9 @@ const DEPTH: usize = 32;
 
 /// Longer values and commands are refused: variables within variables double them.
 const TEXT_CHARACTERS: usize = 16 << 20;
+
+/// All that variables and categories put into rules and values: no more bytes than these.
+const MOST_PUT_IN: usize = 256 << 20;
 
 /// What a piece of a command or a name counts beside its characters.
 const PIECE: usize = 32;
@@ -193,6 +197,8 @@ struct Flow {
     given: HashMap<String, String>,
     exports: BTreeSet<String>,
     notes: Vec<Note>,
+    /// Bytes that variables and categories have put into rules so far.
+    put_in: Cell<usize>,
 }
 
 impl Flow {
@@ -251,7 +257,19 @@ impl Flow {
             let why = format!("“{name}” is not set in this file; Makeflow would take it from the environment in which it runs");
             return Err(Fault::new(at, format!("{why}: set it here, or with --jx-args (\\${name} leaves it to the shell)")));
         };
+        self.put_in(at, value.len())?;
         Ok((value.to_owned(), at))
+    }
+
+    /// Counts what stands once in the text and is put into many rules.
+    fn put_in(&self, at: Place, bytes: usize) -> Result<(), Fault> {
+        let sum = self.put_in.get().saturating_add(bytes);
+        self.put_in.set(sum);
+        if sum > MOST_PUT_IN {
+            let message = format!("variables and categories up to here make more than {} MiB of rules", MOST_PUT_IN >> 20);
+            return Err(Fault::new(at, message));
+        }
+        Ok(())
     }
 
     /// A value up to the end of the line, or what stands between double quotes.
@@ -341,11 +359,18 @@ impl Flow {
     }
 
     fn set(&mut self, at: Place, name: &str, value: String, append: bool, exported: bool) -> Result<(), Fault> {
-        let global = self.variables.get("default").and_then(|all| all.get(name)).and_then(|values| values.last());
-        let global = global.map(|(_, value)| value.clone());
+        let joined = |mut old: String, value: &str| {
+            old.push(' ');
+            old.push_str(value);
+            if old.len() > TEXT_CHARACTERS { Err(Fault::new(at, format!("more than {TEXT_CHARACTERS} characters"))) } else { Ok(old) }
+        };
         if let Some(rule) = self.open.as_mut().filter(|_| !exported) {
-            let old = if append { rule.variables.get(name).cloned().or(global) } else { None };
-            let value = old.map_or(value.clone(), |old| format!("{old} {value}"));
+            let global = || self.variables.get("default").and_then(|all| all.get(name)).and_then(|values| values.last());
+            let old = if append { rule.variables.remove(name).or_else(|| global().map(|(_, value)| value.clone())) } else { None };
+            let value = match old {
+                Some(old) => joined(old, &value)?,
+                None => value,
+            };
             if matches!(name, "CATEGORY" | "SYMBOL") {
                 rule.category.clone_from(&value);
             }
@@ -359,7 +384,7 @@ impl Flow {
         if append {
             let values = self.variables.entry("default".to_owned()).or_default().entry(name.to_owned()).or_default();
             match values.last_mut() {
-                Some((_, old)) => *old = format!("{old} {value}"),
+                Some((_, old)) => *old = joined(std::mem::take(old), &value)?,
                 None => values.push((rule, value.clone())),
             }
         } else {
@@ -426,6 +451,7 @@ impl Flow {
         let at = cursor.at;
         let mut tokens = Vec::new();
         self.file_tokens(cursor, 0, &mut tokens)?;
+        self.put_in(at, self.category.len())?;
         let mut rule = Rule { at, category: self.category.clone(), ..Rule::default() };
         let mut tokens = tokens.into_iter().filter(|token| !matches!(token, FileToken::Blank)).peekable();
         let mut inputs = false;
@@ -617,6 +643,8 @@ impl Flow {
                     if !is_variable(name) {
                         return Err(Fault::new(rule.at, format!("“{name}” cannot be the name of a variable of the environment")));
                     }
+                    // In the task and in the rule, each with its place in a map.
+                    self.put_in(rule.at, 2 * (name.len() + value.len() + 64))?;
                     environment.insert(name.clone(), value.to_owned());
                 }
             }
