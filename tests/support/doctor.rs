@@ -7,7 +7,6 @@ pub fn says(backend: &str) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["doctor", "--json"]).output().expect("the binary is built");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     let backends = found["backends"].as_array().expect("it lists the backends");
-    let found_one =
-        backends.iter().find(|found_one| found_one["backend"] == backend).unwrap_or_else(|| panic!("doctor does not know {backend}"));
-    (found_one["works"] == true, found_one["how"].as_str().unwrap_or_default().to_owned())
+    let one = backends.iter().find(|one| one["backend"] == backend).unwrap_or_else(|| panic!("doctor does not know {backend}"));
+    (one["works"] == true, one["how"].as_str().unwrap_or_default().to_owned())
 }

@@ -33,11 +33,12 @@ use polars_arrow::bitmap::BitmapBuilder;
 use polars_arrow::datatypes::{ArrowDataType, ArrowSchema, Field, TimeUnit};
 use polars_arrow::types::NativeType;
 use polars_parquet::write::{
-    CompressedPage, CompressionOptions, DynIter, DynStreamingIterator, FileWriter, ParquetType, StatisticsOptions, Version, WriteOptions,
-    array_to_columns, compress, fallible_streaming_iterator, get_dtype_encoding,
+    CompressedPage, CompressionOptions, DynIter, DynStreamingIterator, FileWriter, ParquetType, WriteOptions, array_to_columns, compress,
+    fallible_streaming_iterator, get_dtype_encoding,
 };
 
 use crate::parquet_error::ParquetError;
+use crate::parquet_writer::write_options;
 
 /// How many rows a row group has at most. With more than 200 000, a dictionary column would have
 /// several pages, and polars would write the number of nulls of all into the statistics of each.
@@ -49,22 +50,7 @@ pub const GROUP_BYTES: usize = 16 << 20;
 /// How many bytes a text may have. A page of the format has less than 2 GiB.
 pub const LONGEST_TEXT: usize = 1 << 30;
 
-/// How many bytes of a text are kept in statistics.
-const STATISTICS_BYTES: u64 = 64;
-
-const OPTIONS: WriteOptions = WriteOptions {
-    statistics: StatisticsOptions {
-        min_value: true,
-        max_value: true,
-        distinct_count: false,
-        null_count: true,
-        // Said here, because else the environment would have a say in the bytes.
-        binary_statistics_truncate_length: Some(STATISTICS_BYTES),
-    },
-    version: Version::V1,
-    compression: CompressionOptions::Zstd(None),
-    data_page_size: None,
-};
+const OPTIONS: WriteOptions = write_options(CompressionOptions::Zstd(None));
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,6 +32,23 @@ const STATISTICS_BYTES: u64 = 64;
 /// Above 1, what is encoded as above gets no smaller, but takes longer.
 const LEVEL: i32 = 1;
 
+/// How all files are written, but for how they are compressed.
+pub(crate) const fn write_options(compression: CompressionOptions) -> WriteOptions {
+    WriteOptions {
+        statistics: StatisticsOptions {
+            min_value: true,
+            max_value: true,
+            distinct_count: false,
+            null_count: true,
+            // Said here, because else the environment would have a say in the bytes.
+            binary_statistics_truncate_length: Some(STATISTICS_BYTES),
+        },
+        version: Version::V1,
+        compression,
+        data_page_size: None,
+    }
+}
+
 /// A Parquet file that grows in memory.
 pub(crate) struct ParquetBytes {
     writer: FileWriter<Vec<u8>>,
@@ -47,19 +64,7 @@ pub(crate) struct ParquetBytes {
 impl ParquetBytes {
     /// A file with the columns of these rows, and yet without the rows.
     pub(crate) fn new(frame: &DataFrame) -> Result<Self, ParquetError> {
-        let options = WriteOptions {
-            statistics: StatisticsOptions {
-                min_value: true,
-                max_value: true,
-                distinct_count: false,
-                null_count: true,
-                // Said here, because else the environment would have a say in the bytes.
-                binary_statistics_truncate_length: Some(STATISTICS_BYTES),
-            },
-            version: Version::V1,
-            compression: CompressionOptions::Zstd(Some(ZstdLevel::try_new(LEVEL)?)),
-            data_page_size: None,
-        };
+        let options = write_options(CompressionOptions::Zstd(Some(ZstdLevel::try_new(LEVEL)?)));
         let fields = fields(frame);
         let schema: ArrowSchema = fields.iter().map(|field| (field.name.clone(), field.clone())).collect();
         let writer = FileWriter::try_new(Vec::new(), schema, options)?;

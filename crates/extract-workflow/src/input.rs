@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
-use flowmine_schema::diagnostic::Diagnostic;
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 pub use flowmine_schema::text::bounds::Lines;
 use flowmine_schema::text::bounds::{self, Packed, UpTo};
 
@@ -17,8 +17,8 @@ pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
 }
 
-/// Longer lines are left out ([`is_too_long`]): a hundred thousand files of a rule fit into one.
-pub const LONGEST_LINE: usize = 16 << 20;
+/// Longer lines are left out ([`next_line`]): a hundred thousand files of a rule fit into one.
+const LONGEST_LINE: usize = 16 << 20;
 /// A file that is small by its nature is read up to here.
 const SMALL: u64 = 1 << 20;
 /// No file that is read as a whole is larger, unpacked.
@@ -100,9 +100,23 @@ pub fn without_escapes(line: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Whether a line of [`lines`] was too long, so that its end is missing.
-pub fn is_too_long(line: &[u8]) -> bool {
-    line.len() >= LONGEST_LINE
+/// The next line with its number; one that is too long is left out, which is said.
+///
+/// # Errors
+/// From the reader.
+pub fn next_line<'l, R: BufRead>(lines: &'l mut Lines<R>, diagnostics: &mut Diagnostics) -> io::Result<Option<(u64, &'l [u8])>> {
+    loop {
+        if !lines.advance()? {
+            return Ok(None);
+        }
+        let (number, line) = lines.line();
+        if !is_too_long(line) {
+            break;
+        }
+        let message = format!("the line has more than {} MiB and is left out", LONGEST_LINE >> 20);
+        diagnostics.push(Diagnostic::error("line_too_long", message).at(number, None));
+    }
+    Ok(Some(lines.line()))
 }
 
 /// Fails when a line was too long, for files of which no line can be left out.
@@ -113,10 +127,8 @@ pub fn not_too_long(number: u64, line: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// What is said of a line that [`is_too_long`] and is left out.
-pub fn too_long(number: u64) -> Diagnostic {
-    let message = format!("the line has more than {} MiB and is left out", LONGEST_LINE >> 20);
-    Diagnostic::error("line_too_long", message).at(number, None)
+fn is_too_long(line: &[u8]) -> bool {
+    line.len() >= LONGEST_LINE
 }
 
 /// The lines of a text, one at a time, those that are too long cut.

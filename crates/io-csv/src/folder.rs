@@ -3,23 +3,21 @@
 //! Everything but ASCII letters, digits, `_`, `-` and `.` is written `%XX`, a point in front too,
 //! since scripts pass over hidden directories.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-');
+use flowmine_schema::text::percent;
 
 /// The name of a host's directory.
 pub fn of_host(host: &str) -> String {
     match host.strip_prefix('.') {
         None if host.is_empty() => "%".to_owned(),
-        None => utf8_percent_encode(host, ESCAPED).to_string(),
-        Some(rest) => format!("%2E{}", utf8_percent_encode(rest, ESCAPED)),
+        None => percent::encode(host),
+        Some(rest) => format!("%2E{}", percent::encode(rest)),
     }
 }
 
 /// The host of a directory: what [`of_host`] was given when it could have made this name, else the
 /// name itself.
 pub fn host(name: &str) -> String {
-    let undone = if name == "%" { Some(String::new()) } else { percent_decode_str(name).decode_utf8().ok().map(Into::into) };
+    let undone = if name == "%" { Some(String::new()) } else { percent::decode(name) };
     undone.filter(|host| of_host(host) == name).unwrap_or_else(|| name.to_owned())
 }
 

@@ -367,6 +367,19 @@ impl<R: BufRead> Lines<R> {
     /// From the reader.
     #[allow(clippy::should_implement_trait, reason = "it lends the line")]
     pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+        Ok(if self.advance()? { Some(self.line()) } else { None })
+    }
+
+    /// The line to which [`Lines::advance`] went.
+    pub fn line(&self) -> (u64, &[u8]) {
+        (self.number, &self.line)
+    }
+
+    /// Goes to the next line; whether there is one.
+    ///
+    /// # Errors
+    /// From the reader.
+    pub fn advance(&mut self) -> io::Result<bool> {
         self.line.clear();
         let mut any = false;
         loop {
@@ -388,13 +401,13 @@ impl<R: BufRead> Lines<R> {
             }
         }
         if !any {
-            return Ok(None);
+            return Ok(false);
         }
         self.number += 1;
         if self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
-        Ok(Some((self.number, &self.line)))
+        Ok(true)
     }
 }
 

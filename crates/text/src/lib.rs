@@ -18,6 +18,7 @@
 
 pub mod bounds;
 pub mod ids;
+pub mod percent;
 pub mod terminal;
 
 use std::borrow::Cow;

@@ -28,7 +28,7 @@ pub fn built() -> &'static [Backend] {
     ]
 }
 
-/// The way of this name.
+/// The backend of this name.
 ///
 /// # Errors
 /// When this build does not have it.
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_is_told_and_one_that_was_left_out_says_so() {
+    fn every_backend_is_listed_and_one_that_was_left_out_says_so() {
         let verdicts = verdicts();
         assert_eq!(verdicts.iter().map(|verdict| verdict.backend).collect::<Vec<_>>(), NAMES);
         for verdict in verdicts {

@@ -3,16 +3,6 @@ use crate::cases::{ALL, AccountGroup, Dependency, Entities, find};
 use crate::dependencies::Target;
 use crate::{EventLog, Filter};
 
-/// Jobs of these ids, submitted at id × 10 and running since.
-fn running(ids: &[&str]) -> Rows {
-    let mut rows = Rows::default();
-    for id in ids {
-        let submit = raw_id(id.split(['_', '+']).next().unwrap()) * 10;
-        rows.new_job(id, submit, "RUNNING", submit + 5);
-    }
-    rows
-}
-
 #[test]
 fn the_shrinking_list_counts_as_a_whole() {
     let mut rows = running(&["1", "2", "3", "4"]);

@@ -110,15 +110,6 @@ fn cases_of_jobs(rows: &Rows, flows: &[DataFlow<'static>], links: &[Link<'static
     whole.iter().map(|(name, id)| (job(name), id.strip_prefix("data-flow:lab:").unwrap().to_owned())).collect()
 }
 
-fn running(ids: &[&str]) -> Rows {
-    let mut rows = Rows::default();
-    for id in ids {
-        let submit = raw_id(id.split(['_', '+']).next().unwrap()) * 10;
-        rows.new_job(id, submit, "RUNNING", submit + 5);
-    }
-    rows
-}
-
 #[test]
 fn files_join_as_dependencies_do() {
     let mut rows = running(&["1", "2", "3", "4", "5", "6"]);

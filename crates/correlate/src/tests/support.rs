@@ -31,6 +31,16 @@ pub fn raw_id(job: &str) -> i64 {
     }
 }
 
+/// Jobs of these ids, submitted at id × 10 and running since.
+pub fn running(ids: &[&str]) -> Rows {
+    let mut rows = Rows::default();
+    for id in ids {
+        let submit = raw_id(id.split(['_', '+']).next().unwrap()) * 10;
+        rows.new_job(id, submit, "RUNNING", submit + 5);
+    }
+    rows
+}
+
 impl Rows {
     fn row(
         &mut self,

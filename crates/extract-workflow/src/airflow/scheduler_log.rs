@@ -40,11 +40,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     // Since when the lines that follow are tasks that are being queued.
     let mut queued: Option<(i64, i64)> = None;
     let mut without_zone = false;
-    while let Some((number, bytes)) = lines.next()? {
-        if input::is_too_long(bytes) {
-            source.diagnostics.push(input::too_long(number));
-            continue;
-        }
+    while let Some((number, bytes)) = input::next_line(&mut lines, &mut source.diagnostics)? {
         let decoded = text::decode(bytes);
         let shown = without_escapes(&decoded);
         let told = match Line::read(&shown, options) {

@@ -41,11 +41,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     let mut seen = Seen::default();
     let mut is_json = false;
     let mut without_zone = false;
-    while let Some((number, bytes)) = lines.next()? {
-        if input::is_too_long(bytes) {
-            source.diagnostics.push(input::too_long(number));
-            continue;
-        }
+    while let Some((number, bytes)) = input::next_line(&mut lines, &mut source.diagnostics)? {
         let decoded = text::decode(bytes);
         let Some(line) = Line::read(&without_escapes(&decoded), options) else {
             // In a log of text it is the next line of a message, in one of JSON there is none such.

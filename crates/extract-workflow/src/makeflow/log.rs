@@ -85,13 +85,9 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     let mut run = Run::default();
     let mut before = 0;
     let mut repeated = 0_usize;
-    while let Some((number, line)) = lines.next()? {
+    while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
         // Sixteen names take as much as a task.
         input::not_too_many(before + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16)?;
-        if input::is_too_long(line) {
-            diagnostics.push(input::too_long(number));
-            continue;
-        }
         let line = text::decode(line);
         let understood = match line.strip_prefix("# ") {
             Some(mark) => {

@@ -40,11 +40,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<S
     let mut lines = input::lines(reader);
     let mut columns: Vec<String> = Vec::new();
     let mut series = Series::default();
-    while let Some((number, line)) = lines.next()? {
-        if input::is_too_long(line) {
-            diagnostics.push(input::too_long(number));
-            continue;
-        }
+    while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
         let line = text::decode(line);
         if let Some(names) = line.strip_prefix(COLUMNS) {
             columns = names.split_ascii_whitespace().map(str::to_owned).collect();

@@ -43,11 +43,7 @@ pub fn is_line(line: &str) -> bool {
 pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<Vec<Launch>> {
     let mut lines = input::lines(reader);
     let mut launches = Vec::new();
-    while let Some((number, line)) = lines.next()? {
-        if input::is_too_long(line) {
-            diagnostics.push(input::too_long(number));
-            continue;
-        }
+    while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
         let line = text::decode(line);
         match parse(&line) {
             Some(launch) => launches.push(launch),

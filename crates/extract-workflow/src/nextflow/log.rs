@@ -35,11 +35,7 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
     let mut told = RunBuilder::default();
     let mut event: Option<Event> = None;
     let mut dumped: Option<Dumped> = None;
-    while let Some((number, line)) = lines.next()? {
-        if input::is_too_long(line) {
-            diagnostics.push(input::too_long(number));
-            continue;
-        }
+    while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
         // A file that grew after its disk had lost what was written has zeros there.
         let holes = line.iter().filter(|byte| **byte == 0).count();
         let line: Cow<'_, [u8]> = if holes == 0 { line.into() } else { line.iter().copied().filter(|byte| *byte != 0).collect() };

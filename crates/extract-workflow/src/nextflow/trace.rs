@@ -155,11 +155,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
         }
         input::not_too_many(records.len())
     };
-    while let Some((number, line)) = lines.next()? {
-        if input::is_too_long(line) {
-            diagnostics.push(input::too_long(number));
-            continue;
-        }
+    while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
         let line = text::decode(line);
         let fields = record.matches(separator).count() + 1;
         let goes_on = many_lines && !record.is_empty() && record.len() < LONGEST_RECORD && {
