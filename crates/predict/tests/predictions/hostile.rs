@@ -113,6 +113,15 @@ fn numbers_that_are_none_are_refused_wherever_they_stand() {
 }
 
 #[test]
+fn numbers_are_the_nearest_to_what_a_file_says() {
+    let text = r#"{"processes": [{"name": "a", "progress": 11374865e59}]}"#;
+    let model = Model::from_json(text).unwrap();
+    let written = model.to_json().unwrap();
+    assert!(written.contains(&json!(11_374_865e59).to_string()), "{written}");
+    assert_eq!(Model::from_json(&written).unwrap().to_json().unwrap(), written);
+}
+
+#[test]
 fn many_jumps_at_one_place_are_one() {
     let points = json!({"points": [[0, 0], [0, 1], [0, 2], [0.5, 2], [0.5, 3], [0.5, 3], [0.5, 6], [1, 6]]});
     let model = json!({"processes": [process("a", &json!([]), &json!([{"name": "r", "requirement": points, "allocation": 2}]))]});
