@@ -27,11 +27,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use polars::prelude::PolarsError;
 use polars_arrow::array::{Array, BooleanArray, MutableBinaryViewArray, PrimitiveArray};
 use polars_arrow::bitmap::BitmapBuilder;
 use polars_arrow::datatypes::{ArrowDataType, ArrowSchema, Field, TimeUnit};
 use polars_arrow::types::NativeType;
+use polars_error::PolarsError;
 use polars_parquet::write::{
     CompressedPage, CompressionOptions, DynIter, DynStreamingIterator, FileWriter, ParquetType, WriteOptions, array_to_columns, compress,
     fallible_streaming_iterator, get_dtype_encoding,

@@ -19,11 +19,11 @@ use crate::disk::{read_small, write_synced};
 use crate::error::{DatasetError, file_error, io_error, parquet_error};
 use crate::format::{FORMAT_VERSION, MANIFEST, SINCE, STATE};
 use crate::manifest::{Manifest, manifest_json};
-use crate::parquet;
 use crate::part::Part;
 use crate::place::{self, Leaf, PartName};
 use crate::role::Role;
 use crate::rows::Rows;
+use crate::table_file::TableFile;
 
 /// A dataset, open for reading.
 #[derive(Debug, Clone)]
@@ -313,7 +313,7 @@ impl Dataset {
         let mut rows = 0;
         for leaf in self.leaves::<R>()? {
             for part in self.leaf_parts(&leaf)? {
-                rows += part.group_sizes()?.into_iter().map(|count| count as u64).sum::<u64>();
+                rows += part.rows()?;
             }
         }
         Ok(rows)
@@ -356,7 +356,7 @@ impl Dataset {
     /// When it cannot be read.
     pub fn state_rows<R: Row>(&self, name: &str) -> Result<Option<Rows<R>>, DatasetError> {
         let Some((file, path)) = self.state_file(name)? else { return Ok(None) };
-        Ok(Some(parquet::read(file, None).map_err(parquet_error(&path))?))
+        Ok(Some(TableFile::open(file).and_then(|file| file.read_whole(None)).map_err(parquet_error(&path))?))
     }
 }
 

@@ -91,6 +91,7 @@
 
 mod access;
 pub mod column_file;
+mod columns;
 mod commit;
 mod dataset;
 mod disk;
@@ -102,7 +103,6 @@ mod in_time;
 pub mod leb128;
 mod manifest;
 mod merge;
-mod parquet;
 mod parquet_checks;
 mod parquet_error;
 mod parquet_writer;
@@ -113,6 +113,7 @@ mod quiet;
 mod role;
 mod row_groups;
 mod rows;
+mod table_file;
 #[cfg(test)]
 mod tests;
 mod transaction;

@@ -7,9 +7,11 @@ use std::io::{self, Write};
 use flowmine_schema::Row;
 
 use crate::error::{DatasetError, parquet_error};
-use crate::parquet;
+use crate::parquet_error::ParquetError;
+use crate::parquet_writer::ParquetBytes;
 use crate::part::Part;
 use crate::place::{Leaf, PartName};
+use crate::table_file::TableFile;
 use crate::writer::Writer;
 
 /// How many neighbouring small files are merged into one.
@@ -122,9 +124,31 @@ impl Merge {
     /// When a file cannot be read.
     pub fn run(self) -> Result<Merged, DatasetError> {
         let Merge { leaf, parts, name, files, path } = self;
-        let bytes = parquet::merged(files).map_err(parquet_error(&path))?;
+        let bytes = merged(files).map_err(parquet_error(&path))?;
         Ok(Merged { leaf, parts, name, bytes })
     }
+}
+
+/// The rows of several files as one file, read one file after the other. `None` when they differ in
+/// columns, as those of an older format version do.
+pub(crate) fn merged(files: impl IntoIterator<Item = io::Result<File>>) -> Result<Option<Vec<u8>>, ParquetError> {
+    let mut merged: Option<ParquetBytes> = None;
+    for file in files {
+        let file = TableFile::open(file?)?;
+        // A file without rows has its columns all the same.
+        for group in 0..file.groups().len().max(1) {
+            let columns = file.columns(group)?;
+            let bytes = match &mut merged {
+                Some(bytes) => bytes,
+                none => none.insert(ParquetBytes::new(&columns)?),
+            };
+            if !bytes.fits(&columns) {
+                return Ok(None);
+            }
+            bytes.push(columns)?;
+        }
+    }
+    merged.map(ParquetBytes::finish).transpose()
 }
 
 /// What is to stand in the place of small files.

@@ -18,7 +18,8 @@ use std::io::Cursor;
 use std::os::unix::fs::FileExt;
 
 use flowmine_schema::text::bounds::Packed;
-use polars_parquet::parquet::metadata::{FileMetadata, KeyValue};
+use polars_buffer::Buffer;
+use polars_parquet::parquet::metadata::{ColumnChunkMetadata, FileMetadata, KeyValue};
 use polars_parquet::parquet::page::CompressedPage;
 use polars_parquet::parquet::read::{PageReader, read_metadata};
 
@@ -50,7 +51,7 @@ pub(crate) fn room(chunks: usize) -> KeyValue {
 /// Puts the checksums into a file that was written with [`room`] for them.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), ParquetError> {
     const NO_ROOM: ParquetError = ParquetError::Misfit("it has no room for checksums");
-    let metadata = read_metadata(&mut Cursor::new(&*bytes)).map_err(polars::prelude::PolarsError::from)?;
+    let metadata = read_metadata(&mut Cursor::new(&*bytes))?;
     let chunks = metadata.row_groups.iter().flat_map(|group| group.parquet_columns());
     let mut checksums = String::new();
     for chunk in chunks {
@@ -82,71 +83,68 @@ fn place(tail: &[u8], length: usize) -> Option<usize> {
     (at + length <= tail.len()).then_some(at)
 }
 
-/// Checks what is going to be read of a file: these columns, in the row groups that have rows of
-/// `slice`.
-pub(crate) fn check(file: &File, metadata: &FileMetadata, columns: &[String], slice: Option<(usize, usize)>) -> Result<(), ParquetError> {
-    let length = file.metadata()?.len();
+/// Whether a file of so many bytes can have the rows that it claims; `whole` says that all of them
+/// are going to be in memory at once.
+pub(crate) fn check_rows(metadata: &FileMetadata, length: u64, whole: bool) -> Result<(), ParquetError> {
     let rows = metadata.row_groups.iter().map(|group| group.num_rows() as u64).fold(0, u64::saturating_add);
     if rows > FEW_ROWS && rows / ROWS_PER_BYTE > length {
         return Err(ParquetError::TooLarge(format!("it claims {rows} rows, which {length} bytes cannot hold")));
     }
-    if slice.is_none() && rows > WHOLE_ROWS && rows / WHOLE_ROWS_PER_BYTE > length {
+    if whole && rows > WHOLE_ROWS && rows / WHOLE_ROWS_PER_BYTE > length {
         return Err(ParquetError::TooLarge(format!("it claims {rows} rows, and is read as a whole")));
-    }
-    let checksums = checksums(file, length, metadata)?;
-    let wanted = slice.map_or(0..usize::MAX, |(first, count)| first..first.saturating_add(count));
-    let (mut first, mut number) = (0_usize, 0);
-    for group in &metadata.row_groups {
-        let rows = group.num_rows();
-        let is_read = first < wanted.end && wanted.start < first.saturating_add(rows);
-        if is_read && rows > MOST_GROUP_ROWS {
-            let message = format!("it claims a row group of {rows} rows, and flowmine writes {MOST_GROUP_ROWS} at most");
-            return Err(ParquetError::TooLarge(message));
-        }
-        first = first.saturating_add(rows);
-        let (mut packed, mut unpacked) = (0, 0);
-        for chunk in group.parquet_columns() {
-            let checksum = checksums.as_ref().and_then(|all| all.get(number)).copied();
-            number += 1;
-            let path = &chunk.descriptor().path_in_schema;
-            let name = path.first().map(|name| name.as_str()).unwrap_or_default();
-            if !is_read || !columns.iter().any(|column| column == name) {
-                continue;
-            }
-            let range = chunk.byte_range();
-            if range.end > length || chunk.num_values() != rows as i64 {
-                return Err(ParquetError::Damaged);
-            }
-            let mut bytes = vec![0; (range.end - range.start) as usize];
-            file.read_exact_at(&mut bytes, range.start)?;
-            if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&bytes)) {
-                return Err(altered(&format!("column {name}"), &range));
-            }
-            packed += bytes.len() as u64;
-            // polars does not tell the size of a dictionary, which can only be the first page.
-            unpacked += first_page_size(&bytes).filter(|_| rows > 0).unwrap_or_default();
-            let most = bytes.len();
-            let mut left = rows;
-            for page in PageReader::new(Cursor::new(bytes.into()), chunk, Vec::new(), most) {
-                if let CompressedPage::Data(page) = page.map_err(|_| ParquetError::Damaged)? {
-                    left = left.checked_sub(page.num_values()).ok_or(ParquetError::Damaged)?;
-                    unpacked += page.uncompressed_size() as u64;
-                }
-            }
-            if left > 0 {
-                return Err(ParquetError::Damaged);
-            }
-            let most = Packed { bytes: packed }.most().max(LARGEST_PAGE as u64 / 2);
-            if unpacked > most {
-                return Err(ParquetError::TooLarge(format!("{packed} bytes of a row group unpack to {unpacked}")));
-            }
-        }
     }
     Ok(())
 }
 
+/// What was read of a row group, while it is checked column chunk by column chunk.
+pub(crate) struct GroupCheck {
+    rows: usize,
+    packed: u64,
+    unpacked: u64,
+}
+
+impl GroupCheck {
+    /// Begins with a row group of so many rows.
+    pub(crate) fn new(rows: usize) -> Result<Self, ParquetError> {
+        if rows > MOST_GROUP_ROWS {
+            let message = format!("it claims a row group of {rows} rows, and flowmine writes {MOST_GROUP_ROWS} at most");
+            return Err(ParquetError::TooLarge(message));
+        }
+        Ok(Self { rows, packed: 0, unpacked: 0 })
+    }
+
+    /// Checks a column chunk, given its bytes and, if the file has one, its checksum.
+    pub(crate) fn chunk(&mut self, chunk: &ColumnChunkMetadata, bytes: &Buffer<u8>, checksum: Option<u32>) -> Result<(), ParquetError> {
+        if checksum.is_some_and(|checksum| checksum != crc32fast::hash(bytes)) {
+            let name = chunk.descriptor().path_in_schema.first().map(|name| name.as_str()).unwrap_or_default();
+            return Err(altered(&format!("column {name}"), &chunk.byte_range()));
+        }
+        self.packed += bytes.len() as u64;
+        // polars does not tell the size of a dictionary, which can only be the first page.
+        self.unpacked += first_page_size(bytes).filter(|_| self.rows > 0).unwrap_or_default();
+        let mut left = self.rows;
+        for page in PageReader::new(Cursor::new(bytes.clone()), chunk, Vec::new(), bytes.len()) {
+            if let CompressedPage::Data(page) = page.map_err(|_| ParquetError::Damaged)? {
+                left = left.checked_sub(page.num_values()).ok_or(ParquetError::Damaged)?;
+                self.unpacked += page.uncompressed_size() as u64;
+            }
+        }
+        if left == 0 { Ok(()) } else { Err(ParquetError::Damaged) }
+    }
+
+    /// Whether what was read unpacks to no more than it may.
+    pub(crate) fn end(self) -> Result<(), ParquetError> {
+        let most = Packed { bytes: self.packed }.most().max(LARGEST_PAGE as u64 / 2);
+        if self.unpacked > most {
+            let (packed, unpacked) = (self.packed, self.unpacked);
+            return Err(ParquetError::TooLarge(format!("{packed} bytes of a row group unpack to {unpacked}")));
+        }
+        Ok(())
+    }
+}
+
 /// The checksums of the column chunks, if the file has them and its footer is what was written.
-fn checksums(file: &File, length: u64, metadata: &FileMetadata) -> Result<Option<Vec<u32>>, ParquetError> {
+pub(crate) fn checksums(file: &File, length: u64, metadata: &FileMetadata) -> Result<Option<Vec<u32>>, ParquetError> {
     let told = metadata.key_value_metadata().iter().flatten().find(|pair| pair.key == KEY);
     let Some(told) = told.and_then(|pair| pair.value.as_deref()) else { return Ok(None) };
     let start = tail(metadata);
@@ -173,12 +171,19 @@ fn altered(what: &str, range: &std::ops::Range<u64>) -> ParquetError {
 mod tests {
     use std::io::Write;
 
-    use polars::prelude::{Column, DataFrame};
+    use polars_arrow::array::{Array, PrimitiveArray, Utf8ViewArray};
+    use polars_arrow::datatypes::ArrowSchema;
+    use polars_error::PolarsError;
+    use polars_parquet::write::{
+        CompressionOptions, DynIter, DynStreamingIterator, Encoding, FileWriter, array_to_columns, compress, fallible_streaming_iterator,
+    };
 
     use super::*;
-    use crate::parquet::{merged, read, write};
-    use crate::parquet_writer::{GROUP_ROWS, ParquetBytes};
+    use crate::columns::Columns;
+    use crate::merge::merged;
+    use crate::parquet_writer::{GROUP_ROWS, ParquetBytes, write, write_options};
     use crate::rows::{Builder, Rows};
+    use crate::table_file::TableFile;
     use flowmine_schema::tables::JobState;
 
     fn file(bytes: &[u8]) -> File {
@@ -206,7 +211,7 @@ mod tests {
     }
 
     fn rows_of(bytes: &[u8]) -> Result<Rows<JobState<'static>>, ParquetError> {
-        read(file(bytes), None)
+        TableFile::open(file(bytes))?.read_whole(None)
     }
 
     #[test]
@@ -219,7 +224,7 @@ mod tests {
             bytes[at] ^= 1 << (at % 8);
             match rows_of(&bytes) {
                 // The magic at the beginning, and the checksums' key, tell nothing of the rows.
-                Ok(rows) => assert!(rows.frame.equals_missing(&whole.frame), "bit {} of byte {at} of {}", at % 8, bytes.len()),
+                Ok(rows) => assert!(rows.columns == whole.columns, "bit {} of byte {at} of {}", at % 8, bytes.len()),
                 Err(ParquetError::Altered(_)) => altered += 1,
                 Err(_) => {}
             }
@@ -233,30 +238,46 @@ mod tests {
         let key = bytes.windows(KEY.len()).rposition(|window| window == KEY.as_bytes()).unwrap();
         let mut older = bytes.clone();
         older[key] ^= 1;
-        assert!(rows_of(&older).unwrap().frame.equals_missing(&rows_of(&bytes).unwrap().frame));
+        assert!(rows_of(&older).unwrap().columns == rows_of(&bytes).unwrap().columns);
+    }
+
+    /// A file of one row group with one column, whatever its size.
+    fn one_group(array: &dyn Array) -> Vec<u8> {
+        let mut columns = Columns::new(array.len());
+        columns.push("alike", array.to_boxed()).unwrap();
+        let options = write_options(CompressionOptions::Zstd(None));
+        let schema: ArrowSchema = columns.schema();
+        let mut writer = FileWriter::try_new(Vec::new(), schema, options).unwrap();
+        let type_ = writer.parquet_schema().fields()[0].clone();
+        let pages = array_to_columns(array.to_boxed(), type_, options, &[Encoding::Plain]).unwrap().into_iter().flatten();
+        let pages: Vec<_> = pages.map(|page| compress(page.unwrap(), Vec::new(), options.compression).unwrap()).collect();
+        let stream = DynStreamingIterator::new(fallible_streaming_iterator::convert(pages.iter().map(Ok::<_, PolarsError>)));
+        writer.write(array.len() as u64, DynIter::new([Ok(stream)].into_iter())).unwrap();
+        writer.end(None).unwrap();
+        writer.into_inner()
     }
 
     #[test]
     fn rows_that_take_no_bytes_are_refused() {
-        let alike = |rows: usize| DataFrame::new(rows, vec![Column::new("alike".into(), vec![7_i64; rows])]).unwrap();
+        let alike = |rows: usize| {
+            let mut columns = Columns::new(rows);
+            columns.push("alike", PrimitiveArray::from_vec(vec![7_i64; rows]).boxed()).unwrap();
+            columns
+        };
         let few = ParquetBytes::new(&alike(0)).and_then(|mut out| out.push(alike(GROUP_ROWS)).and_then(|()| out.finish())).unwrap();
         assert!(merged([Ok(file(&few))]).unwrap().is_some());
-        // A file of one group, as polars writes it.
-        let mut many = Vec::new();
-        let rows = MOST_GROUP_ROWS + 1;
-        polars::prelude::ParquetWriter::new(&mut many).with_row_group_size(Some(rows)).finish(&mut alike(rows)).unwrap();
+        let many = one_group(&PrimitiveArray::from_vec(vec![7_i64; MOST_GROUP_ROWS + 1]));
         let refused = merged([Ok(file(&many))]).unwrap_err();
         assert!(matches!(refused, ParquetError::TooLarge(_)), "{refused}");
+        let most = one_group(&PrimitiveArray::from_vec(vec![7_i64; MOST_GROUP_ROWS]));
+        assert!(merged([Ok(file(&most))]).unwrap().is_some());
     }
 
     #[test]
     fn a_page_that_unpacks_to_much_is_refused() {
         let text = "x".repeat(1 << 20);
-        let rows = 300;
-        let texts: Vec<String> = (0..rows).map(|at| format!("{at}{text}")).collect();
-        let mut frame = DataFrame::new(rows, vec![Column::new("text".into(), texts)]).unwrap();
-        let mut bytes = Vec::new();
-        polars::prelude::ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        let texts: Vec<_> = (0..300).map(|at| Some(format!("{at}{text}"))).collect();
+        let bytes = one_group(&Utf8ViewArray::from_slice(texts));
         let refused = merged([Ok(file(&bytes))]).unwrap_err();
         assert!(matches!(refused, ParquetError::TooLarge(_)), "{refused}: {} bytes", bytes.len());
     }

@@ -1,6 +1,7 @@
 //! Why a Parquet file cannot be read or written.
 
-use polars::prelude::PolarsError;
+use polars_error::PolarsError;
+use polars_parquet::parquet::error::ParquetError as PagesError;
 
 /// Why a Parquet file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +15,9 @@ pub enum ParquetError {
     /// The file is of another table, or of a flowmine that did not know this one.
     #[error("the column {0} is missing: this file is not of this table")]
     NotThisTable(&'static str),
+    /// A column is not of the type that the table says.
+    #[error("the column {0} has values of another type: this file is not of this table")]
+    WrongType(&'static str),
     /// The reader gave up in a way that it should not.
     #[error("the file is damaged")]
     Damaged,
@@ -36,5 +40,11 @@ pub struct FormatError(PolarsError);
 impl From<PolarsError> for ParquetError {
     fn from(error: PolarsError) -> Self {
         Self::Format(FormatError(error))
+    }
+}
+
+impl From<PagesError> for ParquetError {
+    fn from(error: PagesError) -> Self {
+        PolarsError::from(error).into()
     }
 }

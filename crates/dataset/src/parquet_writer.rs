@@ -1,5 +1,9 @@
 //! Columns in memory to the bytes of a Parquet file, one row group after the other.
 //!
+//! A file is zstd-compressed with statistics, its columns in the order of the table. It holds row
+//! groups of at most [`GROUP_ROWS`] rows, so that it can be read piece by piece; it is written
+//! whole.
+//!
 //! How a column is written follows from its values: a dictionary where few of them repeat (host,
 //! operation, inode number), and DELTA_BINARY_PACKED for whole numbers of which most are different
 //! (times, offsets). Times that ascend then take the bits of their steps, and the compressor has a
@@ -12,16 +16,22 @@
 //!
 //! Refused are rows with other columns than those before.
 
-use polars::prelude::{ArrowField, CompatLevel, DataFrame, PolarsError};
+use std::fs::File;
+use std::io::Write;
+
+use flowmine_schema::row::Row;
 use polars_arrow::array::{Array, PrimitiveArray};
-use polars_arrow::datatypes::ArrowSchema;
+use polars_arrow::datatypes::Field;
+use polars_error::PolarsError;
 use polars_parquet::write::{
     CompressedPage, CompressionOptions, DynIter, DynStreamingIterator, Encoding, FileWriter, ParquetType, StatisticsOptions, Version,
     WriteOptions, ZstdLevel, array_to_columns, compress, fallible_streaming_iterator, get_dtype_encoding,
 };
 
+use crate::columns::Columns;
 use crate::parquet_checks;
 use crate::parquet_error::ParquetError;
+use crate::rows::Rows;
 
 /// How many values of a column are looked at. They cost a nanosecond a row of a full group.
 const SAMPLE: usize = 512;
@@ -31,6 +41,17 @@ const STATISTICS_BYTES: u64 = 64;
 
 /// Above 1, what is encoded as above gets no smaller, but takes longer.
 const LEVEL: i32 = 1;
+
+/// Writes rows to an open file and leaves it flushed, but not synced.
+///
+/// # Errors
+/// When the file cannot be written, such as on a full disk.
+pub(crate) fn write<R: Row>(mut file: &File, rows: Rows<R>) -> Result<(), ParquetError> {
+    // Made in memory first: what the file system says (a full disk) then comes as it is, not wrapped in words of the format.
+    let mut bytes = ParquetBytes::new(&rows.columns)?;
+    bytes.push(rows.columns)?;
+    Ok(file.write_all(&bytes.finish()?)?)
+}
 
 /// How all files are written, but for how they are compressed.
 pub(crate) const fn write_options(compression: CompressionOptions) -> WriteOptions {
@@ -52,60 +73,50 @@ pub(crate) const fn write_options(compression: CompressionOptions) -> WriteOptio
 /// A Parquet file that grows in memory.
 pub(crate) struct ParquetBytes {
     writer: FileWriter<Vec<u8>>,
-    fields: Vec<ArrowField>,
+    fields: Vec<Field>,
     types: Vec<ParquetType>,
     options: WriteOptions,
     /// Rows that are not yet a group.
-    rest: Option<DataFrame>,
+    rest: Option<Columns>,
     /// How many row groups there are.
     groups: usize,
 }
 
 impl ParquetBytes {
     /// A file with the columns of these rows, and yet without the rows.
-    pub(crate) fn new(frame: &DataFrame) -> Result<Self, ParquetError> {
+    pub(crate) fn new(columns: &Columns) -> Result<Self, ParquetError> {
         let options = write_options(CompressionOptions::Zstd(Some(ZstdLevel::try_new(LEVEL)?)));
-        let fields = fields(frame);
-        let schema: ArrowSchema = fields.iter().map(|field| (field.name.clone(), field.clone())).collect();
-        let writer = FileWriter::try_new(Vec::new(), schema, options)?;
+        let writer = FileWriter::try_new(Vec::new(), columns.schema(), options)?;
         let types = writer.parquet_schema().fields().to_vec();
-        Ok(Self { writer, fields, types, options, rest: None, groups: 0 })
+        Ok(Self { writer, fields: columns.fields().to_vec(), types, options, rest: None, groups: 0 })
     }
 
     /// Adds rows; full row groups are encoded at once.
-    pub(crate) fn push(&mut self, frame: DataFrame) -> Result<(), ParquetError> {
-        if !self.fits(&frame) {
+    pub(crate) fn push(&mut self, columns: Columns) -> Result<(), ParquetError> {
+        if !self.fits(&columns) {
             return Err(ParquetError::Misfit("rows with other columns"));
         }
-        let mut rows = match self.rest.take() {
-            None => frame,
-            Some(mut rows) => {
-                rows.vstack_mut(&frame)?;
-                rows
-            }
-        };
-        rows.rechunk_mut();
+        let rows = Columns::concatenated(self.rest.take().into_iter().chain([columns]).collect())?;
         let mut start = 0;
-        while rows.height() - start >= GROUP_ROWS {
-            self.write_group(&rows, start, GROUP_ROWS)?;
+        while rows.rows() - start >= GROUP_ROWS {
+            self.write_group(&rows.slice(start, GROUP_ROWS))?;
             start += GROUP_ROWS;
         }
-        if start < rows.height() {
-            self.rest = Some(rows.slice(start as i64, rows.height() - start));
+        if start < rows.rows() {
+            self.rest = Some(rows.slice(start, rows.rows() - start));
         }
         Ok(())
     }
 
     /// Whether rows have the columns of this file.
-    pub(crate) fn fits(&self, frame: &DataFrame) -> bool {
-        fields(frame) == self.fields
+    pub(crate) fn fits(&self, columns: &Columns) -> bool {
+        columns.fields() == self.fields
     }
 
     /// Encodes what is left and the footer.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, ParquetError> {
-        if let Some(mut rows) = self.rest.take() {
-            rows.rechunk_mut();
-            self.write_group(&rows, 0, rows.height())?;
+        if let Some(rows) = self.rest.take() {
+            self.write_group(&rows)?;
         }
         self.writer.end(Some(vec![parquet_checks::room(self.groups * self.types.len())]))?;
         let mut bytes = self.writer.into_inner();
@@ -113,15 +124,13 @@ impl ParquetBytes {
         Ok(bytes)
     }
 
-    fn write_group(&mut self, rows: &DataFrame, start: usize, count: usize) -> Result<(), ParquetError> {
+    fn write_group(&mut self, rows: &Columns) -> Result<(), ParquetError> {
         let mut columns: Vec<Vec<CompressedPage>> = Vec::with_capacity(self.types.len());
-        for (column, type_) in rows.columns().iter().zip(&self.types) {
-            let series = column.as_materialized_series().slice(start as i64, count);
-            let array = series.to_arrow(0, CompatLevel::newest());
+        for (array, type_) in rows.arrays().iter().zip(&self.types) {
             let encodings = if is_spread(array.as_ref()) { vec![Encoding::DeltaBinaryPacked] } else { get_dtype_encoding(array.dtype()) };
             let mut pages = Vec::new();
             for page in array_to_columns(array, type_.clone(), self.options, &encodings)?.into_iter().flatten() {
-                pages.push(compress(page?, Vec::new(), self.options.compression).map_err(PolarsError::from)?);
+                pages.push(compress(page?, Vec::new(), self.options.compression)?);
             }
             columns.push(pages);
         }
@@ -130,12 +139,8 @@ impl ParquetBytes {
             Ok(DynStreamingIterator::new(pages))
         });
         self.groups += 1;
-        Ok(self.writer.write(count as u64, DynIter::new(streams))?)
+        Ok(self.writer.write(rows.rows() as u64, DynIter::new(streams))?)
     }
-}
-
-fn fields(frame: &DataFrame) -> Vec<ArrowField> {
-    frame.columns().iter().map(|column| column.field().to_arrow(CompatLevel::newest())).collect()
 }
 
 /// Whether these are whole numbers of which, in a sample, more than half are different.
@@ -157,54 +162,70 @@ pub const GROUP_ROWS: usize = 1 << 15;
 mod tests {
     use std::io::Cursor;
 
-    use polars::prelude::{Column, ParquetReader, SerReader};
+    use polars_arrow::array::Utf8ViewArray;
     use polars_parquet::read::read_metadata;
 
     use super::*;
+    use crate::table_file::TableFile;
 
     /// What reads alike and what does not, with and without gaps: a step, any 64 bits, few values,
     /// ends of the range, nothing, text.
-    fn frame(rows: usize) -> DataFrame {
-        let numbers = |value: fn(i64) -> Option<i64>| (0..rows as i64).map(value).collect::<Vec<_>>();
-        let columns = vec![
-            Column::new("time".into(), numbers(|n| Some(1_795_179_770_000_000_000 + n * 1013 + n % 7))),
-            Column::new("any".into(), numbers(|n| (n % 3 != 0).then(|| n.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)))),
-            Column::new("few".into(), numbers(|n| (n % 5 != 0).then_some(n % 16))),
-            Column::new("ends".into(), numbers(|n| Some([i64::MIN, i64::MAX, n, -n][n as usize % 4]))),
-            Column::new("last".into(), numbers(|n| (n % 30_000 == 29_999).then_some(n))),
-            Column::new("none".into(), numbers(|_| None)),
-            Column::new("text".into(), (0..rows).map(|n| (n % 2 == 0).then(|| format!("text {}", n % 100))).collect::<Vec<_>>()),
-        ];
-        DataFrame::new(rows, columns).unwrap()
+    fn columns(rows: usize) -> Columns {
+        let mut columns = Columns::new(rows);
+        let mut numbers = |name: &str, value: fn(i64) -> Option<i64>| {
+            let values = (0..rows as i64).map(value).collect::<Vec<_>>();
+            columns.push(name, PrimitiveArray::from(values).boxed()).unwrap();
+        };
+        numbers("time", |n| Some(1_795_179_770_000_000_000 + n * 1013 + n % 7));
+        numbers("any", |n| (n % 3 != 0).then(|| n.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)));
+        numbers("few", |n| (n % 5 != 0).then_some(n % 16));
+        numbers("ends", |n| Some([i64::MIN, i64::MAX, n, -n][n as usize % 4]));
+        numbers("last", |n| (n % 30_000 == 29_999).then_some(n));
+        numbers("none", |_| None);
+        let texts: Vec<_> = (0..rows).map(|n| (n % 2 == 0).then(|| format!("text {}", n % 100))).collect();
+        columns.push("text", Utf8ViewArray::from_slice(texts).boxed()).unwrap();
+        columns
     }
 
-    fn written(frames: impl IntoIterator<Item = DataFrame>) -> Vec<u8> {
-        let mut file = ParquetBytes::new(&frame(0)).unwrap();
-        frames.into_iter().for_each(|frame| file.push(frame).unwrap());
+    fn file(bytes: &[u8]) -> TableFile {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, bytes).unwrap();
+        TableFile::open(file).unwrap()
+    }
+
+    /// All rows of a file, and the numbers of rows of its groups.
+    fn read(bytes: &[u8]) -> (Columns, Vec<usize>) {
+        let file = file(bytes);
+        let groups: Vec<usize> = file.groups().collect();
+        let pieces: Vec<_> = (0..groups.len()).map(|at| file.columns(at).unwrap()).collect();
+        (if pieces.is_empty() { columns(0) } else { Columns::concatenated(pieces).unwrap() }, groups)
+    }
+
+    fn written(pieces: impl IntoIterator<Item = Columns>) -> Vec<u8> {
+        let mut file = ParquetBytes::new(&columns(0)).unwrap();
+        pieces.into_iter().for_each(|piece| file.push(piece).unwrap());
         file.finish().unwrap()
     }
 
     #[test]
     fn values_come_back_and_pieces_leave_no_trace() {
         let rows = GROUP_ROWS * 2 + 777;
-        let whole = frame(rows);
+        let whole = columns(rows);
         let bytes = written([whole.clone()]);
-        assert!(ParquetReader::new(Cursor::new(&bytes)).finish().unwrap().equals_missing(&whole));
-        let part = |start: usize| whole.slice(start as i64, 5000.min(rows - start));
+        let (read_again, groups) = read(&bytes);
+        assert!(read_again == whole);
+        assert_eq!(groups, [GROUP_ROWS, GROUP_ROWS, 777]);
+        let part = |start: usize| whole.slice(start, 5000.min(rows - start));
         assert!(written((0..rows).step_by(5000).map(part)) == bytes);
-        for (start, count) in [(GROUP_ROWS - 1, 2), (rows - 1, 1), (100, GROUP_ROWS)] {
-            let read = ParquetReader::new(Cursor::new(&bytes)).with_slice(Some((start, count))).finish().unwrap();
-            assert!(read.equals_missing(&whole.slice(start as i64, count)), "{start} {count}");
-        }
+        assert!(file(&bytes).columns(1).unwrap() == whole.slice(GROUP_ROWS, GROUP_ROWS));
         for few in [0, 1, 2, 300] {
-            let read = ParquetReader::new(Cursor::new(written([frame(few)]))).finish().unwrap();
-            assert!(read.equals_missing(&frame(few)), "{few}");
+            assert!(read(&written([columns(few)])).0 == columns(few), "{few}");
         }
     }
 
     #[test]
     fn numbers_that_differ_are_written_as_differences() {
-        let metadata = read_metadata(&mut Cursor::new(written([frame(GROUP_ROWS)]))).unwrap();
+        let metadata = read_metadata(&mut Cursor::new(written([columns(GROUP_ROWS)]))).unwrap();
         let columns = metadata.row_groups[0].parquet_columns();
         let dictionaries: Vec<bool> = columns.iter().map(|column| column.dictionary_page_offset().is_some()).collect();
         assert_eq!(dictionaries, [false, false, true, false, true, true, true]);
@@ -214,8 +235,9 @@ mod tests {
 
     #[test]
     fn other_columns_are_refused() {
-        let mut file = ParquetBytes::new(&frame(0)).unwrap();
-        let other = DataFrame::new(1, vec![Column::new("time".into(), [1_i64])]).unwrap();
+        let mut file = ParquetBytes::new(&columns(0)).unwrap();
+        let mut other = Columns::new(1);
+        other.push("time", PrimitiveArray::from_vec(vec![1_i64]).boxed()).unwrap();
         assert!(!file.fits(&other));
         assert!(matches!(file.push(other), Err(ParquetError::Misfit(_))));
     }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use flowmine_schema::row::View;
 
 use crate::error::{DatasetError, io_error, parquet_error};
-use crate::parquet;
 use crate::place::{Leaf, PartName};
 use crate::rows::Rows;
+use crate::table_file::TableFile;
 
 /// One file of a table, open.
 #[derive(Debug)]
@@ -26,25 +26,32 @@ impl Part {
     /// # Errors
     /// When it is damaged.
     pub fn read<V: View>(self) -> Result<Rows<V>, DatasetError> {
-        parquet::read(self.file, self.leaf.host()).map_err(parquet_error(&self.path))
+        self.open()?.read_whole(self.leaf.host()).map_err(parquet_error(&self.path))
     }
 
-    /// How many rows each of its row groups has.
+    /// The file, to read its row groups.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn group_sizes(&self) -> Result<Vec<usize>, DatasetError> {
+    pub(crate) fn open(&self) -> Result<TableFile, DatasetError> {
         let file = self.file.try_clone().map_err(io_error(&self.path))?;
-        parquet::group_sizes(file).map_err(parquet_error(&self.path))
+        TableFile::open(file).map_err(parquet_error(&self.path))
     }
 
-    /// Reads `count` rows of the file from row `first` on, counted from 0.
+    /// Reads one row group of the file, which [`Part::open`] gave.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read_rows<V: View>(&self, first: usize, count: usize) -> Result<Rows<V>, DatasetError> {
-        let file = self.file.try_clone().map_err(io_error(&self.path))?;
-        parquet::read_rows(file, self.leaf.host(), first, count).map_err(parquet_error(&self.path))
+    pub(crate) fn read_group<V: View>(&self, file: &TableFile, group: usize) -> Result<Rows<V>, DatasetError> {
+        file.read(self.leaf.host(), group).map_err(parquet_error(&self.path))
+    }
+
+    /// How many rows it has.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn rows(&self) -> Result<u64, DatasetError> {
+        Ok(self.open()?.groups().map(|rows| rows as u64).sum())
     }
 
     /// The folder that it belongs to: of a table that is split, whose rows it has and of which day.

@@ -108,15 +108,15 @@ impl Transaction<'_> {
         let path = self.writer.dataset.dir().join(leaf.path_of(name));
         let mut file: Option<ParquetBytes> = None;
         let mut push = |rows: Builder<R>| -> Result<(), DatasetError> {
-            let mut frame = rows.finish().map_err(parquet_error(&path))?.frame;
+            let mut columns = rows.finish().map_err(parquet_error(&path))?.columns;
             if R::SPLIT {
-                frame.drop_in_place(HOST).map_err(|e| parquet_error(&path)(e.into()))?;
+                columns.remove(HOST);
             }
             let file = match &mut file {
                 Some(file) => file,
-                none => none.insert(ParquetBytes::new(&frame).map_err(parquet_error(&path))?),
+                none => none.insert(ParquetBytes::new(&columns).map_err(parquet_error(&path))?),
             };
-            file.push(frame).map_err(parquet_error(&path))
+            file.push(columns).map_err(parquet_error(&path))
         };
         let mut rows = Builder::<R>::new();
         for (part, marks) in parts.iter().zip(marks) {
@@ -140,10 +140,9 @@ impl Transaction<'_> {
 
 /// Each row of a file, one row group in memory at a time.
 fn each_row<V: View>(part: &Part, mut each: impl FnMut(&V::Of<'_>) -> Result<(), DatasetError>) -> Result<(), DatasetError> {
-    let mut first = 0;
-    for count in part.group_sizes()? {
-        let rows = part.read_rows::<V>(first, count)?;
-        first += count;
+    let file = part.open()?;
+    for group in 0..file.groups().len() {
+        let rows = part.read_group::<V>(&file, group)?;
         for row in rows.iter() {
             each(&row)?;
         }

@@ -3,18 +3,10 @@
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
-
-/// How many regions there are now, on whatever thread.
-static REGIONS: AtomicUsize = AtomicUsize::new(0);
-
-/// How polars names its threads, which work for a region on another thread.
-const POLARS_THREADS: &str = "polars-";
 
 /// What `work` gives, or `None` when it panics: polars trusts a file's own numbers in places and
 /// panics on damaged ones. The file is refused with an error then, and a backtrace would only hide
@@ -24,17 +16,13 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     HOOK.call_once(|| {
         let others = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let works_for_one =
-                || REGIONS.load(Ordering::Relaxed) > 0 && thread::current().name().is_some_and(|name| name.starts_with(POLARS_THREADS));
-            if !QUIET.try_with(Cell::get).unwrap_or(false) && !works_for_one() {
+            if !QUIET.try_with(Cell::get).unwrap_or(false) {
                 others(info);
             }
         }));
     });
     let before = QUIET.replace(true);
-    REGIONS.fetch_add(1, Ordering::Relaxed);
     let result = panic::catch_unwind(AssertUnwindSafe(work));
-    REGIONS.fetch_sub(1, Ordering::Relaxed);
     QUIET.set(before);
     result.ok()
 }
@@ -43,6 +31,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
 mod tests {
     use super::*;
     use std::process::Command;
+    use std::thread;
 
     /// The test runs itself once more, because a hook is one for all threads of a process.
     #[test]
@@ -58,8 +47,6 @@ mod tests {
             return;
         }
         assert_eq!(caught(|| 1), Some(1));
-        let of_polars = || thread::Builder::new().name("polars-7".to_owned()).spawn(|| panic!("is hidden")).unwrap().join();
-        assert_eq!(caught(|| drop(of_polars())), Some(()));
         assert_eq!(caught(|| panic!("is hidden")), None::<()>);
         assert!(thread::spawn(|| panic!("is shown")).join().is_err());
     }

@@ -11,6 +11,7 @@ use crate::error::DatasetError;
 use crate::part::Part;
 use crate::place::Leaf;
 use crate::rows::Rows;
+use crate::table_file::TableFile;
 
 impl Dataset {
     /// Reads a table, file after file: the columns that the view has. The next row group is read
@@ -43,22 +44,20 @@ impl Dataset {
 #[derive(Default)]
 pub(crate) struct Groups {
     parts: VecDeque<Part>,
-    /// First row and number of rows of the row groups of the first file that are still to be read.
-    left: VecDeque<(usize, usize)>,
-    /// Whether the row groups of the first file have been looked up.
-    opened: bool,
+    /// The first of them, once it is read, and the number of its row group that comes next.
+    first: Option<(TableFile, usize)>,
 }
 
 /// Where a row group is.
 pub(crate) struct Group<'p> {
     part: &'p Part,
-    first: usize,
-    count: usize,
+    file: &'p TableFile,
+    number: usize,
 }
 
 impl Group<'_> {
     pub fn read<V: View>(&self) -> Result<Rows<V>, DatasetError> {
-        self.part.read_rows(self.first, self.count)
+        self.part.read_group(self.file, self.number)
     }
 }
 
@@ -68,21 +67,16 @@ impl Groups {
     }
 
     pub fn next(&mut self) -> Result<Option<Group<'_>>, DatasetError> {
-        loop {
-            if let Some((first, count)) = self.left.pop_front() {
-                return Ok(self.parts.front().map(|part| Group { part, first, count }));
-            }
-            if std::mem::take(&mut self.opened) {
+        while self.first.as_ref().is_none_or(|(file, next)| *next >= file.groups().len()) {
+            if self.first.take().is_some() {
                 self.parts.pop_front();
             }
             let Some(part) = self.parts.front() else { return Ok(None) };
-            self.opened = true;
-            let mut first = 0;
-            for count in part.group_sizes()? {
-                self.left.push_back((first, count));
-                first += count;
-            }
+            self.first = Some((part.open()?, 0));
         }
+        let (Some(part), Some((file, next))) = (self.parts.front(), &mut self.first) else { return Ok(None) };
+        *next += 1;
+        Ok(Some(Group { part, file, number: *next - 1 }))
     }
 }
 

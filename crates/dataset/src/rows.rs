@@ -1,48 +1,46 @@
 //! Rows of one table in memory, as columns: on their way to a file ([`Builder`]), and as they were
 //! read ([`Rows`]).
 //!
-//! In go rows as a table declares them, out come columns of polars, and the same rows again. A
-//! column of another type than the table declares is refused; one that is absent reads as null.
+//! In go rows as a table declares them, out come columns, and the same rows again. A column of
+//! another type than the table declares is refused; one that is absent reads as null.
 
 use std::marker::PhantomData;
 
 use flowmine_schema::row::{ColumnDef, ColumnKind, ColumnSink, ColumnSource, Row, View};
-use polars::prelude::{
-    BooleanChunkedBuilder, ChunkedBuilder, DataFrame, Float64Type, Int32Type, Int64Type, IntoColumn, IntoSeries, PlSmallStr, PolarsError,
-    PrimitiveChunkedBuilder, StringChunkedBuilder,
+use polars_arrow::array::{
+    Array, BooleanArray, MutableBinaryViewArray, MutableBooleanArray, MutablePrimitiveArray, PrimitiveArray, StaticArray, Utf8ViewArray,
 };
-use polars_arrow::array::{BooleanArray, PrimitiveArray, StaticArray, Utf8ViewArray};
 
+use crate::columns::Columns;
 use crate::parquet_error::ParquetError;
 
 /// A column while it grows.
 enum ColumnBuilder {
-    Text(StringChunkedBuilder),
-    I64(PrimitiveChunkedBuilder<Int64Type>),
-    I32(PrimitiveChunkedBuilder<Int32Type>),
-    F64(PrimitiveChunkedBuilder<Float64Type>),
-    Bool(BooleanChunkedBuilder),
+    Text(MutableBinaryViewArray<str>),
+    I64(MutablePrimitiveArray<i64>),
+    I32(MutablePrimitiveArray<i32>),
+    F64(MutablePrimitiveArray<f64>),
+    Bool(MutableBooleanArray),
 }
 
 impl ColumnBuilder {
     fn new(def: &ColumnDef, capacity: usize) -> Self {
-        let name = PlSmallStr::from_static(def.name);
         match def.kind {
-            ColumnKind::Text => Self::Text(StringChunkedBuilder::new(name, capacity)),
-            ColumnKind::I64 => Self::I64(PrimitiveChunkedBuilder::new(name, capacity)),
-            ColumnKind::I32 => Self::I32(PrimitiveChunkedBuilder::new(name, capacity)),
-            ColumnKind::F64 => Self::F64(PrimitiveChunkedBuilder::new(name, capacity)),
-            ColumnKind::Bool => Self::Bool(BooleanChunkedBuilder::new(name, capacity)),
+            ColumnKind::Text => Self::Text(MutableBinaryViewArray::with_capacity(capacity)),
+            ColumnKind::I64 => Self::I64(MutablePrimitiveArray::with_capacity(capacity)),
+            ColumnKind::I32 => Self::I32(MutablePrimitiveArray::with_capacity(capacity)),
+            ColumnKind::F64 => Self::F64(MutablePrimitiveArray::with_capacity(capacity)),
+            ColumnKind::Bool => Self::Bool(MutableBooleanArray::with_capacity(capacity)),
         }
     }
 
-    fn finish(self) -> polars::prelude::Column {
+    fn finish(self) -> Box<dyn Array> {
         match self {
-            Self::Text(b) => b.finish().into_series().into_column(),
-            Self::I64(b) => b.finish().into_series().into_column(),
-            Self::I32(b) => b.finish().into_series().into_column(),
-            Self::F64(b) => b.finish().into_series().into_column(),
-            Self::Bool(b) => b.finish().into_series().into_column(),
+            Self::Text(values) => values.freeze().boxed(),
+            Self::I64(values) => values.freeze().boxed(),
+            Self::I32(values) => values.freeze().boxed(),
+            Self::F64(values) => values.freeze().boxed(),
+            Self::Bool(values) => values.freeze().boxed(),
         }
     }
 }
@@ -51,31 +49,31 @@ impl ColumnSink for ColumnBuilder {
     #[inline]
     fn text(&mut self, value: Option<&str>) {
         if let Self::Text(builder) = self {
-            builder.append_option(value);
+            builder.push(value);
         }
     }
     #[inline]
     fn i64(&mut self, value: Option<i64>) {
         if let Self::I64(builder) = self {
-            builder.append_option(value);
+            builder.push(value);
         }
     }
     #[inline]
     fn i32(&mut self, value: Option<i32>) {
         if let Self::I32(builder) = self {
-            builder.append_option(value);
+            builder.push(value);
         }
     }
     #[inline]
     fn f64(&mut self, value: Option<f64>) {
         if let Self::F64(builder) = self {
-            builder.append_option(value);
+            builder.push(value);
         }
     }
     #[inline]
     fn bool(&mut self, value: Option<bool>) {
         if let Self::Bool(builder) = self {
-            builder.append_option(value);
+            builder.push(value);
         }
     }
 }
@@ -92,18 +90,17 @@ enum ColumnValues {
 }
 
 impl ColumnValues {
-    /// A column of a frame whose columns lie in one piece each.
-    fn of(frame: &DataFrame, def: &ColumnDef) -> Result<Self, PolarsError> {
-        let Some(index) = frame.get_column_index(def.name) else { return Ok(Self::Absent) };
-        let series = frame.columns()[index].as_materialized_series();
+    fn of(columns: &Columns, def: &ColumnDef) -> Result<Self, ParquetError> {
+        let Some(array) = columns.get(def.name) else { return Ok(Self::Absent) };
+        let array = array.as_any();
         let values = match def.kind {
-            ColumnKind::Text => series.str()?.downcast_iter().next().cloned().map(Self::Text),
-            ColumnKind::I64 => series.i64()?.downcast_iter().next().cloned().map(Self::I64),
-            ColumnKind::I32 => series.i32()?.downcast_iter().next().cloned().map(Self::I32),
-            ColumnKind::F64 => series.f64()?.downcast_iter().next().cloned().map(Self::F64),
-            ColumnKind::Bool => series.bool()?.downcast_iter().next().cloned().map(Self::Bool),
+            ColumnKind::Text => array.downcast_ref().cloned().map(Self::Text),
+            ColumnKind::I64 => array.downcast_ref().cloned().map(Self::I64),
+            ColumnKind::I32 => array.downcast_ref().cloned().map(Self::I32),
+            ColumnKind::F64 => array.downcast_ref().cloned().map(Self::F64),
+            ColumnKind::Bool => array.downcast_ref().cloned().map(Self::Bool),
         };
-        Ok(values.unwrap_or(Self::Absent))
+        values.ok_or(ParquetError::WrongType(def.name))
     }
 }
 
@@ -180,30 +177,32 @@ impl<R: Row> Builder<R> {
     /// # Errors
     /// Only when columns differ in length, which the row macro makes impossible.
     pub fn finish(self) -> Result<Rows<R>, ParquetError> {
-        let columns = self.columns.into_iter().map(ColumnBuilder::finish).collect();
-        Rows::of(DataFrame::new(self.len, columns)?)
+        let mut columns = Columns::new(self.len);
+        for (def, values) in R::COLUMNS.iter().zip(self.columns) {
+            columns.push(def.name, values.finish())?;
+        }
+        Rows::of(columns)
     }
 }
 
 /// Rows of one table in memory, by column.
 pub struct Rows<V: View> {
-    pub(crate) frame: DataFrame,
-    /// Those of [`View::COLUMNS`], in the frame.
-    columns: Vec<ColumnValues>,
+    pub(crate) columns: Columns,
+    /// The values of [`View::COLUMNS`].
+    values: Vec<ColumnValues>,
     view: PhantomData<fn() -> V>,
 }
 
 impl<V: View> Rows<V> {
     /// Refuses a column of another type than the table declares.
-    pub(crate) fn of(mut frame: DataFrame) -> Result<Self, ParquetError> {
-        frame.rechunk_mut();
-        let columns = V::COLUMNS.iter().map(|def| ColumnValues::of(&frame, def)).collect::<Result<_, _>>()?;
-        Ok(Self { frame, columns, view: PhantomData })
+    pub(crate) fn of(columns: Columns) -> Result<Self, ParquetError> {
+        let values = V::COLUMNS.iter().map(|def| ColumnValues::of(&columns, def)).collect::<Result<_, _>>()?;
+        Ok(Self { columns, values, view: PhantomData })
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.frame.height()
+        self.columns.rows()
     }
 
     /// Whether there are no rows.
@@ -213,7 +212,7 @@ impl<V: View> Rows<V> {
 
     /// Row `at`; one of nulls, zeros and empty texts where there is none.
     pub fn get(&self, at: usize) -> V::Of<'_> {
-        V::get(&self.columns, at)
+        V::get(&self.values, at)
     }
 
     /// All rows, from the first to the last.

@@ -292,7 +292,7 @@ fn a_merge_that_was_killed_doubles_nothing() {
     let mut transaction = writer.begin().unwrap();
     let rows = builder(0..3).finish().unwrap();
     let name = PartName { owner: None, first: 1, last: 3 };
-    transaction.write_file("links", &name.file_name(), |file| parquet::write(file, rows)).unwrap();
+    transaction.write_file("links", &name.file_name(), |file| parquet_writer::write(file, rows)).unwrap();
     // The merged file is in place, those it replaces not yet gone.
     transaction.commit().unwrap();
     assert_eq!(files(&dir.path().join("links")).len(), 4);

@@ -13,8 +13,8 @@ use crate::disk::write_synced;
 use crate::error::{DatasetError, file_error, io_error, parquet_error};
 use crate::format::STATE;
 use crate::manifest::{Additions, Manifest};
-use crate::parquet;
 use crate::parquet_error::ParquetError;
+use crate::parquet_writer;
 use crate::place::{Leaf, PartName};
 use crate::role::Role;
 use crate::rows::{Builder, Rows};
@@ -85,7 +85,7 @@ impl Transaction<'_> {
         }
         let mut rows = self.columns(rows)?;
         if R::SPLIT {
-            rows.frame.drop_in_place(HOST).map_err(|e| parquet_error(&self.writer.dataset.dir().join(R::TABLE))(e.into()))?;
+            rows.columns.remove(HOST);
         }
         self.writer.scan(&leaf.folder())?;
         self.number = self.number.max(self.writer.next);
@@ -95,7 +95,7 @@ impl Transaction<'_> {
             self.number += 1;
         }
         let name = name(self.number).file_name();
-        self.write_file(&leaf.folder(), &name, |file| parquet::write(file, rows))
+        self.write_file(&leaf.folder(), &name, |file| parquet_writer::write(file, rows))
     }
 
     /// Puts rows in place of all that a table held of this writer.
@@ -130,7 +130,7 @@ impl Transaction<'_> {
     /// When the file cannot be written.
     pub fn put_state_rows<R: Row>(&mut self, name: &str, rows: Builder<R>) -> Result<(), DatasetError> {
         let rows = self.columns(rows)?;
-        self.write_file(STATE, name, |file| parquet::write(file, rows))
+        self.write_file(STATE, name, |file| parquet_writer::write(file, rows))
     }
 
     /// Writes a file of an observer's memory.

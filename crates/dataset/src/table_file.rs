@@ -1,0 +1,233 @@
+//! A table's file, open for reading: its row groups, as rows with the columns that are asked for.
+//!
+//! Read are the columns of a [`View`]; one that an older file does not have reads as null. The
+//! bytes of a column chunk are read once, checked ([`crate::parquet_checks`]), and decoded, several
+//! columns at a time on the machine's processors.
+//!
+//! Refused are files without a column that the table cannot do without, and columns of another type
+//! than the table says.
+
+use std::fs::File;
+use std::io::Cursor;
+use std::os::unix::fs::FileExt;
+
+use flowmine_schema::row::{HOST, Row, View};
+use polars_arrow::array::Array;
+use polars_arrow::compute::concatenate::concatenate;
+use polars_arrow::datatypes::{ArrowDataType, Field};
+use polars_buffer::Buffer;
+use polars_parquet::parquet::metadata::{ColumnChunkMetadata, FileMetadata};
+use polars_parquet::parquet::read::{BasicDecompressor, PageReader, read_metadata};
+use polars_parquet::parquet::schema::types::{PhysicalType, PrimitiveConvertedType, PrimitiveLogicalType, PrimitiveType};
+use polars_parquet::read::column_iter_to_arrays;
+use rayon::prelude::*;
+
+use crate::columns::{Columns, arrow_type};
+use crate::parquet_checks::{GroupCheck, check_rows, checksums};
+use crate::parquet_error::ParquetError;
+use crate::quiet::caught;
+use crate::rows::Rows;
+
+/// From how many values on a row group is decoded on several processors: below, handing the work
+/// over takes longer.
+const MANY_VALUES: usize = 1 << 15;
+
+/// A file of a table.
+pub(crate) struct TableFile {
+    file: File,
+    /// Size of the file in bytes.
+    length: u64,
+    metadata: FileMetadata,
+    /// The columns, in the order in which row groups have them.
+    columns: Vec<FileColumn>,
+    /// Those of the column chunks, group after group.
+    checksums: Option<Vec<u32>>,
+}
+
+/// A column of a file.
+struct FileColumn {
+    name: String,
+    /// `None` where it is of no type that tables have.
+    type_: Option<ArrowDataType>,
+}
+
+/// A column chunk as it lies in the file.
+struct ChunkBytes<'f> {
+    field: Field,
+    metadata: &'f ColumnChunkMetadata,
+    bytes: Buffer<u8>,
+}
+
+impl TableFile {
+    /// Reads what a file says of itself.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not Parquet, or its footer is not what was written.
+    pub(crate) fn open(file: File) -> Result<Self, ParquetError> {
+        trusting(|| {
+            let length = file.metadata()?.len();
+            let metadata = read_metadata(&mut &file)?;
+            let columns = metadata.schema_descr.columns().iter().map(|leaf| {
+                let nested = leaf.path_in_schema.len() != 1 || leaf.descriptor.max_rep_level > 0 || leaf.descriptor.max_def_level > 1;
+                let type_ = if nested { None } else { type_of(&leaf.descriptor.primitive_type) };
+                FileColumn { name: leaf.path_in_schema.first().map(ToString::to_string).unwrap_or_default(), type_ }
+            });
+            let columns = columns.collect();
+            check_rows(&metadata, length, false)?;
+            let checksums = checksums(&file, length, &metadata)?;
+            Ok(Self { file, length, columns, checksums, metadata })
+        })
+    }
+
+    /// How many rows each row group has.
+    pub(crate) fn groups(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.metadata.row_groups.iter().map(|group| group.num_rows())
+    }
+
+    /// The rows of a row group; of a table that is split, with the host to which they belong.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or is of another table.
+    pub(crate) fn read<V: View>(&self, host: Option<&str>, group: usize) -> Result<Rows<V>, ParquetError> {
+        let wanted = self.wanted::<V>()?;
+        rows(self.group(group, &wanted)?, host)
+    }
+
+    /// All rows of the file.
+    ///
+    /// # Errors
+    /// As those of [`TableFile::read`], and when it has more rows than memory may have to hold.
+    pub(crate) fn read_whole<V: View>(&self, host: Option<&str>) -> Result<Rows<V>, ParquetError> {
+        check_rows(&self.metadata, self.length, true)?;
+        let wanted = self.wanted::<V>()?;
+        let groups = (0..self.groups().len()).map(|group| self.group(group, &wanted)).collect::<Result<Vec<_>, _>>()?;
+        rows(if groups.is_empty() { self.without_rows(&wanted)? } else { Columns::concatenated(groups)? }, host)
+    }
+
+    /// A row group with all columns of the file; one without rows when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or has columns of types that no table has.
+    pub(crate) fn columns(&self, group: usize) -> Result<Columns, ParquetError> {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        if self.groups().len() == 0 { self.without_rows(&all) } else { self.group(group, &all) }
+    }
+
+    /// Which columns have to be read for a view.
+    fn wanted<V: View>(&self) -> Result<Vec<usize>, ParquetError> {
+        let place = |name: &str| self.columns.iter().position(|column| column.name == name);
+        let all = <V::Table as View>::COLUMNS;
+        let in_folder = |name| V::Table::SPLIT && name == HOST;
+        if let Some(missing) = all.iter().find(|def| !def.nullable && !in_folder(def.name) && place(def.name).is_none()) {
+            return Err(ParquetError::NotThisTable(missing.name));
+        }
+        let mut wanted = Vec::new();
+        for def in V::COLUMNS {
+            let Some(at) = place(def.name) else { continue };
+            if self.columns[at].type_ != Some(arrow_type(def.kind)) {
+                return Err(ParquetError::WrongType(def.name));
+            }
+            wanted.push(at);
+        }
+        if wanted.is_empty() {
+            // Without any column nothing would show that there are as many rows as the file says.
+            wanted.extend(all.iter().find_map(|def| place(def.name)));
+        }
+        Ok(wanted)
+    }
+
+    /// Columns as they are in a file without row groups.
+    fn without_rows(&self, wanted: &[usize]) -> Result<Columns, ParquetError> {
+        let mut columns = Columns::new(0);
+        for &at in wanted {
+            let field = self.field(at)?;
+            columns.push(&field.name, polars_arrow::array::new_empty_array(field.dtype))?;
+        }
+        Ok(columns)
+    }
+
+    fn field(&self, at: usize) -> Result<Field, ParquetError> {
+        let column = self.columns.get(at).ok_or(ParquetError::Damaged)?;
+        let type_ = column.type_.clone().ok_or(ParquetError::Misfit("it has a column of a type that no table has"))?;
+        Ok(Field::new(column.name.as_str().into(), type_, true))
+    }
+
+    /// Some columns of a row group.
+    fn group(&self, group: usize, wanted: &[usize]) -> Result<Columns, ParquetError> {
+        let chunks = trusting(|| self.chunks(group, wanted))?;
+        let rows = self.metadata.row_groups[group].num_rows();
+        let decode = |chunk: ChunkBytes<'_>| trusting(|| chunk.decode()).map(|array| (chunk.field.name.clone(), array));
+        let arrays: Result<Vec<_>, _> = if rows.saturating_mul(wanted.len()) < MANY_VALUES {
+            chunks.into_iter().map(decode).collect()
+        } else {
+            chunks.into_par_iter().map(decode).collect()
+        };
+        let mut columns = Columns::new(rows);
+        for (name, array) in arrays? {
+            columns.push(&name, array)?;
+        }
+        Ok(columns)
+    }
+
+    /// The bytes of some columns of a row group, checked.
+    fn chunks(&self, group: usize, wanted: &[usize]) -> Result<Vec<ChunkBytes<'_>>, ParquetError> {
+        let before: usize = self.metadata.row_groups.iter().take(group).map(|group| group.parquet_columns().len()).sum();
+        let group = self.metadata.row_groups.get(group).ok_or(ParquetError::Damaged)?;
+        let mut check = GroupCheck::new(group.num_rows())?;
+        let mut chunks = Vec::with_capacity(wanted.len());
+        for &at in wanted {
+            let chunk = group.parquet_columns().get(at).ok_or(ParquetError::Damaged)?;
+            let range = chunk.byte_range();
+            if range.end > self.length || chunk.num_values() != group.num_rows() as i64 {
+                return Err(ParquetError::Damaged);
+            }
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            self.file.read_exact_at(&mut bytes, range.start)?;
+            let bytes: Buffer<u8> = bytes.into();
+            check.chunk(chunk, &bytes, self.checksums.as_ref().and_then(|all| all.get(before + at)).copied())?;
+            chunks.push(ChunkBytes { field: self.field(at)?, metadata: chunk, bytes });
+        }
+        check.end()?;
+        Ok(chunks)
+    }
+}
+
+impl ChunkBytes<'_> {
+    fn decode(&self) -> Result<Box<dyn Array>, ParquetError> {
+        let pages = PageReader::new(Cursor::new(self.bytes.clone()), self.metadata, Vec::new(), self.bytes.len());
+        let pages = BasicDecompressor::new(pages, Vec::new());
+        let type_ = &self.metadata.descriptor().descriptor.primitive_type;
+        let (mut arrays, _) = column_iter_to_arrays(vec![pages], vec![type_], self.field.clone(), None)?;
+        if arrays.len() == 1 {
+            return Ok(arrays.remove(0));
+        }
+        Ok(concatenate(&arrays.iter().map(|array| &**array).collect::<Vec<_>>())?)
+    }
+}
+
+/// What `read` gives; an error where it panics.
+fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    caught(read).unwrap_or(Err(ParquetError::Damaged))
+}
+
+/// Rows out of columns; the host stands in the folder's name and not in the file.
+fn rows<V: View>(mut columns: Columns, host: Option<&str>) -> Result<Rows<V>, ParquetError> {
+    if let Some(host) = host.filter(|_| V::COLUMNS.iter().any(|def| def.name == HOST)) {
+        columns.remove(HOST);
+        columns.push_text(HOST, host)?;
+    }
+    Rows::of(columns)
+}
+
+/// The Arrow type of a column, if tables have columns of this type.
+fn type_of(column: &PrimitiveType) -> Option<ArrowDataType> {
+    match (column.physical_type, column.logical_type, column.converted_type) {
+        (PhysicalType::Boolean, None, None) => Some(ArrowDataType::Boolean),
+        (PhysicalType::Int32, None, None) => Some(ArrowDataType::Int32),
+        (PhysicalType::Int64, None, None) => Some(ArrowDataType::Int64),
+        (PhysicalType::Double, None, None) => Some(ArrowDataType::Float64),
+        (PhysicalType::ByteArray, Some(PrimitiveLogicalType::String), _) => Some(ArrowDataType::Utf8View),
+        (PhysicalType::ByteArray, None, Some(PrimitiveConvertedType::Utf8)) => Some(ArrowDataType::Utf8View),
+        _ => None,
+    }
+}
