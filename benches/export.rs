@@ -4,7 +4,8 @@
 //! `cargo bench --bench export [-- EVENTS]` makes a dataset of that many events (1,000,000 unless
 //! told otherwise): jobs of five rows (pending, configuring, running, completing, completed;
 //! accounting is not asked) in workflows of ten, each waiting for the one before, of 200 users. A
-//! table of measured values stands in docs/performance.md.
+//! table of measured values stands in docs/performance.md. With `--keep DIR` the dataset is made
+//! there and nothing measured.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -96,7 +97,8 @@ fn row(job: i64, step: i64, state: &'static str) -> JobState<'static> {
 
 fn main() -> ExitCode {
     let events = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
-    match measure(events) {
+    let keep = std::env::args().skip_while(|argument| argument != "--keep").nth(1);
+    match measure(events, keep.as_deref().map(Path::new)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -105,10 +107,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(events: i64) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(events: i64, keep: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
-    let stored = dir.path().join("dataset");
+    let stored = keep.map_or_else(|| dir.path().join("dataset"), Path::to_owned);
     dataset(&stored, events)?;
+    if keep.is_some() {
+        return Ok(());
+    }
     println!("{events} events\n\n| format | seconds | peak | file |\n|---|---|---|---|");
     for format in ["ocel.json", "ocel.xml", "ocel.sqlite", "xes", "xes.gz", "csv", "parquet"] {
         let out = dir.path().join(format!("log.{format}"));
