@@ -52,7 +52,8 @@ pub fn answer(dataset: &Path, question: &str, after: i64) -> Outcome<Answer> {
         _ => each(dataset, None, |batch| {
             *rows += batch.num_rows() as i64;
             *a = numbers(batch, "observed_at_ns")?.values().iter().fold(*a, |sum, value| sum.wrapping_add(*value));
-            *b += [texts(batch, "job")?, texts(batch, "name")?].iter().flat_map(|texts| texts.iter()).flatten().map(str::len).sum::<usize>() as i64;
+            *b += [texts(batch, "job")?, texts(batch, "name")?].iter().flat_map(|texts| texts.iter()).flatten().map(str::len).sum::<usize>()
+                as i64;
             Ok(())
         })?,
     }

@@ -19,17 +19,13 @@ pub fn answer(dataset: &Path, question: &str, after: i64) -> Outcome<Answer> {
         ]),
         "group" => frame
             .group_by([col("cluster"), col("job"), col("submit_ns")])
-            .agg([
-                len().alias("count"),
-                (col("observed_at_ns").max() - col("observed_at_ns").min()).alias("seen"),
-            ])
+            .agg([len().alias("count"), (col("observed_at_ns").max() - col("observed_at_ns").min()).alias("seen")])
             .select([len().alias("rows"), col("count").max().alias("a"), col("seen").sum().alias("b")]),
         _ => {
             // All columns are read; an aggregate of each would be pushed into the scan as a selection.
             let frame = frame.collect()?;
-            let bytes = |name: &str| -> PolarsResult<i64> {
-                Ok(frame.column(name)?.str()?.iter().flatten().map(str::len).sum::<usize>() as i64)
-            };
+            let bytes =
+                |name: &str| -> PolarsResult<i64> { Ok(frame.column(name)?.str()?.iter().flatten().map(str::len).sum::<usize>() as i64) };
             let times = frame.column("observed_at_ns")?.i64()?.iter().flatten().fold(0_i64, i64::wrapping_add);
             return Ok([frame.height() as i64, times, bytes("job")? + bytes("name")?]);
         }
