@@ -21,6 +21,7 @@ use crate::format::{FORMAT_VERSION, MANIFEST, SINCE, STATE};
 use crate::manifest::{Manifest, manifest_json};
 use crate::part::Part;
 use crate::place::{self, Leaf, PartName};
+use crate::projection::Projection;
 use crate::role::Role;
 use crate::rows::Rows;
 use crate::table_file::TableFile;
@@ -202,19 +203,23 @@ impl Dataset {
     /// # Errors
     /// When a folder cannot be read.
     pub fn leaves<R: Row>(&self) -> Result<Vec<Leaf>, DatasetError> {
-        if !R::SPLIT {
-            return Ok(vec![Leaf::whole::<R>()]);
+        self.leaves_of(R::TABLE, R::SPLIT)
+    }
+
+    pub(crate) fn leaves_of(&self, table: &'static str, is_split: bool) -> Result<Vec<Leaf>, DatasetError> {
+        if !is_split {
+            return Ok(vec![Leaf::whole(table)]);
         }
         let mut leaves = BTreeSet::new();
         // Before the folders, as their lists may be done meanwhile: a folder is made before its transaction is committed.
         for commit in self.pending()? {
             let of_table = commit.moves.iter().filter_map(|(_, to)| Leaf::of_part(to)).map(|(leaf, _)| leaf);
-            leaves.extend(of_table.filter(|leaf| leaf.table() == R::TABLE));
+            leaves.extend(of_table.filter(|leaf| leaf.table() == table));
         }
-        let Some(table) = self.folder(R::TABLE)? else { return Ok(leaves.into_iter().collect()) };
-        for (host, folder) in folders(&table, place::of_host_folder)? {
+        let Some(folder) = self.folder(table)? else { return Ok(leaves.into_iter().collect()) };
+        for (host, folder) in folders(&folder, place::of_host_folder)? {
             for (day, _) in folders(&folder, place::of_day_folder)? {
-                leaves.insert(Leaf::split::<R>(&host, day));
+                leaves.insert(Leaf::split(table, &host, day));
             }
         }
         Ok(leaves.into_iter().collect())
@@ -310,8 +315,12 @@ impl Dataset {
     /// # Errors
     /// When a file cannot be read.
     pub fn row_count<R: Row>(&self) -> Result<u64, DatasetError> {
+        self.row_count_of(R::TABLE, R::SPLIT)
+    }
+
+    fn row_count_of(&self, table: &'static str, is_split: bool) -> Result<u64, DatasetError> {
         let mut rows = 0;
-        for leaf in self.leaves::<R>()? {
+        for leaf in self.leaves_of(table, is_split)? {
             for part in self.leaf_parts(&leaf)? {
                 rows += part.rows()?;
             }
@@ -356,7 +365,8 @@ impl Dataset {
     /// When it cannot be read.
     pub fn state_rows<R: Row>(&self, name: &str) -> Result<Option<Rows<R>>, DatasetError> {
         let Some((file, path)) = self.state_file(name)? else { return Ok(None) };
-        Ok(Some(TableFile::open(file).and_then(|file| file.read_whole(None)).map_err(parquet_error(&path))?))
+        let columns = TableFile::open(file).and_then(|file| file.read_whole(None, Projection::of::<R>()));
+        Ok(Some(columns.and_then(Rows::of).map_err(parquet_error(&path))?))
     }
 }
 

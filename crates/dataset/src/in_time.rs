@@ -173,7 +173,7 @@ where
             let mut latest = self.times.last().copied().unwrap_or(i64::MIN);
             self.rows = None;
             let Some(group) = self.groups.next()? else { return Ok(false) };
-            let times = group.read::<<V::Table as InTime>::Time>()?;
+            let times = group.rows::<<V::Table as InTime>::Time>()?;
             self.times = times
                 .iter()
                 .map(|row| {
@@ -181,7 +181,7 @@ where
                     latest
                 })
                 .collect();
-            self.rows = Some(Arc::new(group.read()?));
+            self.rows = Some(Arc::new(group.rows()?));
             self.given = 0;
         }
         Ok(true)
@@ -211,7 +211,7 @@ where
             {
                 // One writer: nothing to merge.
                 if let Some(group) = lane.groups.next()? {
-                    return group.read().map(|rows| Some(Piece::Whole(rows)));
+                    return group.rows().map(|rows| Some(Piece::Whole(rows)));
                 }
                 self.lanes.clear();
             }

@@ -108,6 +108,7 @@ mod parquet_error;
 mod parquet_writer;
 mod part;
 mod place;
+mod projection;
 mod prune;
 mod quiet;
 mod role;

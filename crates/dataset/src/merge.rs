@@ -77,7 +77,7 @@ impl Writer {
         let mut leaves: Vec<Leaf> = if R::SPLIT {
             self.scanned.iter().filter_map(|folder| Leaf::of_folder(folder)).filter(|leaf| leaf.table() == R::TABLE).collect()
         } else {
-            vec![Leaf::whole::<R>()]
+            vec![Leaf::whole(R::TABLE)]
         };
         leaves.retain(|leaf| !self.unmerged.contains(&leaf.folder()));
         leaves

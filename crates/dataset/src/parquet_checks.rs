@@ -182,6 +182,7 @@ mod tests {
     use crate::columns::Columns;
     use crate::merge::merged;
     use crate::parquet_writer::{GROUP_ROWS, ParquetBytes, write, write_options};
+    use crate::projection::Projection;
     use crate::rows::{Builder, Rows};
     use crate::table_file::TableFile;
     use flowmine_schema::tables::JobState;
@@ -211,7 +212,7 @@ mod tests {
     }
 
     fn rows_of(bytes: &[u8]) -> Result<Rows<JobState<'static>>, ParquetError> {
-        TableFile::open(file(bytes))?.read_whole(None)
+        TableFile::open(file(bytes))?.read_whole(None, Projection::of::<JobState<'static>>()).and_then(Rows::of)
     }
 
     #[test]

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use flowmine_schema::row::View;
 
+use crate::columns::Columns;
 use crate::error::{DatasetError, io_error, parquet_error};
 use crate::place::{Leaf, PartName};
+use crate::projection::Projection;
 use crate::rows::Rows;
 use crate::table_file::TableFile;
 
@@ -26,7 +28,8 @@ impl Part {
     /// # Errors
     /// When it is damaged.
     pub fn read<V: View>(self) -> Result<Rows<V>, DatasetError> {
-        self.open()?.read_whole(self.leaf.host()).map_err(parquet_error(&self.path))
+        let columns = self.open()?.read_whole(self.leaf.host(), Projection::of::<V>());
+        columns.and_then(Rows::of).map_err(parquet_error(&self.path))
     }
 
     /// The file, to read its row groups.
@@ -42,8 +45,8 @@ impl Part {
     ///
     /// # Errors
     /// When it is damaged.
-    pub(crate) fn read_group<V: View>(&self, file: &TableFile, group: usize) -> Result<Rows<V>, DatasetError> {
-        file.read(self.leaf.host(), group).map_err(parquet_error(&self.path))
+    pub(crate) fn read_group(&self, file: &TableFile, group: usize, projection: Projection) -> Result<Columns, DatasetError> {
+        file.read(self.leaf.host(), group, projection).map_err(parquet_error(&self.path))
     }
 
     /// How many rows it has.

@@ -5,7 +5,6 @@
 //! name that flowmine itself would give is refused as `None`, so that no name can lead anywhere
 //! else.
 
-use flowmine_schema::row::Row;
 use flowmine_schema::tables;
 use flowmine_schema::time::Day;
 
@@ -24,13 +23,13 @@ pub struct Leaf {
 
 impl Leaf {
     /// The folder of a table that is not split.
-    pub(crate) fn whole<R: Row>() -> Self {
-        Self { table: R::TABLE, split: None }
+    pub(crate) fn whole(table: &'static str) -> Self {
+        Self { table, split: None }
     }
 
     /// The folder of a host and a day.
-    pub(crate) fn split<R: Row>(host: &str, day: Day) -> Self {
-        Self { table: R::TABLE, split: Some((host.to_owned(), day)) }
+    pub(crate) fn split(table: &'static str, host: &str, day: Day) -> Self {
+        Self { table, split: Some((host.to_owned(), day)) }
     }
 
     /// The host, of a table that is split.

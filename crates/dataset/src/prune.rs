@@ -17,7 +17,8 @@ use crate::error::{DatasetError, parquet_error};
 use crate::parquet_writer::{GROUP_ROWS, ParquetBytes};
 use crate::part::Part;
 use crate::place::{Leaf, PartName};
-use crate::rows::Builder;
+use crate::projection::Projection;
+use crate::rows::{Builder, Rows};
 use crate::transaction::Transaction;
 
 /// From which size in bytes on neighbours are not written into one file any more.
@@ -142,7 +143,7 @@ impl Transaction<'_> {
 fn each_row<V: View>(part: &Part, mut each: impl FnMut(&V::Of<'_>) -> Result<(), DatasetError>) -> Result<(), DatasetError> {
     let file = part.open()?;
     for group in 0..file.groups().len() {
-        let rows = part.read_group::<V>(&file, group)?;
+        let rows = Rows::<V>::read(part.read_group(&file, group, Projection::of::<V>())?, part.path())?;
         for row in rows.iter() {
             each(&row)?;
         }

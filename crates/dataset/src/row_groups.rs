@@ -1,15 +1,16 @@
 //! A table's row groups, one after the other.
 
 use std::collections::VecDeque;
-use std::marker::PhantomData;
 use std::sync::mpsc::sync_channel;
 
 use flowmine_schema::row::View;
 
+use crate::columns::Columns;
 use crate::dataset::Dataset;
 use crate::error::DatasetError;
 use crate::part::Part;
 use crate::place::Leaf;
+use crate::projection::Projection;
 use crate::rows::Rows;
 use crate::table_file::TableFile;
 
@@ -21,12 +22,32 @@ impl Dataset {
     /// # Errors
     /// When a file cannot be read, or what `each` returns.
     pub fn read<V: View, E: From<DatasetError>>(&self, mut each: impl FnMut(V::Of<'_>) -> Result<(), E>) -> Result<(), E> {
-        let mut all = |group: Result<Rows<V>, DatasetError>| -> Result<(), E> { group?.iter().try_for_each(&mut each) };
-        let mut groups = RowGroups::<V>::new(self)?;
+        let mut failed = Ok(());
+        self.read_groups(Projection::of::<V>(), &mut |group| {
+            failed = group
+                .and_then(|group| Rows::<V>::read(group, self.dir()))
+                .map_err(E::from)
+                .and_then(|rows| rows.iter().try_for_each(&mut each));
+            failed.is_ok()
+        });
+        failed
+    }
+
+    /// Calls `take` with one row group after the other, or with why it could not be read, until it
+    /// says no.
+    fn read_groups(&self, projection: Projection, take: &mut dyn FnMut(Result<Columns, DatasetError>) -> bool) {
+        let mut groups = match RowGroups::new(self, projection) {
+            Ok(groups) => groups,
+            Err(error) => {
+                take(Err(error));
+                return;
+            }
+        };
         // A thread for what is read at once would cost more than it gains.
         for _ in 0..2 {
-            let Some(group) = groups.next() else { return Ok(()) };
-            all(group)?;
+            if !groups.next().is_some_and(&mut *take) {
+                return;
+            }
         }
         std::thread::scope(|scope| {
             let (to, groups_read) = sync_channel(0);
@@ -35,8 +56,12 @@ impl Dataset {
                     && to.send(group).is_ok()
                 {}
             });
-            groups_read.into_iter().try_for_each(all)
-        })
+            for group in groups_read {
+                if !take(group) {
+                    break;
+                }
+            }
+        });
     }
 }
 
@@ -56,8 +81,12 @@ pub(crate) struct Group<'p> {
 }
 
 impl Group<'_> {
-    pub fn read<V: View>(&self) -> Result<Rows<V>, DatasetError> {
-        self.part.read_group(self.file, self.number)
+    pub fn read(&self, projection: Projection) -> Result<Columns, DatasetError> {
+        self.part.read_group(self.file, self.number, projection)
+    }
+
+    pub fn rows<V: View>(&self) -> Result<Rows<V>, DatasetError> {
+        Rows::read(self.read(Projection::of::<V>())?, self.part.path())
     }
 }
 
@@ -82,21 +111,21 @@ impl Groups {
 
 /// The row groups of a table, folder by folder and file by file. The files of one folder are open
 /// at a time.
-pub(crate) struct RowGroups<'d, V> {
+pub(crate) struct RowGroups<'d> {
     dataset: &'d Dataset,
+    projection: Projection,
     leaves: VecDeque<Leaf>,
     groups: Groups,
-    view: PhantomData<fn() -> V>,
 }
 
-impl<'d, V: View> RowGroups<'d, V> {
-    pub fn new(dataset: &'d Dataset) -> Result<Self, DatasetError> {
-        let leaves = dataset.leaves::<V::Table>()?.into();
-        Ok(Self { dataset, leaves, groups: Groups::default(), view: PhantomData })
+impl<'d> RowGroups<'d> {
+    pub fn new(dataset: &'d Dataset, projection: Projection) -> Result<Self, DatasetError> {
+        let leaves = dataset.leaves_of(projection.table, projection.is_split)?.into();
+        Ok(Self { dataset, projection, leaves, groups: Groups::default() })
     }
 
     /// The next row group; after an error there is none.
-    pub fn next(&mut self) -> Option<Result<Rows<V>, DatasetError>> {
+    pub fn next(&mut self) -> Option<Result<Columns, DatasetError>> {
         let next = self.read_next().transpose();
         if matches!(next, Some(Err(_))) {
             self.leaves.clear();
@@ -105,10 +134,10 @@ impl<'d, V: View> RowGroups<'d, V> {
         next
     }
 
-    fn read_next(&mut self) -> Result<Option<Rows<V>>, DatasetError> {
+    fn read_next(&mut self) -> Result<Option<Columns>, DatasetError> {
         loop {
             if let Some(group) = self.groups.next()? {
-                return group.read().map(Some);
+                return group.read(self.projection).map(Some);
             }
             let Some(leaf) = self.leaves.pop_front() else { return Ok(None) };
             self.dataset.leaf_parts(&leaf)?.into_iter().for_each(|part| self.groups.push(part));

@@ -5,6 +5,7 @@
 //! another type than the table declares is refused; one that is absent reads as null.
 
 use std::marker::PhantomData;
+use std::path::Path;
 
 use flowmine_schema::row::{ColumnDef, ColumnKind, ColumnSink, ColumnSource, Row, View};
 use polars_arrow::array::{
@@ -12,6 +13,7 @@ use polars_arrow::array::{
 };
 
 use crate::columns::Columns;
+use crate::error::{DatasetError, parquet_error};
 use crate::parquet_error::ParquetError;
 
 /// A column while it grows.
@@ -90,6 +92,10 @@ enum ColumnValues {
 }
 
 impl ColumnValues {
+    fn all(columns: &Columns, defs: &[ColumnDef]) -> Result<Vec<Self>, ParquetError> {
+        defs.iter().map(|def| Self::of(columns, def)).collect()
+    }
+
     fn of(columns: &Columns, def: &ColumnDef) -> Result<Self, ParquetError> {
         let Some(array) = columns.get(def.name) else { return Ok(Self::Absent) };
         let array = array.as_any();
@@ -196,8 +202,13 @@ pub struct Rows<V: View> {
 impl<V: View> Rows<V> {
     /// Refuses a column of another type than the table declares.
     pub(crate) fn of(columns: Columns) -> Result<Self, ParquetError> {
-        let values = V::COLUMNS.iter().map(|def| ColumnValues::of(&columns, def)).collect::<Result<_, _>>()?;
+        let values = ColumnValues::all(&columns, V::COLUMNS)?;
         Ok(Self { columns, values, view: PhantomData })
+    }
+
+    /// What was read of a file or dataset at `path`.
+    pub(crate) fn read(columns: Columns, path: &Path) -> Result<Self, DatasetError> {
+        Self::of(columns).map_err(parquet_error(path))
     }
 
     /// How many rows there are.

@@ -1,6 +1,6 @@
-//! A table's file, open for reading: its row groups, as rows with the columns that are asked for.
+//! A table's file, open for reading: its row groups, with the columns that are asked for.
 //!
-//! Read are the columns of a [`View`]; one that an older file does not have reads as null. The
+//! Read are the columns of a [`Projection`]; one that an older file does not have reads as null. The
 //! bytes of a column chunk are read once, checked ([`crate::parquet_checks`]), and decoded, several
 //! columns at a time on the machine's processors.
 //!
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::Cursor;
 use std::os::unix::fs::FileExt;
 
-use flowmine_schema::row::{HOST, Row, View};
+use flowmine_schema::row::HOST;
 use polars_arrow::array::Array;
 use polars_arrow::compute::concatenate::concatenate;
 use polars_arrow::datatypes::{ArrowDataType, Field};
@@ -25,8 +25,8 @@ use rayon::prelude::*;
 use crate::columns::{Columns, arrow_type};
 use crate::parquet_checks::{GroupCheck, check_rows, checksums};
 use crate::parquet_error::ParquetError;
+use crate::projection::Projection;
 use crate::quiet::caught;
-use crate::rows::Rows;
 
 /// From how many values on a row group is decoded on several processors: below, handing the work
 /// over takes longer.
@@ -84,24 +84,25 @@ impl TableFile {
         self.metadata.row_groups.iter().map(|group| group.num_rows())
     }
 
-    /// The rows of a row group; of a table that is split, with the host to which they belong.
+    /// Some columns of a row group; of a table that is split, with the host to which they belong.
     ///
     /// # Errors
     /// When it cannot be read, is damaged, or is of another table.
-    pub(crate) fn read<V: View>(&self, host: Option<&str>, group: usize) -> Result<Rows<V>, ParquetError> {
-        let wanted = self.wanted::<V>()?;
-        rows(self.group(group, &wanted)?, host)
+    pub(crate) fn read(&self, host: Option<&str>, group: usize, projection: Projection) -> Result<Columns, ParquetError> {
+        let wanted = self.wanted(projection)?;
+        with_host(self.group(group, &wanted)?, host, projection)
     }
 
     /// All rows of the file.
     ///
     /// # Errors
     /// As those of [`TableFile::read`], and when it has more rows than memory may have to hold.
-    pub(crate) fn read_whole<V: View>(&self, host: Option<&str>) -> Result<Rows<V>, ParquetError> {
+    pub(crate) fn read_whole(&self, host: Option<&str>, projection: Projection) -> Result<Columns, ParquetError> {
         check_rows(&self.metadata, self.length, true)?;
-        let wanted = self.wanted::<V>()?;
+        let wanted = self.wanted(projection)?;
         let groups = (0..self.groups().len()).map(|group| self.group(group, &wanted)).collect::<Result<Vec<_>, _>>()?;
-        rows(if groups.is_empty() { self.without_rows(&wanted)? } else { Columns::concatenated(groups)? }, host)
+        let columns = if groups.is_empty() { self.without_rows(&wanted)? } else { Columns::concatenated(groups)? };
+        with_host(columns, host, projection)
     }
 
     /// A row group with all columns of the file; one without rows when there is none.
@@ -113,16 +114,15 @@ impl TableFile {
         if self.groups().len() == 0 { self.without_rows(&all) } else { self.group(group, &all) }
     }
 
-    /// Which columns have to be read for a view.
-    fn wanted<V: View>(&self) -> Result<Vec<usize>, ParquetError> {
+    /// Where in the file the columns are that have to be read.
+    fn wanted(&self, Projection { is_split, all, columns, .. }: Projection) -> Result<Vec<usize>, ParquetError> {
         let place = |name: &str| self.columns.iter().position(|column| column.name == name);
-        let all = <V::Table as View>::COLUMNS;
-        let in_folder = |name| V::Table::SPLIT && name == HOST;
+        let in_folder = |name| is_split && name == HOST;
         if let Some(missing) = all.iter().find(|def| !def.nullable && !in_folder(def.name) && place(def.name).is_none()) {
             return Err(ParquetError::NotThisTable(missing.name));
         }
         let mut wanted = Vec::new();
-        for def in V::COLUMNS {
+        for def in columns {
             let Some(at) = place(def.name) else { continue };
             if self.columns[at].type_ != Some(arrow_type(def.kind)) {
                 return Err(ParquetError::WrongType(def.name));
@@ -210,13 +210,13 @@ fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parq
     caught(read).unwrap_or(Err(ParquetError::Damaged))
 }
 
-/// Rows out of columns; the host stands in the folder's name and not in the file.
-fn rows<V: View>(mut columns: Columns, host: Option<&str>) -> Result<Rows<V>, ParquetError> {
-    if let Some(host) = host.filter(|_| V::COLUMNS.iter().any(|def| def.name == HOST)) {
+/// Columns with the host, which stands in the folder's name and not in the file.
+fn with_host(mut columns: Columns, host: Option<&str>, projection: Projection) -> Result<Columns, ParquetError> {
+    if let Some(host) = host.filter(|_| projection.columns.iter().any(|def| def.name == HOST)) {
         columns.remove(HOST);
         columns.push_text(HOST, host)?;
     }
-    Rows::of(columns)
+    Ok(columns)
 }
 
 /// The Arrow type of a column, if tables have columns of this type.

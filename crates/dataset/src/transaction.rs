@@ -62,7 +62,7 @@ impl Transaction<'_> {
     /// When the file cannot be written.
     pub fn append<R: Row>(&mut self, rows: Builder<R>) -> Result<(), DatasetError> {
         const { assert!(!R::SPLIT, "this table is split by host and day: use append_split") };
-        self.add_file(&Leaf::whole::<R>(), rows)
+        self.add_file(&Leaf::whole(R::TABLE), rows)
     }
 
     /// Adds rows of one host and one day to a table that is split (`by host` in its declaration),
@@ -76,7 +76,7 @@ impl Transaction<'_> {
     /// When the file cannot be written.
     pub fn append_split<R: Row>(&mut self, rows: Builder<R>, host: &str, day: Day) -> Result<(), DatasetError> {
         const { assert!(R::SPLIT, "this table is not split: use append") };
-        self.add_file(&Leaf::split::<R>(host, day), rows)
+        self.add_file(&Leaf::split(R::TABLE, host, day), rows)
     }
 
     fn add_file<R: Row>(&mut self, leaf: &Leaf, rows: Builder<R>) -> Result<(), DatasetError> {
@@ -114,7 +114,7 @@ impl Transaction<'_> {
     /// When the folder cannot be read.
     pub fn clear<R: Row>(&mut self) -> Result<(), DatasetError> {
         const { assert!(!R::SPLIT, "no table that is split is ever written anew") };
-        let leaf = Leaf::whole::<R>();
+        let leaf = Leaf::whole(R::TABLE);
         let owner = self.writer.role.owner();
         // Derived tables have one writer, whatever its files were called; to `diagnostics` all writers add.
         let shared = R::TABLE == DiagnosticRow::TABLE || self.writer.role != Role::Derived;
