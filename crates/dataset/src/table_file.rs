@@ -18,7 +18,9 @@ use polars_arrow::datatypes::{ArrowDataType, Field};
 use polars_buffer::Buffer;
 use polars_parquet::parquet::metadata::{ColumnChunkMetadata, FileMetadata};
 use polars_parquet::parquet::read::{BasicDecompressor, PageReader, read_metadata};
-use polars_parquet::parquet::schema::types::{PhysicalType, PrimitiveConvertedType, PrimitiveLogicalType, PrimitiveType};
+use polars_parquet::parquet::schema::types::{
+    IntegerType, PhysicalType, PrimitiveConvertedType as Converted, PrimitiveLogicalType as Logical, PrimitiveType,
+};
 use polars_parquet::read::column_iter_to_arrays;
 use rayon::prelude::*;
 
@@ -223,11 +225,37 @@ fn with_host(mut columns: Columns, host: Option<&str>, projection: Projection) -
 fn type_of(column: &PrimitiveType) -> Option<ArrowDataType> {
     match (column.physical_type, column.logical_type, column.converted_type) {
         (PhysicalType::Boolean, None, None) => Some(ArrowDataType::Boolean),
-        (PhysicalType::Int32, None, None) => Some(ArrowDataType::Int32),
-        (PhysicalType::Int64, None, None) => Some(ArrowDataType::Int64),
+        // Others (DuckDB) say of signed whole numbers that they are.
+        (PhysicalType::Int32, None | Some(Logical::Integer(IntegerType::Int32)), None | Some(Converted::Int32)) => {
+            Some(ArrowDataType::Int32)
+        }
+        (PhysicalType::Int64, None | Some(Logical::Integer(IntegerType::Int64)), None | Some(Converted::Int64)) => {
+            Some(ArrowDataType::Int64)
+        }
         (PhysicalType::Double, None, None) => Some(ArrowDataType::Float64),
-        (PhysicalType::ByteArray, Some(PrimitiveLogicalType::String), _) => Some(ArrowDataType::Utf8View),
-        (PhysicalType::ByteArray, None, Some(PrimitiveConvertedType::Utf8)) => Some(ArrowDataType::Utf8View),
+        (PhysicalType::ByteArray, Some(Logical::String), _) => Some(ArrowDataType::Utf8View),
+        (PhysicalType::ByteArray, None, Some(Converted::Utf8)) => Some(ArrowDataType::Utf8View),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signed_whole_numbers_are_read_whether_it_is_said_or_not() {
+        let of = |physical, logical_type, converted_type| {
+            let column = PrimitiveType { logical_type, converted_type, ..PrimitiveType::from_physical("n".into(), physical) };
+            type_of(&column)
+        };
+        for (logical, converted) in
+            [(None, None), (None, Some(Converted::Int64)), (Some(Logical::Integer(IntegerType::Int64)), Some(Converted::Int64))]
+        {
+            assert_eq!(of(PhysicalType::Int64, logical, converted), Some(ArrowDataType::Int64));
+        }
+        assert_eq!(of(PhysicalType::Int32, None, Some(Converted::Int32)), Some(ArrowDataType::Int32));
+        assert_eq!(of(PhysicalType::Int64, None, Some(Converted::Uint64)), None);
+        assert_eq!(of(PhysicalType::Int64, None, Some(Converted::TimestampMicros)), None);
     }
 }
