@@ -295,6 +295,84 @@ fn files_join_jobs_of_several_parts() {
     assert_eq!(summary["cases"]["data-flow"].as_u64(), Some(count as u64));
 }
 
+/// The traces of an XES file, each with its name and its text.
+fn traces(xes: &str) -> BTreeMap<String, String> {
+    let traces = xes.split("<trace>").skip(1).map(|rest| rest.split("</trace>").next().unwrap());
+    let name = |trace: &str| trace.split("key=\"concept:name\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    traces.map(|trace| (name(trace), trace.to_owned())).collect()
+}
+
+#[test]
+fn parts_are_together_the_whole_log() {
+    let made = by_chance();
+    let file = |name: &str| made.dir.path().join(name);
+    let part = |notion: &str, format: &str, part: &str, to: &Path, code: i32| {
+        said(made.command("export", &["--case-notion", notion, "--format", format, "--part", part, "-o"]).arg(to), code)
+    };
+    let message = part("dependency", "xes", "1/3", &file("none"), 2);
+    assert!(message.contains("flowmine correlate"), "{message}");
+    expect(&mut made.command("correlate", &[]), 0);
+    for notion in ["dependency", "account-group", "data-flow", "task-run"] {
+        let whole = file("whole.xes");
+        expect(made.command("export", &["--case-notion", notion, "--format", "xes", "-o"]).arg(&whole), 0);
+        let mut together = BTreeMap::new();
+        let mut model = flowmine();
+        model.args(["discover", "--format", "json"]);
+        for (number, format) in [(1, "xes"), (2, "xes"), (3, "xes")] {
+            let to = file(&format!("{number}.{format}"));
+            let said = part(notion, format, &format!("{number}/3"), &to, 0);
+            assert_eq!(said, "");
+            let xes = fs::read_to_string(&to).unwrap();
+            assert!(xes.contains(&format!("<string key=\"flowmine:part\" value=\"{number}/3\"/>")));
+            let of_part = traces(&xes);
+            let before = together.len();
+            if notion == "dependency" {
+                assert!((4_000..7_000).contains(&of_part.len()), "{}", of_part.len());
+            }
+            together.extend(of_part.clone());
+            assert_eq!(together.len(), before + of_part.len(), "a case is in one part");
+            model.arg("--log").arg(&to);
+        }
+        assert!(together == traces(&fs::read_to_string(&whole).unwrap()), "{notion}");
+        let of_whole = expect(flowmine().args(["discover", "--format", "json", "--log"]).arg(&whole), 0);
+        assert!(of_whole.stdout == expect(&mut model, 0).stdout, "{notion}");
+    }
+    // The same in tables, whatever each file is.
+    let mut model = flowmine();
+    model.args(["discover", "--format", "json"]);
+    for (number, format) in [(1, "csv"), (2, "parquet"), (3, "parquet"), (4, "csv")] {
+        let to = file(&format!("{number}.{format}"));
+        part("data-flow", format, &format!("{number}/4"), &to, 0);
+        model.arg("--log").arg(&to);
+    }
+    let whole = file("whole.parquet");
+    expect(made.command("export", &["--case-notion", "data-flow", "--format", "parquet", "-o"]).arg(&whole), 0);
+    let of_whole = expect(flowmine().args(["discover", "--format", "json", "--log"]).arg(&whole), 0);
+    assert!(of_whole.stdout == expect(&mut model, 0).stdout);
+    // A file that is given twice.
+    let message = said(flowmine().args(["discover", "--format", "json", "--log"]).arg(&whole).arg("--log").arg(&whole), 0);
+    assert!(message.contains("the name of a case in an earlier file"), "{message}");
+
+    let message = part("dependency", "ocel.json", "1/3", &file("none"), 2);
+    assert!(message.contains("--part is for formats with cases"), "{message}");
+    for wrong in ["0/3", "4/3", "3", "1/0", "-1/2"] {
+        let message = part("dependency", "xes", wrong, &file("none"), 2);
+        assert!(message.contains("K/N"), "{message}");
+    }
+    // Rows that come later are of no part.
+    let dataset = Dataset::open(&made.dataset).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(built::<JobState<'static>>([state(FIRST, "COMPLETED", 50_000)])).unwrap();
+    transaction.commit().unwrap();
+    drop(writer);
+    for notion in ["dependency", "task-run"] {
+        let message = part(notion, "xes", "1/3", &file("none"), 2);
+        assert!(message.contains("run `flowmine correlate` again"), "{message}");
+    }
+    assert!(!file("none").exists());
+}
+
 #[test]
 fn without_traces_it_is_refused_and_nothing_else_changes() {
     let made = make(20, Vec::new(), vec![(105, 104)]);

@@ -271,6 +271,36 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    /// Adds what is missing of another log.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self {
+            events_without_time,
+            without_end,
+            without_start,
+            inner_events,
+            unnamed,
+            without_case,
+            bad_numbers,
+            without_moment,
+            start_unknown,
+            start_traced,
+            read_bytes_of_others,
+            written_bytes_of_others,
+        } = other;
+        self.events_without_time = self.events_without_time.saturating_add(*events_without_time);
+        self.without_end = self.without_end.saturating_add(*without_end);
+        self.without_start = self.without_start.saturating_add(*without_start);
+        self.inner_events = self.inner_events.saturating_add(*inner_events);
+        self.unnamed = self.unnamed.saturating_add(*unnamed);
+        self.without_case = self.without_case.saturating_add(*without_case);
+        self.bad_numbers = self.bad_numbers.saturating_add(*bad_numbers);
+        self.without_moment = self.without_moment.saturating_add(*without_moment);
+        self.start_unknown = self.start_unknown.saturating_add(*start_unknown);
+        self.start_traced = self.start_traced.saturating_add(*start_traced);
+        self.read_bytes_of_others = self.read_bytes_of_others.saturating_add(*read_bytes_of_others);
+        self.written_bytes_of_others = self.written_bytes_of_others.saturating_add(*written_bytes_of_others);
+    }
+
     /// Each count that is not zero, in a sentence.
     pub fn sentences(&self) -> Vec<String> {
         let words = |count: u64, one: &str, many: &str| match count {

@@ -41,6 +41,7 @@
 
 mod builder;
 mod columns;
+mod concatenate;
 pub mod filter;
 mod names;
 mod operations;
@@ -53,6 +54,7 @@ pub use builder::{EventRow, InstanceRow, LogBuilder, TooLarge, Transition};
 pub use columns::{
     ActivityLog, Attribute, BytesFrom, Cases, Events, Flow, Flows, Instances, LeftOut, Measure, Members, NONE, Status, UNKNOWN, Words,
 };
+pub use concatenate::{ConcatenateError, Concatenation};
 pub use filter::{Filter, FilterError};
 pub use names::{Interner, Names};
 pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};

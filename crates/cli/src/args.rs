@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use flowmine_correlate::Share;
 
 pub use discover::{
     ByArg, ColumnArgs, Discover, EventsArg, FilesArg, FoldArg, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg,
@@ -448,6 +449,11 @@ pub struct Export {
     /// Which moment of an observed interval is an event's time; both ends stay in the log.
     #[arg(long, value_enum, default_value_t)]
     pub timestamp: TimestampArg,
+    /// Only the K-th of N parts of the cases, for formats with cases, so that several processes or
+    /// machines can each write one; `discover` takes them together (--log A --log B). Each case is
+    /// in one part. Of a dataset the parts are those of its last `flowmine correlate`.
+    #[arg(long, value_name = "K/N")]
+    pub part: Option<Share>,
     /// Only the workflow run with this id or name, for wfformat.
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,

@@ -66,7 +66,7 @@
 //! rows of different jobs arrive: the same rows give the same result. Events are never invented:
 //! each stands for a row, or for a time that accounting tells. Rows go through rules first
 //! (`flowmine-privacy`: names as codes, columns left out). What does not fit in memory at once is
-//! dealt out into [`parts`] of whole components.
+//! partitioned into [`parts`] of whole components.
 //!
 //! **Errors.** A [`CorrelateError`] says that the dataset or a temporary file could not be read or
 //! written, or that there is more than 32 bits can count. Tables are written in one transaction:
@@ -79,11 +79,13 @@ pub mod dependencies;
 pub mod events;
 pub mod exchanges;
 pub mod jobs;
+pub mod joined;
 pub mod known_jobs;
 pub mod log;
 pub mod maybe;
 pub mod parts;
 pub mod prune;
+pub mod share;
 pub mod state;
 pub mod strings;
 pub mod submissions;
@@ -101,6 +103,7 @@ pub use exchanges::Exchanges;
 pub use jobs::Jobs;
 pub use log::{CaseTrace, Classifier, EventLog, Filter, Labels};
 pub use maybe::Maybe;
+pub use share::Share;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;

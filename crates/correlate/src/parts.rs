@@ -11,24 +11,23 @@
 //! The order of the parts, and of what is in them, depends on the rows only.
 
 use std::fs::File;
-use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use flowmine_dataset::Dataset;
+use flowmine_dataset::{Dataset, Transaction};
 use flowmine_schema::row::Record;
 use flowmine_schema::tables::JobState;
-use flowmine_slurm::job_ref;
 use flowmine_spill::SpillError;
 use flowmine_spill::{temporary, temporary_error};
-use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::attempts::JobRow;
-use crate::dependencies::{DependencyRow, TargetKind};
+use crate::dependencies::DependencyRow;
 use crate::jobs::{Jobs, JobsBuilder};
+use crate::joined::{Joined, Node, node, root, source_of};
 use crate::row_rules::RowRules;
+use crate::share::Share;
 use crate::{CorrelateError, Timestamp};
 
 /// How many rows of `job_states` are held at once.
@@ -40,6 +39,8 @@ const MOST_THREADS: usize = 4;
 /// A dataset's jobs, ready to be walked through part after part, as often as wanted.
 pub struct Parts<'r> {
     rows: Rows,
+    /// The raw files that were read ([`Dataset::raw_state`]), if they stayed the same meanwhile.
+    raw_state: Option<u64>,
     timestamp: Timestamp,
     rules: &'r RowRules,
 }
@@ -58,13 +59,46 @@ impl<'r> Parts<'r> {
     /// # Errors
     /// When the dataset cannot be read or the temporary file not be written.
     pub fn of(dataset: &Dataset, timestamp: Timestamp, rules: &'r RowRules, rows_at_once: u64) -> Result<Self, CorrelateError> {
+        let before = dataset.raw_state()?;
         let count = dataset.row_count::<JobState<'static>>()?;
         let rows = if count <= rows_at_once {
             Rows::One(Box::new(Jobs::read_with(dataset, timestamp, rules)?))
         } else {
-            Rows::Spilled(partition(dataset, count.div_ceil(rows_at_once))?)
+            Rows::Spilled(partition(dataset, Joined::of(dataset, before)?, count.div_ceil(rows_at_once), None)?)
         };
-        Ok(Self { rows, timestamp, rules })
+        let raw_state = (dataset.raw_state()? == before).then_some(before);
+        Ok(Self { rows, raw_state, timestamp, rules })
+    }
+
+    /// As [`Parts::of`], of one share of what is joined; the rows of the others are passed over.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read or the temporary file not be written.
+    pub fn of_share(
+        dataset: &Dataset,
+        timestamp: Timestamp,
+        rules: &'r RowRules,
+        rows_at_once: u64,
+        share: Share,
+    ) -> Result<Self, CorrelateError> {
+        let before = dataset.raw_state()?;
+        let count = dataset.row_count::<JobState<'static>>()?.div_ceil(rows_at_once.saturating_mul(share.of().into()));
+        let rows = Rows::Spilled(partition(dataset, Joined::of(dataset, before)?, count.max(1), Some(share))?);
+        let raw_state = (dataset.raw_state()? == before).then_some(before);
+        Ok(Self { rows, raw_state, timestamp, rules })
+    }
+
+    /// Keeps in the dataset what is joined in it, for those that partition the same rows
+    /// ([`crate::joined`]). Where rows were added while they were read nothing is kept.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read or the file not be written.
+    pub(crate) fn keep(&self, dataset: &Dataset, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        let Some(raw_state) = self.raw_state.filter(|known| dataset.raw_state().is_ok_and(|now| now == *known)) else { return Ok(()) };
+        match &self.rows {
+            Rows::One(_) => Joined::of(dataset, raw_state)?.keep(raw_state, transaction),
+            Rows::Spilled(spilled) => spilled.joined.clone().keep(raw_state, transaction),
+        }
     }
 
     /// Calls `each` with every part, always in the same order. While it works on one, the next ones
@@ -106,208 +140,19 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// What stands for an id of a cluster. Two that happen to share one only end up in the same part.
-type Node = u64;
-
-fn node(cluster: &str, id: i64) -> Node {
-    fingerprint((cluster, id))
-}
-
-fn fingerprint(of: impl Hash) -> Node {
-    let mut hasher = FxHasher::default();
-    of.hash(&mut hasher);
-    // The high bits are used to look nodes up: they must not be those of the id.
-    let mixed = hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ (mixed >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-macro_rules! root {
-    ($row:expr) => {
-        job_ref::whole(&$row.job).or($row.array_job_id).or($row.het_job_id).unwrap_or($row.job_id)
-    };
-}
-
-/// Numbers, each once, in order; takes them in any.
-#[derive(Default)]
-struct Gathered {
-    sorted: Vec<Node>,
-    new: Vec<Node>,
-}
-
-impl Gathered {
-    fn add(&mut self, node: Node) {
-        self.new.push(node);
-        if self.new.len() > (1 << 16) + self.sorted.len() / 4 {
-            self.merge();
-        }
-    }
-
-    fn merge(&mut self) {
-        self.sorted.append(&mut self.new);
-        self.sorted.sort_unstable();
-        self.sorted.dedup();
-        self.new.shrink_to(1 << 16);
-    }
-
-    fn finish(mut self) -> Vec<Node> {
-        self.merge();
-        self.sorted.shrink_to_fit();
-        self.sorted
-    }
-}
-
-/// Which ids belong together: a union-find structure over [`Node`]s.
-struct Joined {
-    nodes: Vec<Node>,
-    parent: Vec<u32>,
-    /// Where the nodes with the same highest bits begin, and how many lower bits there are.
-    begins: Vec<u32>,
-    shift: u32,
-}
-
-impl Joined {
-    fn new(nodes: Vec<Node>) -> Self {
-        let parent = (0..nodes.len() as u32).collect();
-        let bits = (nodes.len() / 8).max(2).ilog2();
-        let shift = Node::BITS - bits;
-        let begins = (0..=1u64 << bits).map(|high| nodes.partition_point(|node| node >> shift < high) as u32).collect();
-        Self { nodes, parent, begins, shift }
-    }
-
-    fn place(&self, node: Node) -> Option<u32> {
-        let high = (node >> self.shift) as usize;
-        let (begin, end) = (self.begins[high], self.begins[high + 1]);
-        let at = self.nodes[begin as usize..end as usize].binary_search(&node).ok()?;
-        Some(begin + at as u32)
-    }
-
-    fn find(&mut self, mut at: u32) -> u32 {
-        while self.parent[at as usize] != at {
-            let above = self.parent[self.parent[at as usize] as usize];
-            self.parent[at as usize] = above;
-            at = above;
-        }
-        at
-    }
-
-    fn join(&mut self, a: Node, b: Node) {
-        if let (Some(a), Some(b)) = (self.place(a), self.place(b)) {
-            let (a, b) = (self.find(a), self.find(b));
-            // The smaller one stays on top, whatever the order.
-            self.parent[a.max(b) as usize] = a.min(b);
-        }
-    }
-
-    /// The node that stands for all that this one is joined to.
-    fn representative(&mut self, node: Node) -> Node {
-        let Some(at) = self.place(node) else { return node };
-        let top = self.find(at);
-        self.nodes[top as usize]
-    }
-}
-
-flowmine_schema::columns! {
-    /// The ids of a job.
-    struct Ids of JobState { cluster, job, job_id, array_job_id, het_job_id }
-}
-
-flowmine_schema::columns! {
-    /// The ids of a job, and whose it is.
-    struct Names of JobState { cluster, job, job_id, array_job_id, het_job_id, user, name }
-}
-
-fn source_of(row: &DependencyRow<'_>) -> Node {
-    let id = job_ref::whole(&row.job).or_else(|| row.job.parse().ok());
-    // A label that is no number joins nothing but itself.
-    id.map_or_else(|| node(&row.job, i64::MIN), |id| node(&row.cluster, id))
-}
-
-/// Finds out which ids belong together.
-fn join(dataset: &Dataset) -> Result<Joined, CorrelateError> {
-    let mut targets = Gathered::default();
-    let mut singletons: FxHashSet<Node> = FxHashSet::default();
-    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
-        if let Some(id) = row.target_job_id {
-            targets.add(source_of(&row));
-            targets.add(node(&row.cluster, id));
-        }
-        if TargetKind::of(&row.target_kind) == TargetKind::UserAndName {
-            singletons.insert(source_of(&row));
-        }
-        Ok(())
-    })?;
-    let targets = targets.finish();
-    // A target can be the raw id of a task or a component, and a job can be known under its raw id before its array is.
-    let mut more: FxHashSet<(Node, Node)> = FxHashSet::default();
-    let mut names: FxHashSet<Node> = FxHashSet::default();
-    let named = |row: &Names<'_>| Some(fingerprint((&row.cluster, row.user.as_deref()?, row.name.as_deref()?)));
-    // What a row tells of ids; its node as a whole.
-    let mut told = |cluster: &str, job: &str, job_id: i64, root: i64| {
-        let whole = node(cluster, root);
-        if job_id != root {
-            let own = node(cluster, job_id);
-            if targets.binary_search(&own).is_ok() {
-                more.insert((own, whole));
-            }
-        }
-        if let Ok(label) = job.parse::<i64>()
-            && label != root
-        {
-            more.insert((node(cluster, label), whole));
-        }
-        whole
-    };
-    if singletons.is_empty() {
-        dataset.read::<Ids<'static>, CorrelateError>(|row| {
-            told(&row.cluster, &row.job, row.job_id, root!(row));
-            Ok(())
-        })?;
-    } else {
-        dataset.read::<Names<'static>, CorrelateError>(|row| {
-            if singletons.contains(&told(&row.cluster, &row.job, row.job_id, root!(row))) {
-                names.extend(named(&row));
-            }
-            Ok(())
-        })?;
-    }
-    if !names.is_empty() {
-        dataset.read::<Names<'static>, CorrelateError>(|row| {
-            if let Some(name) = named(&row).filter(|name| names.contains(name)) {
-                more.insert((name, node(&row.cluster, root!(row))));
-            }
-            Ok(())
-        })?;
-    }
-    let mut nodes = Gathered { sorted: targets, new: Vec::new() };
-    for &(a, b) in &more {
-        nodes.add(a);
-        nodes.add(b);
-    }
-    let mut joined = Joined::new(nodes.finish());
-    for (a, b) in more {
-        joined.join(a, b);
-    }
-    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
-        if let Some(id) = row.target_job_id {
-            joined.join(source_of(&row), node(&row.cluster, id));
-        }
-        Ok(())
-    })?;
-    Ok(joined)
-}
-
 const STATE: u8 = 0;
 const DEPENDENCY: u8 = 1;
 
 /// Rows in a temporary file, those of each part in blocks of whole rows.
 struct Spilled {
     file: File,
+    joined: Joined,
     blocks: Vec<Vec<(u64, u32)>>,
 }
 
 struct Partitioner {
-    joined: Joined,
     spilled: Spilled,
+    share: Option<Share>,
     buffers: Vec<Vec<u8>>,
     block: usize,
     end: u64,
@@ -315,7 +160,10 @@ struct Partitioner {
 
 impl Partitioner {
     fn push<'r>(&mut self, kind: u8, whole: Node, row: &impl Record<'r>) -> Result<(), CorrelateError> {
-        let representative = self.joined.representative(whole);
+        let representative = self.spilled.joined.representative(whole);
+        if self.share.is_some_and(|share| !share.has(representative)) {
+            return Ok(());
+        }
         let part = (representative % self.buffers.len() as u64) as usize;
         let buffer = &mut self.buffers[part];
         let start = buffer.len();
@@ -339,12 +187,11 @@ impl Partitioner {
     }
 }
 
-fn partition(dataset: &Dataset, parts: u64) -> Result<Spilled, CorrelateError> {
+fn partition(dataset: &Dataset, joined: Joined, parts: u64, share: Option<Share>) -> Result<Spilled, CorrelateError> {
     let parts = usize::try_from(parts).map_err(|_| CorrelateError::TooMany { what: "rows" })?;
-    let joined = join(dataset)?;
-    let spilled = Spilled { file: temporary().map_err(CorrelateError::Temporary)?, blocks: vec![Vec::new(); parts] };
+    let spilled = Spilled { file: temporary().map_err(CorrelateError::Temporary)?, joined, blocks: vec![Vec::new(); parts] };
     let block = ((12 << 20) / parts).clamp(1 << 12, 1 << 18);
-    let mut partitioner = Partitioner { joined, spilled, buffers: vec![Vec::new(); parts], block, end: 0 };
+    let mut partitioner = Partitioner { spilled, share, buffers: vec![Vec::new(); parts], block, end: 0 };
     dataset.read::<JobRow<'static>, CorrelateError>(|row| {
         let whole = node(&row.cluster, root!(row));
         partitioner.push(STATE, whole, &row)

@@ -106,6 +106,7 @@ pub fn correlate(
     result.case_rows = all.iter().map(|of| of.rows).sum();
     drop(all);
     write_sorted::<Case<'static>>(rows, &mut transaction)?;
+    parts.keep(dataset, &mut transaction)?;
     transaction.commit()?;
     Ok(result)
 }

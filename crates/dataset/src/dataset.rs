@@ -6,12 +6,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flowmine_files::{FileError, Folder};
-use flowmine_schema::Row;
+use flowmine_schema::{Row, tables};
+use rustc_hash::FxHasher;
 
 use crate::access::Access;
 use crate::commit::Commit;
@@ -22,7 +24,7 @@ use crate::manifest::{Manifest, manifest_json};
 use crate::part::Part;
 use crate::place::{self, Leaf, PartName};
 use crate::projection::Projection;
-use crate::role::Role;
+use crate::role::{DERIVED, Role};
 use crate::rows::Rows;
 use crate::table_file::TableFile;
 
@@ -326,6 +328,23 @@ impl Dataset {
             }
         }
         Ok(rows)
+    }
+
+    /// A number that stands for the files of raw rows that there are, by their names and sizes: as
+    /// long as it is the same, so are the rows. Derived rows are not looked at.
+    ///
+    /// # Errors
+    /// When a folder cannot be read.
+    pub fn raw_state(&self) -> Result<u64, DatasetError> {
+        let mut hasher = FxHasher::default();
+        for table in tables::ALL {
+            for leaf in self.leaves_of(table.name, table.split)? {
+                for part in self.parts_of_any_version(&leaf)?.iter().filter(|part| part.name.owner.as_deref() != Some(DERIVED)) {
+                    (leaf.folder(), part.name.file_name(), part.bytes).hash(&mut hasher);
+                }
+            }
+        }
+        Ok(hasher.finish())
     }
 
     /// A file of an observer's memory, open, and its path: under its own name, or still under the

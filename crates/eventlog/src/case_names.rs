@@ -14,7 +14,7 @@ use crate::attribute::{Attribute, Value};
 use crate::error::LogError;
 use crate::id_hash::IdHash;
 use crate::log::{Batches, CaseHeader, CaseLog};
-use crate::record::{self, Batch, BatchBuilder, Record};
+use crate::record::{self, Batch, BatchBuilder, Record, rebatched};
 
 /// The attribute of a trace that names its case.
 pub const KEY: &str = "concept:name";
@@ -68,25 +68,7 @@ impl CaseLog for WithCaseNames<'_> {
 
     fn traces(&self) -> Batches<'_> {
         let mut names = CaseNames::default();
-        let mut batches = self.0.traces();
-        let mut builder = Some(BatchBuilder::default());
-        let mut ready = VecDeque::new();
-        Box::new(std::iter::from_fn(move || {
-            loop {
-                if let Some(batch) = ready.pop_front() {
-                    return Some(Ok(batch));
-                }
-                let filling = builder.as_mut()?;
-                match batches.next().map(|batch| batch.and_then(|batch| rename(&batch, &mut names, filling, &mut ready))) {
-                    Some(Ok(())) => {}
-                    Some(Err(error)) => {
-                        builder = None;
-                        return Some(Err(error));
-                    }
-                    None => ready.extend(builder.take().and_then(BatchBuilder::finish)),
-                }
-            }
-        }))
+        rebatched(self.0.traces(), move |batch, filling, ready| rename(batch, &mut names, filling, ready))
     }
 }
 

@@ -99,6 +99,7 @@ pub mod log;
 pub mod nested;
 pub mod ocel;
 pub mod parallel;
+pub mod part_of_cases;
 mod pieces;
 pub mod read;
 pub mod record;

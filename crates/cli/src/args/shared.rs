@@ -1,6 +1,6 @@
 //! Arguments that several commands take.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -34,9 +34,17 @@ pub struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     pub dataset: Option<PathBuf>,
     /// A log file instead of a dataset: XES, OCEL; with --dataset the name of a log that was
-    /// imported into it. `discover` also takes tables (CSV, Parquet), and `-` for standard input.
+    /// imported into it. `discover` also takes tables (CSV, Parquet), `-` for standard input, and
+    /// several files (--log A --log B) as one log, such as those of `export --part`.
     #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
+    pub log: Vec<PathBuf>,
+}
+
+impl SourceArgs {
+    /// The dataset, when no log is asked for.
+    pub fn only_dataset(&self) -> Option<&Path> {
+        self.dataset.as_deref().filter(|_| self.log.is_empty())
+    }
 }
 
 /// Which events to look at.

@@ -33,7 +33,7 @@ fn second(args: &Discover) -> anyhow::Result<Discover> {
     );
     let mut second = args.clone();
     if let Some(with) = with {
-        let (dataset, log) = if with.is_dir() { (Some(with.clone()), None) } else { (None, Some(with.clone())) };
+        let (dataset, log) = if with.is_dir() { (Some(with.clone()), Vec::new()) } else { (None, vec![with.clone()]) };
         (second.source.dataset, second.source.log) = (dataset, log);
         // Another place has other runs and cases.
         (second.run, second.part.case) = (None, Vec::new());
@@ -52,7 +52,7 @@ fn second(args: &Discover) -> anyhow::Result<Discover> {
 
 /// What one of the two is called.
 fn name(args: &Discover) -> String {
-    let source = [&args.source.dataset, &args.source.log].into_iter().flatten().map(|path| path.display().to_string());
+    let source = args.source.dataset.iter().chain(&args.source.log).map(|path| path.display().to_string());
     let mut parts: Vec<String> = source.collect();
     parts.extend(args.run.iter().map(|run| format!("run {run}")));
     parts.extend(args.part.case.iter().map(|case| format!("case {case}")));

@@ -35,7 +35,7 @@ flowmine_schema::columns! {
 
 /// Makes the graph that is asked for and a way to write it.
 pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static>> {
-    let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
+    let Some(dir) = args.source.only_dataset() else {
         anyhow::bail!(
             "--model dag is made of a run in a dataset, with what its tasks waited for and read, which no event log tells: give --dataset DIR"
         );

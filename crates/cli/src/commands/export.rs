@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
+use flowmine_dataset::Dataset;
+use flowmine_eventlog::part_of_cases::{PartOfCases, Takes};
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 use flowmine_logs::flat_parquet;
 use flowmine_logs::log_file::LogRules;
@@ -21,6 +23,11 @@ use crate::{messages, output};
 
 /// Runs `flowmine export`: writes an event log or the I/O of a dataset.
 pub fn run(args: &Export) -> anyhow::Result<Outcome> {
+    let has_cases = !args.format.has_objects() && !matches!(args.format, LogFormat::IoCsv | LogFormat::Wfformat);
+    anyhow::ensure!(
+        args.part.is_none() || has_cases,
+        "--part is for formats with cases, such as xes or parquet: an object can be in several parts, which would not be one log again"
+    );
     if args.format == LogFormat::IoCsv {
         return io_csv::export(args);
     }
@@ -45,6 +52,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
             let notion = source::notion(name, &dataset)?;
             let has_objects = args.format.has_objects();
+            unchanged(args, &dataset)?;
             let notions = match &notion {
                 Notion::Jobs(notion) if !has_objects => vec![*notion],
                 _ => Vec::new(),
@@ -52,6 +60,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             let wanted = Selection {
                 objects: notions.is_empty().then(|| objects(&args.objects, &notion)),
                 notions: &notions,
+                part: args.part,
                 filter: &args.filter,
                 timestamp: jobs::timestamp(args.timestamp),
                 rules: &rules,
@@ -59,11 +68,15 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             if let Notion::Tasks(notion) = notion
                 && !has_objects
             {
-                tell(write_cases(args, &source::task_cases(&dataset, notion, &rules, &source::filter(&wanted)?)?)?);
+                let log = source::task_cases(&dataset, notion, &rules, &source::filter(&wanted)?)?;
+                unchanged(args, &dataset)?;
+                tell(write_cases(args, &log)?);
                 return Ok(Outcome::Clean);
             }
             let finished = source::job_logs(&dataset, &wanted)?;
+            unchanged(args, &dataset)?;
             match (finished.objects, finished.cases.first(), &notion) {
+                (_, Some(log), Notion::Jobs(notion)) if notion.within_parts() => write_part(args, log, None)?,
                 (_, Some(log), _) => write_cases(args, log)?,
                 (Some(log), None, Notion::Objects(kind)) => {
                     write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"))?)?
@@ -127,7 +140,31 @@ pub(super) fn objects_to(path: Option<&Path>, format: LogFormat, log: &dyn Objec
     }
 }
 
+/// Whether parts of a dataset's cases fit together, when one is asked for: all are of the rows that
+/// were there when `correlate` last read them.
+fn unchanged(args: &Export, dataset: &Dataset) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        args.part.is_none() || flowmine_correlate::joined::is_kept(dataset)?,
+        "the dataset has other rows than its last `flowmine correlate` read, and parts of different rows are not one log: \
+         run `flowmine correlate` again, and export all parts before rows are added"
+    );
+    Ok(())
+}
+
 fn write_cases(args: &Export, log: &dyn CaseLog) -> anyhow::Result<Counts> {
+    write_part(args, log, args.part.map(|part| -> Takes<'_> { Box::new(move |name| part.has_case(name)) }))
+}
+
+/// Writes the cases that are taken; all when nothing chooses, as where the log is made of one part
+/// alone.
+fn write_part(args: &Export, log: &dyn CaseLog, takes: Option<Takes<'_>>) -> anyhow::Result<Counts> {
+    match args.part {
+        Some(part) => write(args, &PartOfCases::new(log, &part.to_string(), takes)),
+        None => write(args, log),
+    }
+}
+
+fn write(args: &Export, log: &dyn CaseLog) -> anyhow::Result<Counts> {
     cases_to(args.output.as_deref(), args.format, xes::Options { milliseconds: args.milliseconds }, log)
 }
 

@@ -13,7 +13,7 @@ use crate::progress::Stage;
 /// Writes what tasks did to files.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     let what = "access-share and accesses are about the tasks of a dataset";
-    anyhow::ensure!(args.source.log.is_none(), "{what}: --log is for event logs");
+    anyhow::ensure!(args.source.log.is_empty(), "{what}: --log is for event logs");
     let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
     let FilterArgs { account, user, from, to } = &args.filter;
     let of_jobs = !account.is_empty() || !user.is_empty() || from.is_some() || to.is_some() || args.timestamp != TimestampArg::default();

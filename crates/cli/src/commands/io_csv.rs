@@ -50,7 +50,7 @@ pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
 /// Runs `flowmine export` in the format io-csv: writes traces.
 pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     let what = "io-csv holds the I/O of a dataset";
-    anyhow::ensure!(args.source.log.is_none(), "{what}: --log is for event logs");
+    anyhow::ensure!(args.source.log.is_empty(), "{what}: --log is for event logs");
     let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
     let out = args.output.as_deref().filter(|out| *out != "-").context("say with -o DIR where to: io-csv is a directory for each host")?;
     let of_jobs = !args.filter.account.is_empty() || !args.filter.user.is_empty() || args.timestamp != TimestampArg::default();

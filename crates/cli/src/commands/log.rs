@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use flowmine_activity_log::{ActivityLog, Filter};
+use flowmine_activity_log::{ActivityLog, Concatenation, Filter};
 use flowmine_correlate::Entities;
 use flowmine_dataset::Dataset;
 use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
@@ -43,8 +43,9 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
         EventsArg::Ends => Unit::Ends,
     };
     let options = ReadOptions { unit, ..ReadOptions::default() };
-    let (mut loaded, names) = match (&args.source.dataset, &args.source.log) {
-        (None, Some(path)) => (file(args, path, options)?, OF_FILES),
+    let (mut loaded, names) = match (&args.source.dataset, &args.source.log[..]) {
+        (None, [path]) => (file(args, path, options)?, OF_FILES),
+        (None, [_, _, ..]) => (files(args, &options)?, OF_FILES),
         _ => dataset(args, options)?,
     };
     for name in loaded.log.left_out.sentences() {
@@ -72,7 +73,7 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
 
 /// The case that a run is.
 fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
-    let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
+    let Some(dir) = args.source.only_dataset() else {
         anyhow::bail!("--run chooses a run of a workflow engine in a dataset; a case of a log file is chosen with --case")
     };
     let (rules, filter) = (RowRules::default(), flowmine_correlate::Filter::default());
@@ -252,7 +253,7 @@ fn objects(args: &Discover, dataset: &Dataset, notion: &Notion, mut options: Rea
     let timestamp = jobs::timestamp(args.timestamp);
     let objects = export::objects(&ObjectsArg::DEFAULT, notion);
     let whole = crate::args::FilterArgs { from: None, to: None, ..args.filter.clone() };
-    let wanted = Selection { objects: Some(objects), notions: &[], filter: &whole, timestamp, rules: &rules };
+    let wanted = Selection { objects: Some(objects), notions: &[], part: None, filter: &whole, timestamp, rules: &rules };
     let log = source::job_logs(dataset, &wanted)?.objects.context("no object-centric log was made")?;
     let kind = args.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
     options.case_type = kind.map(str::to_owned);
@@ -336,6 +337,21 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
         }
     }
     Ok(Loaded { log, lossy })
+}
+
+/// Several files as one log.
+fn files(args: &Discover, options: &ReadOptions) -> anyhow::Result<Loaded> {
+    let mut all = Concatenation::default();
+    let mut lossy = false;
+    for path in &args.source.log {
+        let Loaded { log, lossy: some_lost } = file(args, path, options.clone())?;
+        lossy |= some_lost;
+        all.push(log).with_context(|| path.display().to_string())?;
+    }
+    if all.repeated_cases() > 0 {
+        messages::warning(&format!("{} cases have the name of a case in an earlier file; each counts for itself", all.repeated_cases()));
+    }
+    Ok(Loaded { log: all.finish(), lossy })
 }
 
 fn is_regular(path: &Path) -> bool {

@@ -17,7 +17,7 @@ use crate::progress::Stage;
 
 /// Makes the model and a way to write it.
 pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static>> {
-    let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
+    let Some(dir) = args.source.only_dataset() else {
         anyhow::bail!(
             "this model is made of a run in a dataset, with what its tasks waited for, which no event log tells: give --dataset DIR"
         );

@@ -13,7 +13,7 @@ use crate::progress::Stage;
 const WHAT: &str = "process-tree is made of the processes of a dataset";
 
 fn open(args: &Discover) -> anyhow::Result<Dataset> {
-    let (Some(dir), None) = (&args.source.dataset, &args.source.log) else { anyhow::bail!("{WHAT}: give --dataset DIR") };
+    let Some(dir) = args.source.only_dataset() else { anyhow::bail!("{WHAT}: give --dataset DIR") };
     processes::check(args, WHAT)?;
     Ok(Dataset::open(dir)?)
 }

@@ -26,7 +26,7 @@ flowmine_schema::columns! {
 /// Makes the profile and a way to write it, and says whether records of the trace were lost.
 pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'static>, bool)> {
     let what = "profile is made of the traced operations of a dataset";
-    let (Some(dir), None) = (&args.source.dataset, &args.source.log) else { anyhow::bail!("{what}: give --dataset DIR") };
+    let Some(dir) = args.source.only_dataset() else { anyhow::bail!("{what}: give --dataset DIR") };
     processes::check(args, what)?;
     let table = table(args.table)?;
     let by = match args.by {

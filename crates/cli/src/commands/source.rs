@@ -6,7 +6,7 @@ use std::path::Path;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::{Entities, Filter, Timestamp};
+use flowmine_correlate::{Entities, Filter, Share, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
@@ -33,14 +33,14 @@ pub enum Source {
 /// Opens what was asked for. A dataset without jobs and tasks and with one imported log is that
 /// log.
 pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rules: LogRules) -> anyhow::Result<Source> {
-    let log = match (&args.dataset, &args.log) {
-        (None, Some(path)) => {
+    let log = match (&args.dataset, &args.log[..]) {
+        (None, [path]) => {
             let _stage = Stage::new("reading the log");
             let log = log_file::read(path, rules).map_err(|error| in_file(path, error))?;
             findings(&path.display().to_string(), &log.findings);
             log
         }
-        (Some(dir), None) => {
+        (Some(dir), []) => {
             let dataset = Dataset::open(dir)?;
             if dataset.row_count::<JobState<'static>>()? > 0 || task_log::has_tasks(&dataset)? {
                 return Ok(Source::Jobs(dataset));
@@ -54,8 +54,9 @@ pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rul
                 }
             }
         }
-        (Some(dir), Some(name)) => load(&Dataset::open(dir)?, &name.to_string_lossy(), rules)?,
-        (None, None) => anyhow::bail!("nothing to look at: give --dataset DIR or --log FILE"),
+        (Some(dir), [name]) => load(&Dataset::open(dir)?, &name.to_string_lossy(), rules)?,
+        (None, []) => anyhow::bail!("nothing to look at: give --dataset DIR or --log FILE"),
+        (_, [_, _, ..]) => anyhow::bail!("one --log is enough here: only discover takes several, all of them files, as one log"),
     };
     let filtered = !filter.account.is_empty() || !filter.user.is_empty() || filter.from.is_some() || filter.to.is_some();
     anyhow::ensure!(!filtered, "--account, --user, --from and --to choose among the jobs of a dataset; a log of others is taken whole");
@@ -130,6 +131,8 @@ pub struct Selection<'a> {
     pub objects: Option<task_log::objects::ObjectSelection>,
     /// The case notions of which logs are written.
     pub notions: &'a [&'static dyn CaseNotion],
+    /// Which part of the cases is read, where each case lies within one: of other notions all are.
+    pub part: Option<Share>,
     /// Which events are in the logs.
     pub filter: &'a FilterArgs,
     /// Which of the possible moments of an event counts.
@@ -148,7 +151,11 @@ pub fn job_logs(dataset: &Dataset, wanted: &Selection<'_>) -> anyhow::Result<Fin
     let mut logs = JobLogs::new(filter.clone(), objects, wanted.notions, traced);
     if objects || !wanted.notions.is_empty() {
         let mut odd = Diagnostics::default();
-        let parts = Parts::of(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?;
+        let part = wanted.part.filter(|_| !objects && wanted.notions.iter().all(|notion| notion.within_parts()));
+        let parts = match part {
+            Some(part) => Parts::of_share(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE, part)?,
+            None => Parts::of(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?,
+        };
         let exchanges = super::jobs::exchanges(dataset, &parts, wanted.rules, wanted.notions)?;
         parts.for_each(|jobs| -> anyhow::Result<()> {
             odd.extend(jobs.diagnostics.clone());

@@ -29,7 +29,7 @@ flowmine_schema::columns! {
 /// Writes an instance for each run.
 pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     let what = "wfformat holds the workflow runs of a dataset";
-    anyhow::ensure!(args.source.log.is_none(), "{what}: --log is for event logs");
+    anyhow::ensure!(args.source.log.is_empty(), "{what}: --log is for event logs");
     let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
     let FilterArgs { account, user, from, to } = &args.filter;
     let of_jobs = !account.is_empty() || !user.is_empty() || from.is_some() || to.is_some() || args.timestamp != TimestampArg::default();

@@ -3,9 +3,10 @@ use proptest::prelude::*;
 use super::support::*;
 use crate::cases::{ALL, Entities};
 use crate::jobs::Jobs;
+use crate::joined::is_kept;
 use crate::parts::Parts;
 use crate::row_rules::RowRules;
-use crate::{CorrelateError, Timestamp};
+use crate::{CorrelateError, Share, Timestamp, correlate};
 use crate::{EventLog, Filter};
 
 /// When the first poll sees a job, in seconds after its submission.
@@ -230,5 +231,29 @@ proptest! {
         by_part.sort();
         prop_assert!(count >= 1);
         prop_assert_eq!(by_part, told(&rows.jobs()));
+    }
+
+    #[test]
+    fn all_shares_say_the_same_as_the_whole(lives in lives(), rows_at_once in 1u64..12, of in 1u32..5, kept in any::<bool>()) {
+        let rows = interleaved(&lives);
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = rows.dataset(dir.path());
+        let rules = RowRules::default();
+        if kept {
+            let parts = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+            correlate(&dataset, &parts, ALL, None).unwrap();
+        }
+        prop_assert_eq!(is_kept(&dataset).unwrap(), kept);
+        let mut by_share = Vec::new();
+        for number in 1..=of {
+            let share = Share::new(number, of).unwrap();
+            let parts = Parts::of_share(&dataset, Timestamp::Reported, &rules, rows_at_once, share).unwrap();
+            parts.for_each::<CorrelateError>(|jobs| {
+                by_share.extend(told(jobs));
+                Ok(())
+            }).unwrap();
+        }
+        by_share.sort();
+        prop_assert_eq!(by_share, told(&rows.jobs()));
     }
 }

@@ -3,6 +3,7 @@ use flowmine_schema::tables::{Case, JobDependency, JobState, Link};
 
 use super::support::*;
 use crate::cases::ALL;
+use crate::joined::is_kept;
 use crate::parts::{Parts, ROWS_AT_ONCE};
 use crate::{Jobs, RowRules, Timestamp, correlate};
 
@@ -55,6 +56,32 @@ fn what_an_older_version_derived_is_derived_again() {
     assert!(matches!(dataset.row_count::<Link<'static>>(), Err(DatasetError::Older { found: 1, .. })));
     correlate(&dataset, &parts, ALL, None).unwrap();
     assert_eq!(dataset.row_count::<Link<'static>>().unwrap(), links);
+}
+
+#[test]
+fn what_is_joined_is_kept_as_long_as_the_rows_are_the_same() {
+    let (_dir, dataset) = dataset(&rows(), 2);
+    let rules = RowRules::default();
+    let parts = |rows_at_once| Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+    assert!(!is_kept(&dataset).unwrap());
+    // Of one part and of several.
+    let before = parts(ROWS_AT_ONCE);
+    for rows_at_once in [ROWS_AT_ONCE, 2] {
+        correlate(&dataset, &parts(rows_at_once), ALL, None).unwrap();
+        assert!(is_kept(&dataset).unwrap());
+    }
+    let mut later = Builder::<JobDependency<'static>>::new();
+    later.push(&JobDependency { cluster: "c".into(), job: "1".into(), ..JobDependency::default() });
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(later).unwrap();
+    transaction.commit().unwrap();
+    assert!(!is_kept(&dataset).unwrap());
+    // What was read before these rows came says nothing of them.
+    correlate(&dataset, &before, ALL, None).unwrap();
+    assert!(!is_kept(&dataset).unwrap());
+    correlate(&dataset, &parts(2), ALL, None).unwrap();
+    assert!(is_kept(&dataset).unwrap());
 }
 
 #[test]
