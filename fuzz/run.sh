@@ -1,27 +1,24 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of foreign input, two targets at a time, each starting from the fixtures of the tests and from what earlier runs found worth keeping.
-#   fuzz/run.sh [--light] [SECONDS [TARGET…]]      300 seconds each of all targets (fuzz/src/lib.rs lists them)
-# --light builds and runs only targets whose readers need no polars, in a folder of their own beside the others: that is what .ci/run does. It begins with the
-# fixtures alone and always tries the same inputs in the same order, so that one submission is not refused for what another one would have met by chance.
+#   fuzz/run.sh [--repeatable] [SECONDS [TARGET…]]      300 seconds each of all targets (fuzz/src/lib.rs lists them)
+# --repeatable begins with the fixtures alone and always tries the same inputs in the same order, as .ci/run does: one submission is not refused for what
+# another one would have met by chance.
 # Needs the Rust that builds flowmine and a C++ compiler. What is built, kept and found lies in the target folder under fuzz/. An input that a reader crashes,
 # hangs or takes too much memory on is printed as base64; it becomes a fixture with a test once the reader is mended. Exit code 1 when there is one.
 #   FLOWMINE_FUZZ=TARGET …/fuzz/release/flowmine-fuzz FILE      tries one input
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
-features=()
-light=
-if [ "${1:-}" = --light ]; then
+repeatable=
+if [ "${1:-}" = --repeatable ]; then
     shift
-    light=yes
-    dir=$dir-light
-    features=(--no-default-features)
+    repeatable=yes
 fi
 seconds=${1:-300}
 [ $# -eq 0 ] || shift
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
-CARGO_TARGET_DIR=$dir RUSTC_WRAPPER=$PWD/fuzz/rustc.sh cargo build --release --locked --manifest-path fuzz/Cargo.toml "${features[@]}"
+CARGO_TARGET_DIR=$dir RUSTC_WRAPPER=$PWD/fuzz/rustc.sh cargo build --release --locked --manifest-path fuzz/Cargo.toml
 
 memory=/dev/shm
 [ -d "$memory" ] || memory=${TMPDIR:-/tmp}
@@ -34,24 +31,24 @@ known=$("$dir/release/flowmine-fuzz-seeds" "$dir/seeds")
 [ $# -eq 0 ] || targets=("$@")
 
 fuzz() {
-    local target=$1 code=0 order=()
-    if [ -n "$light" ]; then
-        rm -rf "$dir/corpus/$target"
+    local target=$1 code=0 corpus=$dir/corpus/$1 order=()
+    if [ -n "$repeatable" ]; then
+        corpus=$FLOWMINE_FUZZ_DIR/corpus/$target
         order=(-seed=1)
     fi
-    mkdir -p "$dir/corpus/$target" "$dir/artifacts/$target" "$dir/logs"
+    mkdir -p "$corpus" "$dir/artifacts/$target" "$dir/logs"
     rm -f "$dir/artifacts/$target"/*
     # What is taken at once is bounded too, so that a wish for a terabyte fails; what is taken in all libFuzzer sees each second.
     (
         ulimit -v 16000000
-        FLOWMINE_FUZZ=$target nice -n 19 timeout -k 10 $((2 * seconds + 120)) "$dir/release/flowmine-fuzz" "$dir/corpus/$target" "$dir/seeds/$target" \
+        FLOWMINE_FUZZ=$target nice -n 19 timeout -k 10 $((2 * seconds + 120)) "$dir/release/flowmine-fuzz" "$corpus" "$dir/seeds/$target" \
             "${order[@]}" -max_total_time="$seconds" -timeout=20 -report_slow_units=20 -rss_limit_mb=2000 -max_len=50000 \
             -artifact_prefix="$dir/artifacts/$target/" -print_final_stats=1 >"$dir/logs/$target" 2>&1
     ) || code=$?
     local inputs
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/logs/$target")
     if [ $code = 0 ]; then
-        printf '%-16s %9s inputs, %5d kept\n' "$target" "${inputs:-?}" "$(find "$dir/corpus/$target" -type f | wc -l)"
+        printf '%-16s %9s inputs, %5d kept\n' "$target" "${inputs:-?}" "$(find "$corpus" -type f | wc -l)"
         return
     fi
     {
@@ -66,6 +63,6 @@ fuzz() {
     return 1
 }
 export -f fuzz
-export dir seconds light
+export dir seconds repeatable
 # shellcheck disable=SC2016
 printf '%s\n' "${targets[@]}" | xargs -P 2 -I{} bash -c 'fuzz "$1"' _ {}

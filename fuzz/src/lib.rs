@@ -4,17 +4,13 @@
 //! A target is a function of bytes. Where it has several readers, the first byte says which; where
 //! a reader takes several files, they are put one after the other with [`BETWEEN`] between them.
 
-#[cfg(feature = "datasets")]
 pub mod engines;
-#[cfg(feature = "datasets")]
 pub mod io_csv;
 pub mod logs;
 pub mod memory;
 pub mod models;
-#[cfg(feature = "datasets")]
 pub mod slurm;
 pub mod slurm_words;
-#[cfg(feature = "datasets")]
 pub mod tables;
 pub mod workflows;
 
@@ -57,10 +53,9 @@ const fn from(before: &'static [u8], place: &'static str, ending: &'static str) 
 }
 
 const LOGS: &str = "crates/eventlog/tests/fixtures";
-#[cfg(feature = "datasets")]
 const ENGINES: &str = "crates/extract-workflow/tests/fixtures";
 
-/// All targets; without the feature `datasets` those whose readers need no polars.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "xes", run: logs::xes, readers: &["XES"], seeds: &[from(b"", LOGS, ".xes"), from(b"", "tests/fixtures/logs", ".xes")] },
     Target {
@@ -73,14 +68,12 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ocel_sqlite", run: logs::ocel_sqlite, readers: &["OCEL, SQLite"], seeds: &[from(b"", LOGS, ".sqlite")] },
     Target { name: "validate", run: logs::validate, readers: &["validate"], seeds: &[from(b"", LOGS, "")] },
     Target { name: "slurm_words", run: slurm_words::run, readers: &["dependencies", "indices of an array"], seeds: slurm_words::SEEDS },
-    #[cfg(feature = "datasets")]
     Target {
         name: "slurm_text",
         run: slurm::text,
         readers: &["squeue text", "sacct --parsable2", "SLURMminer log", "what squeue answers", "what sacct answers", "a submit line"],
         seeds: slurm::TEXT_SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "slurm_json",
         run: slurm::json,
@@ -91,7 +84,6 @@ pub const TARGETS: &[Target] = &[
             from(b"", "fixtures/case-study", "sacct.json"),
         ],
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "nextflow",
         run: engines::nextflow,
@@ -105,63 +97,54 @@ pub const TARGETS: &[Target] = &[
         ],
         seeds: engines::NEXTFLOW_SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "snakemake",
         run: engines::snakemake,
         readers: &["Snakemake log", "log of a Snakemake job on Slurm", "Snakemake metadata", "Snakemake benchmark"],
         seeds: engines::SNAKEMAKE_SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "makeflow",
         run: engines::makeflow,
         readers: &["Makeflow log", "Makeflow workflow", "Makeflow resource summary", "Makeflow resource series"],
         seeds: engines::MAKEFLOW_SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "airflow",
         run: engines::airflow,
         readers: &["Airflow database (PostgreSQL)", "Airflow task log", "Airflow scheduler log"],
         seeds: engines::AIRFLOW_SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "airflow_sqlite",
         run: engines::airflow_sqlite,
         readers: &["Airflow database (SQLite)"],
         seeds: &[from(b"", ENGINES, "airflow.sql")],
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "kubernetes",
         run: engines::kubernetes,
         readers: &["objects of Kubernetes", "Argo workflows"],
         seeds: engines::KUBERNETES_SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "wfformat",
         run: engines::wfformat,
         readers: &["WfFormat instance", "record of a transformed task"],
         seeds: engines::WFFORMAT_SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "io_csv",
         run: io_csv::run,
         readers: &["operations of the monitoring paper", "forks of the monitoring paper", "folders of the monitoring paper"],
         seeds: io_csv::SEEDS,
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "tables",
         run: tables::csv,
         readers: &["CSV"],
         seeds: &[from(b"\0", "crates/logs/tests/fixtures", ".csv"), from(b"\x01", "crates/logs/tests/fixtures", ".csv")],
     },
-    #[cfg(feature = "datasets")]
     Target {
         name: "parquet",
         run: tables::parquet,
