@@ -126,7 +126,7 @@ pub struct InstanceRow<'a> {
     pub end_ns: i64,
     /// The resource, by [`LogBuilder::resource`].
     pub resource: Option<u32>,
-    /// What became of it.
+    /// How it ended, as far as that is known.
     pub status: Status,
     /// Which attempt, from 1; 0 when nobody says.
     pub attempt: u32,

@@ -82,7 +82,7 @@ pub struct Operation {
     pub process: u32,
     /// On which file: its number.
     pub file: u32,
-    /// What the process did.
+    /// What the process did to the file.
     pub kind: OperationKind,
     /// When it began, in nanoseconds since 1970.
     pub start_ns: i64,
@@ -150,7 +150,7 @@ pub struct DirectionSum {
     pub extent: Option<(i64, i64)>,
 }
 
-/// An operation, or many.
+/// What was traced in one record: an operation, or many that were added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TracedOperation {
     /// A single operation.
@@ -170,7 +170,7 @@ pub struct IoPhase {
     pub write: bool,
     /// Bytes that were moved in it.
     pub bytes: i64,
-    /// Number of operations in it.
+    /// Number of operations in the phase.
     pub operations: u64,
     /// Whether the operations were added up when they were traced: then only the first and the last
     /// moment are known.

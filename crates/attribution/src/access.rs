@@ -85,7 +85,7 @@ pub struct Transfers {
     pub size_min: Option<i64>,
     /// Largest number of bytes asked for in one call.
     pub size_max: Option<i64>,
-    /// How much was asked for.
+    /// Histogram of the bytes that were asked for in each call.
     pub sizes: Histogram,
     /// Time spent in the calls, in nanoseconds.
     pub time_ns: i64,
@@ -93,7 +93,7 @@ pub struct Transfers {
     pub latency_max_ns: Option<i64>,
     /// Durations of the calls, in nanoseconds.
     pub latencies: Histogram,
-    /// The bytes of the file.
+    /// The bytes of the file that were touched, each counted once.
     pub ranges: Ranges,
     /// Some bytes are at offsets that are not known.
     pub inexact: bool,
@@ -435,5 +435,5 @@ impl Access {
     }
 }
 
-/// From one moment to another.
+/// From one moment to another, in nanoseconds since 1970.
 type Range = (i64, i64);

@@ -50,7 +50,7 @@ impl FileKey {
         [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| put_ordered(number, key));
     }
 
-    /// A number that is told.
+    /// The number; `None` where it is [`UNTOLD`].
     pub fn told(number: i64) -> Option<i64> {
         (number != UNTOLD).then_some(number)
     }
@@ -66,7 +66,7 @@ pub struct Step {
     pub process: u32,
     /// How the version began, if this process began it by truncating or creating the file.
     pub truncated: bool,
-    /// The file was made by this.
+    /// Whether the process created the file in this epoch.
     pub created: bool,
     /// Bytes that the process wrote in the epoch.
     pub written: i64,
@@ -161,9 +161,9 @@ const PATHS: usize = 64;
 /// What an operation did to a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Bytes were read from it.
+    /// So many bytes were read from it.
     Read(i64),
-    /// Bytes were written to it.
+    /// So many bytes were written to it.
     Wrote(i64),
     /// It was made empty or shorter.
     Truncated,
@@ -400,12 +400,12 @@ impl Files {
         self.all.get(at as usize)?.as_ref()
     }
 
-    /// A file by its number here.
+    /// A file by its number here, to change it; `None` when it is no longer kept.
     pub fn get(&mut self, at: u32) -> Option<&mut File> {
         self.all.get_mut(at as usize)?.as_mut()
     }
 
-    /// One more process uses it.
+    /// Counts one more process that uses the file.
     pub fn used(&mut self, at: u32) {
         if let Some(file) = self.all[at as usize].as_mut() {
             self.unused -= usize::from(file.users == 0);
@@ -413,7 +413,7 @@ impl Files {
         }
     }
 
-    /// One process less uses it.
+    /// Counts one process less that uses the file.
     pub fn unused(&mut self, at: u32) {
         if let Some(file) = self.all[at as usize].as_mut() {
             file.users = file.users.saturating_sub(1);

@@ -140,7 +140,7 @@ pub struct Context<'a> {
 #[derive(Default)]
 struct Copies {
     files: Vec<OneFile>,
-    /// Which file a host's is.
+    /// By a host's number and the file's numbers there, the place in `files`.
     of: FxHashMap<(u32, FileKey), usize>,
     by_path: FxHashMap<u64, usize>,
 }

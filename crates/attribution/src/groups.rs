@@ -34,7 +34,7 @@ const UNDECIDED: usize = 16;
 enum Id {
     Container(String),
     Cgroup(i64),
-    /// The child of an engine.
+    /// A process that an engine started as its child, with what is below it.
     Job(Key),
 }
 
@@ -64,7 +64,7 @@ struct Job {
     undecided: Vec<Diagnostic>,
 }
 
-/// The groups of all hosts.
+/// The groups of processes of all hosts that may belong to one task each.
 #[derive(Debug, Default)]
 pub struct Groups {
     all: Vec<Group>,

@@ -129,7 +129,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// The number of an owner.
+    /// The number of an owner, which gets the next one when it is new.
     pub fn number(&mut self, owner: Owner) -> u32 {
         if let Some(&number) = self.numbers.get(&owner) {
             return number;
@@ -194,7 +194,7 @@ pub struct ResolvedOwners {
     pub of: Vec<u32>,
 }
 
-/// How long an owner ran.
+/// When an owner began and ended, and how long it ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Time {
     /// When the owner began, UTC nanoseconds since 1970.

@@ -205,7 +205,7 @@ impl Processes {
         self.slots.get_mut(*self.nodes.get(&key)? as usize)?.as_deref_mut()
     }
 
-    /// Takes a row of `processes`.
+    /// Takes a row of the table `processes` about a process, new or known.
     pub fn told(&mut self, row: &Process<'_>, serial: impl FnOnce() -> u32) {
         let started = row.process_start_ns.or(row.started_ns).unwrap_or(UNTOLD);
         let key = (row.pid, started);

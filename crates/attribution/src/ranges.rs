@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Byte by byte.
+    /// The same extent computed byte by byte, to compare with.
     fn plain(transfers: &[Range]) -> Extent {
         let mut touched = [false; 1200];
         transfers.iter().for_each(|&(start, length)| touched[start as usize..(start + length) as usize].fill(true));

@@ -235,7 +235,7 @@ pub(crate) struct Seen {
     pub held: bool,
     /// What changed while the state did not.
     pub change: Change,
-    /// The names of what changed.
+    /// Names of the columns that changed, separated by commas, as in `job_states.changed`.
     pub changed: Option<Sym>,
     /// What that was before: an index into [`Folder::before`].
     pub before: Option<u32>,
@@ -277,12 +277,12 @@ pub struct Before {
     pub value: Value,
 }
 
-/// A value of a column.
+/// A value of a column of `job_states`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     /// A text; `None` when it was unknown.
     Text(Option<Sym>),
-    /// A number.
+    /// A number, which can have been unknown.
     Number(Maybe),
 }
 

@@ -242,7 +242,7 @@ impl Labels {
         Self { by_label, attempts }
     }
 
-    /// In the order of submission.
+    /// The attempts at a job of a cluster, in the order of their submission.
     fn attempts(&self, cluster: Sym, job: Sym) -> &[u32] {
         let start = self.by_label.partition_point(|l| (l.0, l.1) < (cluster, job));
         let end = self.by_label.partition_point(|l| (l.0, l.1) <= (cluster, job));
@@ -278,7 +278,7 @@ impl Ids {
     }
 }
 
-/// Whether it was taken back.
+/// Whether somebody took the dependency back: its state is [`WITHDRAWN`].
 fn is_withdrawn(term: &Term, strings: &Strings) -> bool {
     term.state.is_some_and(|state| strings.get(state) == WITHDRAWN)
 }

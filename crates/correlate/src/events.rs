@@ -71,7 +71,7 @@ pub struct Event {
     pub source: Sym,
     /// Slurm's reason for the state.
     pub reason: Option<Sym>,
-    /// The nodes at that time.
+    /// The nodes of the job at that time, as Slurm writes a list of hosts.
     pub node_list: Option<Sym>,
     /// Transition of the XES lifecycle model.
     pub lifecycle: Lifecycle,
@@ -125,7 +125,7 @@ pub(crate) struct AttemptFacts {
     pub ran: bool,
 }
 
-/// What became of an attempt.
+/// How an attempt ended, and when it ran.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outcome {
     pub final_state: Option<Sym>,
@@ -211,7 +211,7 @@ impl ReportedTime {
         Self { time, observed_at_ns: fact.observed_at_ns, source: fact.source, reason: fact.reason, node_list: fact.node_list }
     }
 
-    /// An event that no poll saw.
+    /// The event, for an attempt and a state, of a change that no poll saw.
     fn event(self, attempt: u32, state: Sym) -> Event {
         Event {
             time_ns: 0,
@@ -366,7 +366,7 @@ pub(crate) fn insert_change(made: &mut Vec<Event>, mut event: Event, timestamp: 
     }
 }
 
-/// The event of the start.
+/// Gives the event of the start its reported time, or adds one where no poll saw the start.
 fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32, outcome: &mut Outcome) {
     let phase = |sym: Sym| state::phase(context.strings.get(sym));
     // Accounting gives a job that was cancelled before it started a start that equals its end, and no nodes.
@@ -387,7 +387,7 @@ fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context:
     }
 }
 
-/// The event of the end.
+/// Gives the event of the end its reported time, or adds one where no poll saw the end.
 fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32, outcome: &mut Outcome) {
     let phase = |sym: Sym| state::phase(context.strings.get(sym));
     // What polling saw last, with the end that Slurm showed beside it.

@@ -66,7 +66,7 @@ impl Jobs {
         builder.finish(timestamp)
     }
 
-    /// The text of a number.
+    /// The text that a symbol stands for.
     pub fn text(&self, sym: Sym) -> &str {
         self.strings.get(sym)
     }

@@ -106,7 +106,7 @@ impl Strings {
         None
     }
 
-    /// All of them in order.
+    /// All texts, in the order of their symbols.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|index| self.get(Sym::at(index)))
     }

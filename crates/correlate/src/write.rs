@@ -168,7 +168,7 @@ impl<'n> OfNotion<'n> {
 /// What is gathered of the parts.
 struct Gathered {
     links: Sorter,
-    /// Of `cases`.
+    /// Rows of the table `cases`.
     rows: Sorter,
     /// Attempts by which processes and tasks find their job, where there are any.
     known: Vec<KnownJob>,
@@ -222,7 +222,7 @@ where
     Ok(())
 }
 
-/// An edge as a row.
+/// An edge between jobs as a row of the table `links`.
 pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
     let term = &jobs.dependencies.terms[edge.term as usize];
     let source = &jobs.attempts[term.attempt as usize];

@@ -332,7 +332,7 @@ struct Group {
     bytes: usize,
 }
 
-/// Some rows of a chunk.
+/// Some rows of a chunk, which follow each other.
 struct Part {
     chunk: Arc<Chunk>,
     rows: Range<usize>,

@@ -107,7 +107,7 @@ pub(crate) fn of_day_folder(name: &str) -> Option<Day> {
 /// then as written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PartName {
-    /// [`crate::Role::owner`].
+    /// Whose writes the file holds, see [`crate::Role::owner`].
     pub(crate) owner: Option<String>,
     pub(crate) first: u64,
     pub(crate) last: u64,

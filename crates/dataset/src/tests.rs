@@ -17,16 +17,16 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// Its number.
+    /// The number in each row of [`Seen`].
     struct Number of Seen { number }
 }
 
 flowmine_schema::table! {
     /// A table that is split.
     pub struct Seen in "seen" by host {
-        /// Where.
+        /// Host by which the table is split into folders.
         host: text(Host),
-        /// What.
+        /// The value of the row, any number.
         number: i64,
     }
 }

@@ -158,13 +158,13 @@ pub fn discover(run: &RunGraph) -> Check {
 struct Passed {
     files: BTreeSet<u32>,
     bytes: i64,
-    /// The file with most bytes.
+    /// Bytes of the file of which most passed, and its number.
     most: Option<(i64, u32)>,
     margin_ns: Option<i64>,
     doubtful: bool,
 }
 
-/// Who read what whom wrote.
+/// For each pair of tasks, writer and reader, what passed between them.
 struct Pairs(BTreeMap<(u32, u32), Passed>);
 
 impl Pairs {

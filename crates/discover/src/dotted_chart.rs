@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::about::{About, span};
 
-/// The order of the rows.
+/// By what the rows of a dotted chart are ordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -29,7 +29,7 @@ pub enum Sort {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Time {
-    /// When it was, in UTC.
+    /// The moment itself, in UTC.
     #[default]
     Absolute,
     /// Time since the first moment of the case.

@@ -77,7 +77,7 @@ pub struct Bar {
     pub ready_ns: Option<i64>,
     /// When it started or, where that is not known, was ready.
     pub start_ns: i64,
-    /// Whether that is its start.
+    /// Whether `start_ns` is its start and not when it was ready.
     pub start_is_known: bool,
     /// When its first process started, if that was later: until then it was staged.
     pub staged_until_ns: Option<i64>,
@@ -163,7 +163,7 @@ impl Gantt {
     }
 }
 
-/// What an instance runs on.
+/// The resource on which an instance runs, or its value of the chosen attribute.
 fn resource<'l>(log: &'l ActivityLog, by: Option<&'l Attribute>, instance: u32) -> Option<&'l str> {
     let (names, number) = match by {
         Some(attribute) => (&attribute.names, attribute.of.get(instance as usize)),
@@ -172,7 +172,7 @@ fn resource<'l>(log: &'l ActivityLog, by: Option<&'l Attribute>, instance: u32) 
     number.filter(|number| **number != NONE).map(|&number| names.get(number))
 }
 
-/// Why an instance has no bar.
+/// Why an instance has no bar: a time is not known, or its end is before its start.
 enum Without {
     Time,
     Order,

@@ -35,7 +35,7 @@ pub enum SpectrumError {
     /// The log has no such activity.
     #[error("the log has no activity {0:?}: see `flowmine discover --model summary` for those it has")]
     NoActivity(String),
-    /// A path of one activity.
+    /// The path has fewer than two activities.
     #[error("a path needs two activities or more")]
     TooShort,
 }

@@ -9,7 +9,7 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// A task waits for another.
+/// That a task waits for another, and how this is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// Number of the task that is waited for.

@@ -25,7 +25,7 @@ struct Pair {
     /// it began.
     last: [Option<(i64, i64)>; 2],
     stride: [Option<i64>; 2],
-    /// What was read lies in this.
+    /// The lowest offset that was read and the end of the highest range, in bytes.
     extent: Option<(i64, i64)>,
 }
 

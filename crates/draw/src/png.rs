@@ -48,7 +48,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     png_with(svg, scale, fonts)
 }
 
-/// [`png`] with these fonts.
+/// As [`png`], with these fonts in place of the system's.
 fn png_with(svg: &str, scale: f32, mut fonts: usvg::fontdb::Database) -> Result<Vec<u8>, PngError> {
     if !(0.05..=20.0).contains(&scale) {
         return Err(PngError::Scale(scale));

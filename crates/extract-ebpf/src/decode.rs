@@ -113,7 +113,7 @@ pub struct Decoder {
 #[derive(Debug, Clone, Copy)]
 struct Opened {
     number: u64,
-    /// Device and inode number.
+    /// Device and inode number of the file (stat(2)).
     file: (u64, u64),
     since_boot_ns: u64,
     /// It was open before it was seen; `since_boot_ns` is when it was seen.

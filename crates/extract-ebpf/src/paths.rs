@@ -12,9 +12,9 @@ use crate::wire::{TailPart, part_flag};
 /// is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// As the host sees it.
+    /// Its path as the host sees it.
     pub host: Option<Vec<u8>>,
-    /// As the process sees it.
+    /// Its path as the process sees it.
     pub process: Option<Vec<u8>>,
     /// Whether the process has other mounts than the host.
     pub foreign: bool,

@@ -16,7 +16,7 @@ pub enum Hooks {
 }
 
 impl Hooks {
-    /// As it stands in `hosts`.
+    /// The name of the hooks, as in the column `hooks` of `hosts`.
     pub fn name(self) -> &'static str {
         match self {
             Hooks::Syscalls => "syscalls",
@@ -53,7 +53,7 @@ pub struct Layout {
 pub struct Plan {
     /// Which hooks tell the operations.
     pub hooks: Hooks,
-    /// Task storage, not a hash.
+    /// Whether calls that have begun are kept in task storage and not in a hash.
     pub task_storage: bool,
     /// The current task with its type.
     pub typed_task: bool,

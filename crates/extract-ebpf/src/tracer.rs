@@ -87,7 +87,7 @@ impl Default for Extras {
 pub struct Tracer {
     /// Programs and their links, until the end.
     ebpf: Option<Ebpf>,
-    /// What is told of processes.
+    /// The ring that carries what happens to processes: fork, exec, exit.
     news: RingBuf<MapData>,
     news_bytes: u32,
     /// Operations, and totals that ended.

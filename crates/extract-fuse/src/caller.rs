@@ -24,7 +24,7 @@ use crate::room::Room;
 /// A system call as it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// `SYS_*`.
+    /// Number of the call, one of `SYS_*` (syscalls(2)).
     pub(crate) number: i64,
     pub(crate) arguments: [u64; 6],
     /// Stack pointer and program counter.
@@ -257,7 +257,7 @@ impl Threads {
         }
     }
 
-    /// All of them, at the end.
+    /// Gives out the pieces of all threads, when the trace ends.
     pub(crate) fn drain(&self, mut left: impl FnMut(&Thread, Pieces)) {
         for shard in &self.shards {
             for thread in std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner)).into_values() {

@@ -32,7 +32,7 @@ pub(crate) struct Handle {
 /// Where reading a directory stands.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
-    /// What getdents64(2) gave.
+    /// The records that the last getdents64(2) gave.
     pub(crate) entries: Vec<u8>,
     /// From here on it has not been handed out.
     pub(crate) at: usize,

@@ -78,7 +78,7 @@ struct Half {
 /// `_LINUX_CAPABILITY_VERSION_3`.
 const VERSION: u32 = 0x2008_0522;
 
-/// Of a thread; 0 is this one.
+/// The capability sets of a thread as capget(2) gives them, in halves; 0 is this thread.
 fn halves(tid: u32) -> Result<[Half; 2], Errno> {
     let mut head = Head { version: VERSION, pid: tid as i32 };
     let mut halves = [Half::default(); 2];
@@ -227,7 +227,7 @@ fn parent(path: &Path) -> Option<Namespace> {
     system::stat(parent.as_raw_fd()).ok().map(|stat| stat.st_ino)
 }
 
-/// Whom a request is done for.
+/// The user, group and thread for whom a request is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) uid: u32,
@@ -238,13 +238,13 @@ pub(crate) struct Caller {
     pub(crate) kernel: bool,
 }
 
-/// What this thread is now.
+/// The user and the rights with which this thread acts at present.
 #[derive(Debug)]
 pub(crate) struct Identity {
     own: std::sync::Arc<Own>,
     /// `None` when it has to be set: a new thread is what the one was that has started it.
     now: Option<User>,
-    /// For whom, since when.
+    /// The last caller, and when the thread took on its identity, in nanoseconds.
     caller: Option<(Caller, u64)>,
     /// `/proc/TID/status` of the last caller, kept open; it fails when the number is another's.
     status: Option<(u32, File)>,

@@ -87,7 +87,7 @@ pub(crate) fn file_kind(mode: u32) -> Option<FileKind> {
     }
 }
 
-/// A row about a name.
+/// A row of the trace about an operation on a name: deleted, renamed, linked.
 struct NameRow {
     op: Op,
     /// Of what has rows of its own; null for a link, a directory, a FIFO, a socket.

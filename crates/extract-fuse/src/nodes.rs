@@ -55,7 +55,7 @@ pub(crate) struct Node {
     place: Mutex<Place>,
 }
 
-/// How a node is reached.
+/// The descriptors by which a node is reached.
 #[derive(Debug, Default)]
 struct Kept {
     fd: Option<Arc<Held>>,

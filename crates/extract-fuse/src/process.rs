@@ -36,7 +36,7 @@ pub(crate) struct KeptOfProcess {
     pub(crate) arguments_bytes: usize,
 }
 
-/// Those that live, by number.
+/// The processes that live, by their numbers.
 #[derive(Debug)]
 pub(crate) struct Processes {
     proc: PathBuf,

@@ -103,11 +103,11 @@ plain! {
     pub struct FsyncIn { handle: u64, flags: u32, pad: u32, }
     /// Sets an attribute, with `FUSE_SETXATTR_EXT`.
     pub struct SetxattrIn { size: u32, flags: u32, setxattr_flags: u32, pad: u32, }
-    /// Sets an attribute, without.
+    /// Sets an attribute, where `FUSE_SETXATTR_EXT` was not agreed on.
     pub struct SetxattrShortIn { size: u32, flags: u32, }
     /// Asks for an attribute, or for their names.
     pub struct GetxattrIn { size: u32, pad: u32, }
-    /// Answers with a size only.
+    /// Answers how many bytes an attribute or the list of names has.
     pub struct GetxattrOut { size: u32, pad: u32, }
     /// Sets, tests or looks for a lock, `struct fuse_lk_in`.
     pub struct LockIn { handle: u64, owner: u64, start: u64, end: u64, kind: u32, pid: u32, flags: u32, pad: u32, }

@@ -87,7 +87,7 @@ pub(crate) enum Buffer {
     Vector,
 }
 
-/// How a call says where.
+/// How a call says where in the file it reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
     /// The position of the open file.

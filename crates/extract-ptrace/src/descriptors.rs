@@ -132,7 +132,7 @@ impl Descriptors {
         table.slots.range(first..=last).map(|(fd, slot)| (*fd, *slot)).collect()
     }
 
-    /// Now a descriptor is this.
+    /// Notes what a descriptor of a table is from now on.
     pub(crate) fn set(&mut self, id: TableId, fd: i32, slot: Slot) {
         self.clear(id, fd);
         let Some(table) = self.tables.get_mut(&id) else { return };

@@ -22,7 +22,7 @@ pub(crate) struct Located {
 }
 
 const PLACE: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
-/// openat2(2).
+/// Flag of openat2(2): the path must stay below the directory.
 const RESOLVE_BENEATH: u64 = 0x08;
 const RESOLVE_IN_ROOT: u64 = 0x10;
 

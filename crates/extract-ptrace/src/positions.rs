@@ -16,7 +16,7 @@ pub(crate) struct Positions {
     files: FxHashMap<(TableId, i32), File>,
 }
 
-/// So many are kept open.
+/// So many `fdinfo` files are kept open at most.
 const KEPT: usize = 128;
 
 impl Positions {

@@ -121,7 +121,7 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// One change of one thread.
+    /// Handles one change of a thread, with its status as wait(2) gives it.
     fn news(&mut self, tid: u32, status: i32) {
         if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
             self.ended(tid, status);

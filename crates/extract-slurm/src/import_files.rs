@@ -60,7 +60,7 @@ pub struct Options {
     pub import: import::Options,
 }
 
-/// What became of a file.
+/// What was read of one file, and what was rejected.
 #[derive(Debug)]
 pub struct FileReport {
     /// Path of the file.
@@ -149,7 +149,7 @@ pub fn import_files(
     Ok(reports)
 }
 
-/// What is to be written next.
+/// Rows and imports that are written next, in one transaction.
 #[derive(Default)]
 struct Batch {
     changes: Changes,

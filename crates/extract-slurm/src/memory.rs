@@ -20,7 +20,7 @@ pub enum MemoryError {
     /// The dataset could not be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// A file of it is damaged.
+    /// A file of the observer's memory is damaged.
     #[error("the observer's memory {file} in the dataset is damaged ({why}): observe into a new dataset, this one stays readable")]
     Damaged {
         /// The file below `.state/`.

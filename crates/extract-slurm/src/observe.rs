@@ -185,7 +185,7 @@ impl Only {
 /// Options of an observation: which jobs, of which cluster, with or without accounting.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Which jobs are asked for.
+    /// The users and accounts whose jobs are asked for.
     pub only: Only,
     /// The cluster's name; asked of scontrol when not given.
     pub cluster: Option<String>,

@@ -140,7 +140,7 @@ impl Queue {
         Self { cluster: cluster.into(), last: None, jobs: FxHashMap::default(), poll: 0, changed: false }
     }
 
-    /// Name of the cluster.
+    /// Name of the cluster of which this is the queue.
     pub fn cluster(&self) -> &str {
         &self.cluster
     }
@@ -150,7 +150,7 @@ impl Queue {
         self.last
     }
 
-    /// How many records it held.
+    /// How many records the queue held at the last poll.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }

@@ -407,7 +407,7 @@ fn minutes(field: &[u8]) -> Result<Option<i64>, BadValue> {
     units::digits(field).and_then(|minutes| minutes.checked_mul(60)).map(Some).ok_or(BadValue)
 }
 
-/// `code:signal`.
+/// Exit code and signal of a field `code:signal`, as sacct(1) writes `ExitCode`.
 fn exit(field: &[u8]) -> Option<(i64, i64)> {
     let colon = memchr::memchr(b':', field)?;
     Some((units::digits(&field[..colon])?, units::digits(&field[colon + 1..])?))

@@ -25,7 +25,7 @@ const SOURCE: &str = "flowmine trace";
 /// What of a traced command is a task.
 #[derive(Debug, Clone, Copy)]
 pub enum Which<'n> {
-    /// All of it, under this name.
+    /// The whole traced command is one task, of this name.
     Whole(&'n str),
     /// Each command that it starts.
     Commands,
@@ -34,7 +34,7 @@ pub enum Which<'n> {
 /// Where a traced command is found.
 #[derive(Debug, Clone)]
 pub struct Traced<'t> {
-    /// The host, as in the tables.
+    /// Name of the host, as in the tables.
     pub host: &'t str,
     /// The trace, as in the column `trace_ns`.
     pub trace_ns: i64,
@@ -44,7 +44,7 @@ pub struct Traced<'t> {
     pub name: &'t str,
 }
 
-/// What is kept of a process.
+/// What is kept of a process until tasks are made of it.
 #[derive(Debug, Clone)]
 struct Ran {
     as_of_ns: i64,

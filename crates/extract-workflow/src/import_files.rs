@@ -36,7 +36,7 @@ pub enum ImportFilesError {
     Dataset(#[from] DatasetError),
 }
 
-/// What became of the sources.
+/// Which sources were read, and how much came of them.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Those that were read, and those that could not be recognised or read (their `kind` is then

@@ -43,7 +43,7 @@ pub struct Accesses {
     pub users: Vec<User>,
     /// What all its reads and writes lie in.
     pub extent: Extent,
-    /// What is drawn, in order.
+    /// The bars that are drawn: operations, or several of them as one.
     pub bars: Vec<Bar>,
     /// Whether bars stand for several operations because there are too many to draw each.
     pub merged: bool,

@@ -44,7 +44,7 @@ impl Bar {
     }
 }
 
-/// What all operations lie in.
+/// The times and bytes within which all operations lie.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     /// When the first operation began, UTC nanoseconds since 1970.

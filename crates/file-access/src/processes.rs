@@ -35,7 +35,7 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// One that used the file.
+    /// Adds a process that used the file.
     pub fn add(&mut self, pid: i32, start_ns: Option<i64>) {
         match start_ns {
             Some(start) => {

@@ -18,7 +18,7 @@ use flowmine_schema::text::{decode, encode};
 /// What the column of the path tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathColumn<'a> {
-    /// No path.
+    /// The column is empty: no path is known.
     None,
     /// The whole path.
     Path(Cow<'a, str>),

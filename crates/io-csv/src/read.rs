@@ -107,7 +107,7 @@ pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usiz
     Ok(reports)
 }
 
-/// A directory with a trace.
+/// A directory with the trace of one host.
 struct Node {
     host: String,
     dir: PathBuf,
@@ -250,7 +250,7 @@ impl<R: Row> Dated<R> {
     }
 }
 
-/// A set of process numbers.
+/// A set of process numbers, a bit for each.
 struct Pids(Vec<u64>);
 
 impl Pids {

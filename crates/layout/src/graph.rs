@@ -25,7 +25,7 @@ pub struct Node {
 /// Where in the flow a node has to be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Position {
-    /// Where its edges put it.
+    /// Where its edges put it in the flow.
     #[default]
     Free,
     /// Above all free nodes.
@@ -68,7 +68,7 @@ impl Default for Spacing {
     }
 }
 
-/// A place in the picture.
+/// A place in the picture, in the unit of the boxes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Point {
     /// From the left side of the picture to the right.
@@ -105,7 +105,7 @@ pub struct Route {
     pub against_flow: bool,
 }
 
-/// A piece of a route.
+/// A piece of an edge's route, from where the piece before ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Piece {
     /// A straight line to this point.

@@ -45,13 +45,13 @@ pub(super) struct Segment {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum VertexKind {
     Node(usize),
-    /// An edge passes.
+    /// A place in a layer where an edge passes.
     Pass,
     /// An edge passes below its label.
     Label,
 }
 
-/// Between loops of a node.
+/// Distance between the loops of a node, in the unit of the boxes.
 pub(super) const LOOP_GAP: f64 = 4.0;
 
 /// The loops of a node, which stand one below the other to its right, each beside its label.

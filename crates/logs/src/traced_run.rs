@@ -267,10 +267,10 @@ struct DeclaredFile {
 #[derive(Default)]
 struct Declared {
     after: Vec<BTreeSet<u32>>,
-    /// Bytes by who wrote them.
+    /// For each task the bytes that it reads, by the number of the task that wrote them.
     read: Vec<BTreeMap<u32, f64>>,
     written: Vec<f64>,
-    /// CPU time for each second.
+    /// For each task its CPU time in seconds for each second that it ran: how many cores it used.
     cores: Vec<Option<f64>>,
 }
 

@@ -329,7 +329,7 @@ fn not_below_zero(path: &str, function: Piecewise) -> Checked<Piecewise> {
 }
 
 impl Process {
-    /// Those on which it depends.
+    /// Places of the processes on which this one depends: by its start, or by a stream.
     pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
         let streams = self.data.iter().filter_map(|d| match d.supply {
             Supply::Stream { process, .. } => Some(process),

@@ -125,7 +125,7 @@ pub struct Resource {
     /// What the process gets of it a second, over time in seconds. Either this or `shared`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<Function>,
-    /// The shared resource it is.
+    /// Name of the shared resource, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<String>,
     /// Its weight among those who share.
@@ -184,7 +184,7 @@ pub struct Pieces {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Piece {
-    /// The place where it begins.
+    /// From where on, along the function's argument, the polynomial holds.
     pub from: f64,
     /// Its coefficients, ascending, of the distance from there.
     pub polynomial: Vec<f64>,

@@ -17,13 +17,13 @@ use crate::{Error, Variants};
 /// What a constraint says of its activities, `a` and where there are two `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Template {
-    /// `a` occurs.
+    /// `a` occurs at least once in the case.
     Existence,
-    /// `a` does not occur.
+    /// `a` does not occur in the case.
     Absence,
-    /// `a` occurs once.
+    /// `a` occurs exactly once in the case.
     ExactlyOne,
-    /// `a` is first.
+    /// `a` is the first activity of the case.
     Init,
     /// Where `a` occurs, `b` occurs.
     RespondedExistence,
@@ -33,7 +33,7 @@ pub enum Template {
     Response,
     /// Before each `b` there is an `a`.
     Precedence,
-    /// Response and precedence.
+    /// Response and precedence: after each `a` a `b`, and before each `b` an `a`.
     Succession,
     /// After each `a` there is a `b` before the next `a`.
     AlternateResponse,

@@ -67,7 +67,7 @@ pub enum Private {
 /// A list of words that are nobody's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// Slurm's states of jobs.
+    /// Slurm's words for the states of jobs.
     States,
     /// Words of dependencies, Slurm's and flowmine's.
     Dependencies,

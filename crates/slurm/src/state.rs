@@ -10,7 +10,7 @@ pub enum Phase {
     Waiting,
     /// Has nodes that are being made ready.
     Configuring,
-    /// The job runs.
+    /// The job runs on its nodes.
     Running,
     /// The job is stopped for a while, and may run again.
     Paused,

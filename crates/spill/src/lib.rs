@@ -356,7 +356,7 @@ impl Merge {
 
 struct Run {
     file: Arc<File>,
-    /// The next byte to read.
+    /// Offset in the file of the next byte to read.
     at: u64,
     end: u64,
     buffer: Vec<u8>,
@@ -372,7 +372,7 @@ impl Run {
         &self.buffer[self.pos..self.pos + self.key]
     }
 
-    /// Only after [`Run::load`].
+    /// The current entry's payload; valid only after [`Run::load`].
     fn payload(&self) -> &[u8] {
         &self.buffer[self.pos + self.key..self.pos + self.key + self.payload]
     }

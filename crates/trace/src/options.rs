@@ -27,7 +27,7 @@ impl Detail {
 /// What is kept of command lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandLines {
-    /// Nothing is kept.
+    /// No word of a command line is kept.
     None,
     /// The first word only, the program's name.
     Program,

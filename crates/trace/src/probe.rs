@@ -16,7 +16,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check with its finding.
+    /// A check with what was found, and without a remedy.
     pub fn new(what: impl Into<String>, holds: impl Into<Option<bool>>, found: impl Into<String>) -> Self {
         Check { what: what.into(), holds: holds.into(), found: found.into(), remedy: None }
     }

@@ -36,7 +36,7 @@ macro_rules! names {
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
             }
-            /// The one of this name.
+            /// The value with this word in the tables.
             pub fn of(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.name() == name)
             }
@@ -47,7 +47,7 @@ macro_rules! names {
 names! {
     /// What was done to a file.
     pub enum Op {
-        /// open(2) and kin.
+        /// A file was opened: open(2) and its kin.
         Open = "open",
         /// Bytes were read from a file.
         Read = "read",
@@ -75,7 +75,7 @@ names! {
 }
 
 names! {
-    /// By what bytes were moved.
+    /// By which call bytes were moved.
     pub enum Via {
         /// The call that `op` names, or one of its kin.
         Call = "call",

@@ -84,7 +84,7 @@ const TOLD: u64 = 0;
 pub struct Recorder {
     writing: Writing,
     host: HostFacts,
-    /// As it stands in the tables.
+    /// Name of the host, as it stands in the tables.
     name: String,
     trace_ns: i64,
     options: Options,
@@ -462,7 +462,7 @@ impl Recorder {
         self.outcome.command = Some(pid);
     }
 
-    /// What has arrived so far.
+    /// Counts of what has arrived so far.
     pub fn outcome(&self) -> Outcome {
         self.outcome.clone()
     }

@@ -107,7 +107,7 @@ impl Asking {
         got == 0
     }
 
-    /// Says what became of it.
+    /// Answers the one who asked: traced, or why not.
     pub fn answer(self, done: Result<(), TraceError>) {
         match done {
             Ok(()) => answer(self.stream, TRACED),

@@ -76,7 +76,7 @@ impl KnownJobs {
         host_list::expand(list, MOST_NODES).is_ok_and(|names| !names.iter().any(|name| short(name) == host))
     }
 
-    /// An attempt by its number.
+    /// The attempt with this number, a place in the list of all attempts.
     pub fn get(&self, at: u32) -> &KnownJob {
         &self.all[at as usize]
     }

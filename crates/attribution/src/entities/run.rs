@@ -1,6 +1,6 @@
 //! Runs of engines that start jobs as their own children.
 
-/// As in the column `engine`.
+/// Snakemake's name in the column `engine` of `task_runs`.
 pub(crate) const SNAKEMAKE: &str = "snakemake";
 
 /// Whether an engine may start its jobs as its own children, so that they are found below it.

@@ -186,7 +186,7 @@ pub struct Tasks {
     by_task_id: FxHashMap<String, Vec<u32>>,
     by_command: FxHashMap<String, Vec<u32>>,
     by_layer: FxHashMap<String, Vec<u32>>,
-    /// By the run's name.
+    /// Tasks of runs that start them as their own children, by the name of the run.
     of_runs: FxHashMap<String, OfRun>,
 }
 

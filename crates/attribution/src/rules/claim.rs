@@ -22,7 +22,7 @@ impl Strength {
     }
 }
 
-/// What a process belongs to.
+/// What a rule says that a process belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// A task attempt, by its number in [`crate::entities::Tasks`].
@@ -48,14 +48,14 @@ pub struct JobClaim {
     pub step: Option<String>,
 }
 
-/// A claim, and who makes it.
+/// A claim with the rule that made it, its evidence and its strength.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What the process belongs to.
     pub claim: Claim,
     /// Name of the rule that made the claim.
     pub rule: &'static str,
-    /// How far to trust it.
+    /// How far the claim can be trusted.
     pub strength: Strength,
     /// What the rule saw, as text.
     pub evidence: String,

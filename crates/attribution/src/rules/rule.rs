@@ -1,4 +1,4 @@
-//! What a rule is.
+//! What a rule of attribution is: the trait, and what it is given.
 
 use super::claim::{Claim, Strength};
 use super::facts::{Facts, Place, Program, Script};

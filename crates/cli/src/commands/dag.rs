@@ -90,7 +90,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
     }))
 }
 
-/// What a graph is made of.
+/// Which dependency graph is drawn: that of one run, or of all that engines declare.
 enum Chosen {
     Run(Box<RunGraph>),
     /// What engines declare, of all runs.

@@ -69,7 +69,7 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// All names of a filter.
+    /// All accounts and users that a filter names, as names that no job has had.
     pub fn new(filter: &Filter) -> Self {
         let all = |names: &[String]| names.iter().cloned().map(Some).collect();
         Self { accounts: all(&filter.accounts), users: all(&filter.users) }
@@ -112,7 +112,7 @@ pub fn filter_words(args: &FilterArgs) -> Vec<String> {
     words
 }
 
-/// The notion of that name.
+/// The case notion of jobs with this name; else an error that lists all notions.
 pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
     cases::find(name).ok_or_else(|| {
         let of_jobs = cases::ALL.iter().map(|notion| (notion.name(), notion.description()));

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::output;
 
 const NOTE: &str = ".flowmine-run.json";
-/// A larger note is not ours.
+/// The most bytes of a note that are read: a larger file was not written by flowmine.
 const LARGEST: u64 = 256 << 20;
 
 /// What results are made of: the version, the options in words, and the files of the raw tables

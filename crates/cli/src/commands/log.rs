@@ -70,7 +70,7 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
     Ok(Loaded { log, lossy: loaded.lossy })
 }
 
-/// The case that a run is.
+/// The id of the case that a run is, under the case notion of runs.
 fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
     let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
         anyhow::bail!("--run chooses a run of a workflow engine in a dataset; a case of a log file is chosen with --case")
@@ -342,7 +342,7 @@ fn is_regular(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|data| data.is_file())
 }
 
-/// A table as a log.
+/// Loads a table of instances or events (CSV, Parquet) as an activity log.
 fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> anyhow::Result<Loaded> {
     let typed = &args.columns;
     // No such column: each row is then an event by itself.

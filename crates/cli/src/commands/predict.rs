@@ -1,4 +1,4 @@
-//! `flowmine predict`.
+//! `flowmine predict`: how long a model takes, or one fitted to traced runs.
 
 use std::io::Read;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::outcome::Outcome;
 use crate::progress::Stage;
 use crate::{messages, output};
 
-/// A longer model is refused.
+/// The most bytes of a model's file: a larger one is refused.
 const MAX_BYTES: u64 = 512 << 20;
 
 /// Predicts what a model says, or one fitted to datasets.

@@ -124,7 +124,7 @@ pub fn notion(name: Option<&str>, dataset: &Dataset) -> anyhow::Result<Notion> {
     Ok(Notion::Jobs(super::jobs::notion(name)?))
 }
 
-/// What is made of jobs.
+/// Which logs are made of jobs, and of which of their events.
 pub struct Selection<'a> {
     /// What is in an object-centric log, if there is to be one.
     pub objects: Option<task_log::objects::ObjectSelection>,

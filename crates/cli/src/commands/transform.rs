@@ -1,4 +1,4 @@
-//! `flowmine transform`.
+//! `flowmine transform`: applies layers of the workflow algebra to a workflow.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

@@ -25,7 +25,7 @@ use crate::exchanges::Exchanges;
 /// All case notions of jobs.
 pub static ALL: &[&dyn CaseNotion] = &[&Dependency, &AccountGroup, &DataFlow];
 
-/// The notion of that name.
+/// The case notion of jobs with this name.
 pub fn find(name: &str) -> Option<&'static dyn CaseNotion> {
     ALL.iter().copied().find(|notion| notion.name() == name)
 }

@@ -75,7 +75,7 @@ impl Rows {
         self.states.last_mut().unwrap()
     }
 
-    /// First seen.
+    /// A row of a job that a poll saw for the first time, with its submit time.
     pub fn new_job(&mut self, job: &str, submit: i64, state: &'static str, at: i64) -> &mut JobState<'static> {
         let row = self.row(job, Some(submit), change::NEW, Some(state), at);
         row.not_before_ns = Some(s(submit));

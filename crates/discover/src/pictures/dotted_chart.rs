@@ -206,7 +206,7 @@ struct Lanes {
     /// How many lanes each row has.
     rows: Vec<u16>,
     most: u16,
-    /// How far lanes are apart.
+    /// From one lane of a row to the next, in pixels.
     apart: f64,
 }
 

@@ -29,7 +29,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The first of a text.
+    /// The place where a text begins: line 1, column 1.
     pub const START: Self = Self { line: 1, column: 1 };
 
     /// The place behind `text` that begins here.

@@ -10,7 +10,7 @@ pub(super) enum Form {
     Allowed,
     /// Against XML Schema, and most readers understand it: `True`, `nan`.
     Readable,
-    /// Not of the type.
+    /// Not a value of the type, and no reader can be expected to take it.
     Bad,
 }
 

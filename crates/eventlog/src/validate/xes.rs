@@ -87,12 +87,12 @@ struct Walk<'r, 'a, 'f> {
     counts: &'a mut [u64; 2],
     /// Prefixes of the extensions that the file declares.
     extensions: HashSet<String>,
-    /// Of traces and of events.
+    /// Keys and types of the global attributes: of traces, and of events.
     globals: [HashMap<String, Kind>; 2],
     classifiers: HashSet<(bool, String)>,
     /// Of the element that is being read.
     keys: Keys,
-    /// For nested elements.
+    /// Sets of keys that are free, to be used again for nested elements.
     spare: Vec<Keys>,
     standard_model: bool,
     trace_name: Option<String>,

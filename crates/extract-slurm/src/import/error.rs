@@ -36,7 +36,7 @@ pub enum ImportError {
         kind: FileKind,
         /// Number of the header's line, counted from 1.
         line: u64,
-        /// In bytes, from 1.
+        /// Column of the fault, in bytes, from 1.
         column: u64,
         /// What is wrong and what to do.
         why: String,
@@ -48,7 +48,7 @@ pub enum ImportError {
         kind: FileKind,
         /// Number of the line, counted from 1.
         line: u64,
-        /// In bytes, from 1.
+        /// Column of the fault, in bytes, from 1.
         column: u64,
         /// The JSON parser's message.
         why: String,

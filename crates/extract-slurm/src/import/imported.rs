@@ -1,9 +1,9 @@
-//! What is in a file.
+//! What an imported file of Slurm holds: a poll, a log of changes, or accounting.
 
 use crate::record::JobRecord;
 use crate::sacct::Attempt;
 
-/// What was in a file.
+/// What an imported file of Slurm holds.
 #[derive(Debug)]
 pub enum Imported<'a> {
     /// The whole queue, at one time.
@@ -25,7 +25,8 @@ pub enum Imported<'a> {
     Log {
         /// As in [`flowmine_schema::tables::source`].
         source: &'static str,
-        /// In the order of the file.
+        /// When each change was seen, UTC nanoseconds since 1970, and the record; in the order of
+        /// the file.
         entries: Vec<(i64, JobRecord<'a>)>,
         /// Name of the cluster, if the content tells it.
         cluster: Option<String>,

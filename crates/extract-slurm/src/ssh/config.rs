@@ -536,7 +536,7 @@ fn with_home(text: &str, surroundings: &Surroundings) -> Result<PathBuf, String>
     Ok(home.join(rest))
 }
 
-/// What `%` tokens stand for.
+/// What the `%` tokens of ssh_config(5) stand for.
 struct Tokens<'a> {
     host: &'a str,
     port: Option<u16>,

@@ -14,7 +14,7 @@ use flowmine_schema::time::SECOND_NS;
 use super::attempt::Key;
 use crate::{Options, json};
 
-/// As wide as zones differ.
+/// As far as a zone can be from UTC, in nanoseconds.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 
 /// One line of an Airflow log, taken apart.

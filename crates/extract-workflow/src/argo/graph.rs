@@ -17,7 +17,7 @@ pub struct Graph<'n> {
     before: HashMap<&'n str, Vec<&'n str>>,
     /// The node under whose name an attempt is known.
     retried: HashMap<&'n str, &'n str>,
-    /// The containers of a set.
+    /// The nodes of the containers of each container set, by the set's id.
     containers: HashMap<&'n str, Vec<&'n str>>,
     root: &'n str,
     /// The id of what runs at the exit.
@@ -25,7 +25,7 @@ pub struct Graph<'n> {
     steps_left: usize,
 }
 
-/// The parents of a task.
+/// The nodes that had to end before a task could start.
 pub enum Parents {
     /// The ids of its parents.
     Known(Vec<String>),

@@ -10,7 +10,7 @@ use crate::engine_names::{ARGO, KUBERNETES};
 use crate::kubernetes::quantity;
 use crate::kubernetes::values::{list, text, time};
 
-/// A node at one moment.
+/// A node of a workflow, as one version of the workflow has it.
 #[derive(Debug)]
 pub struct Node {
     /// The node's id as Argo writes it: a hash of the name.
@@ -19,7 +19,7 @@ pub struct Node {
     pub kind: String,
     /// The node in whose template it is.
     pub boundary: Option<String>,
-    /// Who follows, or is inside.
+    /// Ids of the nodes that follow it or are inside of it.
     pub children: Vec<String>,
     /// When it began, which tells one execution of a node from another.
     pub began: Option<i64>,

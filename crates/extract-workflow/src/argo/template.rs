@@ -111,7 +111,7 @@ pub fn artifacts(told: &Value) -> Option<String> {
     Some(Value::Array(files.filter_map(path).collect()).to_string())
 }
 
-/// Where an artifact is kept.
+/// Where an artifact is kept, as a URL or a key of the store.
 pub fn location(artifact: &Value) -> Option<String> {
     let in_store = |name: &str, scheme: &str, container: &str, key: &str| {
         let key = text(&artifact[name][key])?;

@@ -18,7 +18,7 @@ use crate::Engine;
 /// most logs; a shorter one is never known to have grown.
 const HEAD: usize = 32;
 
-/// A source that is given.
+/// A source that is given to be imported.
 #[derive(Debug, Clone)]
 pub struct Given {
     pub path: PathBuf,
@@ -30,7 +30,7 @@ pub struct Given {
     beginnings: HashMap<u64, String>,
 }
 
-/// What a given source is.
+/// Whether a given source was imported before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Is {
     New,
@@ -82,7 +82,8 @@ impl Given {
         Ok(())
     }
 
-    /// By what it is known.
+    /// The key by which it is found again: the SHA-256 of a file, or of the engine's files in a
+    /// directory with its name.
     pub fn key(&self) -> String {
         if self.path.is_dir() { key_of_dir(&self.import) } else { self.import.sha256.clone() }
     }
@@ -100,7 +101,7 @@ impl Given {
     }
 }
 
-/// The imports of a dataset.
+/// The imports that a dataset has already, as its manifest lists them.
 #[derive(Debug, Default)]
 pub struct Known {
     pub imports: Vec<Import>,

@@ -19,7 +19,7 @@ pub struct Event {
     pub reason: String,
     /// The message, a text for people.
     pub message: String,
-    /// The node that told it.
+    /// The Kubernetes node that reported it.
     pub host: Option<String>,
 }
 

@@ -25,7 +25,7 @@ use flowmine_schema::text;
 
 use crate::{Row, input};
 
-/// What is known of a rule.
+/// What the log says of a rule of the workflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rule {
     /// The rule's shell command.

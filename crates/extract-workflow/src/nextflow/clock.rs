@@ -61,7 +61,7 @@ pub fn prefix(line: &str) -> Option<(&str, u32, i64, usize)> {
     is_one.then_some((&line[..dash], day, ms_of_day, dash + 17))
 }
 
-/// `18 15:48:50.258 `
+/// Whether a text has the form of day and time in a log's line, such as `18 15:48:50.258 `.
 fn is_date(bytes: Option<&[u8]>) -> bool {
     let shape = b"00 00:00:00.000 ";
     bytes.is_some_and(|bytes| bytes.iter().zip(shape).all(|(b, s)| if *s == b'0' { b.is_ascii_digit() } else { b == s }))

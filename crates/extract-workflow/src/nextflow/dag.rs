@@ -299,7 +299,7 @@ impl Graph {
     }
 }
 
-/// How Mermaid draws a node.
+/// The shape in which Mermaid draws a node, by the brackets around its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// `[X]`.
@@ -426,7 +426,7 @@ enum Waits {
 /// What is asked of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Awaited {
-    /// Any one thing in it.
+    /// Any one thing that is sent to the channel.
     Item,
     /// The end of the channel, after all that was sent to it.
     End,
@@ -723,7 +723,7 @@ pub struct Known<'a> {
 
 /// What of a run's parents follows from a graph for certain.
 pub struct Certain {
-    /// The number of the run.
+    /// The number of the run whose parents these are.
     pub run: usize,
     /// Places of rows, and the ids of what these waited for.
     of: Vec<(Vec<usize>, Vec<String>)>,

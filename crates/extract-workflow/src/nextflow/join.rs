@@ -59,7 +59,7 @@ impl Joined {
         0
     }
 
-    /// Adds a run of a log.
+    /// Adds a run that a log describes, with its rows.
     pub fn add_run(&mut self, run: Run) {
         let number = self.runs.len();
         self.runs.push(KnownRun {
@@ -315,7 +315,7 @@ impl Joined {
 
 /// The rows of all sources.
 pub struct Finished {
-    /// The attempts at tasks.
+    /// The rows of `task_runs`: the attempts at tasks.
     pub rows: Vec<Row>,
     /// Of each row, the number of its run.
     pub run_of: Vec<Option<usize>>,

@@ -161,7 +161,7 @@ pub struct Event {
     /// Where the message begins in its line, in bytes from 0.
     pub column: usize,
     pub more: String,
-    /// The file ends within it.
+    /// Whether the file ends within the event.
     pub cut: bool,
 }
 

@@ -22,7 +22,7 @@ const KEYS: [&str; 3] = ["task_id", "hash", "native_id"];
 /// A script of more lines is taken as a mistake.
 const LONGEST_RECORD: usize = 1 << 18;
 
-/// A time as it is written.
+/// A time as a trace file writes it: UTC or local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// A time in UTC, nanoseconds since 1970.

@@ -26,7 +26,7 @@ use crate::{Row, input, units};
 /// File systems take the time from a clock that ticks up to a hundred times a second.
 const TICK_NS: i64 = 10_000_000;
 
-/// Whether a directory is one.
+/// Whether a directory is the work directory of a task: it has `.command.run` or `.command.sh`.
 pub fn is_one(dir: &Path) -> bool {
     [".command.run", ".command.sh"].iter().any(|name| dir.join(name).is_file())
 }

@@ -38,7 +38,7 @@ const MEGABYTE: i64 = 1_000_000;
 #[derive(Debug, Default)]
 pub struct Joined {
     runs: Vec<(usize, Log)>,
-    /// What each run is called.
+    /// The name of each run, as in the column `run_name`.
     names: Vec<String>,
     jobs: Vec<(usize, Option<String>, Log)>,
     records: Vec<(usize, Record)>,
@@ -70,7 +70,7 @@ struct Known {
 }
 
 impl Joined {
-    /// The runs of a log.
+    /// Adds the runs of a log; `at` is the log's place in the list of sources.
     pub fn add_runs(&mut self, at: usize, runs: Vec<Log>, source: &mut Source) {
         for (number, mut log) in runs.into_iter().enumerate() {
             let diagnostics = &mut source.diagnostics;

@@ -45,7 +45,7 @@ pub struct Log {
     pub slurm_jobs: Vec<String>,
     /// Whether it tells how it ended, and whether the user ended it.
     pub ended: bool,
-    /// Whether the user ended it.
+    /// Whether the user ended the run.
     pub interrupted: bool,
     /// Whether it ended because a job had failed; then no job runs any more.
     pub gave_up: bool,
@@ -64,7 +64,7 @@ pub struct Log {
     exits: Vec<(String, i64)>,
 }
 
-/// An attempt at a job.
+/// One attempt at a job, as its block and the lines about it describe it.
 #[derive(Debug, Default, Clone)]
 pub struct Attempt {
     /// Number of the line in the log with which the job's block begins, from 1.
@@ -98,7 +98,7 @@ pub struct Attempt {
     pub missing: Vec<String>,
     /// The job's wildcards as the log writes them, such as `sample=a`.
     pub wildcards: Option<String>,
-    /// Left out where it is 1.
+    /// Number of threads; the log leaves it out where it is 1.
     pub threads: Option<i64>,
     /// The job's resources: name and value, as the log writes them.
     pub resources: Vec<(String, String)>,
@@ -114,7 +114,7 @@ pub struct Attempt {
     pub exit_code: Option<i64>,
 }
 
-/// What a block is about.
+/// What the block of lines that is being read is about.
 #[derive(Debug, Default)]
 enum Block {
     #[default]
@@ -240,7 +240,7 @@ struct Reading {
     /// A run may begin anew within a job, or because the one before was killed: its number of jobs
     /// will tell, before there are more attempts than these.
     maybe_another: bool,
-    /// See `maybe_another`.
+    /// How many attempts there were before the run that may have begun, see `maybe_another`.
     begun: usize,
     /// Attempts of which the end was told without a time, which is before the next one.
     without_time: Vec<usize>,
@@ -348,7 +348,7 @@ impl Reading {
         self.see_plain(inner, depth);
     }
 
-    /// The line after the time.
+    /// Reads the line that follows a time, which says what the block is about.
     fn see_head(&mut self, line: &str, number: u64) -> bool {
         if let Some(rest) = line.strip_prefix("Finished job") {
             // `Finished jobid: 2 (Rule: count)`, and before version 9 `Finished job 2.`

@@ -28,7 +28,7 @@ pub struct Record {
     pub command: Option<String>,
     /// Container image of the job, `container_img_url` of the metadata.
     pub container: Option<String>,
-    /// Joins the outputs of a job.
+    /// Snakemake's number of the job, which is the same for all outputs of one job.
     pub job_hash: Option<i64>,
     /// Nanoseconds since 1970, where it is before the end.
     pub began_ns: Option<i64>,

@@ -342,7 +342,7 @@ fn command(command: &Value) -> Option<String> {
 /// Paths with sizes where they are told; `None` without a list.
 type Files = Option<Vec<(String, Option<i64>)>>;
 
-/// Since 1.5.
+/// The files of a task by their ids, as the format has them since 1.5.
 fn files(ids: &Value, sizes: &HashMap<&str, i64>) -> Files {
     ids.as_array().map(|ids| ids.iter().filter_map(text).map(|id| (id.to_owned(), sizes.get(id).copied())).collect())
 }

@@ -15,12 +15,12 @@ use std::collections::{HashMap, HashSet};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
-/// A task as it is described.
+/// A task as an instance describes it, with what it says of its neighbours.
 #[derive(Debug, Default)]
 pub struct Described<'t> {
     /// As in the column `task_id`.
     pub id: String,
-    /// Need not be its own.
+    /// The task's name; other tasks can have the same.
     pub name: &'t str,
     /// As it refers to them; `None` where it has no list.
     pub parents: Option<Vec<&'t str>>,
@@ -63,7 +63,7 @@ pub fn of(tasks: &[Described<'_>], by: By, diagnostics: &mut Diagnostics) -> Vec
 /// Tasks are known by their place in the list.
 struct Graph<'t> {
     tasks: &'t [Described<'t>],
-    /// Whom a reference can mean.
+    /// The tasks that a reference to a task can mean, by its text.
     named: HashMap<&'t str, Vec<usize>>,
     /// For each task the tasks that alone write a file that it reads.
     from: Vec<Vec<usize>>,
@@ -106,7 +106,7 @@ impl<'t> Graph<'t> {
         self.named.get(reference).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Some tasks by their names.
+    /// These tasks by the names by which others can refer to them.
     fn index(&self, tasks: &[usize]) -> HashMap<&'t str, Vec<usize>> {
         let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
         for at in tasks {

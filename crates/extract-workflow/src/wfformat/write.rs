@@ -41,7 +41,7 @@ pub struct Run {
     pub written_to: BTreeMap<String, i64>,
 }
 
-/// A run in the format.
+/// A run of a workflow, written in WfFormat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
     /// The instance as JSON in WfFormat.

@@ -16,7 +16,7 @@ use super::TableError;
 use super::columns::{Coded, Columns, in_order_of_rows, result_of, threads};
 use crate::log_file::as_objects::UNNAMED;
 
-/// Rows by case.
+/// The rows of a table, put together by case.
 #[derive(Debug, Default)]
 struct ByCase {
     /// Where the rows of each case begin, and where those of the last end.
@@ -233,7 +233,7 @@ pub(super) fn sort(rows: &mut [u32], time: &[i64], known: &mut Vec<(i64, u32)>) 
     places.zip(known.iter()).for_each(|(place, &(_, row))| *place = row);
 }
 
-/// A column in another order.
+/// A column in the order of these rows.
 fn moved<T: Copy + Default + Send + Sync>(column: Vec<T>, rows: Option<&[u32]>) -> Vec<T> {
     let Some(rows) = rows else { return column };
     let mut out = vec![T::default(); rows.len()];

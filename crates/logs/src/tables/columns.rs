@@ -14,7 +14,7 @@ use super::options::FAULTS_TOLD;
 pub struct Coded {
     /// Of each row the number of its text, or [`NONE`].
     pub codes: Vec<u32>,
-    /// The texts, each once.
+    /// The texts of the column.
     pub names: Names,
 }
 
@@ -36,7 +36,7 @@ pub struct Columns {
     pub bad_numbers: u64,
 }
 
-/// As what a column is read.
+/// The type as which the values of a column are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Texts,

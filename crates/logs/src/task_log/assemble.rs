@@ -108,7 +108,7 @@ impl Assembler {
     }
 }
 
-/// One object on its way.
+/// One object while its records are put together.
 #[derive(Default)]
 struct Whole {
     place: Option<Vec<u8>>,

@@ -117,7 +117,7 @@ fn process_id(host: &str, pid: i32, started_ns: Option<i64>) -> String {
     id
 }
 
-/// One process on its way.
+/// One process while what is known of it is put together.
 #[derive(Default)]
 struct One {
     key: Vec<u8>,

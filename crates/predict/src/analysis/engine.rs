@@ -184,7 +184,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Adds to the work done.
+    /// Counts times that something was computed anew, which are limited in all.
     pub fn worked(&mut self, settlings: u64) {
         self.settlings += settlings;
     }

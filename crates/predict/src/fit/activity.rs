@@ -30,7 +30,7 @@ pub(super) type Role = Option<String>;
 pub enum Pace {
     /// Its processes are on a processor.
     Cpu,
-    /// It reads or writes files.
+    /// Its processes read or write files.
     Files,
     /// Neither: the network, pipes, locks, sleep.
     Elsewhere,

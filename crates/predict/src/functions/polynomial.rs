@@ -25,7 +25,7 @@ impl Poly {
         Self::line(value, 0.0)
     }
 
-    /// `at_zero + slope·x`.
+    /// The line `at_zero + slope·x`.
     pub fn line(at_zero: f64, slope: f64) -> Self {
         let mut c = [0.0; MAX_DEGREE + 1];
         (c[0], c[1]) = (at_zero, slope);

@@ -25,7 +25,7 @@ pub enum PseudonymError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// Too few bytes, or none.
+    /// The key file has too few bytes, or none.
     #[error(
         "the key file {} holds {length} bytes; a key has at least {SHORTEST}: make one with `(umask 077; head -c 32 /dev/urandom > key)`",
         .path.display()

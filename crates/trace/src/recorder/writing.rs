@@ -59,7 +59,7 @@ impl<R: Row> Kept<R> {
     }
 }
 
-/// What is said once only.
+/// Rows that are said once only, and are kept until they can be written.
 #[derive(Default)]
 pub(super) struct Small {
     pub(super) hosts: Kept<Host<'static>>,
@@ -140,7 +140,7 @@ impl Counts {
     }
 }
 
-/// What could not be written.
+/// What could not be written so far, and why.
 #[derive(Default)]
 struct Unwritten {
     /// Records that could not be written and are not yet reported as lost.
@@ -174,7 +174,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread that writes rows into the dataset, and what waits for it.
 pub(super) struct Writing {
-    /// `None` when it has ended.
+    /// The channel to the writing thread; `None` when the thread is being ended.
     orders: Option<SyncSender<Order>>,
     thread: Option<JoinHandle<()>>,
     unwritten: Arc<Mutex<Unwritten>>,

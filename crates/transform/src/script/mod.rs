@@ -55,7 +55,7 @@ pub fn layers(task: &Task, id: String) -> Vec<Layer> {
 pub struct About<'a> {
     /// The task's name in its workflow.
     pub task: &'a str,
-    /// What it is an instance of.
+    /// The logical task of which the task is an instance.
     pub activity: &'a str,
     /// The file of its workflow.
     pub workflow: &'a str,

@@ -291,7 +291,7 @@ impl Reader<'_> {
     }
 }
 
-/// The name in `name=…`.
+/// The name of the variable that a word `name=…` or `name+=…` assigns to.
 fn assigned(raw: &[u8]) -> Option<&str> {
     let name = &raw[..raw.iter().position(|byte| *byte == b'=')?];
     let name = name.strip_suffix(b"+").unwrap_or(name);

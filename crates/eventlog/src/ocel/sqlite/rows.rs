@@ -25,7 +25,7 @@ pub enum Cell {
     Integer(i64),
     /// A floating-point number, not NaN.
     Real(f64),
-    /// From, to.
+    /// A text: where it begins and ends among the bytes of the row's texts.
     Text(usize, usize),
 }
 
@@ -91,7 +91,7 @@ pub struct Table {
 pub const EVENT: usize = 0;
 /// The place of `event_object`.
 pub const EVENT_OBJECT: usize = 1;
-/// The place of `object`.
+/// The place of `object` in [`Tables::all`].
 pub const OBJECT: usize = 2;
 /// The place of `object_object`.
 pub const OBJECT_OBJECT: usize = 3;
