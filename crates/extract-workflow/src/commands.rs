@@ -1,4 +1,4 @@
-//! Tasks of a command that was traced, as its trace tells them: the command as a whole, or the
+//! Tasks of a command that was traced, as its trace shows them: the command as a whole, or the
 //! commands that a script starts, each.
 //!
 //! In go the rows of `processes` of one trace; out come rows of `task_runs` of the engine
@@ -19,7 +19,7 @@ use crate::Row;
 /// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "flowmine";
 
-/// In the column `source`: no file told it.
+/// In the column `source`: it comes from no file.
 const SOURCE: &str = "flowmine trace";
 
 /// What of a traced command is a task.
@@ -111,7 +111,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         if of_parent.until_ns.is_some_and(|until| row.started_ns.is_none_or(|started| started >= until)) {
             return Ok(());
         }
-        // A backend that learns of a process late tells what it is, and not that it became it.
+        // A backend that learns of a process late reports what it is, and not that it became it.
         let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.line.as_deref();
         of_parent.before_ns = of_parent.before_ns.max(row.exit_ns.filter(|_| is_program));
         let known = inside.entry(key).or_insert_with(|| Inside::of(&row));

@@ -26,9 +26,9 @@ pub struct Line {
     pub text: String,
     /// The logger (JSON), the source file (Airflow 2), or nothing.
     pub from: String,
-    /// Of which attempt, where the line tells.
+    /// Of which attempt, where the line says so.
     pub key: Option<Key>,
-    /// The last exception, where the line tells of one.
+    /// The last exception, where the line has one.
     pub error: Option<String>,
     /// Whether the zone of its time had to be assumed.
     pub without_zone: bool,

@@ -2,7 +2,7 @@
 //! PostgreSQL).
 //!
 //! They are joined by DAG, run, task, map index and attempt. The database knows most; a task's log
-//! knows its exit code; the scheduler's log tells where neither is at hand.
+//! knows its exit code; the scheduler's log is used where neither is at hand.
 
 mod attempt;
 mod between;

@@ -101,7 +101,7 @@ impl<'n> Graph<'n> {
                 Some(left) => self.steps_left = left,
                 None => return Parents::TooMany,
             }
-            // Until 2018 all groups of steps were children of what holds them; who ran before them tells more.
+            // Until 2018 all groups of steps were children of what holds them; who ran before them says more.
             let node = self.nodes.get(at).filter(|node| node.kind == "StepGroup" && before.len() > 1);
             let holder = node.and_then(|node| node.boundary.as_deref());
             for other in before.iter().copied().filter(|other| Some(*other) != holder && seen.insert(other)) {

@@ -1,4 +1,4 @@
-//! A node of a workflow: what it tells of itself, as a row where it is a task.
+//! A node of a workflow: what it says of itself, as a row where it is a task.
 
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;

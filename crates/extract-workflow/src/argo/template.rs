@@ -51,7 +51,7 @@ impl<'w> Templates<'w> {
         Some(text)
     }
 
-    /// The command of a node, or its script. Parameters are put in where the node tells them; what
+    /// The command of a node, or its script. Parameters are put in where the node has them; what
     /// else stands in braces stays.
     pub fn command(&mut self, node: &Value, template: &Value, container: &Value) -> Option<String> {
         let words: Vec<&str> = list(&container["command"]).chain(list(&container["args"])).filter_map(Value::as_str).collect();

@@ -132,7 +132,7 @@ impl Known {
         self.with_head(given).iter().filter_map(|at| self.imports[*at].bytes).collect()
     }
 
-    /// Whether an import told of tasks.
+    /// Whether an import described tasks.
     pub fn tells(&self, at: usize) -> bool {
         self.imports[at].rows.is_some_and(|rows| rows > 0)
     }
@@ -167,7 +167,7 @@ pub fn name_of(path: &Path) -> String {
     path.file_name().map(|name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned()).unwrap_or_default()
 }
 
-/// What tells which sources were read together.
+/// What shows which sources were read together.
 pub fn batch_of<'a>(sources: impl Iterator<Item = &'a Given>) -> String {
     let keys: BTreeSet<String> = sources.map(Given::key).collect();
     let mut hash = Sha256::new();

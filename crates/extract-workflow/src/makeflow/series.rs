@@ -21,7 +21,7 @@ use crate::input;
 /// How the line with the names of columns begins.
 pub const COLUMNS: &str = "#wall_clock ";
 
-/// What the samples of a rule tell.
+/// What the samples of a rule say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Series {
     /// The first sample, some time after the rule began.

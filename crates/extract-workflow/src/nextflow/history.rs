@@ -7,7 +7,7 @@
 //!
 //! When it was launched by the local clock, how long it took, its name, `OK` or `ERR`, the script's
 //! revision, the session's UUID, the command. Duration and status are `-` until Nextflow has ended
-//! the run, and for good when it was killed. There are no tasks in it; it tells to which run a
+//! the run, and for good when it was killed. There are no tasks in it; it says to which run a
 //! trace file belongs that comes without its log.
 
 use std::io::{self, BufRead};
@@ -27,7 +27,7 @@ pub struct Launch {
     pub run_id: String,
     pub run_name: String,
     launched: NaiveDateTime,
-    /// `None` when the history does not tell it.
+    /// `None` when the history does not say it.
     ended: Option<NaiveDateTime>,
 }
 

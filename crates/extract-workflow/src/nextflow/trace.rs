@@ -50,7 +50,7 @@ impl Written {
 /// A row of a trace file; its times wait for the zone.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// All but run and times. The name is empty where no column tells it.
+    /// All but run and times. The name is empty where no column has it.
     pub row: Row,
     pub submit: Option<Written>,
     start: Option<Written>,
@@ -81,7 +81,7 @@ impl Record {
         })
     }
 
-    /// The hash as far as it is told.
+    /// The hash as far as it is known.
     pub fn hash(&self) -> Option<&str> {
         self.row.work_dir.as_deref().and_then(hash_of_dir).or(self.row.cache_key.as_deref())
     }

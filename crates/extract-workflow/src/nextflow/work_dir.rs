@@ -1,7 +1,7 @@
 //! A task's work directory, `work/19/2c6526…/`: the hidden files that Nextflow and its wrapper
 //! script leave there.
 //!
-//! | file | what it tells |
+//! | file | what it says |
 //! |---|---|
 //! | `.command.sh` | the command |
 //! | `.command.run` | name, container, outputs, the scheduler's directives, the inputs that are linked into the directory, and by them whose outputs they are |
@@ -84,7 +84,7 @@ fn scratch_host(log: &str) -> Option<&str> {
     (!host.is_empty()).then_some(host)
 }
 
-/// What `.command.run` tells.
+/// Reads what `.command.run` says of a task into its row.
 fn wrapper(script: &str, row: &mut Row) {
     let quoted = |text: &str| text.trim().trim_matches('\'').to_owned();
     let mut outputs = Vec::new();

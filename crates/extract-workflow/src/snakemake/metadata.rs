@@ -18,7 +18,7 @@ use crate::{input, json};
 /// What is known of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The output's path, as Snakemake was told it.
+    /// The output's path, as it was given to Snakemake.
     pub output: String,
     /// Name of the rule that made the output.
     pub rule: String,

@@ -29,7 +29,7 @@ struct Ended {
     end_ns: Option<i64>,
 }
 
-/// What a record tells of an attempt.
+/// What a record says of an attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
     /// The line with which it begins.

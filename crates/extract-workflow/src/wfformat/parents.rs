@@ -1,5 +1,5 @@
 //! Which tasks must end before one. In go the tasks of an instance with their references to each
-//! other; out come ids, or nothing where an instance does not tell.
+//! other; out come ids, or nothing where an instance does not say.
 //!
 //! Since 1.5 tasks refer to each other by id; up to 1.4 by name, which several can share, and some
 //! makers write ids there too. A reference that fits several tasks is decided by files (a file that
@@ -7,7 +7,7 @@
 //! lists of children. What neither decides is not known: then all parents of that task are null,
 //! since the others alone would be a wrong list.
 //!
-//! A dependency that only one end tells counts: so does WfCommons' own migration
+//! A dependency that only one end declares counts: so does WfCommons' own migration
 //! (`wfcommons-migrate-instance.py`).
 
 use std::cell::LazyCell;
@@ -54,7 +54,7 @@ pub fn of(tasks: &[Described<'_>], by: By, diagnostics: &mut Diagnostics) -> Vec
         .zip(unknown)
         .map(|(parents, unknown)| {
             let known = parents?.into_iter().map(|at| tasks[at].id.clone());
-            // What is told of a task that is not there is kept as it is told.
+            // What is said of a task that is not there is kept as it is.
             Some(known.chain(unknown.into_iter().map(str::to_owned)).collect())
         })
         .collect()
@@ -117,7 +117,7 @@ impl<'t> Graph<'t> {
     }
 
     /// Whom a reference of `at` means: the only one that fits, else those of `near` that do. Nobody
-    /// when nothing tells; the task itself only when nobody else can be meant.
+    /// when nothing says which; the task itself only when nobody else can be meant.
     fn meant<'n>(&self, at: usize, reference: &str, near: impl FnOnce() -> &'n HashMap<&'t str, Vec<usize>>) -> Vec<usize>
     where
         't: 'n,
@@ -155,7 +155,7 @@ impl<'t> Graph<'t> {
         claimed
     }
 
-    /// The parents of a task, and what is wrong with what is told of them.
+    /// The parents of a task, and what is wrong with what is said of them.
     fn parents(&self, child: usize, claimed: &[usize], diagnostics: &mut Diagnostics) -> Option<Vec<usize>> {
         let Some(references) = &self.tasks[child].parents else {
             return (!claimed.is_empty()).then(|| claimed.to_vec());
