@@ -259,10 +259,10 @@ pub struct LeftOut {
     pub bad_numbers: u64,
     /// Things of which the source knows nothing that could stand in a log: tasks without any time.
     pub without_moment: u64,
-    /// Instances of which the end is told and not the start; they stand from when they were ready,
+    /// Instances of which the end is known and not the start; they stand from when they were ready,
     /// and how long they ran is not known.
     pub start_unknown: u64,
-    /// Instances whose start nobody tells and a trace shows: that of their first process.
+    /// Instances whose start nobody reports and a trace shows: that of their first process.
     pub start_traced: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,

@@ -408,7 +408,7 @@ impl Access {
         Some((first, last))
     }
 
-    /// Fills the columns of a row that it tells.
+    /// Fills the columns of a row that it knows.
     pub fn fill(&self, row: &mut TaskIo<'_>) {
         let none = Transfers::default();
         let (read, write) = (self.read.as_deref().unwrap_or(&none), self.write.as_deref().unwrap_or(&none));

@@ -27,9 +27,9 @@ flowmine_schema::columns! {
 /// What tells files of a host apart; what is not known is `i64::MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
-    /// Device number, as stat(2) tells it.
+    /// Device number, as stat(2) gives it.
     pub device: i64,
-    /// Inode number, as stat(2) tells it.
+    /// Inode number, as stat(2) gives it.
     pub inode: i64,
     /// Generation of the inode, which is another when its number is used again.
     pub generation: i64,
@@ -346,7 +346,7 @@ impl Files {
         at
     }
 
-    /// A row of `files` tells what is known of a file.
+    /// A row of `files` says what is known of a file.
     pub fn told(&mut self, numbers: (i64, i64, i64), path: Option<&str>, file_system: Option<&str>) {
         if let Some(name) = file_system {
             self.file_systems.entry(numbers.0).or_insert_with(|| name.into());
@@ -390,7 +390,7 @@ impl Files {
     }
 
     /// Whether other hosts may have the same files: those of network file systems, and those of
-    /// which no device is told.
+    /// which no device is known.
     pub fn may_be_shared(&self, device: i64) -> bool {
         device == UNTOLD || self.file_system(device).is_some_and(is_network)
     }

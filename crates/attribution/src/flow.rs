@@ -93,7 +93,7 @@ impl Steps {
         self.key.extend_from_slice(&order.1.to_be_bytes());
     }
 
-    /// Writes the table, and tells the listener of each row. Gives the number of rows.
+    /// Writes the table, and gives each row to the listener. Gives the number of rows.
     ///
     /// # Errors
     /// When a temporary file cannot be read or written, or the dataset cannot be written, or what

@@ -3,7 +3,7 @@
 //! of an engine started.
 //!
 //! When a process in a container opens its task's script, the container belongs to the task, with
-//! the processes that ran in it before. Of a trace that tells only numbers of control groups
+//! the processes that ran in it before. Of a trace that has only numbers of control groups
 //! (`io-csv`) a group counts when no process in it is older than the task, as the one that an
 //! engine itself runs in is. A group in which scripts of two tasks were opened belongs to neither,
 //! which is a diagnostic. A child of an engine is a job of it, with all that it starts
@@ -26,7 +26,7 @@ use crate::rules::{Claim, Facts, Strength, engine, process_tree, work_directory}
 /// Clocks of an engine and a host.
 const SLACK_NS: i64 = 10_000_000_000;
 
-/// So many tasks may declare what was made in a job, and so many contradictions of it are told.
+/// So many tasks may declare what was made in a job, and so many contradictions of it are reported.
 const CLAIMS: usize = 64;
 const UNDECIDED: usize = 16;
 

@@ -209,7 +209,7 @@ pub struct Time {
 
 impl ResolvedOwners {
     /// How long an owner ran: as its engine says, else from the first to the last of its processes.
-    /// What an engine tells less exactly than it lasted, processes tell better.
+    /// Where an engine's times are less exact than the task lasted, those of processes are better.
     pub fn time(&self, number: u32, entities: &Entities) -> Time {
         let owner = &self.all[number as usize];
         let sums = &self.sums[number as usize];

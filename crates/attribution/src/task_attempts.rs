@@ -1,4 +1,4 @@
-//! Attempts at tasks, each once, with all that their engines tell and what was traced of them.
+//! Attempts at tasks, each once, with all that their engines report and what was traced of them.
 //!
 //! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys,
 //! which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one
@@ -18,7 +18,7 @@ use flowmine_privacy::RowRules;
 pub struct TaskAttempt {
     /// What `task_io.task` calls it, by the rules for rows.
     pub key: String,
-    /// What its engine tells, by the rules for rows.
+    /// What its engine reports, by the rules for rows.
     pub row: TaskRun<'static>,
     /// What was traced of it; `None` when nothing was.
     pub traced: Option<Traced>,
@@ -152,7 +152,7 @@ fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, AttributionError>
         let Some(task) = &row.task else { return Ok(()) };
         place.clear();
         put_ordered_text(without_number(task), &mut place);
-        // Behind what engines tell, those of one attempt together.
+        // Behind what engines report, those of one attempt together.
         place.push(TOTAL);
         put_ordered_text(task, &mut place);
         let put = sorter.push(&place, |bytes| {

@@ -1,7 +1,7 @@
 //! Job attempts out of raw rows.
 //!
 //! In go rows of `job_states`, one at a time and in the order of writing; out come attempts with
-//! their attributes, the changes that polling saw of each, and the facts that accounting tells of
+//! their attributes, the changes that polling saw of each, and the facts that accounting reports of
 //! each. Events are made of these by [`crate::events`].
 //!
 //! **Which rows belong together.** An attempt is a (cluster, job, submit time): Slurm keeps a job's
@@ -10,7 +10,7 @@
 //! * A row `requeued` begins another attempt even when its submit time is that of the attempt
 //!   before (a requeue within the same second). Facts of accounting with that submit time then go
 //!   to the last of these attempts that had been seen when the fact happened.
-//! * Where the source tells no submit time, a row `new` after a row `left` begins another attempt.
+//! * Where the source has no submit time, a row `new` after a row `left` begins another attempt.
 //!
 //! **Attributes.** The last known value wins. What accounting says of a value wins over what
 //! polling says, whichever came first, since it is the record and not a forecast; only the job's
@@ -241,7 +241,7 @@ pub(crate) struct Seen {
     pub before: Option<u32>,
 }
 
-/// What a row tells beside a state.
+/// What a row says beside a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The attempt is seen for the first time, in this state.
@@ -301,7 +301,7 @@ macro_rules! changing {
         }
 
         /// Gives an attempt what a row says of a column that changed. A change is news, also beside
-        /// what accounting told before it.
+        /// what accounting reported before it.
         fn take_change(attempt: &mut Attempt, row: &JobRow<'_>, column: &str, strings: &mut StringsBuilder) {
             match column {
                 $(stringify!($text) => attempt.$text = row.$text.as_deref().map(|text| strings.intern(text)),)+
@@ -317,7 +317,7 @@ changing! {
     numbers: time_limit_s, priority, nice, nodes, cpus, memory_bytes
 }
 
-/// What accounting tells of an attempt.
+/// What accounting reports of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fact {
     /// The first attempt with this cluster, job and submit time.
@@ -337,7 +337,7 @@ pub(crate) struct Fact {
 pub(crate) struct Slot {
     pub attempt: Attempt,
     pub activity: Option<Sym>,
-    /// Which values accounting has told: one bit a column.
+    /// Which values accounting has reported: one bit a column.
     told: u64,
     /// Whether polling saw anything of it.
     polled: bool,
@@ -358,7 +358,7 @@ pub(crate) struct Folder {
     pub slots: Vec<Slot>,
     pub seen: Vec<Seen>,
     pub facts: Vec<Fact>,
-    /// What changed was before, for each row that tells such a change.
+    /// What changed was before, for each row that reports such a change.
     pub before: Vec<Vec<Before>>,
     /// The names that attempts had before others.
     pub former: Vec<(u32, Sym)>,
@@ -506,7 +506,7 @@ impl Folder {
     }
 
     /// Gives the facts of accounting that share a submit time with several attempts to the one that
-    /// they are of, and to the later attempts of such a chain what only the first was told.
+    /// they are of, and to the later attempts of such a chain what only the first got.
     pub fn assign_copies(&mut self) {
         if self.copies.is_empty() {
             return;
@@ -549,7 +549,7 @@ fn is_held(row: &JobRow<'_>) -> bool {
     row.state.as_deref() == Some(state::PENDING) && change::is_hold(row.priority, row.reason.as_deref())
 }
 
-/// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is
+/// The start and the end that a polled row has. Slurm shows expected ones before; a job that is
 /// being requeued is COMPLETING with a start that is still to come; and one that was cancelled
 /// before it ran has a start that equals its end, and no nodes.
 fn happened(row: &JobRow<'_>) -> (Maybe, Maybe) {
@@ -565,7 +565,7 @@ fn happened(row: &JobRow<'_>) -> (Maybe, Maybe) {
 fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Option<Sym>, strings: &mut StringsBuilder) {
     let told = &mut slot.told;
     let a = &mut slot.attempt;
-    // Accounting wins: a polled value does not replace one that accounting told.
+    // Accounting wins: a polled value does not replace one that accounting reported.
     let mut bit = 0u32;
     let mut record = |known: bool| {
         bit += 1;

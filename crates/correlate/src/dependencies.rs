@@ -55,9 +55,9 @@ pub struct Term {
     pub delay_s: Maybe,
     /// The term's state as Slurm printed it last.
     pub state: Option<Sym>,
-    /// When polling first saw it; unknown when only accounting tells of it.
+    /// When polling first saw it; unknown when only accounting reports it.
     pub polled_at_ns: Maybe,
-    /// The sources that tell of the term, sorted.
+    /// The sources that report the term, sorted.
     pub sources: Vec<Sym>,
 }
 
@@ -377,7 +377,7 @@ fn singletons(
     if term_of.is_empty() {
         return;
     }
-    // The last attempt at each job of a submission tells when that job ended.
+    // The last attempt at each job of a submission says when that job ended.
     let mut names: Vec<Option<(Sym, Sym)>> = vec![None; submissions.len()];
     let mut ended: Vec<i64> = vec![i64::MIN; submissions.len()];
     let mut last: FxHashMap<(u32, Sym), u32> = FxHashMap::default();

@@ -1,23 +1,23 @@
-//! The events of one attempt, out of what polling saw and what accounting tells.
+//! The events of one attempt, out of what polling saw and what accounting reports.
 //!
-//! * Each polled row that tells another state than the one before is an event with that state. A
-//!   second observer's row that tells the state that is already known is none.
-//! * Slurm also tells times of what nobody saw happen: `squeue` shows when a job that runs or has
+//! * Each polled row that has another state than the one before is an event with that state. A
+//!   second observer's row that has the state that is already known is none.
+//! * Slurm also reports times of what nobody saw happen: `squeue` shows when a job that runs or has
 //!   ended was submitted and started, accounting knows that and the end of all. Where the submit
 //!   time (PENDING), the start (RUNNING) or the end (the ended state) is known, the polled event of
 //!   that kind gets it as `reported_ns`; when polling missed the change, an event is added
-//!   ([`Event::polled`] is false) whose source is what told the time. What accounting tells comes
-//!   before what `squeue` tells.
+//!   ([`Event::polled`] is false) whose source is what reported the time. What accounting reports
+//!   comes before what `squeue` reports.
 //! * When polling saw another ended state than the record of accounting has, that one stays and the
 //!   record's comes after it.
 //! * `LEFT` is an event only while no ended state is known, neither from polling nor from
 //!   accounting; a row `left` after which the same attempt was seen again was no leaving. It has
-//!   the end that a row before it told (COMPLETING).
+//!   the end that a row before it reported (COMPLETING).
 //! * What changes while the state does not is an event HELD, RELEASED or CHANGED, with the names of
 //!   what changed. A job that is held when it is first seen is HELD in the interval of that. They
 //!   stand where they were observed, between the events of states.
 //! * A job that could begin later than it was submitted (begin time, dependency, hold) is ELIGIBLE
-//!   then, where Slurm tells that time.
+//!   then, where Slurm reports that time.
 //! * An attempt without an end, after which the same job was submitted again, was REQUEUED.
 //!
 //! Nothing else is added.
@@ -75,7 +75,7 @@ pub struct Event {
     pub node_list: Option<Sym>,
     /// Transition of the XES lifecycle model.
     pub lifecycle: Lifecycle,
-    /// Whether a poll saw the change. Otherwise Slurm told later when it had been.
+    /// Whether a poll saw the change. Otherwise Slurm reported later when it had been.
     pub polled: bool,
     /// What else changed: names of columns of `job_states`, or `dependency`.
     pub changed: Option<Sym>,
@@ -132,12 +132,12 @@ pub(crate) struct Outcome {
     pub ended_ns: Maybe,
     pub left_ns: Maybe,
     pub ran: bool,
-    /// Start and end that accounting tells, to stand for the attempt.
+    /// Start and end that accounting reports, to stand for the attempt.
     pub start_ns: Maybe,
     pub end_ns: Maybe,
 }
 
-/// All facts about one attempt as one, in the order in which they were told.
+/// All facts about one attempt as one, in the order in which they were reported.
 fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
     let (first, rest) = facts.split_first()?;
     let mut all = *first;
@@ -192,7 +192,7 @@ fn by_observation(seen: &[Seen]) -> Option<Vec<Seen>> {
     Some(keyed.into_iter().map(|(_, s)| s).collect())
 }
 
-/// A time that Slurm tells, and what told it.
+/// A time that Slurm reports, and what reported it.
 #[derive(Clone, Copy)]
 struct ReportedTime {
     time: Maybe,
@@ -321,7 +321,7 @@ fn eligible(made: &mut Vec<Event>, submit_ns: Maybe, seen: &[Seen], record: Opti
     let by_record = record.filter(|fact| fact.eligible_ns.is_known()).map(|fact| ReportedTime::by_record(fact, fact.eligible_ns));
     let by_poll = || seen.iter().rev().find(|s| s.eligible_ns.is_known()).map(|s| ReportedTime::by(s, s.eligible_ns));
     let Some(told) = by_record.or_else(by_poll) else { return };
-    // Slurm also tells when a job is to become eligible (a begin time).
+    // Slurm also reports when a job is to become eligible (a begin time).
     let is_later = submit_ns.get().zip(told.time.get()).is_some_and(|(submit, time)| submit < time && time <= told.observed_at_ns);
     if is_later {
         let is_waiting = |e: &&Event| state::phase(context.strings.get(e.state)) == Phase::Waiting;
@@ -415,7 +415,7 @@ fn tell_end(made: &mut [Event], at: usize, time: Maybe, phase: impl Fn(Sym) -> P
 }
 
 /// Slurm's end of a job is when COMPLETING begins; what comes later is its own cleaning up. An end
-/// that was seen after COMPLETING lies in the interval of that, when Slurm tells it. So does the
+/// that was seen after COMPLETING lies in the interval of that, when Slurm reports it. So does the
 /// end of a job of which nothing was seen before.
 fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym) -> Phase) {
     if end.is_seen_late() {

@@ -9,7 +9,7 @@
 //! observers, the files that were imported, and the tables `task_runs` and those of imported logs.
 //!
 //! What is refused: a dataset that somebody else writes, until that is over. Hosts that are being
-//! traced are passed over and told.
+//! traced are passed over and reported.
 
 use flowmine_dataset::{Dataset, DatasetError, Leaf, Pruned, Role, Transaction, Writer};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};

@@ -557,7 +557,7 @@ impl Task<'_> {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         file.read_exact_at(&mut bytes, range.start).map_err(|error| error.to_string())?;
         let (metadata, size) = (self.chunk, bytes.len());
-        // polars does not tell the size of a dictionary, which can only be the first page.
+        // polars does not say the size of a dictionary, which can only be the first page.
         if rows > 0 && first_page_size(&bytes).is_none_or(|size| size > LARGEST_PAGE as u64) {
             return Err(format!("its first page is damaged or larger than {LARGEST_PAGE} bytes"));
         }

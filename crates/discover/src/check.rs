@@ -362,7 +362,7 @@ fn all_givers(task: u32, gave: &FxHashMap<u32, Vec<u32>>) -> FxHashSet<u32> {
     known
 }
 
-/// What is told of files one by one.
+/// What is reported of files one by one.
 fn files(run: &RunGraph, ancestors: &mut Ancestors<'_>, findings: &mut Vec<Finding>) {
     undeclared(run, findings);
     never_read(run, findings);

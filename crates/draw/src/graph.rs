@@ -65,7 +65,7 @@ pub struct Node {
     pub fill: String,
     /// The mark on the box, by which it stands out.
     pub mark: Mark,
-    /// Whether what is told of it is uncertain: its border is dashed.
+    /// Whether what is known of it is uncertain: its border is dashed.
     pub unsure: bool,
     /// All that is known, in lines, for those who point at it.
     pub title: Vec<String>,

@@ -119,7 +119,7 @@ mod tests {
             }
         }
         assert_eq!(btf.member("scratch", "tail").unwrap().bits as usize, wire::HEAD * 8);
-        // No map and no function of the object names `wire_totals`, so that its BTF does not tell of
+        // No map and no function of the object names `wire_totals`, so that its BTF does not describe
         // it: a kind in eight bytes, a key, a value.
         let (_, totals) = wire::totals::LAYOUT;
         let (key, value) = (8, 8 + wire::totals_key::SIZE);

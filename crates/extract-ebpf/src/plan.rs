@@ -4,12 +4,13 @@ use flowmine_trace::probe::{Check, Verdict};
 
 use crate::facts::{Facts, Try, capability};
 
-/// Which hooks tell the operations.
+/// Which hooks report the operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hooks {
     /// Tracepoints of system calls; files are found through their descriptors.
     Syscalls,
-    /// These, and functions of the virtual file system by fentry, which tell the files themselves.
+    /// These, and functions of the virtual file system by fentry, which report the files
+    /// themselves.
     VfsEntry,
     /// The tracepoints and functions of `VfsEntry`, the functions by kprobes.
     VfsKprobe,
@@ -41,17 +42,17 @@ pub struct Layout {
     pub truncate_dentry: u8,
     /// Position of the request among the arguments of the submission tracepoint of io_uring.
     pub submit_request: u8,
-    /// What the completion tracepoint tells: 0 only user data, 1 the request, 2 the request and the
-    /// completion.
+    /// What the completion tracepoint reports: 0 only user data, 1 the request, 2 the request and
+    /// the completion.
     pub complete_form: u8,
-    /// sched_process_exit tells whether the thread group is dead.
+    /// Whether sched_process_exit reports whether the thread group is dead.
     pub exit_tells_group: bool,
 }
 
 /// Which programs are loaded, and how they are set up for this kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Which hooks tell the operations.
+    /// Which hooks report the operations.
     pub hooks: Hooks,
     /// Whether calls that have begun are kept in task storage and not in a hash.
     pub task_storage: bool,

@@ -1,7 +1,7 @@
 //! Who asks, and by which system call: the thread of a request, its process, and what
 //! `/proc/TID/syscall` says while it waits for our answer.
 //!
-//! The protocol tells a thread's number and the piece of work. Which call it came from (read or
+//! The protocol gives a thread's number and the piece of work. Which call it came from (read or
 //! sendfile, close or exit, the flags of the open) stands in `/proc/TID/syscall`
 //! (proc_pid_syscall(5)); that file, kept open, also notices that a number is used again. It needs
 //! the right to trace the caller, which the tracer of its own child has. Where it is refused,
@@ -121,7 +121,7 @@ impl Thread {
         std::mem::take(&mut *self.pieces.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// An operation of this thread, of which `fill` tells the rest.
+    /// An operation of this thread, of which `fill` gives the rest.
     pub(crate) fn operation(&self, op: Op, start_boot_ns: u64, fill: impl FnOnce(&mut Row)) -> Item {
         let mut row = Row {
             process: self.process.key,
@@ -196,7 +196,7 @@ impl Threads {
             if let Ok(call) = thread.call() {
                 return Some((thread, call));
             }
-            // Pieces of a thread that is gone are left with it: nobody was told how its call ended.
+            // Pieces of a thread that is gone are left with it: nobody learnt how its call ended.
             self.shard(tid).remove(&tid);
         }
         let process = processes.of_thread(tid, reporter)?;
@@ -235,7 +235,7 @@ impl Threads {
         }
     }
 
-    /// Lets go of the threads that are gone; pieces that were left are told.
+    /// Lets go of the threads that are gone; pieces that were left are reported.
     pub(crate) fn sweep(&self, mut left: impl FnMut(&Thread, Pieces)) {
         for shard in &self.shards {
             let all: Vec<_> = shard.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();

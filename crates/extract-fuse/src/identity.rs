@@ -8,8 +8,8 @@
 //! is mounted: a capability in another one says nothing of our files.
 //!
 //! Who cannot be identified (a process of another PID namespace has the number 0 here) has the user
-//! and group that the kernel tells and nothing else. What the tracer must know of a caller it reads
-//! with its own capabilities ([`with_own_capabilities`]), for no longer than that takes.
+//! and group that the kernel reports and nothing else. What the tracer must know of a caller it
+//! reads with its own capabilities ([`with_own_capabilities`]), for no longer than that takes.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -150,7 +150,7 @@ struct User {
 
 /// The supplementary groups of this thread.
 fn groups() -> Vec<libc::gid_t> {
-    // SAFETY: the buffer has the room that is told.
+    // SAFETY: the buffer has the room that is stated.
     unsafe {
         let mut groups = vec![0; usize::try_from(libc::getgroups(0, std::ptr::null_mut())).unwrap_or(0)];
         let n = libc::getgroups(groups.len() as libc::c_int, groups.as_mut_ptr());
@@ -260,7 +260,7 @@ impl Identity {
             libc::unshare(libc::CLONE_FS);
             libc::umask(0);
         }
-        // What a thread has is what the one had that has started it. Where that cannot be told, all of it has to be set.
+        // What a thread has is what the one had that has started it. Where that is not known, all of it has to be set.
         let unknown = Sets { effective: u64::MAX, permitted: own.permitted, inheritable: 0 };
         CAPABILITIES.set(Some(sets(0).unwrap_or(unknown)));
         Identity { own, now: None, caller: None, status: None, umask: 0 }
@@ -348,14 +348,14 @@ impl Identity {
         force_effective(self.own.permitted).map_err(|_| libc::EPERM)?;
         let before = self.now.take();
         let same_groups = before.as_ref().is_some_and(|before| before.groups == user.groups);
-        // SAFETY: raw calls, which change this thread only; the list is as long as told.
+        // SAFETY: raw calls, which change this thread only; the list is as long as stated.
         unsafe {
             if !same_groups && libc::syscall(libc::SYS_setgroups, user.groups.len(), user.groups.as_ptr()) != 0 && !same(&user.groups) {
                 return Err(libc::EPERM);
             }
             libc::setfsgid(user.gid);
             libc::setfsuid(user.uid);
-            // No user has this number: it only tells who one is.
+            // No user has this number: it only says who one is.
             if libc::setfsgid(NOT_TOLD) as u32 != user.gid || libc::setfsuid(NOT_TOLD) as u32 != user.uid {
                 return Err(libc::EPERM);
             }
@@ -409,7 +409,7 @@ fn read_to_end(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// What `/proc/TID/status` tells of a thread's rights over files.
+/// What `/proc/TID/status` says of a thread's rights over files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Status {
     uid: u32,

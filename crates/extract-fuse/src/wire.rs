@@ -3,7 +3,7 @@
 //! that are shorter than their structure.
 //!
 //! The crate `fuser` speaks the protocol up to 7.40 but does not know `FUSE_TMPFILE`, `FUSE_SYNCFS`
-//! and `FUSE_INTERRUPT`, and does not tell a read of the program from one for a mapping
+//! and `FUSE_INTERRUPT`, and does not distinguish a read of the program from one for a mapping
 //! (`FUSE_READ_LOCKOWNER`): the same programs could then neither run nor give the same rows.
 
 use std::mem::size_of;

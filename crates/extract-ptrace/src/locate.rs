@@ -149,7 +149,7 @@ const PARTS: usize = 256;
 fn open_within(directory: &OwnedFd, path: &CString, resolve: u64) -> Option<OwnedFd> {
     // struct open_how: flags, mode, resolve.
     let how = [(PLACE | libc::O_CLOEXEC) as u64, 0, resolve];
-    // SAFETY: the path ends with a zero byte; `how` has the size that is told.
+    // SAFETY: the path ends with a zero byte; `how` has the size that is given.
     let fd = unsafe { libc::syscall(libc::SYS_openat2, directory.as_raw_fd(), path.as_ptr(), how.as_ptr(), size_of_val(&how)) };
     // SAFETY: the descriptor was just opened and belongs to nobody else.
     (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as i32) })

@@ -365,7 +365,7 @@ impl Tracer<'_> {
             if !follow && !self.wants_file_system(file_system.as_deref()) {
                 return Next::Ignore;
             }
-            // Only regular files and block devices have rows of their own: of a link, a directory, a FIFO or a socket its name is told.
+            // Only regular files and block devices have rows of their own: of a link, a directory, a FIFO or a socket its name is recorded.
             file = found.and_then(|(looked, key, _)| looked.kind().map(|_| key));
             paths = located.paths;
         }

@@ -1,4 +1,4 @@
-//! Positions of open files, as `/proc/PID/fdinfo/FD` tells them (proc_pid_fdinfo(5)).
+//! Positions of open files, as `/proc/PID/fdinfo/FD` gives them (proc_pid_fdinfo(5)).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

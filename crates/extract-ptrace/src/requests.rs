@@ -134,7 +134,7 @@ pub(crate) enum Shared {
     Descriptors,
 }
 
-/// Whether they share it; `None` when the kernel does not tell.
+/// Whether they share it; `None` when the kernel does not say.
 pub(crate) fn same(first: u32, second: u32, what: Shared) -> Option<bool> {
     let (kind, one, other) = match what {
         Shared::OpenFile(one, other) => (0, one, other),

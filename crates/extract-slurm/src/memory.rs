@@ -81,7 +81,7 @@ pub struct Memory {
 /// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes
 /// as `=XX`.
 fn in_file_name(cluster: &str) -> String {
-    // A name that is too long for a file is told by its digest.
+    // A name that is too long for a file is replaced by its digest.
     if cluster.len() > 60 {
         return Sha256::digest(cluster).iter().map(|byte| format!("{byte:02x}")).collect();
     }

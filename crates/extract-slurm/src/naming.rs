@@ -1,4 +1,4 @@
-//! Names as Slurm tells them, or pseudonyms in their place from the moment on in which they are
+//! Names as Slurm has them, or pseudonyms in their place from the moment on in which they are
 //! observed.
 //!
 //! In go names, texts and rows; out come the same, or what somebody who has a key makes of them

@@ -7,7 +7,7 @@
 //! after the poll before began, before this one ended.
 //!
 //! **Dependencies that were taken back.** Slurm shows a term no longer once it is met, and also
-//! when somebody took it back. Which it was, the same poll tells: a term whose target is still to
+//! when somebody took it back. Which it was, the same poll shows: a term whose target is still to
 //! come cannot have been met ([`Poll::finish`]). Of terms joined by `?`, one that is met removes
 //! all.
 //!
@@ -43,7 +43,7 @@ pub struct PollTime {
 }
 
 impl PollTime {
-    /// A poll at one moment, as files tell it.
+    /// A poll at one moment, as files hold it.
     pub fn at(ns: i64) -> Self {
         Self { began_ns: ns, ended_ns: ns }
     }
@@ -404,7 +404,7 @@ impl Poll<'_> {
         self.queue.jobs.get(&Key::of(record)).is_some_and(|known| known.poll == self.queue.poll)
     }
 
-    /// Ends a poll of which only the changes are known, as a log of changes tells them: what was
+    /// Ends a poll of which only the changes are known, as a log of changes has them: what was
     /// not seen is still there. With `whole`, no more changes of this time follow.
     pub fn finish_changes(mut self, whole: bool) {
         // What it waits for may have changed in a line that is still to come: nothing is known to have been taken back.
@@ -495,7 +495,7 @@ impl Poll<'_> {
     }
 }
 
-/// The row of a record that is told.
+/// The row of a record that is written.
 fn row_of<'r>(
     cluster: &'r str,
     kind: &'static str,
@@ -518,7 +518,7 @@ const DEPENDENCY: &str = "dependency";
 
 /// Whether this poll shows that a term of a job cannot have been met yet. Slurm holds a dependency
 /// met when its target has wholly ended, or has started (`after`); a target that this poll does not
-/// show tells nothing.
+/// show says nothing.
 fn is_to_come(queue: &Queue, waiting: Key, term: &Term) -> bool {
     let current = |key: Key| queue.jobs.get(&key).filter(|known| known.poll == queue.poll);
     let lives = |known: &Known| matches!(known.state, State::Pending | State::Configuring | State::Running | State::Suspended);
@@ -819,7 +819,7 @@ mod tests {
         let told = poll(&mut queue, 110, &[job(1, State::Pending, 105)]);
         assert_eq!(short(&told), "1 requeued PENDING");
         assert_eq!(told.states[0].submit_ns, Some(105 * S));
-        // Between two polls it can even run again: the submit time tells.
+        // Between two polls it can even run again: the submit time shows it.
         assert_eq!(short(&poll(&mut queue, 120, &[job(1, State::Pending, 115)])), "1 requeued PENDING");
         // A Slurm that keeps the submit time.
         poll(&mut queue, 130, &[job(1, State::Running, 115)]);
@@ -974,7 +974,7 @@ mod tests {
         // Declared again.
         let told = poll(&mut queue, 130, &[on("afterok:3(unfulfilled)"), running(3)]);
         assert_eq!(dependencies(&told), "9 afterok:3 unfulfilled");
-        // What is not in the queue any more tells nothing.
+        // What is not in the queue any more says nothing.
         let told = poll(&mut queue, 140, &[waiting(9, |_| ())]);
         assert_eq!((what(&told).as_str(), dependencies(&told).as_str()), ("3 left -", ""));
     }

@@ -132,7 +132,7 @@ pub type Attempt<'a> = (Option<String>, JobRecord<'a>);
 /// Why an output could not be read at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SacctError {
-    /// It does not begin with a header that has the columns without which nothing can be told.
+    /// It does not begin with a header that has the columns without which nothing can be known.
     #[error(
         "sacct did not print a header with JobID and State (it began with {begins:?}): is another program installed under its name, \
              or is this Slurm too old for a field?"

@@ -13,7 +13,7 @@ flowmine_schema::columns! {
     struct Fork of Process { pid, process_start_ns, started_ns, cgroup_id }
 }
 
-/// The start of a process that the source does not tell (`io-csv`).
+/// The start of a process that the source does not report (`io-csv`).
 const UNTOLD: i64 = i64::MIN;
 
 /// What is known of one generation of a process number.
@@ -30,7 +30,7 @@ struct Generation {
 pub struct Processes {
     /// By number and start; where that is not known the time of the fork stands in its place.
     known: FxHashMap<(i32, i64), Generation>,
-    /// Of numbers without told starts, when their generations were forked, in order.
+    /// Of numbers without known starts, when their generations were forked, in order.
     forks: FxHashMap<i32, Vec<i64>>,
 }
 

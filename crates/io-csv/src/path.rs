@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 use flowmine_schema::text::{decode, encode};
 
-/// What the column of the path tells.
+/// What the column of the path says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathColumn<'a> {
     /// The column is empty: no path is known.

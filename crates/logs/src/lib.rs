@@ -8,7 +8,7 @@
 //!
 //! Beside logs: a run as a graph of tasks and files ([`run_graph`]) or as it was traced
 //! ([`traced_run`]), processes and their operations ([`process_rows`], [`operations`],
-//! [`io_phases`]), and what a batch run tells in numbers ([`summary`], [`task_summary`]).
+//! [`io_phases`]), and what a batch run is in numbers ([`summary`], [`task_summary`]).
 //!
 //! ```
 //! use flowmine_logs::tables::{TableOptions, read_csv};

@@ -1,6 +1,6 @@
 //! To what the processes of a dataset belong: activities, programs, tasks, jobs, hosts.
 //!
-//! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which tells what tasks
+//! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which says what tasks
 //! are instances of, and `job_states`.
 
 use flowmine_activity_log::{Interner, NONE, Names, Processes};

@@ -266,7 +266,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// When the generations of each process number were forked, in order, for sources that tell
+    /// When the generations of each process number were forked, in order, for sources that report
     /// operations by number alone.
     fn forks(&self) -> FxHashMap<(u32, i32), Vec<(i64, u32)>> {
         let mut forks: FxHashMap<(u32, i32), Vec<(i64, u32)>> = FxHashMap::default();

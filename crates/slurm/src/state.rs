@@ -134,7 +134,7 @@ pub fn from_accounting(text: &str) -> (State, Option<i64>) {
 }
 
 /// A list of flags, as newer `squeue --json` writes states (`["RUNNING","COMPLETING"]`): the flag
-/// that tells most about now.
+/// that says most about now.
 pub fn from_flags<'a>(flags: impl IntoIterator<Item = Cow<'a, str>>) -> Option<State> {
     // The base state comes first and flags such as COMPLETING or REQUEUED after it; squeue's text shows the flag.
     let mut found: Option<State> = None;

@@ -21,7 +21,7 @@ impl Check {
         Check { what: what.into(), holds: holds.into(), found: found.into(), remedy: None }
     }
 
-    /// What would help, told only where it does not hold.
+    /// What would help, said only where it does not hold.
     #[must_use]
     pub fn or(mut self, remedy: impl Into<String>) -> Self {
         if self.holds != Some(true) {

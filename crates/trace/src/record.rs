@@ -16,9 +16,9 @@ pub struct ProcessKey {
 /// A file generation: an inode number is used again, with its generation it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileKey {
-    /// Device number as stat(2) tells it.
+    /// Device number as stat(2) gives it.
     pub device: u64,
-    /// Inode number as stat(2) tells it.
+    /// Inode number as stat(2) gives it.
     pub inode: u64,
     /// Generation of the inode; `None` where it cannot be had.
     pub generation: Option<u32>,
@@ -220,7 +220,7 @@ pub struct Sum {
     pub range: Option<(u64, u64)>,
 }
 
-/// Reads and writes of a process on an open file, added up since the last time they were told.
+/// Reads and writes of a process on an open file, added up since the last time they were reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
     /// The process whose calls are added up.
@@ -366,7 +366,7 @@ pub enum Record<'a> {
     Operation(Operation<'a>),
     /// A file that was open already.
     OpenFile(OpenFile<'a>),
-    /// Nothing more will be told of this number of an open file; it need not be remembered.
+    /// Nothing more will be reported of this number of an open file; it need not be remembered.
     FileGone(u64),
     /// Operations that were added up.
     Totals(Totals),

@@ -124,7 +124,7 @@ pub fn as_without_us() {
 /// What asks a trace to stop, and what is to be passed on.
 #[derive(Debug, Clone)]
 pub struct Stop {
-    /// Signals that are told by [`Stop::tell`].
+    /// Signals that were given to [`Stop::tell`].
     told: Arc<Bits>,
     /// Whether those of the process count.
     listens: bool,
@@ -240,7 +240,7 @@ impl Stop {
             sent = around.sent_to_us_alone(sent);
             waits = around.waiting.iter().any(|(signal, _)| *signal == libc::SIGTSTP);
         }
-        // The command is told first.
+        // The command gets its signals first.
         self.rest(all | sent, waits);
         (1..=64).filter(move |signal| sent & bit(*signal) != 0)
     }

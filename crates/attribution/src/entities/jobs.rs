@@ -53,7 +53,7 @@ pub struct KnownJobs {
 }
 
 impl KnownJobs {
-    /// Takes an attempt, as Slurm tells of it. Those at the same job come in the order in which
+    /// Takes an attempt, as Slurm reports it. Those at the same job come in the order in which
     /// they were made.
     pub fn add(&mut self, mut job: KnownJob) {
         self.by_id.entry(job.job_id).or_default().push(self.all.len() as u32);

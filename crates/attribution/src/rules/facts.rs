@@ -60,7 +60,7 @@ impl Program {
 }
 
 impl Facts {
-    /// The facts that a row of `processes` tells.
+    /// The facts that a row of `processes` gives.
     pub fn of(row: &Process<'_>) -> Self {
         let object = |text: &Option<Cow<'_, str>>| -> Vec<(String, String)> {
             let map = text.as_deref().and_then(|text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok());

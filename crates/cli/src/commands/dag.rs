@@ -2,7 +2,7 @@
 //!
 //! Of one run in which data flow was traced it is the graph of tasks and files; where nothing was
 //! traced, and of several runs together, the graph of logical tasks as engines declare it; where
-//! neither an engine nor Slurm tells of anything, that of processes.
+//! neither an engine nor Slurm reports anything, that of processes.
 
 use std::collections::BTreeSet;
 

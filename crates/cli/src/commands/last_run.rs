@@ -55,7 +55,7 @@ fn stamp(metadata: &fs::Metadata) -> Value {
     json!([metadata.len(), metadata.mtime(), metadata.mtime_nsec()])
 }
 
-/// What the last run told on standard output, and whether something was lost, when its results are
+/// What the last run wrote to standard output, and whether something was lost, when its results are
 /// those that would be made now.
 pub fn current(out: &Path, of: &Value) -> Option<(String, bool)> {
     let note: Value = serde_json::from_slice(&read_whole(fs::File::open(out.join(NOTE)).ok()?, LARGEST).ok()?).ok()?;

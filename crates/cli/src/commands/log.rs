@@ -80,9 +80,9 @@ fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
     Ok(format!("{}:{name}", TaskNotion::Run.name()))
 }
 
-/// The attribute that tells on which nodes a job ran.
+/// The attribute that says on which nodes a job ran.
 pub const NODES: &str = "node_list";
-/// The attribute that tells which job it is.
+/// The attribute that says which job it is.
 pub const JOB: &str = "job";
 
 /// The attributes by which is filtered, and those that a picture shows.
@@ -393,7 +393,7 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
     Ok(Loaded { log, lossy })
 }
 
-/// Standard input as a file: formats are told by their content, and some are read twice.
+/// Standard input as a file: formats are found by their content, and some are read twice.
 fn spool() -> anyhow::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::NamedTempFile::new().context("a temporary file for standard input")?;
     let mut buffer = vec![0; 1 << 16];

@@ -95,7 +95,7 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// What was asked for has to be told somewhere.
+/// What was asked for has to be shown somewhere.
 fn refuse_what_is_not_told(args: &Predict, format: PredictFormat) -> anyhow::Result<()> {
     let told = matches!(format, PredictFormat::Text | PredictFormat::Json);
     anyhow::ensure!(!args.details || format != PredictFormat::Text, "--details are written as svg, csv or json");

@@ -24,7 +24,7 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// The columns of `links` that tell which job a task, pod or container belongs to.
+    /// The columns of `links` that say which job a task, pod or container belongs to.
     struct BelongingRow of Link { source_type, source_scope, source, target_type, target_scope, target, target_ns, relation }
 }
 

@@ -82,7 +82,7 @@ impl Rows {
         row
     }
 
-    /// First seen by a source that tells no submit time.
+    /// First seen by a source that has no submit time.
     pub fn new_without_submit(&mut self, job: &str, state: &'static str, at: i64) -> &mut JobState<'static> {
         self.row(job, None, change::NEW, Some(state), at)
     }

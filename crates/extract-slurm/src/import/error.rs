@@ -89,7 +89,7 @@ pub enum ImportError {
     },
 }
 
-/// The most jobs that a file may tell of. All of a file's are in memory, each with less than a
+/// The most jobs that a file may describe. All of a file's are in memory, each with less than a
 /// kilobyte, while Slurm can hold some hundred thousand at once and a month of accounting is some
 /// million.
 pub const MOST_RECORDS: usize = 4_000_000;

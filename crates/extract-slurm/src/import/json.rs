@@ -89,7 +89,7 @@ impl Job {
         flowmine_schema::time::from_seconds(self.nonzero(path).filter(|&seconds| seconds > 0)?)
     }
 
-    /// A state, or the state that tells most of several.
+    /// A state, or the state that says most of several.
     pub fn states(&self, path: &[&str]) -> Vec<Cow<'static, str>> {
         match self.get(path) {
             Some(Value::String(state)) => self.decode(state).into_iter().collect(),

@@ -4,7 +4,7 @@
 //! `Host` (patterns, negation), `Match all`, `Include`, HostName, User, Port, IdentityFile,
 //! IdentitiesOnly, IdentityAgent, UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias,
 //! ConnectTimeout, ProxyJump; the first value wins, several IdentityFile lines add up. Other
-//! `Match` blocks are left out and told as warnings. ProxyJump makes a [`route`] of several hosts;
+//! `Match` blocks are left out with a warning. ProxyJump makes a [`route`] of several hosts;
 //! ProxyCommand is refused with advice. Every other keyword is passed over: it is for ssh. Errors
 //! and warnings name file and line.
 

@@ -77,7 +77,7 @@ pub fn assemble(mut columns: Columns, keys: Vec<String>) -> Result<(ActivityLog,
     Ok((log, notes))
 }
 
-/// How rows ended: numbers of transitions, and what each tells of an end.
+/// How rows ended: numbers of transitions, and what each says of an end.
 type Ends = (Vec<u32>, Vec<Status>);
 
 fn ends((codes, of): (Vec<u32>, Vec<Transition>)) -> Ends {
@@ -88,7 +88,7 @@ fn status_of(ends: Option<&Ends>, row: u32) -> Status {
     ends.and_then(|(codes, of)| of.get(codes[row as usize] as usize)).copied().unwrap_or_default()
 }
 
-/// The status of each row, nothing where no row tells one.
+/// The status of each row, nothing where no row has one.
 fn statuses(ends: Option<&Ends>, rows: impl Iterator<Item = u32>) -> Vec<Status> {
     if ends.is_none_or(|(_, of)| of.iter().all(|&status| status == Status::Unknown)) {
         return Vec::new();

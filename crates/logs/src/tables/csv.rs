@@ -13,7 +13,7 @@
 //!
 //! A row with fewer fields than there are columns misses the last ones. Rows with more (other than
 //! empty ones), of more than [`LONGEST_ROW`], or with a quote that is not closed to the end of the
-//! file or for so long are counted and told, and reading goes on in the next line.
+//! file or for so long are counted and reported, and reading goes on in the next line.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read as _};

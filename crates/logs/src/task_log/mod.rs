@@ -1,4 +1,4 @@
-//! Tasks, processes and files as event logs: what engines tell and traces show in, logs that the
+//! Tasks, processes and files as event logs: what engines report and traces show in, logs that the
 //! writers of `flowmine-eventlog` take out.
 //!
 //! In go the tables `task_runs`, `task_io`, `task_totals`, `data_flow`, `links` and `processes`.

@@ -38,8 +38,8 @@ pub(super) struct Pool {
     pub running: BTreeSet<usize>,
     /// Those of them that ask for something else than they did, or came or went.
     pub asked: BTreeSet<usize>,
-    /// What is left of it when all have all that they ask for, and since when that is told; nothing
-    /// where they have not, or where it has to be added up anew.
+    /// What is left of it when all have all that they ask for, and since when that is known;
+    /// nothing where they have not, or where it has to be added up anew.
     pub spare: Option<(f64, Poly)>,
     /// How often that was carried on since it was added up.
     pub carried: usize,

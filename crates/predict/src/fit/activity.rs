@@ -34,7 +34,7 @@ pub enum Pace {
     Files,
     /// Neither: the network, pipes, locks, sleep.
     Elsewhere,
-    /// Nothing was traced that would tell.
+    /// Nothing was traced that would show it.
     Unknown,
 }
 
@@ -92,7 +92,7 @@ impl Activity {
             (0..run.tasks.len()).filter(|at| run.tasks[*at].activity == name).map(|at| Seen { run, at }).collect::<Vec<_>>()
         };
         let all: Vec<Seen<'_>> = runs.iter().flat_map(of_run).collect();
-        // What was traced tells more than what was not, and waiting for a stream is no work.
+        // What was traced says more than what was not, and waiting for a stream is no work.
         let best = [
             |task: &TracedTask| task.traced && !task.inputs.iter().any(|input| input.streamed),
             |task: &TracedTask| task.traced,
@@ -123,7 +123,7 @@ pub(super) fn size(task: &TracedTask) -> f64 {
     if read > 0.0 { read } else { written_bytes(task) }
 }
 
-/// Bytes that a task wrote, those that several read counted once as far as that can be told.
+/// Bytes that a task wrote, those that several read counted once as far as that can be known.
 pub(super) fn written_bytes(task: &TracedTask) -> f64 {
     let last = |curve: &Curve| curve.last().map_or(0.0, |last| last.1);
     task.written.unwrap_or_else(|| task.outputs.iter().map(|output| last(&output.written)).sum())

@@ -114,7 +114,7 @@ impl Made<'_> {
                 return seen * self.options.inputs_times;
             }
             let share = learnt.inputs.get(&role(self.run, input.from)).map_or(1.0, |end| end.share);
-            // Without traces of the writer what was told of the reader counts.
+            // Without traces of the writer what is known of the reader counts.
             let given = self.given(input.from as usize, at);
             given.map_or(seen, |given| given * if share > 0.0 { share } else { 1.0 })
         };

@@ -79,7 +79,7 @@ impl Small {
     }
 
     /// Puts older ones before these, as long as they are not too many. Those that are too many are
-    /// told in `lost`.
+    /// counted in `lost`.
     pub(super) fn put_before(&mut self, older: Self, lost: &mut Counts) {
         self.hosts.put_before(older.hosts);
         self.losses.put_before(older.losses);
@@ -289,7 +289,7 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
                     locked(unwritten).because(error.into());
                 }
                 locked(unwritten).counts.add_all(dropped);
-                // What could not be merged stays as it is: no row is lost by it, and a disk that takes nothing is told of what is written.
+                // What could not be merged stays as it is: no row is lost by it, and a disk that takes nothing is reported because of what is written.
                 let _ = merging.go_on(&mut writer);
                 if given_back.elapsed() >= GIVE_BACK_EVERY {
                     give_back();

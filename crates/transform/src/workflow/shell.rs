@@ -1,4 +1,4 @@
-//! The commands of a shell script, as far as they can be told without running it: words with their
+//! The commands of a shell script, as far as they can be known without running it: words with their
 //! places, what is quoted, what is substituted into what.
 //!
 //! Nothing is expanded. A word that holds a variable, a substitution or a pattern has no literal
