@@ -83,7 +83,8 @@ pub enum Status {
     Unfinished,
 }
 
-/// Who counted the bytes of an instance. Numbers of different origin are never added unsaid.
+/// Who counted the bytes of an instance. Numbers of different origin are never added without saying
+/// so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BytesFrom {
     /// No bytes are known.

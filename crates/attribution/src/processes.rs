@@ -1,7 +1,7 @@
 //! The live processes of a host: what is known of each, what it did, and to whom it belongs.
 //!
 //! A process is a number and its start: two with the same number are two. A source that does not
-//! tell starts (`io-csv`) has the time of the fork in their place, and the generation that was
+//! report starts (`io-csv`) has the time of the fork in their place, and the generation that was
 //! forked last has the operations. A process is resolved some seconds after its end, when the rows
 //! of all that it forked have been read; its memory is then free but for what its live children
 //! inherit.

@@ -145,7 +145,7 @@ fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
         let ended = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)).ends_attempt());
         let resized = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)) == Phase::Resizing);
         if ended(all.state) && fact.state.is_some() && !ended(fact.state) && !resized(fact.state) && !resized(all.state) {
-            // An older answer that was taken in later: the attempt has ended all the same.
+            // An older answer that was imported later: the attempt has ended all the same.
             all.start_ns = all.start_ns.or(fact.start_ns);
             continue;
         }

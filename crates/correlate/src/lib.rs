@@ -66,7 +66,7 @@
 //! rows of different jobs arrive: the same rows give the same result. Events are never invented:
 //! each stands for a row, or for a time that accounting reports. Rows go through rules first
 //! (`flowmine-privacy`: names as codes, columns left out). What does not fit in memory at once is
-//! dealt out into [`parts`] of whole components.
+//! divided into [`parts`] of whole components.
 //!
 //! **Errors.** A [`CorrelateError`] says that the dataset or a temporary file could not be read or
 //! written, or that there is more than 32 bits can count. Tables are written in one transaction:

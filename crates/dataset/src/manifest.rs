@@ -22,7 +22,7 @@ pub struct Manifest {
     /// Names of the traced hosts, sorted.
     #[serde(default)]
     pub hosts: BTreeSet<String>,
-    /// Files that were imported, so that none is taken in twice.
+    /// Files that were imported, so that none is imported twice.
     #[serde(default)]
     pub imports: Vec<Import>,
 }

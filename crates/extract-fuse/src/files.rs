@@ -391,7 +391,7 @@ fn copied_size(request: &Request<'_>, length: u64) -> u64 {
     call.and_then(|call| call.size()).unwrap_or(length)
 }
 
-/// The flags for the file underneath: what the kernel above has dealt with is left out.
+/// The flags for the file underneath: what the kernel above has done already is left out.
 fn underneath(flags: u32) -> i32 {
     let without = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
     ((flags & !FMODE_EXEC) as i32 & !without) | libc::O_CLOEXEC

@@ -132,8 +132,8 @@ impl Processes {
         reporter.send(Item::Process(Box::new(ProcessNews { process: process.key, at_boot_ns, change, facts, counters })));
     }
 
-    /// Reports what the live ones have used and which have ended. The end of the command is told by
-    /// who waits for it.
+    /// Reports what the live ones have used and which have ended. The end of the command is
+    /// reported by who waits for it.
     pub(crate) fn sweep(&self, reporter: &Reporter) {
         let command = self.command.load(Ordering::Relaxed);
         let mut ended = Vec::new();

@@ -1,4 +1,4 @@
-//! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, tell
+//! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, report
 //! what was done, and answer.
 //!
 //! There are as many threads as requests that wait, up to [`Room::workers`]: programs that run

@@ -2,7 +2,7 @@
 //!
 //! Tables of descriptors are kept as processes share and copy them. What the tracer saw being
 //! opened, duplicated, inherited and closed is known; any other descriptor is looked at when it is
-//! first used: if its file is open somewhere else among the traced, kcmp(2) tells whether it is the
+//! first used: if its file is open somewhere else among the traced, kcmp(2) says whether it is the
 //! same open file, passed over a socket or by another way. Where kcmp(2) is not allowed, such a
 //! descriptor has no number, because none can be known.
 

@@ -1,6 +1,6 @@
 //! Files that others recorded into a dataset: what `flowmine import squeue` does.
 //!
-//! In go paths; each file is recognised ([`crate::import`]), and taken in as if it had been
+//! In go paths; each file is recognised ([`crate::import`]), and imported as if it had been
 //! observed live: queues in the order of their times through the same comparison, accounting as
 //! facts. A file whose bytes were imported before is skipped, so that repeating an import doubles
 //! nothing. Rows and the list of imported files change in the same transaction.

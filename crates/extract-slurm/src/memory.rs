@@ -2,7 +2,7 @@
 //!
 //! `squeue-CLUSTER.json` says when the queue was last looked at and which job table belongs to it;
 //! `squeue-CLUSTER.parquet` is the queue itself; `sacct-CLUSTER.parquet` is what accounting has
-//! told. They change in the same transaction as the tables.
+//! reported. They change in the same transaction as the tables.
 
 use flowmine_dataset::{Dataset, DatasetError, Transaction};
 use flowmine_schema::tables::JobState;

@@ -332,7 +332,7 @@ impl Poll<'_> {
     }
 
     /// Remembers the array's list and the dependencies, and writes a row for each term that is new
-    /// or in another state. Tells which terms are no longer shown.
+    /// or in another state. Returns which terms are no longer shown.
     fn update_more(&mut self, key: Key, record: &JobRecord<'_>) -> Vanished {
         let mut vanished = Vanished { key, row: None, terms: Vec::new(), one_suffices: false };
         let tasks = match &record.job {

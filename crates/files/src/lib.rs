@@ -202,7 +202,7 @@ impl Folder {
         Ok(Self { file: File::from(fd), path: self.path.join(name.as_ref()), owner: self.owner })
     }
 
-    /// A folder in it, made with these permissions (less the umask) where there is none. Tells
+    /// A folder in it, made with these permissions (less the umask) where there is none. Returns
     /// whether it was made.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ macro_rules! names {
 names! {
     /// What was done to a file.
     pub enum Op {
-        /// A file was opened: open(2) and its kin.
+        /// A file was opened: open(2) and its variants.
         Open = "open",
         /// Bytes were read from a file.
         Read = "read",
@@ -55,17 +55,17 @@ names! {
         Write = "write",
         /// A descriptor was closed by a call.
         Close = "close",
-        /// unlink(2) and kin.
+        /// A name was removed: unlink(2) and its variants.
         Delete = "delete",
-        /// rename(2) and kin.
+        /// A name was changed: rename(2) and its variants.
         Rename = "rename",
-        /// link(2) and kin.
+        /// Another name was given: link(2) and its variants.
         Link = "link",
-        /// truncate(2), ftruncate(2).
+        /// A file was cut or made longer: truncate(2), ftruncate(2).
         Truncate = "truncate",
-        /// fallocate(2).
+        /// Room was reserved, or a range changed: fallocate(2).
         Allocate = "allocate",
-        /// fsync(2), fdatasync(2), sync_file_range(2).
+        /// What was written was put on the disk: fsync(2), fdatasync(2), sync_file_range(2).
         Sync = "sync",
         /// mmap(2) of a file; which of its bytes are used is not known.
         Mmap = "mmap",
@@ -77,15 +77,15 @@ names! {
 names! {
     /// By which call bytes were moved.
     pub enum Via {
-        /// The call that `op` names, or one of its kin.
+        /// The call that `op` names, or one of its variants.
         Call = "call",
-        /// copy_file_range(2).
+        /// copy_file_range(2): from file to file in the kernel.
         CopyFileRange = "copy_file_range",
-        /// sendfile(2).
+        /// sendfile(2): from a file to another descriptor.
         Sendfile = "sendfile",
-        /// splice(2).
+        /// splice(2): from or to a pipe.
         Splice = "splice",
-        /// io_uring(7).
+        /// A request of io_uring(7).
         IoUring = "io_uring",
     }
 }

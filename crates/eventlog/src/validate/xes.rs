@@ -326,7 +326,7 @@ impl Walk<'_, '_, '_> {
                         self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
                             format!("{name} stands behind the first event; a trace's attributes stand before")
                         });
-                        // It counts with nothing: the trace's attributes were dealt with.
+                        // It counts with nothing: the trace's attributes were looked at before.
                         self.keys.clear();
                     }
                     self.attribute(kind, Level::Trace)?;

@@ -4,7 +4,7 @@
 //!
 //! Airflow 2 says how the attempt ended (`Marking task as SUCCESS.`). Airflow 3 says it only of
 //! failures and, since 3.2, by what it does after the task (`::group::Post Execute`); an attempt of
-//! which neither is told is `unknown`. What the task prints is in the log too: only lines of
+//! which neither is logged is `unknown`. What the task prints is in the log too: only lines of
 //! Airflow's own loggers count, and of a shell command's exit codes the last.
 
 use std::io::{self, BufRead};

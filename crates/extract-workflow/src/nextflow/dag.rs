@@ -575,7 +575,7 @@ impl Graph {
     }
 
     /// What is certain of the column `parents`, after it was compared with what work directories
-    /// tell; `None` where nothing is.
+    /// say; `None` where nothing is.
     pub fn certain(&self, rows: &[Row], known: &Known<'_>, diagnostics: &mut Diagnostics) -> Option<Certain> {
         let run_of = known.run_of;
         let processes = self.processes();

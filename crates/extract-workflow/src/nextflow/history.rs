@@ -74,7 +74,7 @@ fn parse(line: &str) -> Option<Launch> {
 }
 
 /// The one run in which all of this can have happened, by the same clock. A run of which no end is
-/// told can have gone on for ever, so it is taken only when no other fits.
+/// known can have gone on for ever, so it is taken only when no other fits.
 pub fn run_of(launches: &[Launch], first: NaiveDateTime, last: NaiveDateTime) -> Option<&Launch> {
     let begun = || launches.iter().filter(|launch| launch.launched - SLACK <= first);
     let mut ended = begun().filter(|launch| launch.ended.is_some_and(|ended| last <= ended + SLACK));

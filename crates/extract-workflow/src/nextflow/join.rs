@@ -1,7 +1,7 @@
 //! What log, trace files and work directories say of the same attempt becomes one row.
 //!
 //! They are joined by the hash, and by number and name where only the beginning of the hash is
-//! told. A run that was resumed has the hashes of the run before among its cached tasks; a trace
+//! known. A run that was resumed has the hashes of the run before among its cached tasks; a trace
 //! file therefore belongs to the run that executed what it says was executed, and a work directory
 //! to the run that executed the task.
 

@@ -39,7 +39,7 @@ pub fn surely_same(a: &str, b: &str) -> bool {
     a.len().min(b.len()) > SHOWN && can_be_same(a, b)
 }
 
-/// Whether two names can be of the same task. An error in which Nextflow had no name yet tells the
+/// Whether two names can be of the same task. An error in which Nextflow had no name yet names the
 /// process alone.
 pub fn names_agree(a: &str, b: &str) -> bool {
     let is_process = |short: &str, long: &str| process_and_tag(long).0 == short;

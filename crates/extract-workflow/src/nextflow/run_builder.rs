@@ -45,7 +45,7 @@ pub struct RunBuilder {
     is_ending: bool,
     /// Whether the log's last words were read.
     pub has_end: bool,
-    /// A task that an exception reported first, before it had a hash, until the report on it tells
+    /// A task that an exception reported first, before it had a hash, until the report on it gives
     /// its whole name.
     nameless: Option<usize>,
     pub stats: Option<(u64, String)>,

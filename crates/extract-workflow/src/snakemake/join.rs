@@ -245,7 +245,7 @@ impl Joined {
         records.filter(fits).collect()
     }
 
-    /// Gives records to the attempts that ended when they did, the last of them. Tells which were
+    /// Gives records to the attempts that ended when they did, the last of them. Returns which were
     /// given.
     fn join_records(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, zones: &[Zone], sources: &[Source]) -> Vec<bool> {
         let mut nearest: Vec<Option<(i64, usize)>> = vec![None; self.records.len()];

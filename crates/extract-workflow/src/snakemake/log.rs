@@ -554,7 +554,7 @@ impl Reading {
     }
 
     /// The only attempt that has not ended and is of a rule, with these outputs where they are
-    /// told.
+    /// known.
     fn end_of_rule(&mut self, rule: Option<&str>, outputs: &[String]) -> Option<usize> {
         let (job, at) = self.running(rule, outputs)?;
         self.open.get_mut(&job)?.retain(|other| *other != at);

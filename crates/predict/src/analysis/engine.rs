@@ -11,7 +11,7 @@ use crate::check::{Supply, Workflow};
 use crate::error::PredictError;
 use crate::functions::Poly;
 
-/// More settlings of a process are refused.
+/// More computations of what limits a process are refused.
 pub(super) const MAX_SETTLINGS: u64 = 20_000_000;
 /// More pieces of progress and of shares are not kept, about a gigabyte.
 pub(super) const MAX_KEPT: u64 = 8_000_000;
@@ -31,7 +31,7 @@ pub(super) struct Engine<'a> {
     pub kept: u64,
 }
 
-/// How a shared resource is dealt out at present.
+/// How a shared resource is divided at present.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pool {
     /// Its users that run, by their number among its users.
@@ -119,7 +119,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Settles everything at one moment.
+    /// Computes everything anew that changes at one moment.
     fn still(&mut self, now: f64) -> Result<(), PredictError> {
         loop {
             while let Some(rank) = self.dirty.pop_first() {

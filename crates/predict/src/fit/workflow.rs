@@ -22,7 +22,7 @@ const CPU_SECONDS: &str = "cpu_s";
 pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options: &Options) -> Model {
     let processors: BTreeMap<&str, u32> = run.processors.iter().map(|(host, count)| (host.as_str(), *count)).collect();
     let mut made = Made { run, learnt, options, processors, written: vec![0.0; run.tasks.len()], pools: BTreeMap::new() };
-    // Sizes of outputs hang on those of inputs: tasks come after those whose output they read.
+    // Sizes of outputs depend on those of inputs: tasks come after those whose output they read.
     let mut processes: Vec<Option<Process>> = vec![None; run.tasks.len()];
     for at in order(run) {
         processes[at] = made.process(at);

@@ -5,7 +5,7 @@
 //! without running it is a task; in the new script it submits a job script of ours in that one's
 //! place, and all else stays as it is, byte for byte. A job declares no files: lines
 //! `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the job script declare them. What cannot be
-//! told stays, and is noted with its place.
+//! known stays, and is noted with its place.
 
 use std::collections::HashMap;
 
