@@ -95,7 +95,7 @@ pub struct RunTask {
     pub traced: bool,
     /// Whether it was not run because an earlier result was taken.
     pub cached: bool,
-    /// Whether it failed.
+    /// Whether it ended otherwise than completed.
     pub failed: bool,
     /// The host on which it ran, where there is one only.
     pub host: Option<String>,

@@ -20,7 +20,7 @@ pub struct TracedRun {
     pub left_out: RunLeftOut,
 }
 
-/// What could not be used.
+/// How many tasks of the run could not be used, and why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunLeftOut {
     /// Tasks without a start or an end, and without a run time.

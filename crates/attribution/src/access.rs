@@ -109,7 +109,7 @@ struct Stream {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Step {
-    /// Where the last one began and ended.
+    /// Where in the file the last transfer began and ended, in bytes.
     before: Option<(i64, i64)>,
     /// How far from its predecessor it began.
     stride: Option<i64>,

@@ -56,7 +56,7 @@ impl FileKey {
     }
 }
 
-/// In place of what is not known.
+/// Stands in place of a number that is not known.
 pub const UNTOLD: i64 = i64::MIN;
 
 /// What a process did to a file in one epoch.

@@ -19,7 +19,7 @@ pub struct Links<'l> {
     listener: &'l mut dyn Listener,
     rows: Builder<Link<'static>>,
     written: u64,
-    /// Of each task, as what it ran: said once.
+    /// Of each task what it ran as (type, scope and id in one text), so that each is said once.
     ran_as: FxHashSet<(u32, String)>,
 }
 

@@ -138,7 +138,7 @@ pub struct Processes {
     engines: Vec<Rc<Run>>,
 }
 
-/// Where operations of a process go.
+/// The process to which operations belong, as far as it is known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessSlot {
     /// A process that is in memory.

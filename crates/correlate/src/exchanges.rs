@@ -40,7 +40,7 @@ pub(crate) static NONE: Exchanges = Exchanges { joined: Vec::new(), oldest: Vec:
 pub struct Exchanges {
     /// The oldest submission of each component in a group with others, in order, and the group.
     joined: Vec<(SubmissionName, u32)>,
-    /// Of each group the oldest submission.
+    /// For each group its oldest submission, by which the group is named.
     oldest: Vec<SubmissionName>,
     any: bool,
 }

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub struct Sym(NonZeroU32);
 
 impl Sym {
-    /// Its place among all texts, from 0.
+    /// The text's place among all texts, from 0.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -59,7 +59,7 @@ impl StringsBuilder {
     }
 }
 
-/// From provisional to final numbers.
+/// The final number of each text, by its provisional number.
 #[derive(Debug)]
 pub struct Renumbering(Vec<Sym>);
 

@@ -117,7 +117,7 @@ fn is_one(jobs: &Jobs) -> impl Fn(&usize) -> bool + '_ {
 
 /// What is gathered of the parts for one notion.
 struct OfNotion<'n> {
-    /// Its place among the notions.
+    /// The notion's place in the list of notions.
     place: i64,
     notion: &'n dyn CaseNotion,
     /// Cases that lie within one part, counted.

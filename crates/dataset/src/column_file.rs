@@ -102,7 +102,7 @@ pub struct Chunk {
 /// The cells of a column that have values.
 #[derive(Debug)]
 struct Cells {
-    /// In which row of the chunk each is.
+    /// The row of each value, counted within the chunk.
     rows: Vec<u32>,
     values: Values,
 }

@@ -31,7 +31,7 @@ flowmine_schema::table! {
     }
 }
 
-/// Beside those of [`tables::ALL`].
+/// The tables of these tests, beside those of [`tables::ALL`].
 pub(crate) const TABLES: &[tables::TableDef] = &[tables::TableDef::of::<Seen<'static>>()];
 
 fn link(n: i64) -> Link<'static> {

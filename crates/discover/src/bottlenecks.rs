@@ -27,7 +27,7 @@ use serde::Serialize;
 use crate::about::About;
 use crate::stats::percentile;
 
-/// From where on something is a finding.
+/// Thresholds from which on something is a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Options {
     /// Share of the running time in reads and writes from which on it is a finding, 0 to 1.

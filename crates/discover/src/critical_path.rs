@@ -273,7 +273,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
 /// The tasks that have times, of which the path is computed.
 struct Chosen<'r> {
     tasks: Vec<&'r RunTask>,
-    /// Which task of the run each of them is.
+    /// For each of them its number among the tasks of the run.
     of_run: Vec<u32>,
     /// Where each task of the run is among them.
     place: Vec<Option<u32>>,

@@ -52,7 +52,7 @@ pub struct DottedChart {
     pub about: About,
     /// The order of the rows.
     pub sort: Sort,
-    /// What times are: of dots and of the axis.
+    /// Which time the dots and the axis show.
     pub time: Time,
     /// The names of activities, by their numbers in the log.
     pub activities: Names,
@@ -62,7 +62,7 @@ pub struct DottedChart {
     pub rows: Names,
     /// The first moment of each row's case, UTC nanoseconds since 1970.
     pub first_ns: Vec<i64>,
-    /// By row, then in the order of starts.
+    /// The dots, ordered by row, then by start.
     pub dots: Vec<Dot>,
     /// Whether some dot has a start and an end.
     pub intervals: bool,
@@ -81,7 +81,7 @@ pub struct Dot {
     pub activity: u32,
     /// Its start or only moment: UTC nanoseconds since 1970, or since the case's first moment.
     pub start_ns: i64,
-    /// Its end, where both are known.
+    /// Its end, counted like `start_ns`; `None` unless start and end are known.
     pub end_ns: Option<i64>,
 }
 

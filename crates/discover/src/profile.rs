@@ -74,7 +74,7 @@ pub const NO_PROCESS: &str = "(process not known)";
 pub const OTHERS: &str = "(others)";
 
 impl<'p> Builder<'p> {
-    /// For the operations of these processes.
+    /// A builder for the operations of these processes.
     pub fn new(processes: &'p Processes, mut groups: Groups, options: Options) -> Self {
         let mut left_out = LeftOut::default();
         if groups.names.len() > options.most_groups {

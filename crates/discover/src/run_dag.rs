@@ -27,7 +27,7 @@ type LastWritten = (i64, u32, u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Nothing: each by itself, folded.
+    /// By nothing: each is a node of its own, and equal ones are folded.
     #[default]
     Each,
     /// The job in which they ran.
@@ -363,7 +363,7 @@ struct Access {
     version: u32,
     write: bool,
     bytes: i64,
-    /// Of a writer: what it read back.
+    /// For a writer the bytes that it read back of what it wrote.
     back: i64,
     first_ns: Option<i64>,
     last_ns: Option<i64>,

@@ -86,9 +86,9 @@ pub struct Edge {
     pub colour: String,
     /// Width in pixels.
     pub width: f64,
-    /// Whether it is dashed.
+    /// Whether the line is dashed.
     pub dashed: bool,
-    /// Whether it has no arrowhead.
+    /// Whether the line has no arrowhead.
     pub headless: bool,
     /// The mark on the line, by which it stands out.
     pub mark: Mark,

@@ -41,12 +41,12 @@ const OPS: [Option<Op>; 13] = [
 /// Names of ways by their number in `wire.h`.
 pub(crate) const VIAS: [Via; 5] = [Via::Call, Via::CopyFileRange, Via::Sendfile, Via::Splice, Via::IoUring];
 
-/// The operation of a number.
+/// The operation with this number in `wire.h`.
 pub fn op(number: u8) -> Option<Op> {
     OPS.get(usize::from(number)).copied().flatten()
 }
 
-/// The number of an operation.
+/// The number of an operation in `wire.h`.
 pub fn op_number(op: Op) -> u8 {
     OPS.iter().position(|known| *known == Some(op)).unwrap_or(0) as u8
 }
@@ -81,7 +81,7 @@ impl Host {
     }
 }
 
-/// Makes records out of bytes.
+/// Makes records out of the bytes that the kernel side sends.
 pub struct Decoder {
     host: Host,
     /// Names of the environment variables that are kept.

@@ -56,7 +56,7 @@ fn with_flights(task_storage: bool) -> Vec<u8> {
     bytes
 }
 
-/// Where which word is to be written.
+/// Offsets in the object, and the words to write there, that make the table of flights a hash.
 fn as_hash(elf: &[u8]) -> Option<[(usize, u32); 2]> {
     let (from, length) = section(elf, b".BTF")?;
     let btf = Btf::parse(elf.get(from..from + length)?)?;

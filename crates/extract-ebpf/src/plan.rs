@@ -62,7 +62,7 @@ pub struct Plan {
     pub cast: Option<u32>,
     /// Iterators read in what is there when tracing starts.
     pub iterators: bool,
-    /// Where the arguments of hooks lie.
+    /// Where the arguments lie that hooks read.
     pub layout: Layout,
     /// Tracepoints beside those of system calls that are there.
     pub tracepoints: Vec<String>,

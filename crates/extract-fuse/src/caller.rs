@@ -91,7 +91,7 @@ pub(crate) struct Pieces {
     pub(crate) start_boot_ns: u64,
     pub(crate) end_boot_ns: u64,
     pub(crate) offset: u64,
-    /// What the call asks for.
+    /// Bytes that the call asks for.
     pub(crate) size: u64,
     pub(crate) moved: u64,
     /// The error for which nothing was moved, as errno(3) numbers it.

@@ -29,7 +29,7 @@ pub(crate) struct Handle {
     totals: Mutex<FxHashMap<ProcessKey, Totals>>,
 }
 
-/// Where reading a directory stands.
+/// How far a directory has been read.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     /// The records that the last getdents64(2) gave.

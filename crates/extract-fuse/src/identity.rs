@@ -136,7 +136,7 @@ pub(crate) struct Own {
     /// [`NOBODY`]'s.
     all_groups: bool,
     own_namespace: Option<Namespace>,
-    /// Where the overlay is mounted.
+    /// The user namespace in which the overlay is mounted, once it is known.
     namespace: OnceLock<Namespace>,
 }
 

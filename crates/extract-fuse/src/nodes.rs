@@ -31,7 +31,7 @@ use crate::wire;
 enum Place {
     /// It is the directory of the overlay itself, at this path.
     Root(Arc<[u8]>),
-    /// By this name in a directory.
+    /// It is found by this name in a directory.
     In(Arc<Node>, Arc<[u8]>),
     /// Never by a name (`O_TMPFILE`).
     Nowhere,
@@ -351,7 +351,7 @@ impl Node {
         self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// It is now to be found by this name.
+    /// Notes that the node is found by this name from now on.
     pub(crate) fn found(&self, parent: &Arc<Node>, name: &[u8]) {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         let same =

@@ -29,7 +29,7 @@ pub(crate) struct Process {
     program: AtomicU64,
 }
 
-/// What is kept of a process.
+/// Options: which environment variables and how much of a command line are kept of a process.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptOfProcess {
     pub(crate) environment: Vec<String>,
@@ -320,7 +320,7 @@ fn program_hash(facts: &ProcessFacts) -> u64 {
 /// What a thread was doing when it closed a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// By a call, as far as can be known.
+    /// The thread closes the file by a call, as far as can be known.
     Running,
     /// In the middle of an exec, which closes what is marked so. It holds a lock then
     /// (`exec_update_lock`) that `stat`, `io`, `syscall` and more of `/proc` wait for, and

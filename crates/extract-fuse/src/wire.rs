@@ -142,7 +142,7 @@ plain! {
     pub struct IoctlIn { handle: u64, flags: u32, command: u32, argument: u64, in_size: u32, out_size: u32, }
     /// Answers a control call, `struct fuse_ioctl_out`.
     pub struct IoctlOut { result: i32, flags: u32, in_iovs: u32, out_iovs: u32, }
-    /// In front of each name of a directory.
+    /// Stands before each name of a directory, `struct fuse_dirent`.
     pub struct Dirent { ino: u64, offset: u64, name_len: u32, kind: u32, }
     /// Asks for extended attributes of a file.
     pub struct StatxIn { getattr_flags: u32, reserved: u32, handle: u64, sx_flags: u32, sx_mask: u32, }

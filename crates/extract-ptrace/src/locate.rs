@@ -47,7 +47,7 @@ impl Asker<'_> {
         }
     }
 
-    /// For us, `self` would be ourselves.
+    /// The path with `/proc/self` and what is like it replaced: for us, `self` would be the tracer.
     fn without_self(&self, path: &[u8]) -> Vec<u8> {
         let process = format!("/proc/{}", self.process);
         let thread = format!("/proc/{0}/task/{1}", self.process, self.thread);

@@ -21,7 +21,7 @@ use crate::tracer::Tracer;
 
 /// What is done with a call after its begin was seen.
 enum Next {
-    /// Its end is of no interest.
+    /// The call's end is of no interest.
     Ignore,
     /// It is stopped at its end again, for this.
     Await(What),

@@ -28,7 +28,7 @@ pub enum MemoryError {
         /// What is wrong with the file's content.
         why: String,
     },
-    /// It is gone while the rows are there.
+    /// The observer's memory is gone while the rows of its cluster are there.
     #[error(
         "the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset"
     )]

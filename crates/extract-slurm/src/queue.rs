@@ -559,7 +559,7 @@ fn is_singleton_to_come(queue: &Queue, waiting: Key) -> bool {
     queue.jobs.keys().any(|&key| key.id < waiting.id && whose(key) == Some(own))
 }
 
-/// Which job a key is of.
+/// The job that a key of the queue stands for.
 fn job_ref(key: Key, known: &Known) -> JobRef<'static> {
     match (key.task, known.het) {
         (PENDING_ARRAY, _) => JobRef::PendingArray { array: key.id, tasks: Cow::Borrowed("") },

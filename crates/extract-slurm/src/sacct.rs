@@ -144,10 +144,10 @@ pub enum SacctError {
     /// More jobs than can be held.
     #[error("sacct told of more than {} jobs at once", crate::import::MOST_RECORDS)]
     TooMany,
-    /// It ends inside a row.
+    /// The output ends inside a row.
     #[error("sacct's output ends inside row {row}: the connection was cut or sacct was ended; nothing of it is used")]
     Truncated {
-        /// From 1, the header not counted.
+        /// Number of the row, from 1; the header is not counted.
         row: u64,
     },
 }

@@ -128,10 +128,10 @@ pub enum SqueueError {
         /// The first bytes, made visible.
         begins: String,
     },
-    /// It ends inside a record.
+    /// The output ends inside a record.
     #[error("squeue's output ends inside record {record}: the connection was cut or squeue was ended; nothing of this poll is used")]
     Truncated {
-        /// From 1, the header not counted.
+        /// Number of the record, from 1; the header is not counted.
         record: u64,
     },
 }

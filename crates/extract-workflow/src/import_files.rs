@@ -24,7 +24,7 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// Of which source something is said.
+    /// The source to which a diagnostic belongs, by its SHA-256.
     struct SourceOfDiagnostic of DiagnosticRow { input_sha256 }
 }
 
@@ -167,9 +167,9 @@ fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> 
 #[derive(Default)]
 struct Chosen {
     read: Vec<(Given, Is)>,
-    /// Those of them that were read before.
+    /// Paths of those sources that were imported before.
     again: Vec<PathBuf>,
-    /// By the SHA-256 of what was imported.
+    /// SHA-256 of the imports whose rows are replaced.
     replaced: HashSet<String>,
 }
 

@@ -125,7 +125,7 @@ impl Processes {
         Ok(())
     }
 
-    /// Whose an operation at a moment is.
+    /// To whom an operation of a process at a moment belongs.
     pub fn owner(&self, pid: i32, start_ns: Option<i64>, at_ns: i64) -> Owner {
         let start = start_ns.or_else(|| {
             // The generation that was forked last has the operations.

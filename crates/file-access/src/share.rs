@@ -15,7 +15,7 @@ pub enum Use {
     Read,
     /// The task wrote the file.
     Written,
-    /// It read and wrote it.
+    /// The task read and wrote the file.
     Both,
 }
 

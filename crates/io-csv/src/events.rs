@@ -27,7 +27,7 @@ pub enum Decoded<'a> {
 /// An operation, as a line describes it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Event<'a> {
-    /// Its row, without host and trace.
+    /// Its row of `io_events`, without host and trace.
     pub row: IoEvent<'a>,
     /// Whether its path was cut, so that it has none.
     pub path_cut: bool,

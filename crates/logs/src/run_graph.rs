@@ -170,7 +170,7 @@ impl Runs {
 #[derive(Default)]
 struct Gathered {
     graph: RunGraph,
-    /// Where the task with an id is.
+    /// The place of each task in the graph, by its id.
     by_id: FxHashMap<String, u32>,
     /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls
     /// the attempt.

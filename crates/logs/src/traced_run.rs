@@ -558,7 +558,7 @@ fn thinned(curve: Curve) -> Curve {
 struct Flows {
     /// By reader and file who wrote it: the one who wrote most of what was read.
     source: FxHashMap<(u32, FileKey), u32>,
-    /// By writer and file who read it.
+    /// By writer and file the tasks that read it.
     readers: FxHashMap<(u32, FileKey), BTreeSet<u32>>,
     /// Pairs of which the reader began before the writer had written all.
     streamed: BTreeSet<(u32, u32)>,

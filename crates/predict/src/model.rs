@@ -36,10 +36,10 @@ pub struct Shared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
-    /// In equal parts for all who use it.
+    /// All who use it get equal parts.
     #[default]
     Fair,
-    /// In parts as the users' weights are.
+    /// Users get parts in proportion to their weights.
     Weighted,
     /// The highest priority first; equal priorities by weight.
     Prioritised,

@@ -26,7 +26,7 @@ pub struct Report<'a> {
     pub sensitivity: Option<Vec<Sensitivity>>,
     /// The finish where numbers are not certain.
     pub interval: Option<Interval>,
-    /// From what the model was fitted.
+    /// What the model was fitted from, if it was fitted.
     pub fitted: Option<&'a Fitted>,
 }
 

@@ -93,7 +93,7 @@ pub struct Constraint {
     pub b: Option<u32>,
     /// In how many cases it is activated: its support.
     pub activated: u64,
-    /// In how many of these it holds.
+    /// In how many of the cases that activate it the constraint holds.
     pub holds: u64,
     /// How many cases the log has.
     pub cases: u64,

@@ -21,7 +21,7 @@ pub struct TextNumbers {
     /// Ids with numbers below this are in tables.
     most: usize,
     words: Vec<(Vec<u8>, Vec<u32>)>,
-    /// Which of the words came last.
+    /// Place in `words` of the word that came last.
     last: usize,
     short: HashTable<(Short, u32)>,
     long: HashTable<(u64, u32)>,

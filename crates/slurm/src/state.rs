@@ -37,7 +37,7 @@ impl Phase {
         matches!(self, Phase::Ended | Phase::Requeued)
     }
 
-    /// Whether it comes before the job runs.
+    /// Whether a job in this phase has not begun to run.
     pub fn before_run(self) -> bool {
         matches!(self, Phase::Waiting | Phase::Configuring)
     }

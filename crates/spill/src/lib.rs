@@ -170,7 +170,7 @@ impl Sorter {
 struct Spilled {
     file: File,
     dir: Option<PathBuf>,
-    /// Where what is in `out` will be.
+    /// Offset in the file at which what is in `out` will be written.
     end: u64,
     out: Vec<u8>,
     begin: u64,

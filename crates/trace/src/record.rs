@@ -116,9 +116,9 @@ pub struct Operation<'a> {
     pub process: ProcessKey,
     /// Number of the thread that did it.
     pub tid: u32,
-    /// What was done.
+    /// What was done to the file.
     pub op: Op,
-    /// By what bytes were moved.
+    /// By which call the bytes were moved.
     pub via: Via,
     /// When the call began, in nanoseconds after boot.
     pub start_boot_ns: u64,

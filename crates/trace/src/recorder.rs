@@ -457,7 +457,7 @@ impl Recorder {
         self.writing.call(work);
     }
 
-    /// Which process the command is.
+    /// Says which process is the traced command.
     pub fn command_is(&mut self, pid: u32) {
         self.outcome.command = Some(pid);
     }

@@ -74,7 +74,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// The same run of the same engine.
+    /// Whether both are of the same run of the same engine.
     pub fn same_run(&self, other: &Task) -> bool {
         (&self.engine, &self.run_id, &self.run_name) == (&other.engine, &other.run_id, &other.run_name)
     }

@@ -3,7 +3,7 @@
 /// How far a finding can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// A last resort: it looks like it.
+    /// A last resort: what was observed makes it likely.
     Guessed,
     /// It follows from what was observed.
     Derived,

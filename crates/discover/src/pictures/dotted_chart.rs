@@ -255,7 +255,7 @@ impl Lanes {
     }
 }
 
-/// Which activities have which colour.
+/// The colours of the most frequent activities.
 struct Colours {
     /// By activity: its place among the most frequent, or `most`.
     of: Vec<u8>,

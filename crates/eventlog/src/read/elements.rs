@@ -100,7 +100,7 @@ impl<'r> Elements<'r> {
         Self { reader: Reader::from_reader(input), limits: *limits, open: 0, root_prefix: None, root_done: false, empty: false }
     }
 
-    /// Where what came last begins.
+    /// The place in the file where what came last begins.
     pub(crate) fn place(&mut self) -> Position {
         self.reader.get_mut().token()
     }

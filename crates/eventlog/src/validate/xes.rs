@@ -90,7 +90,7 @@ struct Walk<'r, 'a, 'f> {
     /// Keys and types of the global attributes: of traces, and of events.
     globals: [HashMap<String, Kind>; 2],
     classifiers: HashSet<(bool, String)>,
-    /// Of the element that is being read.
+    /// Keys of the attributes of the element that is being read.
     keys: Keys,
     /// Sets of keys that are free, to be used again for nested elements.
     spare: Vec<Keys>,

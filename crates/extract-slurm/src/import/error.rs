@@ -82,7 +82,7 @@ pub enum ImportError {
         kind: FileKind,
         /// Number of rejected rows.
         rejected: u64,
-        /// Of the first rejected one, where known.
+        /// Line of the first rejected row, where it is known.
         line: Option<u64>,
         /// Why the first was rejected.
         why: String,

@@ -111,7 +111,7 @@ const WORDS: &[&str] = &[
     "RESERVATION",
     "WCKEY",
 ];
-/// Those that may hold blanks or nothing.
+/// Names of columns of `-O` whose values may hold blanks or be empty.
 const ANY: &[&str] = &[
     "REQ_NODES",
     "EXC_NODES",

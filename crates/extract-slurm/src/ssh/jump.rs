@@ -123,9 +123,9 @@ struct Pump {
     // Before the connection: freeing a channel needs its session.
     channel: Channel,
     socket: UnixStream,
-    /// From the socket to the channel.
+    /// Bytes on their way from the socket to the channel.
     outwards: Buffer,
-    /// From the channel to the socket.
+    /// Bytes on their way from the channel to the socket.
     inwards: Buffer,
     jump: Connection,
 }

@@ -22,7 +22,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// As in the column `task_id`.
+    /// The task's id, as in the column `task_id` of `task_runs`.
     pub fn task_id(&self) -> String {
         instance(&self.task, self.map_index)
     }

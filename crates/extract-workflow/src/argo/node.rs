@@ -23,7 +23,7 @@ pub struct Node {
     pub children: Vec<String>,
     /// When it began, which tells one execution of a node from another.
     pub began: Option<i64>,
-    /// Which attempt it is by its name, from 1.
+    /// Number of the attempt, from 1, by the node's name.
     pub number: Option<i64>,
     /// Whether it did something; not where it holds others together or did not run.
     pub is_task: bool,

@@ -45,7 +45,7 @@ pub struct Joined {
     launches: Vec<Launch>,
     /// What runs are called that only a trace file describes, each with the last number behind it.
     of_traces: HashMap<String, usize>,
-    /// By the hash that Nextflow shows.
+    /// Places of rows by the hash that Nextflow shows.
     by_key: HashMap<String, Vec<usize>>,
     /// How often a source added to a row.
     pub filled: u64,

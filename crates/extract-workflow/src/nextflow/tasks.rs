@@ -76,7 +76,7 @@ impl Task {
 #[derive(Default)]
 pub struct Tasks {
     pub all: Vec<Task>,
-    /// By the hash that Nextflow shows.
+    /// Places of tasks by the hash that Nextflow shows.
     by_key: HashMap<String, Vec<usize>>,
     /// The latest task of a name, for errors that say nothing else.
     by_name: HashMap<String, usize>,

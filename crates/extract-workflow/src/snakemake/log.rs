@@ -39,7 +39,7 @@ pub struct Log {
     pub user: Option<String>,
     /// Whether jobs run where Snakemake does; `None` when the log ends before it says so.
     pub is_local: Option<bool>,
-    /// In the order in which they began.
+    /// The attempts, in the order in which they began.
     pub attempts: Vec<Attempt>,
     /// Job ids that Slurm gave, also to groups of jobs.
     pub slurm_jobs: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Attempt {
     pub job: String,
     /// Null where the rule has a message, which is then logged instead of everything else.
     pub rule: Option<String>,
-    /// By rule and wildcards, not by a message.
+    /// Whether the log describes it by rule and wildcards, and not by a message.
     pub is_described: bool,
     /// Whether it is a `localrule`.
     pub is_local_rule: bool,
@@ -148,7 +148,7 @@ struct Failure {
     rule: Option<String>,
     jobs: Vec<String>,
     message: Option<String>,
-    /// Its lines, while they are read.
+    /// Lines of the shell command, while they are read.
     shell: Option<String>,
     in_shell: bool,
     native: Option<String>,

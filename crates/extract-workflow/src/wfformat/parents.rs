@@ -18,11 +18,11 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 /// A task as an instance describes it, with what it says of its neighbours.
 #[derive(Debug, Default)]
 pub struct Described<'t> {
-    /// As in the column `task_id`.
+    /// The task's id, as in the column `task_id` of `task_runs`.
     pub id: String,
     /// The task's name; other tasks can have the same.
     pub name: &'t str,
-    /// As it refers to them; `None` where it has no list.
+    /// The tasks that it follows, as it refers to them; `None` where it has no list.
     pub parents: Option<Vec<&'t str>>,
     /// The tasks that follow it, as it refers to them; `None` where it has no list.
     pub children: Option<Vec<&'t str>>,
@@ -32,7 +32,7 @@ pub struct Described<'t> {
     pub writes: Vec<String>,
 }
 
-/// By what tasks refer to each other.
+/// By what tasks of an instance refer to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// By ids, as WfFormat since 1.5.

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::options::{ReadOptions, Unit};
 use crate::task_log::TracedJobs;
 
-/// Where a text of a job comes from.
+/// Takes one text out of an attempt, such as its account.
 type Pick = fn(&Attempt) -> Option<Sym>;
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.

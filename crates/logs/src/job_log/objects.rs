@@ -279,7 +279,7 @@ struct Part<'j> {
     depends: FxHashMap<u32, Vec<u32>>,
     first_attempts: FxHashMap<(u32, Sym), u32>,
     runs: Assignment,
-    /// Of each case the oldest submission.
+    /// For each case the number of its oldest submission.
     run_oldest: Vec<u32>,
     /// Whether a case has a declared dependency.
     run_joined: Vec<bool>,

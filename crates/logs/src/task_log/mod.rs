@@ -37,13 +37,13 @@ use rustc_hash::FxHashMap;
 pub use cases::TaskCaseLog;
 pub use notion::TaskNotion;
 
-/// Why there is no log.
+/// Why no log could be made of a dataset's tasks.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskLogError {
     /// The dataset could not be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// It could not be put together.
+    /// Jobs of the dataset could not be put together.
     #[error(transparent)]
     Correlate(#[from] CorrelateError),
     /// A temporary file could not be written or read.

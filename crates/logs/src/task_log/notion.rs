@@ -24,7 +24,7 @@ pub enum TaskNotion {
 }
 
 impl TaskNotion {
-    /// All of them, the usual one first.
+    /// All case notions of tasks, the usual one first.
     pub const ALL: [Self; 3] = [Self::Run, Self::Session, Self::Tag];
 
     /// Its name, as options have it.

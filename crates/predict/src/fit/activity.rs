@@ -85,7 +85,8 @@ const SHORT: f64 = 0.02;
 const CELLS: usize = 100;
 
 impl Activity {
-    /// Of all instances of it in these runs.
+    /// What is learnt from all instances of a logical task in these runs; nothing when there are
+    /// none.
     pub fn of<'r>(runs: &[&'r TracedRun], name: &str) -> Option<Self> {
         let of_run = |run: &&'r TracedRun| {
             let run = *run;

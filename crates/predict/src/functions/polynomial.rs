@@ -167,7 +167,8 @@ impl Poly {
         rest.rising_root(limit).filter(|x| *x <= limit)
     }
 
-    /// For a polynomial below zero at zero.
+    /// The first root above zero of a polynomial that is negative at zero. Beyond `limit` it need
+    /// not be found.
     fn rising_root(&self, limit: f64) -> Option<f64> {
         let [c, b, a, ..] = self.c;
         match self.degree {

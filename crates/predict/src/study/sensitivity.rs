@@ -4,7 +4,7 @@ use super::parameter::Parameter;
 use crate::error::PredictError;
 use crate::model::Model;
 
-/// By so much each is changed, up and down.
+/// The share by which each parameter is changed, up and down.
 const STEP: f64 = 0.01;
 /// More parameters are refused: each takes two predictions.
 const MAX_PARAMETERS: usize = 20_000;

@@ -61,7 +61,7 @@ impl Proc {
         path
     }
 
-    /// The same for a call of the system.
+    /// The same path, zero-terminated for a system call.
     pub fn c_path(&self, pid: u32, what: &str) -> CString {
         let mut path = Vec::with_capacity(40 + what.len());
         path.extend_from_slice(self.root.as_os_str().as_bytes());

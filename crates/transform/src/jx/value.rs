@@ -120,7 +120,7 @@ impl Value {
         }
     }
 
-    /// Whether it is `true`.
+    /// The value as true or false; an error, which names `what`, when it is neither.
     pub fn as_bool(&self, what: &str) -> Result<bool, Fault> {
         match &self.data {
             Data::Bool(value) => Ok(*value),

@@ -34,7 +34,7 @@ pub enum Cell {
 pub struct Bound<'a>(pub Cell, pub &'a [u8]);
 
 impl<'a> Bound<'a> {
-    /// Its text, or nothing.
+    /// The bytes of the cell's text; nothing when it is no text.
     pub fn bytes(&self) -> &'a [u8] {
         match self.0 {
             Cell::Text(from, to) => self.1.get(from..to).unwrap_or_default(),
@@ -224,7 +224,7 @@ fn sql_type(kind: ValueType) -> &'static str {
 
 struct Making<'t> {
     tables: &'t Tables,
-    /// Where a table's group is.
+    /// The place in `rows` of the group of each table.
     groups: FxHashMap<usize, usize>,
     rows: Rows,
     row: Vec<Cell>,
