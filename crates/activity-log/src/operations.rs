@@ -180,7 +180,7 @@ pub struct IoPhase {
 /// What was traced of a task or a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TracedOwner {
-    /// When its first process that was forked in the trace started.
+    /// When its first process that was forked in the trace started, in nanoseconds since 1970.
     pub first_start_ns: Option<i64>,
     /// When its processes read and wrote, in order.
     pub phases: Vec<IoPhase>,

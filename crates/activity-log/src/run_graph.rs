@@ -67,7 +67,8 @@ pub struct RunTask {
     pub work_dir: Option<String>,
     /// Number of attempts at it.
     pub attempts: u32,
-    /// When its first attempt was ready or submitted, whichever is known to be earlier.
+    /// When its first attempt was ready or submitted, whichever is known to be earlier, in
+    /// nanoseconds since 1970.
     pub first_ns: Option<i64>,
     /// When its last attempt was submitted, in nanoseconds since 1970.
     pub submitted_ns: Option<i64>,

@@ -67,21 +67,21 @@ pub struct Transfers {
     pub errors: i64,
     /// Bytes transferred, summed from what the calls returned.
     pub bytes: i64,
-    /// When the first that did not fail began.
+    /// When the first that did not fail began, in nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last that did not fail ended.
+    /// When the last that did not fail ended, in nanoseconds since 1970.
     pub last_ns: Option<i64>,
     /// Lowest offset in the file of a transfer, in bytes.
     pub offset_min: Option<i64>,
-    /// The end of the highest range.
+    /// End of the highest range of a transfer, in bytes.
     pub offset_end: Option<i64>,
-    /// Began where the one before ended.
+    /// Number of transfers that began where the one before ended.
     pub sequential: i64,
-    /// Began as far from the one before as that from its predecessor.
+    /// Number of transfers that began as far from the one before as that from its predecessor.
     pub strided: i64,
     /// Number of transfers that began elsewhere than sequential and strided ones do.
     pub random: i64,
-    /// The least that was asked for.
+    /// Smallest number of bytes asked for in one call.
     pub size_min: Option<i64>,
     /// Largest number of bytes asked for in one call.
     pub size_max: Option<i64>,

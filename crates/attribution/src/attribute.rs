@@ -165,7 +165,7 @@ struct Pass<'a, 'b, 'd> {
     totals_read: u64,
     processes: Processes,
     files: Files,
-    /// The latest time that was seen; never goes back.
+    /// The latest time that was seen, in nanoseconds since 1970; never goes back.
     now_ns: i64,
 }
 

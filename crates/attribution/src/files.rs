@@ -70,15 +70,15 @@ pub struct Step {
     pub created: bool,
     /// Bytes that the process wrote in the epoch.
     pub written: i64,
-    /// When the first write began.
+    /// When the process's first write of the epoch began, in nanoseconds since 1970.
     pub first_write_ns: Option<i64>,
-    /// When the last one ended.
+    /// When its last write of the epoch ended, in nanoseconds since 1970.
     pub last_write_ns: Option<i64>,
     /// Bytes that the process read in the epoch after it wrote.
     pub read: i64,
-    /// When the first read began.
+    /// When the first of these reads began, in nanoseconds since 1970.
     pub first_read_ns: Option<i64>,
-    /// When the last one ended.
+    /// When the last of these reads ended, in nanoseconds since 1970.
     pub last_read_ns: Option<i64>,
     /// The order of the first write among all operations.
     pub first_write_at: Order,

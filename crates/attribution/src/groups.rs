@@ -42,7 +42,7 @@ enum Id {
 struct Group {
     host: u32,
     id: Id,
-    /// When its first process started.
+    /// When its first process started, in nanoseconds since 1970.
     oldest_ns: Option<i64>,
     /// Tasks to which it may belong, each with the rule that says so and the evidence.
     claims: BTreeMap<u32, (&'static str, String)>,

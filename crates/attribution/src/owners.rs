@@ -91,13 +91,13 @@ pub struct ProcessSums {
     pub processes: i64,
     /// When the first process started, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the last one ended that has.
+    /// When the last one ended that has, in nanoseconds since 1970.
     pub ended_ns: Option<i64>,
     /// Whether some of the processes have not ended.
     pub running: bool,
-    /// CPU time in user mode.
+    /// CPU time in user mode, in nanoseconds.
     pub utime_ns: Option<i64>,
-    /// CPU time in the kernel.
+    /// CPU time in the kernel, in nanoseconds.
     pub stime_ns: Option<i64>,
     /// User ids: none yet, one, or several.
     pub uid: Option<Option<i64>>,

@@ -52,15 +52,15 @@ pub struct Traced {
     pub read_time_ns: i64,
     /// Time spent in writes, in nanoseconds.
     pub write_time_ns: i64,
-    /// When the first process started, or the task as its engine says.
+    /// When the first process started, or the task as its engine says, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the first read or write began.
+    /// When the first read or write began, in nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last one ended.
+    /// When the last read or write ended, in nanoseconds since 1970.
     pub last_ns: Option<i64>,
-    /// CPU time in user mode; `None` when that of a row is not known.
+    /// CPU time in user mode, in nanoseconds; `None` when that of a row is not known.
     pub utime_ns: Option<i64>,
-    /// CPU time in the kernel, likewise.
+    /// CPU time in the kernel, in nanoseconds; `None` likewise.
     pub stime_ns: Option<i64>,
 }
 

@@ -54,9 +54,10 @@ pub struct Attempt {
     pub activity: Sym,
     /// The ended state that it reached, if any is known.
     pub final_state: Option<Sym>,
-    /// When it ended or, when only that is known, by when it had left the queue.
+    /// When it ended or, when only that is known, by when it had left the queue, in nanoseconds
+    /// since 1970.
     pub ended_ns: Maybe,
-    /// The first poll that no longer saw it.
+    /// The time of the first poll that no longer saw it, in nanoseconds since 1970.
     pub left_ns: Maybe,
     /// Whether it is known to have run.
     pub ran: bool,
@@ -112,15 +113,15 @@ pub struct Attempt {
     pub allocated_tres: Option<Sym>,
     /// Number of GPUs.
     pub gpus: Maybe,
-    /// When it could have begun as far as its own wishes go.
+    /// When it could have begun as far as its own wishes go, in nanoseconds since 1970.
     pub eligible_ns: Maybe,
     /// Largest resident set of a task, in bytes.
     pub max_rss_bytes: Maybe,
     /// CPU time used, in nanoseconds.
     pub cpu_time_ns: Maybe,
-    /// When it started, if it did.
+    /// When it started, if it did, in nanoseconds since 1970.
     pub start_ns: Maybe,
-    /// When it ended, as Slurm says, if it did.
+    /// When it ended, as Slurm says, if it did, in nanoseconds since 1970.
     pub end_ns: Maybe,
     /// Exit code of the batch script.
     pub exit_code: Maybe,

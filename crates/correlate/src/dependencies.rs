@@ -353,7 +353,7 @@ fn by_raw_id(edges: &mut [Edge], terms: &[Term], attempts: &[Attempt], submissio
 /// One submission as singletons see it.
 struct Named {
     submission: u32,
-    /// When all its tasks had ended; `i64::MAX` when some had not.
+    /// When all its tasks had ended, in nanoseconds since 1970; `i64::MAX` when some had not.
     ended_ns: i64,
     /// Index of the submission's first singleton term, where it has one.
     term: Option<u32>,

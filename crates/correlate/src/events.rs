@@ -59,9 +59,9 @@ pub struct Event {
     pub time_ns: i64,
     /// The change happened after this time. Unknown for what no poll saw.
     pub not_before_ns: Maybe,
-    /// The change had happened at this time.
+    /// The change had happened at this time, UTC nanoseconds since 1970.
     pub observed_at_ns: i64,
-    /// When Slurm says that it happened.
+    /// When Slurm says that it happened, UTC nanoseconds since 1970.
     pub reported_ns: Maybe,
     /// Index of the attempt in [`crate::Jobs::attempts`].
     pub attempt: u32,

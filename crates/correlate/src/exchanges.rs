@@ -115,7 +115,7 @@ impl Exchanges {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Submission {
     since_ns: i64,
-    /// When one of its attempts was submitted.
+    /// When one of its attempts was submitted, in nanoseconds since 1970.
     submit_ns: Option<i64>,
     component: u32,
     /// The job, by its number in [`SortedRows`]: array tasks are jobs of their own.

@@ -73,9 +73,9 @@ pub struct Bar {
     pub activity: u32,
     /// Its case: a number in [`Gantt::cases`], or [`NONE`].
     pub case: u32,
-    /// When it was ready, if that was before its start.
+    /// When it was ready, if that was before its start, in nanoseconds since 1970.
     pub ready_ns: Option<i64>,
-    /// When it started or, where that is not known, was ready.
+    /// When it started or, where that is not known, was ready, in nanoseconds since 1970.
     pub start_ns: i64,
     /// Whether `start_ns` is its start and not when it was ready.
     pub start_is_known: bool,
@@ -83,7 +83,7 @@ pub struct Bar {
     pub staged_until_ns: Option<i64>,
     /// Its phases: the first, and one past the last of [`Gantt::phases`].
     pub phases: (u32, u32),
-    /// When it ended; of what had not ended the last moment of the log.
+    /// When it ended; of what had not ended the last moment of the log. In nanoseconds since 1970.
     pub end_ns: i64,
     /// How the instance ended.
     pub status: Status,

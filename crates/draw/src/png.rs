@@ -24,9 +24,9 @@ pub enum PngError {
     /// The picture would be too large.
     #[error("the picture would have {width}×{height} pixels, and at most {} million are drawn; take a smaller scale or a smaller picture", MOST_PIXELS / 1_000_000)]
     TooLarge {
-        /// Pixels from left to right.
+        /// Width of the picture, in pixels.
         width: u64,
-        /// Pixels from top to bottom.
+        /// Height of the picture, in pixels.
         height: u64,
     },
     /// The text is no SVG that can be drawn.

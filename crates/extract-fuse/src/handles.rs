@@ -36,7 +36,7 @@ pub(crate) struct Directory {
     pub(crate) entries: Vec<u8>,
     /// From here on it has not been handed out.
     pub(crate) at: usize,
-    /// The offset that goes with it.
+    /// The offset in the directory that goes with `at`, as getdents64(2) gave it.
     pub(crate) offset: u64,
 }
 

@@ -35,7 +35,7 @@ flowmine_schema::table! {
         submit_ns: opt_i64,
         /// Digest of what was reported.
         digest: i64,
-        /// When it ended; null while it has not.
+        /// When it ended, UTC nanoseconds since 1970; null while it has not.
         end_ns: opt_i64,
         /// Digest of the dependency that was reported; null when none was.
         dependency_digest: opt_i64,

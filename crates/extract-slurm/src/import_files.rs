@@ -54,7 +54,7 @@ pub enum ImportFilesError {
 pub struct Options {
     /// The cluster's name, whatever the files say.
     pub cluster: Option<String>,
-    /// When a queue was looked at, for files that do not say it.
+    /// When a queue was looked at, for files that do not say it, UTC nanoseconds since 1970.
     pub observed_at_ns: Option<i64>,
     /// Options for decoding the files: the zone of their times, and the separator.
     pub import: import::Options,

@@ -36,9 +36,9 @@ pub use crate::remembered::Remembered;
 /// When a poll was made, in nanoseconds on the cluster's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollTime {
-    /// When the poll began, before squeue was asked.
+    /// When the poll began, before squeue was asked, since 1970 by that clock.
     pub began_ns: i64,
-    /// When the poll ended, after squeue had answered.
+    /// When the poll ended, after squeue had answered, since 1970 by that clock.
     pub ended_ns: i64,
 }
 

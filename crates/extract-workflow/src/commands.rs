@@ -53,7 +53,7 @@ struct Ran {
     executable: Option<String>,
     /// When the process was forked, as in the column `started_ns` of `processes`.
     forked_ns: Option<i64>,
-    /// When it became its first program.
+    /// When it became its first program, in nanoseconds since 1970.
     first_exec_ns: Option<i64>,
     /// When the command began: later than it was forked where a shell waited for other commands
     /// before it became this one.
@@ -68,9 +68,9 @@ struct Ran {
 #[derive(Debug)]
 struct Inside {
     line: Option<String>,
-    /// When it became a command; null while it has not.
+    /// When it became a command, in nanoseconds since 1970; null while it has not.
     until_ns: Option<i64>,
-    /// When the last command that it forked until then had ended.
+    /// When the last command that it forked until then had ended, in nanoseconds since 1970.
     before_ns: Option<i64>,
 }
 

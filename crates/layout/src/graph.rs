@@ -80,9 +80,9 @@ pub struct Point {
 /// Where everything goes; all coordinates are within 0 to `width` and 0 to `height`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layout {
-    /// Width of the whole picture.
+    /// Width of the whole picture, in the unit of the boxes.
     pub width: f64,
-    /// Height of the whole picture.
+    /// Height of the whole picture, in the unit of the boxes.
     pub height: f64,
     /// Centre of each node, in the order of [`Graph::nodes`].
     pub nodes: Vec<Point>,

@@ -61,7 +61,7 @@ pub(super) struct Loops {
     pub reach: f64,
     /// The width of the widest label.
     pub label: f64,
-    /// The height of all loops with their labels.
+    /// The height of all loops with their labels, in the unit of the boxes.
     pub height: f64,
 }
 

@@ -49,7 +49,7 @@ impl GroupBy {
 struct Owner {
     activity: Option<String>,
     job: Option<String>,
-    /// When a job was submitted or, where that is not known, first seen.
+    /// When a job was submitted or, where that is not known, first seen, in nanoseconds since 1970.
     since_ns: Option<i64>,
 }
 

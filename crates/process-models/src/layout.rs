@@ -85,9 +85,9 @@ pub struct Edge {
 /// The diagram of a process tree: shapes and the lines between them, in pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// How wide it is, margins included.
+    /// How wide it is in pixels, margins included.
     pub width: i64,
-    /// How high it is, margins included.
+    /// How high it is in pixels, margins included.
     pub height: i64,
     /// The shapes; the first is the start, the second the end.
     pub shapes: Vec<Shape>,

@@ -26,7 +26,7 @@ pub enum JobRef<'a> {
     Het {
         /// The first component's id.
         leader: i64,
-        /// The component's number.
+        /// Number of the component, 0 for the first one.
         offset: i64,
     },
 }

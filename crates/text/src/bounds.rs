@@ -273,7 +273,7 @@ impl<R: Read> Read for Gated<R> {
 /// to a hundredth of its size. Small files may.
 #[derive(Debug, Clone, Copy)]
 pub struct Packed {
-    /// How large the packed file is.
+    /// Size of the packed file, in bytes.
     pub bytes: u64,
 }
 

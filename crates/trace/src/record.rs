@@ -103,9 +103,9 @@ names! {
 /// CPU time of a thread in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuTime {
-    /// CPU time in user mode.
+    /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// CPU time in the kernel.
+    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
 }
 
@@ -229,9 +229,9 @@ pub struct Totals {
     pub open_file: Option<u64>,
     /// The file that was read and written.
     pub file: FileKey,
-    /// When the first of them began.
+    /// When the first of them began, in nanoseconds after boot.
     pub first_boot_ns: u64,
-    /// When the last of them ended.
+    /// When the last of them ended, in nanoseconds after boot.
     pub last_boot_ns: u64,
     /// The calls that read.
     pub read: Sum,

@@ -29,7 +29,7 @@ pub struct KnownJob {
     pub job_id: i64,
     /// Submit time, UTC nanoseconds since 1970.
     pub submit_ns: Option<i64>,
-    /// When it was submitted or first seen.
+    /// When it was submitted or first seen, in nanoseconds since 1970.
     pub since_ns: i64,
     /// When the attempt started, UTC nanoseconds since 1970.
     pub start_ns: Option<i64>,

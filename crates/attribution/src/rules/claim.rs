@@ -59,7 +59,7 @@ pub struct Finding {
     pub strength: Strength,
     /// What the rule saw, as text.
     pub evidence: String,
-    /// Since when; a child that was forked before does not inherit it. `i64::MIN` when it holds for
-    /// all of the process.
+    /// Since when, in nanoseconds since 1970; a child that was forked before does not inherit it.
+    /// `i64::MIN` when it holds for all of the process.
     pub from_ns: i64,
 }

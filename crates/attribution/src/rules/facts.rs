@@ -41,7 +41,7 @@ pub struct Facts {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Program {
-    /// Since when; `None` when it was so from the beginning.
+    /// Since when, in nanoseconds since 1970; `None` when it was so from the beginning.
     pub exec_ns: Option<i64>,
     /// The program's command line, word by word.
     pub command_line: Option<Vec<String>>,

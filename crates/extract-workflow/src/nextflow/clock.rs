@@ -85,7 +85,7 @@ pub struct Clock {
 pub struct Resolved {
     first_year: i32,
     offset_s: i64,
-    /// How wrong the zone can be.
+    /// How wrong the zone can be, in nanoseconds.
     pub zone_precision_ns: i64,
 }
 

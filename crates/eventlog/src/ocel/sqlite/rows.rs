@@ -81,7 +81,7 @@ pub struct Rows {
 pub struct Table {
     /// Name of the table.
     pub name: String,
-    /// How many columns it has.
+    /// How many columns the table has.
     pub width: usize,
     /// Whether its rows lie in the order of their keys.
     pub keyed: bool,
