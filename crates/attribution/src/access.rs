@@ -33,7 +33,7 @@ pub struct Access {
     streams: Vec<Stream>,
 }
 
-/// Lengths, added up, of so many.
+/// Bytes of mappings or faults, added up over so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Lengths {
     bytes: i64,

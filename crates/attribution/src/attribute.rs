@@ -132,7 +132,7 @@ fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, AttributionError> {
     Ok(hosts)
 }
 
-/// What is gathered over all hosts.
+/// What is gathered over all hosts: owners, processes, steps of files.
 struct All<'a> {
     entities: &'a Entities,
     clocks: &'a Clocks,
@@ -149,7 +149,7 @@ struct All<'a> {
     at: u64,
 }
 
-/// One host's rows on their way.
+/// Reads the rows of one host in the order of their times.
 struct Pass<'a, 'b, 'd> {
     all: &'b mut All<'a>,
     host: String,

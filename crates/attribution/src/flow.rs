@@ -124,7 +124,7 @@ impl Steps {
     }
 }
 
-/// What rows need beside steps.
+/// What the rows of `data_flow` need beside the steps of files.
 pub struct Context<'a> {
     /// The owners of the processes.
     pub resolved: &'a ResolvedOwners,

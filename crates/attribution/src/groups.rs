@@ -23,7 +23,7 @@ use crate::links::Links;
 use crate::processes::{Belongs, Key};
 use crate::rules::{Claim, Facts, Strength, engine, process_tree, work_directory};
 
-/// Clocks of an engine and a host.
+/// As far as the clocks of an engine and a host may differ, in nanoseconds.
 const SLACK_NS: i64 = 10_000_000_000;
 
 /// So many tasks may declare what was made in a job, and so many contradictions of it are reported.

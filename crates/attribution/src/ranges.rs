@@ -153,7 +153,7 @@ impl Union {
         }
     }
 
-    /// What all lists have together.
+    /// The number of ranges and bytes of all lists together.
     pub fn finish(mut self) -> Extent {
         self.advance(i64::MAX);
         if let Some(done) = self.open {

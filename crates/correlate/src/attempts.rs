@@ -214,11 +214,11 @@ flowmine_schema::columns! {
     }
 }
 
-/// A change that polling saw.
+/// A change of a job's state or columns that polling saw.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub slot: u32,
-    /// Null when it left the queue.
+    /// The job's state; `None` when it left the queue.
     pub state: Option<Sym>,
     pub not_before_ns: Maybe,
     pub observed_at_ns: i64,
@@ -247,7 +247,7 @@ pub(crate) struct Seen {
 pub(crate) enum Change {
     /// The attempt is seen for the first time, in this state.
     New,
-    /// Another state, or that it left.
+    /// It is in another state, or it left the queue.
     State,
     /// The same state, and it is held from now on.
     Held,

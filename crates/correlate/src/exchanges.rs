@@ -32,7 +32,7 @@ pub use rows::{Rows, SortedRows};
 /// How far the clocks of Slurm and of a traced host may be apart; times of Slurm are whole seconds.
 pub const SLACK_NS: i64 = 5 * SECOND_NS;
 
-/// Nothing is known of any exchange.
+/// What is used when no exchange of data is known.
 pub(crate) static NONE: Exchanges = Exchanges { joined: Vec::new(), oldest: Vec::new(), any: false };
 
 /// Groups of components that exchanged data.

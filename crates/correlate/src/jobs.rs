@@ -36,7 +36,7 @@ pub struct Jobs {
     pub submissions: Vec<Submission>,
     /// The dependencies between submissions.
     pub dependencies: Dependencies,
-    /// What was odd in the rows.
+    /// What was odd in the rows that were read.
     pub diagnostics: Diagnostics,
 }
 

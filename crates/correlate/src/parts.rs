@@ -207,7 +207,7 @@ impl Joined {
 }
 
 flowmine_schema::columns! {
-    /// The ids of a job.
+    /// The ids by which a job and its submission are named.
     struct Ids of JobState { cluster, job, job_id, array_job_id, het_job_id }
 }
 

@@ -42,7 +42,7 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// How far a trace was.
+    /// Whether a trace had ended, and when that was written.
     struct TraceState of Host { trace_ns, state, at_ns }
 }
 

@@ -41,7 +41,7 @@ pub const CHANGED: &str = "CHANGED";
 pub const PENDING: &str = "PENDING";
 /// The state of a job that runs.
 pub const RUNNING: &str = "RUNNING";
-/// Put back into the queue.
+/// The state of a job that was put back into the queue.
 pub const REQUEUED: &str = "REQUEUED";
 
 /// Whether a word is no state of a job but says what happened to it in the state it has.
@@ -66,7 +66,7 @@ pub enum Lifecycle {
     Assign,
     /// The job's allocation is changed (RESIZING).
     Reassign,
-    /// The job runs.
+    /// The job begins to run.
     Start,
     /// The job was stopped for a while.
     Suspend,

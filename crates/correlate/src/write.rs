@@ -165,7 +165,7 @@ impl<'n> OfNotion<'n> {
     }
 }
 
-/// What is gathered of the parts.
+/// What is gathered of all parts before it is written.
 struct Gathered {
     links: Sorter,
     /// Rows of the table `cases`.
@@ -267,7 +267,7 @@ pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
     }
 }
 
-/// A target as squeue writes it.
+/// The target of a dependency as squeue(1) writes it.
 pub fn written(term: &Term, id: i64) -> String {
     match (term.target_kind, term.target_task_id.get()) {
         (TargetKind::ArrayTask, Some(task)) => format!("{id}_{task}"),

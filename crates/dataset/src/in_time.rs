@@ -18,7 +18,7 @@ use crate::rows::Rows;
 
 /// A table whose rows can be put in one order where several writers wrote side by side.
 pub trait InTime: Row {
-    /// The columns that say when.
+    /// The columns from which the time of a row is computed.
     type Time: View<Table = Self>;
     /// When what a row is about was over, or at least had begun, in nanoseconds since 1970. The
     /// rows of one writer need not be sorted by it.

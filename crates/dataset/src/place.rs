@@ -27,7 +27,7 @@ impl Leaf {
         Self { table, split: None }
     }
 
-    /// The folder of a host and a day.
+    /// The folder of a host and a day, of a table that is split.
     pub(crate) fn split(table: &'static str, host: &str, day: Day) -> Self {
         Self { table, split: Some((host.to_owned(), day)) }
     }

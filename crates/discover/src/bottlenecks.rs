@@ -77,7 +77,7 @@ pub enum BottleneckKind {
     Activity,
     /// Waiting between two activities, beyond the queue.
     Wait,
-    /// Time in reads and writes.
+    /// Much of the running time went into reads and writes.
     IoTime,
     /// Bytes were read again that had been read before.
     ReRead,

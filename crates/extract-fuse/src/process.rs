@@ -326,7 +326,7 @@ pub(crate) enum Phase {
     /// (`exec_update_lock`) that `stat`, `io`, `syscall` and more of `/proc` wait for, and
     /// process_vm_readv(2): who answers its requests must not touch them.
     Exec,
-    /// The thread ends.
+    /// The thread ends, and its descriptors are closed.
     Exiting,
 }
 

@@ -15,7 +15,7 @@ pub(crate) enum CallStop {
     Entry,
     /// A call ended, with its result or the negative error number.
     Exit(i64),
-    /// The filter stopped a call.
+    /// The filter of seccomp(2) stopped a call before it began.
     Seccomp {
         /// `AUDIT_ARCH_…` of linux/audit.h.
         arch: u32,

@@ -34,7 +34,7 @@ impl Naming {
         self.0.as_ref().map_or(Cow::Borrowed(name), |pseudonyms| pseudonyms.cluster(name).into())
     }
 
-    /// A text that is only compared with others.
+    /// A text that is only compared with others, or its pseudonym.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.0.as_ref().map_or(Cow::Borrowed(text), |pseudonyms| pseudonyms.text(text).into())
     }

@@ -30,7 +30,7 @@ use crate::events::{Decoded, Decoder, Event, MAX_PID};
 use crate::lines::{Line, Lines};
 use crate::{BACKEND, EVENTS, FORKS, Problem, folder, forks};
 
-/// What became of a file.
+/// What was read of one file, and what was wrong with it.
 #[derive(Debug)]
 pub struct FileReport {
     /// Host and name, as the dataset remembers it: `node1/file-bpf.csv`.

@@ -1,6 +1,6 @@
 //! What is laid out, what comes of it, and why a graph can be refused.
 
-/// What is to be laid out.
+/// The boxes and arrows that are to be laid out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Graph {
     /// The boxes.

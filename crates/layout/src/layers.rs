@@ -75,7 +75,7 @@ pub(super) fn loop_height(edge: &Edge, node: &Node) -> f64 {
     edge.label.map_or(0.0, |label| label.1).max(2.0 * loop_half(edge, node))
 }
 
-/// The loops of each node.
+/// The room that the loops of each node need.
 pub(super) fn loops(graph: &Graph) -> Vec<Loops> {
     let mut all = vec![Loops::default(); graph.nodes.len()];
     for edge in graph.edges.iter().filter(|e| e.from == e.to) {

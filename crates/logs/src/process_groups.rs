@@ -21,7 +21,7 @@ flowmine_schema::columns! {
 pub enum GroupBy {
     /// What their task or job is an instance of; where a dataset has neither, their program.
     Activity,
-    /// The program that they run.
+    /// The program that the processes run.
     Program,
     /// The task to which they belong.
     Task,

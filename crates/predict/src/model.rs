@@ -45,7 +45,7 @@ pub enum Policy {
     Prioritised,
 }
 
-/// A task or a transfer.
+/// A process of the workflow: a task or a transfer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
@@ -59,7 +59,7 @@ pub struct Process {
     /// Names of processes that have to finish before it starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// The data that it reads.
+    /// The data inputs that the process reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataInput>,
     /// The resources that it uses.

@@ -261,7 +261,7 @@ pub struct Sorted {
 }
 
 impl Sorted {
-    /// How many records there are.
+    /// Number of records that were sorted.
     pub fn len(&self) -> u64 {
         self.count
     }

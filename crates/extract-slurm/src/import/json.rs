@@ -20,7 +20,7 @@ use super::error::ImportError;
 use super::kind::FileKind;
 use flowmine_slurm::units::shown;
 
-/// What a number field says.
+/// What a number in Slurm's JSON says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// Absent, null, `set: false`, or Slurm's NO_VAL.
@@ -74,7 +74,7 @@ impl Job {
         Some(if self.plain { text::decode(text.as_bytes()).into_owned() } else { text.to_owned() }.into())
     }
 
-    /// A number at a path.
+    /// The number at a path of names.
     pub fn number(&self, path: &[&str]) -> Number {
         number(self.get(path))
     }

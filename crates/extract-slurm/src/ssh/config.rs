@@ -105,7 +105,7 @@ pub struct IdentityFile {
 /// How the SSH agent is reached, as `IdentityAgent` of ssh_config(5) says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentSocket {
-    /// No agent is asked for keys.
+    /// No SSH agent is asked for keys.
     None,
     /// Path of the agent's Unix socket.
     Path(PathBuf),

@@ -29,7 +29,7 @@ pub const NAME: &str = crate::engine_names::ARGO;
 const WORKFLOWS: &str = "Argo workflows";
 const YAML: &str = "Argo workflow in YAML";
 
-/// The engine Argo Workflows.
+/// Reads workflows of the engine Argo Workflows.
 #[derive(Debug, Clone, Copy)]
 pub struct Argo;
 

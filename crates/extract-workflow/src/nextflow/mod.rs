@@ -47,7 +47,7 @@ const GRAPH: &str = "Nextflow graph of processes";
 /// The folder of a pipeline's results into which nf-core's pipelines put reports and trace files.
 const PIPELINE_INFO: &str = "pipeline_info";
 
-/// The engine Nextflow.
+/// Reads what the engine Nextflow writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Nextflow;
 

@@ -60,7 +60,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether a time is local.
+    /// Whether some of its times are local, so that the zone is needed.
     pub fn needs_zone(&self) -> bool {
         [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Written::Local(_))))
     }

@@ -134,7 +134,7 @@ enum Block {
 
 #[derive(Debug, Default)]
 struct Raised {
-    /// The error's first lines.
+    /// The first lines of the error.
     text: Vec<String>,
     /// Whether it reports a job that has failed by itself; otherwise a block `Error in rule`
     /// before or after it reports that.

@@ -44,7 +44,7 @@ pub enum Want {
     Numbers,
 }
 
-/// A column that was read.
+/// The values that were read of a column.
 #[derive(Debug)]
 pub enum Got {
     Texts(Coded),
@@ -52,7 +52,7 @@ pub enum Got {
     Numbers(Vec<i64>, Faults),
 }
 
-/// What was read of a table.
+/// The columns that were read of a table, and what was wrong with it.
 #[derive(Debug, Default)]
 pub struct Read {
     /// As many as were wanted, in their order.
@@ -61,7 +61,7 @@ pub struct Read {
     pub bad_rows: u64,
 }
 
-/// A table of some format.
+/// A table of some format (CSV, Parquet) whose columns can be read.
 pub trait Source {
     /// The names of its columns.
     fn names(&self) -> &[String];

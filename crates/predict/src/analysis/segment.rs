@@ -9,7 +9,7 @@ pub enum Limit {
     NotStarted,
     /// A data input, by its number.
     Data(usize),
-    /// A resource, by its number.
+    /// A resource of the process, by its number.
     Resource(usize),
     /// The process has finished.
     Finished,

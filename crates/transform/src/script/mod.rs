@@ -17,9 +17,9 @@ use crate::jx::quote_json;
 /// A file to be written beside the workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Name of the file.
+    /// Name of the script's file.
     pub name: String,
-    /// The text of the file.
+    /// Text of the script.
     pub text: String,
 }
 
