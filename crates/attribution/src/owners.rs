@@ -56,7 +56,7 @@ pub struct OwnerJob {
 pub struct Owner {
     /// A task attempt, by its number.
     pub task: Option<u32>,
-    /// The Slurm job.
+    /// The Slurm job to which the processes belong.
     pub job: Option<OwnerJob>,
     /// The job's step, such as `0` or `batch`.
     pub step: Option<Box<str>>,

@@ -7,7 +7,7 @@ use flowmine_schema::tables::{self, Case, JobState, Link};
 use flowmine_schema::time::Day;
 
 flowmine_schema::columns! {
-    /// Names of jobs.
+    /// The job of each row of `job_states`.
     struct Job of JobState { job }
 }
 

@@ -39,7 +39,7 @@ pub enum Time {
 /// How rows are ordered and which time the dots have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The order of the rows.
+    /// By what the rows are ordered.
     pub sort: Sort,
     /// What the horizontal axis is.
     pub time: Time,
@@ -50,7 +50,7 @@ pub struct Options {
 pub struct DottedChart {
     /// The log that the chart is of.
     pub about: About,
-    /// The order of the rows.
+    /// By what the rows are ordered.
     pub sort: Sort,
     /// Which time the dots and the axis show.
     pub time: Time,

@@ -157,7 +157,7 @@ impl Gantt {
         }
     }
 
-    /// The phases of a bar.
+    /// The phases of reads and writes of a bar.
     pub fn phases_of(&self, bar: &Bar) -> &[IoPhase] {
         self.phases.get(bar.phases.0 as usize..bar.phases.1 as usize).unwrap_or_default()
     }

@@ -115,7 +115,7 @@ impl Network {
         self.edges[number as usize]
     }
 
-    /// The edges to a task.
+    /// The edges to a task, from those for which it waits.
     pub fn waits_for(&self, task: u32) -> impl Iterator<Item = &Edge> {
         self.numbers(task).map(|at| &self.edges[at])
     }

@@ -132,7 +132,7 @@ pub struct Stop {
     around: Option<Arc<Mutex<Around>>>,
     /// How long the trace lasts at most, from [`Stop::begin`] on.
     pub duration: Option<Duration>,
-    /// When the trace began.
+    /// When the trace began, as an `Instant` of this process.
     begun: OnceLock<Instant>,
 }
 

@@ -29,7 +29,7 @@ use crate::messages;
 use crate::progress::Stage;
 
 flowmine_schema::columns! {
-    /// The jobs of a case.
+    /// The jobs of a case, as rows of `cases`.
     struct JobOfCase of Case { case_id, job }
 }
 

@@ -34,7 +34,7 @@ const SCHEDULER_LOG: &str = "Airflow scheduler log";
 /// Deeper than Airflow's log folders are.
 const DEEPEST: usize = 12;
 
-/// The engine Apache Airflow.
+/// Reads what the engine Apache Airflow writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Airflow;
 

@@ -140,7 +140,7 @@ impl Workflow {
         self
     }
 
-    /// The rows of its tasks.
+    /// The rows of its tasks for `task_runs`.
     pub fn rows(self, diagnostics: &mut Diagnostics) -> Vec<Row> {
         let Self { uid, name, makespan_s, mut nodes, earlier, .. } = self;
         let mut executions = Vec::new();

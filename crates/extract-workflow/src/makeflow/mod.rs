@@ -27,7 +27,7 @@ const SUMMARY: &str = "Makeflow resource summary";
 const SERIES: &str = "Makeflow resource series";
 const LOG_SUFFIX: &str = ".makeflowlog";
 
-/// The engine Makeflow.
+/// Reads what the engine Makeflow writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Makeflow;
 

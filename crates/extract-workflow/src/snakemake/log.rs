@@ -43,7 +43,7 @@ pub struct Log {
     pub attempts: Vec<Attempt>,
     /// Job ids that Slurm gave, also to groups of jobs.
     pub slurm_jobs: Vec<String>,
-    /// Whether it says how it ended, and whether the user ended it.
+    /// Whether the log says that the run ended.
     pub ended: bool,
     /// Whether the user ended the run.
     pub interrupted: bool,

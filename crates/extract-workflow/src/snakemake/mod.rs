@@ -29,7 +29,7 @@ const SLURM_LOG: &str = "log of a Snakemake job on Slurm";
 const METADATA: &str = "Snakemake metadata";
 const BENCHMARK: &str = "Snakemake benchmark";
 
-/// The engine Snakemake.
+/// Reads what the engine Snakemake writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Snakemake;
 

@@ -104,7 +104,7 @@ impl Value {
         }
     }
 
-    /// The list's elements.
+    /// The elements of a list; an error, which names `what`, when it is none.
     pub fn as_list(&self, what: &str) -> Result<&[Value], Fault> {
         match &self.data {
             Data::List(list) => Ok(list),
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// The object's members.
+    /// The members of an object; an error, which names `what`, when it is none.
     pub fn as_object(&self, what: &str) -> Result<&[(Arc<str>, Value)], Fault> {
         match &self.data {
             Data::Object(members) => Ok(members),

@@ -441,7 +441,7 @@ fn options_follow(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> b
 struct JobScript {
     file: String,
     interpreter: Vec<String>,
-    /// Its `#SBATCH` lines.
+    /// The `#SBATCH` lines of the script.
     lines: Vec<String>,
     name: Option<String>,
     resources: Resources,
