@@ -25,7 +25,7 @@ use flowmine_schema::text;
 
 use crate::{Row, input};
 
-/// What the log says of a rule of the workflow.
+/// What the log, or the workflow file, says of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rule {
     /// The rule's shell command.
