@@ -45,7 +45,7 @@ pub enum Transition {
     Skipped,
     /// `suspend`, `resume`, `reassign` and what else happens between start and end.
     Inner,
-    /// `unknown`: of an open instance it is the end when no other end is told; else an instance of
+    /// `unknown`: of an open instance it is the end when no other end is known; else an instance of
     /// its own.
     Unknown,
 }
@@ -126,7 +126,7 @@ pub struct InstanceRow<'a> {
     pub end_ns: i64,
     /// The resource, by [`LogBuilder::resource`].
     pub resource: Option<u32>,
-    /// What became of it.
+    /// How it ended, as far as that is known.
     pub status: Status,
     /// Which attempt, from 1; 0 when nobody says.
     pub attempt: u32,
@@ -191,7 +191,7 @@ pub struct LogBuilder {
     first: usize,
     first_event: usize,
     open: FxHashMap<(u32, Option<u32>), VecDeque<u32>>,
-    /// Of open instances the event that is their end if no other is told.
+    /// Of open instances the event that is their end if no other is known.
     perhaps_ended: FxHashMap<u32, u32>,
     moments: Vec<Moment>,
     starts: u64,
@@ -534,7 +534,7 @@ impl LogBuilder {
         for (at, event) in self.perhaps_ended.drain() {
             let instances = &mut self.log.instances;
             if self.open.values().any(|open| open.contains(&at)) {
-                // Nobody tells whether it started: it stands from when it was ready.
+                // Nothing says whether it started: it stands from when it was ready.
                 instances.end[at as usize] = event;
                 self.log.left_out.start_unknown += 1;
             }

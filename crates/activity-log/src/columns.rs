@@ -1,14 +1,14 @@
-//! The columns of a log.
+//! An activity log in columns: its events, activity instances and cases.
 
 use crate::names::Names;
 
 /// A time or measure that is not known.
 pub const UNKNOWN: i64 = i64::MIN;
 
-/// No event, no name.
+/// In place of the number of an event or a name, where there is none.
 pub const NONE: u32 = u32::MAX;
 
-/// An event log in memory.
+/// An event log in memory, a column for each value of its events and instances.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ActivityLog {
     /// Names of activities. A name can stand there that no instance has.
@@ -31,7 +31,7 @@ pub struct ActivityLog {
     pub words: Words,
 }
 
-/// Moments, a column each.
+/// The moments of a log, a column for each of their values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
     /// UTC nanoseconds since 1970, or [`UNKNOWN`].
@@ -71,9 +71,9 @@ pub enum Status {
     /// The log does not say what became of it.
     #[default]
     Unknown,
-    /// It ended as it should.
+    /// It ended without a failure.
     Completed,
-    /// It failed.
+    /// It ended by a failure of its own.
     Failed,
     /// It was ended by somebody, or never ran.
     Aborted,
@@ -83,7 +83,8 @@ pub enum Status {
     Unfinished,
 }
 
-/// Who counted the bytes of an instance. Numbers of different origin are never added unsaid.
+/// Who counted the bytes of an instance. Numbers of different origin are never added without saying
+/// so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BytesFrom {
     /// No bytes are known.
@@ -99,7 +100,7 @@ pub enum BytesFrom {
     Log,
 }
 
-/// A number of an instance.
+/// A numeric value that an instance can have; see each for its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// Bytes read.
@@ -131,7 +132,7 @@ pub enum Measure {
 pub struct Cases {
     /// What a case is: the case notion, or the type of objects. Empty for the traces of a file.
     pub kind: String,
-    /// The name of each case.
+    /// The name of each case, in the order of the cases.
     pub names: Names,
     /// Where the members of each case begin, and at the end where those of the last one end: one
     /// more than there are cases.
@@ -140,7 +141,7 @@ pub struct Cases {
     pub members: Option<Vec<u32>>,
 }
 
-/// The instances of a case.
+/// The instances of a case, as an iterator over their numbers.
 #[derive(Debug, Clone)]
 pub enum Members<'a> {
     /// Consecutive numbers of instances.
@@ -239,7 +240,7 @@ pub struct Flow {
     pub bytes: i64,
 }
 
-/// What is lost or doubtful.
+/// How much is not in a log, or is in it with less than was there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Events of which no time is known. They are in the log, in their place.
@@ -259,10 +260,10 @@ pub struct LeftOut {
     pub bad_numbers: u64,
     /// Things of which the source knows nothing that could stand in a log: tasks without any time.
     pub without_moment: u64,
-    /// Instances of which the end is told and not the start; they stand from when they were ready,
+    /// Instances of which the end is known and not the start; they stand from when they were ready,
     /// and how long they ran is not known.
     pub start_unknown: u64,
-    /// Instances whose start nobody tells and a trace shows: that of their first process.
+    /// Instances whose start nobody reports and a trace shows: that of their first process.
     pub start_traced: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,

@@ -12,7 +12,7 @@ use crate::variants::variants;
 pub struct Filter {
     /// Only instances whose start (or only moment) is at this time or later, UTC nanoseconds since 1970.
     pub from_ns: Option<i64>,
-    /// Only instances whose start (or only moment) is before this time.
+    /// Only instances whose start (or only moment) is before this time, in nanoseconds since 1970.
     pub to_ns: Option<i64>,
     /// Only these activities; `*` stands for any text. Empty for all.
     pub activities: Vec<String>,

@@ -4,31 +4,31 @@
 /// What a process did to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OperationKind {
-    /// Opened it.
+    /// It opened the file.
     Open,
-    /// Read from it.
+    /// It read from the file.
     Read,
-    /// Wrote to it.
+    /// It wrote to the file.
     Write,
-    /// Closed it.
+    /// It closed the file.
     Close,
-    /// Deleted it.
+    /// It deleted a name of the file.
     Delete,
-    /// Renamed it.
+    /// It gave the file another name in place of the one it had.
     Rename,
-    /// Gave it another name.
+    /// It gave the file one more name.
     Link,
-    /// Cut it, or made it longer.
+    /// It cut the file, or made it longer.
     Truncate,
-    /// Reserved room for it.
+    /// It reserved room for the file.
     Allocate,
-    /// Waited until it was on disk.
+    /// It waited until what was written was on disk.
     Sync,
-    /// Mapped it into memory.
+    /// It mapped the file into memory.
     Map,
-    /// Brought in a page of a mapping.
+    /// It touched a mapping, so that a page of the file was brought in.
     Fault,
-    /// Anything else.
+    /// Any other operation.
     Other,
 }
 
@@ -82,7 +82,7 @@ pub struct Operation {
     pub process: u32,
     /// On which file: its number.
     pub file: u32,
-    /// What the process did.
+    /// What the process did to the file.
     pub kind: OperationKind,
     /// When it began, in nanoseconds since 1970.
     pub start_ns: i64,
@@ -127,9 +127,9 @@ pub struct OperationSum {
     pub first_ns: i64,
     /// When the last of them ended, in nanoseconds since 1970.
     pub last_ns: i64,
-    /// Sums of the reads.
+    /// The reads, added up: calls, bytes, time and range.
     pub read: DirectionSum,
-    /// Sums of the writes.
+    /// The writes, added up: calls, bytes, time and range.
     pub write: DirectionSum,
     /// Number of page faults on mappings of the file.
     pub faults: i64,
@@ -140,7 +140,7 @@ pub struct OperationSum {
 pub struct DirectionSum {
     /// Calls, failed ones included.
     pub calls: i64,
-    /// Bytes that they moved.
+    /// Bytes that the calls moved.
     pub bytes: i64,
     /// Number of calls that failed.
     pub errors: i64,
@@ -150,10 +150,10 @@ pub struct DirectionSum {
     pub extent: Option<(i64, i64)>,
 }
 
-/// An operation, or many.
+/// What was traced in one record: an operation, or many that were added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TracedOperation {
-    /// A single operation.
+    /// A single operation with its times.
     One(Operation),
     /// Reads and writes that were added up when they were traced.
     Sum(OperationSum),
@@ -170,7 +170,7 @@ pub struct IoPhase {
     pub write: bool,
     /// Bytes that were moved in it.
     pub bytes: i64,
-    /// Number of operations in it.
+    /// Number of operations in the phase.
     pub operations: u64,
     /// Whether the operations were added up when they were traced: then only the first and the last
     /// moment are known.
@@ -180,7 +180,7 @@ pub struct IoPhase {
 /// What was traced of a task or a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TracedOwner {
-    /// When its first process that was forked in the trace started.
+    /// When its first process that was forked in the trace started, in nanoseconds since 1970.
     pub first_start_ns: Option<i64>,
     /// When its processes read and wrote, in order.
     pub phases: Vec<IoPhase>,

@@ -5,9 +5,9 @@ use crate::{NONE, Names};
 /// Processes of one or more hosts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Processes {
-    /// Names of hosts.
+    /// Names of the hosts on which the processes ran.
     pub hosts: Names,
-    /// Names of programs.
+    /// Names of the programs that the processes ran.
     pub programs: Names,
     /// Tasks and jobs to which processes belong.
     pub owners: Names,

@@ -27,7 +27,7 @@ pub struct RunGraph {
     pub flows: Vec<FileFlow>,
     /// Of processes: who forked whom, parent and child, ascending.
     pub forks: Vec<(u32, u32)>,
-    /// When records of the trace were lost: what was traced meanwhile may be more than is told
+    /// When records of the trace were lost: what was traced meanwhile may be more than is recorded
     /// here.
     pub losses: Vec<Loss>,
 }
@@ -67,7 +67,8 @@ pub struct RunTask {
     pub work_dir: Option<String>,
     /// Number of attempts at it.
     pub attempts: u32,
-    /// When its first attempt was ready or submitted, whichever is known to be earlier.
+    /// When its first attempt was ready or submitted, whichever is known to be earlier, in
+    /// nanoseconds since 1970.
     pub first_ns: Option<i64>,
     /// When its last attempt was submitted, in nanoseconds since 1970.
     pub submitted_ns: Option<i64>,
@@ -77,7 +78,7 @@ pub struct RunTask {
     pub finished_ns: Option<i64>,
     /// By how much start and end can be wrong, in nanoseconds.
     pub precision_ns: i64,
-    /// How long the last attempt ran, in nanoseconds, where that is told without times.
+    /// How long the last attempt ran, in nanoseconds, where that is known without times.
     pub run_time_ns: Option<i64>,
     /// Time in traced reads of the last attempt, in nanoseconds, added up over its processes and
     /// threads.
@@ -85,7 +86,7 @@ pub struct RunTask {
     /// Time in traced writes of the last attempt, in nanoseconds, added up over its processes and
     /// threads.
     pub write_ns: Option<i64>,
-    /// Whether what it waits for is told, be it that it waits for nothing.
+    /// Whether what it waits for is known, be it that it waits for nothing.
     pub parents_known: bool,
     /// Paths of the files that it is declared to read; `None` when that is not known.
     pub inputs: Option<Vec<String>>,
@@ -95,7 +96,7 @@ pub struct RunTask {
     pub traced: bool,
     /// Whether it was not run because an earlier result was taken.
     pub cached: bool,
-    /// Whether it failed.
+    /// Whether it ended otherwise than completed.
     pub failed: bool,
     /// The host on which it ran, where there is one only.
     pub host: Option<String>,

@@ -20,7 +20,7 @@ pub struct TracedRun {
     pub left_out: RunLeftOut,
 }
 
-/// What could not be used.
+/// How many tasks of the run could not be used, and why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunLeftOut {
     /// Tasks without a start or an end, and without a run time.
@@ -55,7 +55,7 @@ pub struct TracedTask {
     pub run_s: f64,
     /// Its host, where that is one.
     pub host: Option<String>,
-    /// Tasks that had to end before it began, as its engine tells.
+    /// Tasks that had to end before it began, as its engine declares.
     pub after: Vec<u32>,
     /// Whether its reads and writes were traced.
     pub traced: bool,

@@ -33,7 +33,7 @@ pub struct Access {
     streams: Vec<Stream>,
 }
 
-/// Lengths, added up, of so many.
+/// Bytes of mappings or faults, added up over so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Lengths {
     bytes: i64,
@@ -67,25 +67,25 @@ pub struct Transfers {
     pub errors: i64,
     /// Bytes transferred, summed from what the calls returned.
     pub bytes: i64,
-    /// When the first that did not fail began.
+    /// When the first that did not fail began, in nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last that did not fail ended.
+    /// When the last that did not fail ended, in nanoseconds since 1970.
     pub last_ns: Option<i64>,
     /// Lowest offset in the file of a transfer, in bytes.
     pub offset_min: Option<i64>,
-    /// The end of the highest range.
+    /// End of the highest range of a transfer, in bytes.
     pub offset_end: Option<i64>,
-    /// Began where the one before ended.
+    /// Number of transfers that began where the one before ended.
     pub sequential: i64,
-    /// Began as far from the one before as that from its predecessor.
+    /// Number of transfers that began as far from the one before as that from its predecessor.
     pub strided: i64,
     /// Number of transfers that began elsewhere than sequential and strided ones do.
     pub random: i64,
-    /// The least that was asked for.
+    /// Smallest number of bytes asked for in one call.
     pub size_min: Option<i64>,
     /// Largest number of bytes asked for in one call.
     pub size_max: Option<i64>,
-    /// How much was asked for.
+    /// Histogram of the bytes that were asked for in each call.
     pub sizes: Histogram,
     /// Time spent in the calls, in nanoseconds.
     pub time_ns: i64,
@@ -93,7 +93,7 @@ pub struct Transfers {
     pub latency_max_ns: Option<i64>,
     /// Durations of the calls, in nanoseconds.
     pub latencies: Histogram,
-    /// The bytes of the file.
+    /// The bytes of the file that were touched, each counted once.
     pub ranges: Ranges,
     /// Some bytes are at offsets that are not known.
     pub inexact: bool,
@@ -109,7 +109,7 @@ struct Stream {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Step {
-    /// Where the last one began and ended.
+    /// Where in the file the last transfer began and ended, in bytes.
     before: Option<(i64, i64)>,
     /// How far from its predecessor it began.
     stride: Option<i64>,
@@ -408,7 +408,7 @@ impl Access {
         Some((first, last))
     }
 
-    /// Fills the columns of a row that it tells.
+    /// Fills the columns of a row that it knows.
     pub fn fill(&self, row: &mut TaskIo<'_>) {
         let none = Transfers::default();
         let (read, write) = (self.read.as_deref().unwrap_or(&none), self.write.as_deref().unwrap_or(&none));
@@ -435,5 +435,5 @@ impl Access {
     }
 }
 
-/// From one moment to another.
+/// From one moment to another, in nanoseconds since 1970.
 type Range = (i64, i64);

@@ -6,9 +6,9 @@
 //! diagnostics.
 //!
 //! **One pass.** Hosts are read one after the other, operations in the order in which they were
-//! written; rows of processes and files are read in step with them, as far as what they tell of had
-//! begun. Memory holds the live processes with what each did to the files that it used, files in
-//! use, and for each process that ever was four bytes. What a process did is spilled when it is
+//! written; rows of processes and files are read in step with them, as far as what they describe
+//! had begun. Memory holds the live processes with what each did to the files that it used, files
+//! in use, and for each process that ever was four bytes. What a process did is spilled when it is
 //! resolved (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
 //!
 //! **Every operation is somebody's or has a reason** ([`Reason`]), so that the bytes of all rows
@@ -71,7 +71,7 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     attribute_telling(dataset, entities, transaction, &mut ())
 }
 
-/// The same, and tells somebody what goes into `links` and `data_flow`.
+/// The same, and hands somebody what goes into `links` and `data_flow`.
 ///
 /// # Errors
 /// As [`attribute`], or what the listener returns.
@@ -132,7 +132,7 @@ fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, AttributionError> {
     Ok(hosts)
 }
 
-/// What is gathered over all hosts.
+/// What is gathered over all hosts: owners, processes, steps of files.
 struct All<'a> {
     entities: &'a Entities,
     clocks: &'a Clocks,
@@ -149,7 +149,7 @@ struct All<'a> {
     at: u64,
 }
 
-/// One host's rows on their way.
+/// Reads the rows of one host in the order of their times.
 struct Pass<'a, 'b, 'd> {
     all: &'b mut All<'a>,
     host: String,
@@ -165,7 +165,7 @@ struct Pass<'a, 'b, 'd> {
     totals_read: u64,
     processes: Processes,
     files: Files,
-    /// The latest time that was seen; never goes back.
+    /// The latest time that was seen, in nanoseconds since 1970; never goes back.
     now_ns: i64,
 }
 
@@ -341,8 +341,8 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// Takes the sums of operations that had ended by a time: a trace that does not keep single
-    /// operations has them for each process and open file. They are told some seconds later and in
-    /// any order, so that some thousands are read ahead.
+    /// operations has them for each process and open file. They are reported some seconds later and
+    /// in any order, so that some thousands are read ahead.
     fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while self.next_total_ns <= until_ns {
             while self.totals_ahead.len() < TOTALS_AHEAD {
@@ -392,7 +392,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                 process
             }
         };
-        // Nothing tells whether reads or writes came first: a program that does both to one open file mostly writes what it then reads.
+        // Nothing says whether reads or writes came first: a program that does both to one open file mostly writes what it then reads.
         if total.write_calls > total.write_errors {
             self.effect(process, file, Effect::Wrote(total.write_bytes.max(0)), total.first_ns, total.last_ns, now)?;
         }

@@ -2,7 +2,7 @@
 //! trusted.
 //!
 //! A trace turns nanoseconds after boot into UTC with the difference that it read at its beginning.
-//! Later readings (table `clocks`) tell how that difference has changed since, as a clock is slewed
+//! Later readings (table `clocks`) show how that difference has changed since, as a clock is slewed
 //! or set; between two readings it is interpolated. Only the order of accesses on several hosts
 //! needs this: times in tables are those of the trace.
 

@@ -1,4 +1,4 @@
-//! Why attribution stopped.
+//! Errors for which attribution stops.
 
 /// Why attribution stopped.
 #[derive(Debug, thiserror::Error)]

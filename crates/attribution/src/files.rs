@@ -27,9 +27,9 @@ flowmine_schema::columns! {
 /// What tells files of a host apart; what is not known is `i64::MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
-    /// Device number, as stat(2) tells it.
+    /// Device number, as stat(2) gives it.
     pub device: i64,
-    /// Inode number, as stat(2) tells it.
+    /// Inode number, as stat(2) gives it.
     pub inode: i64,
     /// Generation of the inode, which is another when its number is used again.
     pub generation: i64,
@@ -50,13 +50,13 @@ impl FileKey {
         [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| put_ordered(number, key));
     }
 
-    /// A number that is told.
+    /// The number; `None` where it is [`UNTOLD`].
     pub fn told(number: i64) -> Option<i64> {
         (number != UNTOLD).then_some(number)
     }
 }
 
-/// In place of what is not known.
+/// Stands in place of a number that is not known.
 pub const UNTOLD: i64 = i64::MIN;
 
 /// What a process did to a file in one epoch.
@@ -66,19 +66,19 @@ pub struct Step {
     pub process: u32,
     /// How the version began, if this process began it by truncating or creating the file.
     pub truncated: bool,
-    /// The file was made by this.
+    /// Whether the process created the file in this epoch.
     pub created: bool,
     /// Bytes that the process wrote in the epoch.
     pub written: i64,
-    /// When the first write began.
+    /// When the process's first write of the epoch began, in nanoseconds since 1970.
     pub first_write_ns: Option<i64>,
-    /// When the last one ended.
+    /// When its last write of the epoch ended, in nanoseconds since 1970.
     pub last_write_ns: Option<i64>,
     /// Bytes that the process read in the epoch after it wrote.
     pub read: i64,
-    /// When the first read began.
+    /// When the first of these reads began, in nanoseconds since 1970.
     pub first_read_ns: Option<i64>,
-    /// When the last one ended.
+    /// When the last of these reads ended, in nanoseconds since 1970.
     pub last_read_ns: Option<i64>,
     /// The order of the first write among all operations.
     pub first_write_at: Order,
@@ -161,9 +161,9 @@ const PATHS: usize = 64;
 /// What an operation did to a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Bytes were read from it.
+    /// So many bytes were read from it.
     Read(i64),
-    /// Bytes were written to it.
+    /// So many bytes were written to it.
     Wrote(i64),
     /// It was made empty or shorter.
     Truncated,
@@ -346,7 +346,7 @@ impl Files {
         at
     }
 
-    /// A row of `files` tells what is known of a file.
+    /// A row of `files` says what is known of a file.
     pub fn told(&mut self, numbers: (i64, i64, i64), path: Option<&str>, file_system: Option<&str>) {
         if let Some(name) = file_system {
             self.file_systems.entry(numbers.0).or_insert_with(|| name.into());
@@ -390,7 +390,7 @@ impl Files {
     }
 
     /// Whether other hosts may have the same files: those of network file systems, and those of
-    /// which no device is told.
+    /// which no device is known.
     pub fn may_be_shared(&self, device: i64) -> bool {
         device == UNTOLD || self.file_system(device).is_some_and(is_network)
     }
@@ -400,12 +400,12 @@ impl Files {
         self.all.get(at as usize)?.as_ref()
     }
 
-    /// A file by its number here.
+    /// A file by its number here, to change it; `None` when it is no longer kept.
     pub fn get(&mut self, at: u32) -> Option<&mut File> {
         self.all.get_mut(at as usize)?.as_mut()
     }
 
-    /// One more process uses it.
+    /// Counts one more process that uses the file.
     pub fn used(&mut self, at: u32) {
         if let Some(file) = self.all[at as usize].as_mut() {
             self.unused -= usize::from(file.users == 0);
@@ -413,7 +413,7 @@ impl Files {
         }
     }
 
-    /// One process less uses it.
+    /// Counts one process less that uses the file.
     pub fn unused(&mut self, at: u32) {
         if let Some(file) = self.all[at as usize].as_mut() {
             file.users = file.users.saturating_sub(1);

@@ -93,7 +93,7 @@ impl Steps {
         self.key.extend_from_slice(&order.1.to_be_bytes());
     }
 
-    /// Writes the table, and tells the listener of each row. Gives the number of rows.
+    /// Writes the table, and gives each row to the listener. Gives the number of rows.
     ///
     /// # Errors
     /// When a temporary file cannot be read or written, or the dataset cannot be written, or what
@@ -124,7 +124,7 @@ impl Steps {
     }
 }
 
-/// What rows need beside steps.
+/// What the rows of `data_flow` need beside the steps of files.
 pub struct Context<'a> {
     /// The owners of the processes.
     pub resolved: &'a ResolvedOwners,
@@ -140,7 +140,7 @@ pub struct Context<'a> {
 #[derive(Default)]
 struct Copies {
     files: Vec<OneFile>,
-    /// Which file a host's is.
+    /// By a host's number and the file's numbers there, the place in `files`.
     of: FxHashMap<(u32, FileKey), usize>,
     by_path: FxHashMap<u64, usize>,
 }

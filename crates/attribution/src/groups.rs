@@ -3,7 +3,7 @@
 //! of an engine started.
 //!
 //! When a process in a container opens its task's script, the container belongs to the task, with
-//! the processes that ran in it before. Of a trace that tells only numbers of control groups
+//! the processes that ran in it before. Of a trace that has only numbers of control groups
 //! (`io-csv`) a group counts when no process in it is older than the task, as the one that an
 //! engine itself runs in is. A group in which scripts of two tasks were opened belongs to neither,
 //! which is a diagnostic. A child of an engine is a job of it, with all that it starts
@@ -23,10 +23,10 @@ use crate::links::Links;
 use crate::processes::{Belongs, Key};
 use crate::rules::{Claim, Facts, Strength, engine, process_tree, work_directory};
 
-/// Clocks of an engine and a host.
+/// As far as the clocks of an engine and a host may differ, in nanoseconds.
 const SLACK_NS: i64 = 10_000_000_000;
 
-/// So many tasks may declare what was made in a job, and so many contradictions of it are told.
+/// So many tasks may declare what was made in a job, and so many contradictions of it are reported.
 const CLAIMS: usize = 64;
 const UNDECIDED: usize = 16;
 
@@ -34,7 +34,7 @@ const UNDECIDED: usize = 16;
 enum Id {
     Container(String),
     Cgroup(i64),
-    /// The child of an engine.
+    /// A process that an engine started as its child, with what is below it.
     Job(Key),
 }
 
@@ -42,7 +42,7 @@ enum Id {
 struct Group {
     host: u32,
     id: Id,
-    /// When its first process started.
+    /// When its first process started, in nanoseconds since 1970.
     oldest_ns: Option<i64>,
     /// Tasks to which it may belong, each with the rule that says so and the evidence.
     claims: BTreeMap<u32, (&'static str, String)>,
@@ -64,7 +64,7 @@ struct Job {
     undecided: Vec<Diagnostic>,
 }
 
-/// The groups of all hosts.
+/// The groups of processes of all hosts that may belong to one task each.
 #[derive(Debug, Default)]
 pub struct Groups {
     all: Vec<Group>,

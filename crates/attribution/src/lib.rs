@@ -2,7 +2,7 @@
 //!
 //! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
 //! `clocks`) and what is known by name ([`entities`]): the attempts at tasks that workflow engines
-//! tell of (`task_runs`), and attempts at jobs as plain values ([`entities::KnownJob`]). Out come
+//! describe (`task_runs`), and attempts at jobs as plain values ([`entities::KnownJob`]). Out come
 //! the tables `task_io`, `task_totals`, `logical_task_totals` and `data_flow`, links of processes,
 //! and what contradicts itself as diagnostics ([`attribute`]). [`rules`] say what a process shows
 //! of where it belongs; `docs/attribution.md` lists them and what can be forged of each.
@@ -86,8 +86,8 @@
 //! all tasks and jobs by name; the rest is sorted outside of it.
 //!
 //! **Errors.** An [`AttributionError`] says that the dataset or a temporary file could not be read
-//! or written. A process that is told twice, a job that two clusters have or an engine that
-//! contradicts the kernel is none: it is counted, and told in the diagnostics.
+//! or written. A process that is reported twice, a job that two clusters have or an engine that
+//! contradicts the kernel is none: it is counted, and reported in the diagnostics.
 
 pub mod access;
 mod attribute;

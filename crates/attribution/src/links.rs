@@ -19,12 +19,12 @@ pub struct Links<'l> {
     listener: &'l mut dyn Listener,
     rows: Builder<Link<'static>>,
     written: u64,
-    /// Of each task, as what it ran: said once.
+    /// Of each task what it ran as (type, scope and id in one text), so that each is said once.
     ran_as: FxHashSet<(u32, String)>,
 }
 
 impl<'l> Links<'l> {
-    /// No rows yet; the listener is told of each.
+    /// No rows yet; the listener gets each.
     pub fn telling(listener: &'l mut dyn Listener) -> Self {
         Self { listener, rows: Builder::new(), written: 0, ran_as: FxHashSet::default() }
     }
@@ -113,7 +113,7 @@ impl<'l> Links<'l> {
     }
 
     /// The jobs that engines say their tasks were, of tasks of which no process was seen in one. A
-    /// raw id that several jobs had at that time tells nothing.
+    /// raw id that several jobs had at that time says nothing.
     pub fn of_untraced(&mut self, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let traced: FxHashSet<u32> = self.ran_as.iter().filter(|(_, what)| what.starts_with("job ")).map(|(task, _)| *task).collect();
         for (number, task) in (0u32..).zip(entities.tasks.iter()) {

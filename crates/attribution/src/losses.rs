@@ -10,7 +10,7 @@ use crate::AttributionError;
 use crate::owners::Reason;
 
 /// One row for each host that lost operations. Bytes of reads and writes are counted where the
-/// kernel still told them; other records (of processes) are no operations.
+/// kernel still reported them; other records (of processes) are no operations.
 pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, AttributionError> {
     let mut hosts: BTreeMap<String, TaskTotal<'static>> = BTreeMap::new();
     dataset.read::<IoLoss<'static>, AttributionError>(|row| {

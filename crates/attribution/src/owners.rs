@@ -56,7 +56,7 @@ pub struct OwnerJob {
 pub struct Owner {
     /// A task attempt, by its number.
     pub task: Option<u32>,
-    /// The Slurm job.
+    /// The Slurm job to which the processes belong.
     pub job: Option<OwnerJob>,
     /// The job's step, such as `0` or `batch`.
     pub step: Option<Box<str>>,
@@ -91,13 +91,13 @@ pub struct ProcessSums {
     pub processes: i64,
     /// When the first process started, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the last one ended that has.
+    /// When the last one ended that has, in nanoseconds since 1970.
     pub ended_ns: Option<i64>,
     /// Whether some of the processes have not ended.
     pub running: bool,
-    /// CPU time in user mode.
+    /// CPU time in user mode, in nanoseconds.
     pub utime_ns: Option<i64>,
-    /// CPU time in the kernel.
+    /// CPU time in the kernel, in nanoseconds.
     pub stime_ns: Option<i64>,
     /// User ids: none yet, one, or several.
     pub uid: Option<Option<i64>>,
@@ -129,7 +129,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// The number of an owner.
+    /// The number of an owner, which gets the next one when it is new.
     pub fn number(&mut self, owner: Owner) -> u32 {
         if let Some(&number) = self.numbers.get(&owner) {
             return number;
@@ -194,7 +194,7 @@ pub struct ResolvedOwners {
     pub of: Vec<u32>,
 }
 
-/// How long an owner ran.
+/// When an owner began and ended, and how long it ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Time {
     /// When the owner began, UTC nanoseconds since 1970.
@@ -209,7 +209,7 @@ pub struct Time {
 
 impl ResolvedOwners {
     /// How long an owner ran: as its engine says, else from the first to the last of its processes.
-    /// What an engine tells less exactly than it lasted, processes tell better.
+    /// Where an engine's times are less exact than the task lasted, those of processes are better.
     pub fn time(&self, number: u32, entities: &Entities) -> Time {
         let owner = &self.all[number as usize];
         let sums = &self.sums[number as usize];

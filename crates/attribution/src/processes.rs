@@ -1,7 +1,7 @@
 //! The live processes of a host: what is known of each, what it did, and to whom it belongs.
 //!
 //! A process is a number and its start: two with the same number are two. A source that does not
-//! tell starts (`io-csv`) has the time of the fork in their place, and the generation that was
+//! report starts (`io-csv`) has the time of the fork in their place, and the generation that was
 //! forked last has the operations. A process is resolved some seconds after its end, when the rows
 //! of all that it forked have been read; its memory is then free but for what its live children
 //! inherit.
@@ -22,13 +22,13 @@ use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausib
 /// the fork.
 pub type Key = (i32, i64);
 
-/// In place of a start that nobody told.
+/// In place of a start that is not known.
 const UNTOLD: i64 = i64::MIN;
 
 /// Operations are not known in exactly the order in which they happened.
 const SLACK_NS: i64 = 5_000_000_000;
 
-/// So many processes that are resolved are remembered, for operations that are told late.
+/// So many processes that are resolved are remembered, for operations that are reported late.
 const GONE: usize = 1 << 16;
 
 /// So many ancestors are looked at.
@@ -47,7 +47,7 @@ pub struct Node {
     pub key: Key,
     /// Number of the process, over all hosts.
     pub serial: u32,
-    /// What rules look at; `None` when no row told of it.
+    /// What rules look at; `None` when no row describes it.
     pub facts: Option<Facts>,
     /// Whether it ran already when the trace began.
     pub before_trace: bool,
@@ -128,7 +128,7 @@ pub struct Processes {
     nodes: FxHashMap<Key, u32>,
     slots: Vec<Option<Box<Node>>>,
     free: Vec<u32>,
-    /// ProcessSlot a source that does not tell starts: which generation a number has now.
+    /// ProcessSlot a source that does not report starts: which generation a number has now.
     current: FxHashMap<i32, Key>,
     ending: BinaryHeap<Reverse<(i64, Key)>>,
     gone: FxHashMap<Key, u32>,
@@ -138,7 +138,7 @@ pub struct Processes {
     engines: Vec<Rc<Run>>,
 }
 
-/// Where operations of a process go.
+/// The process to which operations belong, as far as it is known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessSlot {
     /// A process that is in memory.
@@ -205,7 +205,7 @@ impl Processes {
         self.slots.get_mut(*self.nodes.get(&key)? as usize)?.as_deref_mut()
     }
 
-    /// Takes a row of `processes`.
+    /// Takes a row of the table `processes` about a process, new or known.
     pub fn told(&mut self, row: &Process<'_>, serial: impl FnOnce() -> u32) {
         let started = row.process_start_ns.or(row.started_ns).unwrap_or(UNTOLD);
         let key = (row.pid, started);
@@ -228,7 +228,7 @@ impl Processes {
             (_, start) => (pid, start.unwrap_or(UNTOLD)),
         });
         let parent = parent.filter(|parent| !self.is_above(key, *parent));
-        // ProcessSlot a process that nobody told of, its operations make a row; it must not hide what was told.
+        // ProcessSlot a process that no row describes, its operations make a row; it must not hide what was reported.
         let nothing_told = &*row.first_seen == "operation" && row.uid.is_none() && row.cgroup_id.is_none() && row.command_line.is_none();
         let Some(node) = self.get(slot) else { return };
         if nothing_told {
@@ -492,7 +492,7 @@ impl Node {
         let of_place = rules::find_by_place(&place, self.facts.as_ref().unwrap_or(&Facts::default()), entities);
         let mut tasks: Vec<&Finding> = of_place.iter().collect();
         tasks.extend(all(|claim| matches!(claim, Claim::Task(_))));
-        // A number that an engine tells of this very process says more than the job that it is in, where an engine can run.
+        // A number that an engine reports of this very process says more than the job that it is in, where an engine can run.
         tasks.sort_by_key(|finding| of_place.iter().any(|place| std::ptr::eq(place, *finding)));
         let (mut task, undecided) = choose(&tasks, &|a, b| different_tasks(a, b, entities));
         if task.is_none() && !undecided {
@@ -513,7 +513,7 @@ impl Node {
     }
 }
 
-/// Ids that differ, or clusters that are both told and differ.
+/// Ids that differ, or clusters that are both known and differ.
 fn different_jobs(a: &Claim, b: &Claim) -> bool {
     match (a, b) {
         (Claim::Job(a), Claim::Job(b)) => a.id != b.id || matches!((&a.cluster, &b.cluster), (Some(a), Some(b)) if a != b),
@@ -531,7 +531,7 @@ fn different_tasks(a: &Finding, b: &Finding, entities: &Entities) -> bool {
     }
 }
 
-/// What weaker findings of the same job tell beside: cluster and step.
+/// What weaker findings of the same job add: cluster and step.
 fn complete(finding: &mut Finding, all: &[Finding]) {
     let Claim::Job(job) = &mut finding.claim else { return };
     for other in all {

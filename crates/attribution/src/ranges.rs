@@ -153,7 +153,7 @@ impl Union {
         }
     }
 
-    /// What all lists have together.
+    /// The number of ranges and bytes of all lists together.
     pub fn finish(mut self) -> Extent {
         self.advance(i64::MAX);
         if let Some(done) = self.open {
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Byte by byte.
+    /// The same extent computed byte by byte, to compare with.
     fn plain(transfers: &[Range]) -> Extent {
         let mut touched = [false; 1200];
         transfers.iter().for_each(|&(start, length)| touched[start as usize..(start + length) as usize].fill(true));

@@ -82,7 +82,7 @@ impl Partials {
         put.map_err(AttributionError::Temporary)
     }
 
-    /// Sorts by owner and file.
+    /// Gives the records to the owners of their processes, and sorts them by owner and file.
     fn by_owner(self, owner_of: &[u32], resolved: &ResolvedOwners) -> Result<flowmine_spill::Sorted, AttributionError> {
         let all = self.0.finish().map_err(AttributionError::Temporary)?;
         let mut sorter = Sorter::default();
@@ -191,7 +191,7 @@ fn take_chunk(bytes: &mut &[u8]) -> Option<Vec<Range>> {
     Some(ranges)
 }
 
-/// One row on its way.
+/// One row of `task_io` while it is summed up.
 struct Summing {
     key: Vec<u8>,
     owner: u32,

@@ -1,4 +1,4 @@
-//! Attempts at tasks, each once, with all that their engines tell and what was traced of them.
+//! Attempts at tasks, each once, with all that their engines report and what was traced of them.
 //!
 //! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys,
 //! which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one
@@ -18,7 +18,7 @@ use flowmine_privacy::RowRules;
 pub struct TaskAttempt {
     /// What `task_io.task` calls it, by the rules for rows.
     pub key: String,
-    /// What its engine tells, by the rules for rows.
+    /// What its engine reports, by the rules for rows.
     pub row: TaskRun<'static>,
     /// What was traced of it; `None` when nothing was.
     pub traced: Option<Traced>,
@@ -52,15 +52,15 @@ pub struct Traced {
     pub read_time_ns: i64,
     /// Time spent in writes, in nanoseconds.
     pub write_time_ns: i64,
-    /// When the first process started, or the task as its engine says.
+    /// When the first process started, or the task as its engine says, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the first read or write began.
+    /// When the first read or write began, in nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last one ended.
+    /// When the last read or write ended, in nanoseconds since 1970.
     pub last_ns: Option<i64>,
-    /// CPU time in user mode; `None` when that of a row is not known.
+    /// CPU time in user mode, in nanoseconds; `None` when that of a row is not known.
     pub utime_ns: Option<i64>,
-    /// CPU time in the kernel, likewise.
+    /// CPU time in the kernel, in nanoseconds; `None` likewise.
     pub stime_ns: Option<i64>,
 }
 
@@ -152,7 +152,7 @@ fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, AttributionError>
         let Some(task) = &row.task else { return Ok(()) };
         place.clear();
         put_ordered_text(without_number(task), &mut place);
-        // Behind what engines tell, those of one attempt together.
+        // Behind what engines report, those of one attempt together.
         place.push(TOTAL);
         put_ordered_text(task, &mut place);
         let put = sorter.push(&place, |bytes| {

@@ -82,7 +82,7 @@ pub fn finding(input: &str, found: &Finding) {
     note(&finding_text(input, found));
 }
 
-/// A finding in one line.
+/// A finding about a log in one line: file, line and column, severity, text.
 pub fn finding_text(input: &str, found: &Finding) -> String {
     let mut text = visible(input).into_owned();
     if let Some(line) = found.line {

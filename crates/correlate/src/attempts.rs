@@ -1,7 +1,7 @@
 //! Job attempts out of raw rows.
 //!
 //! In go rows of `job_states`, one at a time and in the order of writing; out come attempts with
-//! their attributes, the changes that polling saw of each, and the facts that accounting tells of
+//! their attributes, the changes that polling saw of each, and the facts that accounting reports of
 //! each. Events are made of these by [`crate::events`].
 //!
 //! **Which rows belong together.** An attempt is a (cluster, job, submit time): Slurm keeps a job's
@@ -10,7 +10,7 @@
 //! * A row `requeued` begins another attempt even when its submit time is that of the attempt
 //!   before (a requeue within the same second). Facts of accounting with that submit time then go
 //!   to the last of these attempts that had been seen when the fact happened.
-//! * Where the source tells no submit time, a row `new` after a row `left` begins another attempt.
+//! * Where the source has no submit time, a row `new` after a row `left` begins another attempt.
 //!
 //! **Attributes.** The last known value wins. What accounting says of a value wins over what
 //! polling says, whichever came first, since it is the record and not a forecast; only the job's
@@ -54,9 +54,10 @@ pub struct Attempt {
     pub activity: Sym,
     /// The ended state that it reached, if any is known.
     pub final_state: Option<Sym>,
-    /// When it ended or, when only that is known, by when it had left the queue.
+    /// When it ended or, when only that is known, by when it had left the queue, in nanoseconds
+    /// since 1970.
     pub ended_ns: Maybe,
-    /// The first poll that no longer saw it.
+    /// The time of the first poll that no longer saw it, in nanoseconds since 1970.
     pub left_ns: Maybe,
     /// Whether it is known to have run.
     pub ran: bool,
@@ -112,15 +113,15 @@ pub struct Attempt {
     pub allocated_tres: Option<Sym>,
     /// Number of GPUs.
     pub gpus: Maybe,
-    /// When it could have begun as far as its own wishes go.
+    /// When it could have begun as far as its own wishes go, in nanoseconds since 1970.
     pub eligible_ns: Maybe,
     /// Largest resident set of a task, in bytes.
     pub max_rss_bytes: Maybe,
     /// CPU time used, in nanoseconds.
     pub cpu_time_ns: Maybe,
-    /// When it started, if it did.
+    /// When it started, if it did, in nanoseconds since 1970.
     pub start_ns: Maybe,
-    /// When it ended, as Slurm says, if it did.
+    /// When it ended, as Slurm says, if it did, in nanoseconds since 1970.
     pub end_ns: Maybe,
     /// Exit code of the batch script.
     pub exit_code: Maybe,
@@ -213,11 +214,11 @@ flowmine_schema::columns! {
     }
 }
 
-/// A change that polling saw.
+/// A change of a job's state or columns that polling saw.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub slot: u32,
-    /// Null when it left the queue.
+    /// The job's state; `None` when it left the queue.
     pub state: Option<Sym>,
     pub not_before_ns: Maybe,
     pub observed_at_ns: i64,
@@ -235,18 +236,18 @@ pub(crate) struct Seen {
     pub held: bool,
     /// What changed while the state did not.
     pub change: Change,
-    /// The names of what changed.
+    /// Names of the columns that changed, separated by commas, as in `job_states.changed`.
     pub changed: Option<Sym>,
     /// What that was before: an index into [`Folder::before`].
     pub before: Option<u32>,
 }
 
-/// What a row tells beside a state.
+/// What a row says beside a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The attempt is seen for the first time, in this state.
     New,
-    /// Another state, or that it left.
+    /// It is in another state, or it left the queue.
     State,
     /// The same state, and it is held from now on.
     Held,
@@ -277,12 +278,12 @@ pub struct Before {
     pub value: Value,
 }
 
-/// A value of a column.
+/// A value of a column of `job_states`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     /// A text; `None` when it was unknown.
     Text(Option<Sym>),
-    /// A number.
+    /// A number, which can have been unknown.
     Number(Maybe),
 }
 
@@ -301,7 +302,7 @@ macro_rules! changing {
         }
 
         /// Gives an attempt what a row says of a column that changed. A change is news, also beside
-        /// what accounting told before it.
+        /// what accounting reported before it.
         fn take_change(attempt: &mut Attempt, row: &JobRow<'_>, column: &str, strings: &mut StringsBuilder) {
             match column {
                 $(stringify!($text) => attempt.$text = row.$text.as_deref().map(|text| strings.intern(text)),)+
@@ -317,7 +318,7 @@ changing! {
     numbers: time_limit_s, priority, nice, nodes, cpus, memory_bytes
 }
 
-/// What accounting tells of an attempt.
+/// What accounting reports of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fact {
     /// The first attempt with this cluster, job and submit time.
@@ -337,7 +338,7 @@ pub(crate) struct Fact {
 pub(crate) struct Slot {
     pub attempt: Attempt,
     pub activity: Option<Sym>,
-    /// Which values accounting has told: one bit a column.
+    /// Which values accounting has reported: one bit a column.
     told: u64,
     /// Whether polling saw anything of it.
     polled: bool,
@@ -358,7 +359,7 @@ pub(crate) struct Folder {
     pub slots: Vec<Slot>,
     pub seen: Vec<Seen>,
     pub facts: Vec<Fact>,
-    /// What changed was before, for each row that tells such a change.
+    /// What changed was before, for each row that reports such a change.
     pub before: Vec<Vec<Before>>,
     /// The names that attempts had before others.
     pub former: Vec<(u32, Sym)>,
@@ -506,7 +507,7 @@ impl Folder {
     }
 
     /// Gives the facts of accounting that share a submit time with several attempts to the one that
-    /// they are of, and to the later attempts of such a chain what only the first was told.
+    /// they are of, and to the later attempts of such a chain what only the first got.
     pub fn assign_copies(&mut self) {
         if self.copies.is_empty() {
             return;
@@ -549,7 +550,7 @@ fn is_held(row: &JobRow<'_>) -> bool {
     row.state.as_deref() == Some(state::PENDING) && change::is_hold(row.priority, row.reason.as_deref())
 }
 
-/// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is
+/// The start and the end that a polled row has. Slurm shows expected ones before; a job that is
 /// being requeued is COMPLETING with a start that is still to come; and one that was cancelled
 /// before it ran has a start that equals its end, and no nodes.
 fn happened(row: &JobRow<'_>) -> (Maybe, Maybe) {
@@ -565,7 +566,7 @@ fn happened(row: &JobRow<'_>) -> (Maybe, Maybe) {
 fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Option<Sym>, strings: &mut StringsBuilder) {
     let told = &mut slot.told;
     let a = &mut slot.attempt;
-    // Accounting wins: a polled value does not replace one that accounting told.
+    // Accounting wins: a polled value does not replace one that accounting reported.
     let mut bit = 0u32;
     let mut record = |known: bool| {
         bit += 1;

@@ -40,8 +40,8 @@ pub fn oldest(jobs: &Jobs) -> Vec<u32> {
     (0..submissions.len()).map(|at| *first_of.entry(components.find_mut(at)).or_insert(at as u32)).collect()
 }
 
-/// A submission by what tells it from all others of a dataset, across [`crate::parts`]. Sorts by
-/// age, as [`Jobs::submissions`] does.
+/// A submission by what distinguishes it from all others of a dataset, across [`crate::parts`].
+/// Sorts by age, as [`Jobs::submissions`] does.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SubmissionName {
     /// When it was first submitted (or, where that is unknown, first seen).
@@ -55,7 +55,7 @@ pub struct SubmissionName {
 }
 
 impl SubmissionName {
-    /// The name of a submission.
+    /// The name of a submission, by its number in `jobs`.
     pub fn of(jobs: &Jobs, submission: u32) -> Self {
         let (since_ns, cluster, id, generation) = key(jobs, submission);
         Self { since_ns, cluster: cluster.into(), id, generation }

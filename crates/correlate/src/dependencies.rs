@@ -55,9 +55,9 @@ pub struct Term {
     pub delay_s: Maybe,
     /// The term's state as Slurm printed it last.
     pub state: Option<Sym>,
-    /// When polling first saw it; unknown when only accounting tells of it.
+    /// When polling first saw it; unknown when only accounting reports it.
     pub polled_at_ns: Maybe,
-    /// The sources that tell of the term, sorted.
+    /// The sources that report the term, sorted.
     pub sources: Vec<Sym>,
 }
 
@@ -242,7 +242,7 @@ impl Labels {
         Self { by_label, attempts }
     }
 
-    /// In the order of submission.
+    /// The attempts at a job of a cluster, in the order of their submission.
     fn attempts(&self, cluster: Sym, job: Sym) -> &[u32] {
         let start = self.by_label.partition_point(|l| (l.0, l.1) < (cluster, job));
         let end = self.by_label.partition_point(|l| (l.0, l.1) <= (cluster, job));
@@ -278,7 +278,7 @@ impl Ids {
     }
 }
 
-/// Whether it was taken back.
+/// Whether somebody took the dependency back: its state is [`WITHDRAWN`].
 fn is_withdrawn(term: &Term, strings: &Strings) -> bool {
     term.state.is_some_and(|state| strings.get(state) == WITHDRAWN)
 }
@@ -353,7 +353,7 @@ fn by_raw_id(edges: &mut [Edge], terms: &[Term], attempts: &[Attempt], submissio
 /// One submission as singletons see it.
 struct Named {
     submission: u32,
-    /// When all its tasks had ended; `i64::MAX` when some had not.
+    /// When all its tasks had ended, in nanoseconds since 1970; `i64::MAX` when some had not.
     ended_ns: i64,
     /// Index of the submission's first singleton term, where it has one.
     term: Option<u32>,
@@ -377,7 +377,7 @@ fn singletons(
     if term_of.is_empty() {
         return;
     }
-    // The last attempt at each job of a submission tells when that job ended.
+    // The last attempt at each job of a submission says when that job ended.
     let mut names: Vec<Option<(Sym, Sym)>> = vec![None; submissions.len()];
     let mut ended: Vec<i64> = vec![i64::MIN; submissions.len()];
     let mut last: FxHashMap<(u32, Sym), u32> = FxHashMap::default();

@@ -1,23 +1,23 @@
-//! The events of one attempt, out of what polling saw and what accounting tells.
+//! The events of one attempt, out of what polling saw and what accounting reports.
 //!
-//! * Each polled row that tells another state than the one before is an event with that state. A
-//!   second observer's row that tells the state that is already known is none.
-//! * Slurm also tells times of what nobody saw happen: `squeue` shows when a job that runs or has
+//! * Each polled row that has another state than the one before is an event with that state. A
+//!   second observer's row that has the state that is already known is none.
+//! * Slurm also reports times of what nobody saw happen: `squeue` shows when a job that runs or has
 //!   ended was submitted and started, accounting knows that and the end of all. Where the submit
 //!   time (PENDING), the start (RUNNING) or the end (the ended state) is known, the polled event of
 //!   that kind gets it as `reported_ns`; when polling missed the change, an event is added
-//!   ([`Event::polled`] is false) whose source is what told the time. What accounting tells comes
-//!   before what `squeue` tells.
+//!   ([`Event::polled`] is false) whose source is what reported the time. What accounting reports
+//!   comes before what `squeue` reports.
 //! * When polling saw another ended state than the record of accounting has, that one stays and the
 //!   record's comes after it.
 //! * `LEFT` is an event only while no ended state is known, neither from polling nor from
 //!   accounting; a row `left` after which the same attempt was seen again was no leaving. It has
-//!   the end that a row before it told (COMPLETING).
+//!   the end that a row before it reported (COMPLETING).
 //! * What changes while the state does not is an event HELD, RELEASED or CHANGED, with the names of
 //!   what changed. A job that is held when it is first seen is HELD in the interval of that. They
 //!   stand where they were observed, between the events of states.
 //! * A job that could begin later than it was submitted (begin time, dependency, hold) is ELIGIBLE
-//!   then, where Slurm tells that time.
+//!   then, where Slurm reports that time.
 //! * An attempt without an end, after which the same job was submitted again, was REQUEUED.
 //!
 //! Nothing else is added.
@@ -59,9 +59,9 @@ pub struct Event {
     pub time_ns: i64,
     /// The change happened after this time. Unknown for what no poll saw.
     pub not_before_ns: Maybe,
-    /// The change had happened at this time.
+    /// The change had happened at this time, UTC nanoseconds since 1970.
     pub observed_at_ns: i64,
-    /// When Slurm says that it happened.
+    /// When Slurm says that it happened, UTC nanoseconds since 1970.
     pub reported_ns: Maybe,
     /// Index of the attempt in [`crate::Jobs::attempts`].
     pub attempt: u32,
@@ -71,11 +71,11 @@ pub struct Event {
     pub source: Sym,
     /// Slurm's reason for the state.
     pub reason: Option<Sym>,
-    /// The nodes at that time.
+    /// The nodes of the job at that time, as Slurm writes a list of hosts.
     pub node_list: Option<Sym>,
     /// Transition of the XES lifecycle model.
     pub lifecycle: Lifecycle,
-    /// Whether a poll saw the change. Otherwise Slurm told later when it had been.
+    /// Whether a poll saw the change. Otherwise Slurm reported later when it had been.
     pub polled: bool,
     /// What else changed: names of columns of `job_states`, or `dependency`.
     pub changed: Option<Sym>,
@@ -125,19 +125,19 @@ pub(crate) struct AttemptFacts {
     pub ran: bool,
 }
 
-/// What became of an attempt.
+/// How an attempt ended, and when it ran.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outcome {
     pub final_state: Option<Sym>,
     pub ended_ns: Maybe,
     pub left_ns: Maybe,
     pub ran: bool,
-    /// Start and end that accounting tells, to stand for the attempt.
+    /// Start and end that accounting reports, to stand for the attempt.
     pub start_ns: Maybe,
     pub end_ns: Maybe,
 }
 
-/// All facts about one attempt as one, in the order in which they were told.
+/// All facts about one attempt as one, in the order in which they were reported.
 fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
     let (first, rest) = facts.split_first()?;
     let mut all = *first;
@@ -145,7 +145,7 @@ fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
         let ended = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)).ends_attempt());
         let resized = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)) == Phase::Resizing);
         if ended(all.state) && fact.state.is_some() && !ended(fact.state) && !resized(fact.state) && !resized(all.state) {
-            // An older answer that was taken in later: the attempt has ended all the same.
+            // An older answer that was imported later: the attempt has ended all the same.
             all.start_ns = all.start_ns.or(fact.start_ns);
             continue;
         }
@@ -192,7 +192,7 @@ fn by_observation(seen: &[Seen]) -> Option<Vec<Seen>> {
     Some(keyed.into_iter().map(|(_, s)| s).collect())
 }
 
-/// A time that Slurm tells, and what told it.
+/// A time that Slurm reports, and what reported it.
 #[derive(Clone, Copy)]
 struct ReportedTime {
     time: Maybe,
@@ -211,7 +211,7 @@ impl ReportedTime {
         Self { time, observed_at_ns: fact.observed_at_ns, source: fact.source, reason: fact.reason, node_list: fact.node_list }
     }
 
-    /// An event that no poll saw.
+    /// The event, for an attempt and a state, of a change that no poll saw.
     fn event(self, attempt: u32, state: Sym) -> Event {
         Event {
             time_ns: 0,
@@ -321,7 +321,7 @@ fn eligible(made: &mut Vec<Event>, submit_ns: Maybe, seen: &[Seen], record: Opti
     let by_record = record.filter(|fact| fact.eligible_ns.is_known()).map(|fact| ReportedTime::by_record(fact, fact.eligible_ns));
     let by_poll = || seen.iter().rev().find(|s| s.eligible_ns.is_known()).map(|s| ReportedTime::by(s, s.eligible_ns));
     let Some(told) = by_record.or_else(by_poll) else { return };
-    // Slurm also tells when a job is to become eligible (a begin time).
+    // Slurm also reports when a job is to become eligible (a begin time).
     let is_later = submit_ns.get().zip(told.time.get()).is_some_and(|(submit, time)| submit < time && time <= told.observed_at_ns);
     if is_later {
         let is_waiting = |e: &&Event| state::phase(context.strings.get(e.state)) == Phase::Waiting;
@@ -366,7 +366,7 @@ pub(crate) fn insert_change(made: &mut Vec<Event>, mut event: Event, timestamp: 
     }
 }
 
-/// The event of the start.
+/// Gives the event of the start its reported time, or adds one where no poll saw the start.
 fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32, outcome: &mut Outcome) {
     let phase = |sym: Sym| state::phase(context.strings.get(sym));
     // Accounting gives a job that was cancelled before it started a start that equals its end, and no nodes.
@@ -387,7 +387,7 @@ fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context:
     }
 }
 
-/// The event of the end.
+/// Gives the event of the end its reported time, or adds one where no poll saw the end.
 fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32, outcome: &mut Outcome) {
     let phase = |sym: Sym| state::phase(context.strings.get(sym));
     // What polling saw last, with the end that Slurm showed beside it.
@@ -415,7 +415,7 @@ fn tell_end(made: &mut [Event], at: usize, time: Maybe, phase: impl Fn(Sym) -> P
 }
 
 /// Slurm's end of a job is when COMPLETING begins; what comes later is its own cleaning up. An end
-/// that was seen after COMPLETING lies in the interval of that, when Slurm tells it. So does the
+/// that was seen after COMPLETING lies in the interval of that, when Slurm reports it. So does the
 /// end of a job of which nothing was seen before.
 fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym) -> Phase) {
     if end.is_seen_late() {

@@ -32,7 +32,7 @@ pub use rows::{Rows, SortedRows};
 /// How far the clocks of Slurm and of a traced host may be apart; times of Slurm are whole seconds.
 pub const SLACK_NS: i64 = 5 * SECOND_NS;
 
-/// Nothing is known of any exchange.
+/// What is used when no exchange of data is known.
 pub(crate) static NONE: Exchanges = Exchanges { joined: Vec::new(), oldest: Vec::new(), any: false };
 
 /// Groups of components that exchanged data.
@@ -40,7 +40,7 @@ pub(crate) static NONE: Exchanges = Exchanges { joined: Vec::new(), oldest: Vec:
 pub struct Exchanges {
     /// The oldest submission of each component in a group with others, in order, and the group.
     joined: Vec<(SubmissionName, u32)>,
-    /// Of each group the oldest submission.
+    /// For each group its oldest submission, by which the group is named.
     oldest: Vec<SubmissionName>,
     any: bool,
 }
@@ -115,7 +115,7 @@ impl Exchanges {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Submission {
     since_ns: i64,
-    /// When one of its attempts was submitted.
+    /// When one of its attempts was submitted, in nanoseconds since 1970.
     submit_ns: Option<i64>,
     component: u32,
     /// The job, by its number in [`SortedRows`]: array tasks are jobs of their own.

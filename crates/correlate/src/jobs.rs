@@ -36,7 +36,7 @@ pub struct Jobs {
     pub submissions: Vec<Submission>,
     /// The dependencies between submissions.
     pub dependencies: Dependencies,
-    /// What was odd in the rows.
+    /// What was odd in the rows that were read.
     pub diagnostics: Diagnostics,
 }
 
@@ -66,7 +66,7 @@ impl Jobs {
         builder.finish(timestamp)
     }
 
-    /// The text of a number.
+    /// The text that a symbol stands for.
     pub fn text(&self, sym: Sym) -> &str {
         self.strings.get(sym)
     }

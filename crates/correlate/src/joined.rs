@@ -120,7 +120,7 @@ impl Joined {
 pub(crate) use root;
 
 flowmine_schema::columns! {
-    /// The ids of a job.
+    /// The ids by which a job and its submission are named.
     struct Ids of JobState { cluster, job, job_id, array_job_id, het_job_id }
 }
 
@@ -155,7 +155,7 @@ fn find(dataset: &Dataset) -> Result<Joined, CorrelateError> {
     let mut more: FxHashSet<(Node, Node)> = FxHashSet::default();
     let mut names: FxHashSet<Node> = FxHashSet::default();
     let named = |row: &Names<'_>| Some(fingerprint((&row.cluster, row.user.as_deref()?, row.name.as_deref()?)));
-    // What a row tells of ids; its node as a whole.
+    // What a row says of ids; its node as a whole.
     let mut told = |cluster: &str, job: &str, job_id: i64, root: i64| {
         let whole = node(cluster, root);
         if job_id != root {

@@ -16,7 +16,7 @@
 //! use flowmine_schema::time::SECOND_NS;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // What a poll of squeue told: three jobs, of which job 8 waits for job 7.
+//! // What a poll of squeue showed: three jobs, of which job 8 waits for job 7.
 //! let (submit_ns, polled_ns) = (1_795_000_000 * SECOND_NS, 1_795_000_060 * SECOND_NS);
 //! let mut states: Builder<JobState<'static>> = Builder::new();
 //! for (job, job_id) in [("7", 7), ("8", 8), ("9", 9)] {
@@ -64,7 +64,7 @@
 //!
 //! Nothing here touches a network, a kernel or a clock, and nothing depends on the order in which
 //! rows of different jobs arrive: the same rows give the same result. Events are never invented:
-//! each stands for a row, or for a time that accounting tells. Rows go through rules first
+//! each stands for a row, or for a time that accounting reports. Rows go through rules first
 //! (`flowmine-privacy`: names as codes, columns left out). What does not fit in memory at once is
 //! partitioned into [`parts`] of whole components.
 //!

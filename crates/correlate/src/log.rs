@@ -23,9 +23,9 @@ pub struct Filter {
     pub accounts: Vec<String>,
     /// Only jobs of one of these users; empty for all.
     pub users: Vec<String>,
-    /// Only events at this time or later.
+    /// Only events at this time or later, UTC nanoseconds since 1970.
     pub from_ns: Option<i64>,
-    /// Only events before this time.
+    /// Only events before this time, UTC nanoseconds since 1970.
     pub to_ns: Option<i64>,
 }
 

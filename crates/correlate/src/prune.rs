@@ -9,7 +9,7 @@
 //! observers, the files that were imported, and the tables `task_runs` and those of imported logs.
 //!
 //! What is refused: a dataset that somebody else writes, until that is over. Hosts that are being
-//! traced are passed over and told.
+//! traced are passed over and reported.
 
 use flowmine_dataset::{Dataset, DatasetError, Leaf, Pruned, Role, Transaction, Writer};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
@@ -37,12 +37,12 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// What remained of an array.
+    /// Which tasks of an array were still pending (`8_*`).
     struct Remaining of JobState { cluster, job, submit_ns, array_tasks }
 }
 
 flowmine_schema::columns! {
-    /// How far a trace was.
+    /// Whether a trace had ended, and when that was written.
     struct TraceState of Host { trace_ns, state, at_ns }
 }
 
@@ -125,7 +125,8 @@ fn of_host(
             ($($table:ident),+) => { $({
                 for leaf in dataset.leaves::<$table<'static>>()?.iter().filter(|leaf| leaf.host() == Some(host)) {
                     flowmine_schema::columns! {
-                        /// The trace that a row is of.
+                        /// The trace to which a row belongs, by its start in nanoseconds since
+                        /// 1970.
                         struct OfTrace of $table { trace_ns }
                     }
                     done.add($table::TABLE, transaction.retain::<OfTrace<'static>>(leaf, |row| !old.contains(&row.trace_ns))?);
@@ -156,7 +157,7 @@ fn of_table<V: View>(
 /// Attempts at jobs by cluster and job: when each was submitted, and whether it stays.
 type Stays = FxHashMap<(String, String), Vec<(Option<i64>, bool)>>;
 
-/// Which attempts are to go.
+/// Which attempts ended before a moment, so that their rows are removed.
 struct Ended {
     before_ns: i64,
     stays: Stays,
@@ -217,7 +218,7 @@ impl Pending {
         Ok(Self { remained, tasks: FxHashMap::default() })
     }
 
-    /// Goes on to these jobs.
+    /// Goes on to the jobs of the next part: notes which tasks of arrays were seen in it.
     fn look(&mut self, jobs: &Jobs) {
         self.tasks.clear();
         for attempt in jobs.attempts.iter().filter(|_| !self.remained.is_empty()) {
@@ -271,7 +272,7 @@ fn old_traces(dataset: &Dataset, host: &str, before_ns: i64) -> Result<FxHashSet
     macro_rules! seen_in {
         ($($table:ident),+) => { $({
             flowmine_schema::columns! {
-                /// The trace that a row is of.
+                /// The trace to which a row belongs, by its start in nanoseconds since 1970.
                 struct OfTrace of $table { trace_ns }
             }
             each::<OfTrace<'static>>(dataset, host, |leaf| leaf.day().is_some_and(|day| day >= border), |row| {

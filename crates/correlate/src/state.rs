@@ -24,27 +24,27 @@
 pub use flowmine_slurm::state::Phase;
 use flowmine_slurm::state::State;
 
-/// The state of an event that tells that a job is no longer in the queue and that nobody knows how
+/// The state of an event that says that a job is no longer in the queue and that nobody knows how
 /// it ended.
 pub const LEFT: &str = "LEFT";
-/// The state of an event that tells from when on nothing but resources and its turn kept a job from
+/// The state of an event that says from when on nothing but resources and its turn kept a job from
 /// starting.
 pub const ELIGIBLE: &str = "ELIGIBLE";
-/// The state of an event that tells that a waiting job is kept from starting by its user or an
+/// The state of an event that says that a waiting job is kept from starting by its user or an
 /// administrator.
 pub const HELD: &str = "HELD";
-/// The state of an event that tells that a job is held no longer.
+/// The state of an event that says that a job is held no longer.
 pub const RELEASED: &str = "RELEASED";
-/// The state of an event that tells that something else changed of a job in the same state.
+/// The state of an event that says that something else changed of a job in the same state.
 pub const CHANGED: &str = "CHANGED";
 /// The state of a job that waits for resources or its turn (squeue(1), "JOB STATE CODES").
 pub const PENDING: &str = "PENDING";
 /// The state of a job that runs.
 pub const RUNNING: &str = "RUNNING";
-/// Put back into the queue.
+/// The state of a job that was put back into the queue.
 pub const REQUEUED: &str = "REQUEUED";
 
-/// Whether a word is no state of a job but tells what happened to it in the state it has.
+/// Whether a word is no state of a job but says what happened to it in the state it has.
 pub fn keeps_state(word: &str) -> bool {
     matches!(word, ELIGIBLE | HELD | RELEASED | CHANGED)
 }
@@ -66,7 +66,7 @@ pub enum Lifecycle {
     Assign,
     /// The job's allocation is changed (RESIZING).
     Reassign,
-    /// The job runs.
+    /// The job begins to run.
     Start,
     /// The job was stopped for a while.
     Suspend,

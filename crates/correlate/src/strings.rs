@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub struct Sym(NonZeroU32);
 
 impl Sym {
-    /// Its place among all texts, from 0.
+    /// The text's place among all texts, from 0.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -59,7 +59,7 @@ impl StringsBuilder {
     }
 }
 
-/// From provisional to final numbers.
+/// The final number of each text, by its provisional number.
 #[derive(Debug)]
 pub struct Renumbering(Vec<Sym>);
 
@@ -106,7 +106,7 @@ impl Strings {
         None
     }
 
-    /// All of them in order.
+    /// All texts, in the order of their symbols.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|index| self.get(Sym::at(index)))
     }

@@ -16,8 +16,8 @@
 //! job this is asked of all tasks together: as long as one of them is not gone, a later submit time
 //! of another is a requeue.
 //!
-//! What this cannot tell: a job that a user requeues by hand after it had already gone from the
-//! queue counts as another job; and where a source tells no submit time, an id that was recycled
+//! What this cannot know: a job that a user requeues by hand after it had already gone from the
+//! queue counts as another job; and where a source has no submit time, an id that was recycled
 //! between two polls is taken for the same job.
 
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ struct Generation {
 impl Generation {
     fn gone_before(&self, submit_ns: i64) -> bool {
         let tasks = self.tasks.last().map(|&(gone, _)| gone);
-        // The record of a pending array disappears when the last task has come out of it: once there are tasks they tell, unless
+        // The record of a pending array disappears when the last task has come out of it: once there are tasks they decide, unless
         // submit times are missing, where it alone shows that more tasks of the same array may come.
         let record = self.pending_array.filter(|&(_, submit_known)| tasks.is_none() || !submit_known).map(|(gone, _)| gone);
         tasks.max(record).is_some_and(|gone| gone <= submit_ns)

@@ -118,7 +118,7 @@ fn is_one(jobs: &Jobs) -> impl Fn(&usize) -> bool + '_ {
 
 /// What is gathered of the parts for one notion.
 struct OfNotion<'n> {
-    /// Its place among the notions.
+    /// The notion's place in the list of notions.
     place: i64,
     notion: &'n dyn CaseNotion,
     /// Cases that lie within one part, counted.
@@ -166,10 +166,10 @@ impl<'n> OfNotion<'n> {
     }
 }
 
-/// What is gathered of the parts.
+/// What is gathered of all parts before it is written.
 struct Gathered {
     links: Sorter,
-    /// Of `cases`.
+    /// Rows of the table `cases`.
     rows: Sorter,
     /// Attempts by which processes and tasks find their job, where there are any.
     known: Vec<KnownJob>,
@@ -223,7 +223,7 @@ where
     Ok(())
 }
 
-/// An edge as a row.
+/// An edge between jobs as a row of the table `links`.
 pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
     let term = &jobs.dependencies.terms[edge.term as usize];
     let source = &jobs.attempts[term.attempt as usize];
@@ -268,7 +268,7 @@ pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
     }
 }
 
-/// A target as squeue writes it.
+/// The target of a dependency as squeue(1) writes it.
 pub fn written(term: &Term, id: i64) -> String {
     match (term.target_kind, term.target_task_id.get()) {
         (TargetKind::ArrayTask, Some(task)) => format!("{id}_{task}"),

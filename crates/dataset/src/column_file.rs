@@ -102,7 +102,7 @@ pub struct Chunk {
 /// The cells of a column that have values.
 #[derive(Debug)]
 struct Cells {
-    /// In which row of the chunk each is.
+    /// The row of each value, counted within the chunk.
     rows: Vec<u32>,
     values: Values,
 }
@@ -332,7 +332,7 @@ struct Group {
     bytes: usize,
 }
 
-/// Some rows of a chunk.
+/// Some rows of a chunk, which follow each other.
 struct Part {
     chunk: Arc<Chunk>,
     rows: Range<usize>,

@@ -119,7 +119,7 @@ impl Dataset {
     /// The same dataset, written as its directory's owner where the caller is root.
     ///
     /// # Errors
-    /// When the owner cannot be told.
+    /// When the owner cannot be found out.
     pub fn as_owner(self) -> Result<Self, DatasetError> {
         let folder = self.folder.try_clone().and_then(Folder::as_owner).map_err(io_error(self.dir()))?;
         Ok(Self { folder: Arc::new(folder), as_owner: true, ..self })

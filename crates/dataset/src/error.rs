@@ -17,7 +17,7 @@ pub enum DatasetError {
     /// It is a file, or the directory holds other things.
     #[error("{} is not an empty directory and not a flowmine dataset: choose another directory for --dataset", .0.display())]
     NotEmpty(PathBuf),
-    /// A newer flowmine wrote it.
+    /// A newer flowmine wrote the dataset, in a format that this one does not know.
     #[error("{}: format version {found} is newer than {FORMAT_VERSION}, the newest that this flowmine reads: use a newer flowmine", .path.display())]
     Version {
         /// Path of the manifest, `flowmine.json`.

@@ -67,10 +67,10 @@ pub enum ForeignError {
     /// The operating system refused to read the file.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The file as a whole.
+    /// The file as a whole cannot be read: it is no Parquet file, or damaged.
     #[error("this is no Parquet file that can be read: {0}")]
     File(String),
-    /// A column cannot be read.
+    /// One column of the file cannot be read.
     #[error("column {column:?}: {message}")]
     Column {
         /// Name of the column.
@@ -109,7 +109,7 @@ pub struct ForeignColumn {
 /// Reads a number or time out of a text.
 pub type Parse = fn(&str) -> Option<i64>;
 
-/// As what a column is read.
+/// The type as which the values of a column are read.
 #[derive(Debug, Clone, Copy)]
 pub enum As {
     /// As texts; what is none is written as one: times as RFC 3339, numbers in digits, without an
@@ -122,7 +122,7 @@ pub enum As {
     Numbers(Parse),
 }
 
-/// What was read of a column.
+/// The values that were read of a column.
 #[derive(Debug)]
 pub enum Data {
     /// Texts, each row's by its place in a list of texts.
@@ -133,7 +133,7 @@ pub enum Data {
         /// without a row that has it.
         groups: Vec<(Range<usize>, Texts)>,
     },
-    /// As times or whole numbers.
+    /// Times, in nanoseconds since 1970, or whole numbers.
     Numbers {
         /// Of each row the number, or [`NO_NUMBER`].
         values: Vec<i64>,
@@ -232,7 +232,7 @@ impl std::fmt::Debug for ForeignFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stored {
     Bytes,
-    /// Of 32 or 64 bits.
+    /// A whole number of 32 or 64 bits, signed or unsigned.
     Int {
         wide: bool,
         signed: bool,
@@ -530,7 +530,7 @@ enum Done {
     Numbers(Refused),
 }
 
-/// A column of a row group.
+/// The work of reading one column of a row group.
 struct Task<'a> {
     column: usize,
     group: usize,
@@ -557,7 +557,7 @@ impl Task<'_> {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         file.read_exact_at(&mut bytes, range.start).map_err(|error| error.to_string())?;
         let (metadata, size) = (self.chunk, bytes.len());
-        // polars does not tell the size of a dictionary, which can only be the first page.
+        // polars does not say the size of a dictionary, which can only be the first page.
         if rows > 0 && first_page_size(&bytes).is_none_or(|size| size > LARGEST_PAGE as u64) {
             return Err(format!("its first page is damaged or larger than {LARGEST_PAGE} bytes"));
         }
@@ -597,14 +597,14 @@ impl Task<'_> {
 const SHORT: &str = "the file is damaged: the column has fewer values than the file says";
 const DAMAGED: &str = "the file is damaged: a page does not hold what it says";
 
-/// A value as polars gives it.
+/// A value of a column as polars decodes it.
 enum Value<'a> {
     Missing,
     Bytes(&'a [u8]),
     Key(Key),
 }
 
-/// A value that is no text.
+/// A value other than text, as a key by which equal values are found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Signed(i64),

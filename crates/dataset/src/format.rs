@@ -10,7 +10,7 @@ pub const FORMAT_VERSION: u32 = 2;
 /// anew.
 pub(crate) const SINCE: &[(&str, u32)] = &[("links", 2)];
 
-/// What a dataset says of itself.
+/// File in which a dataset says of itself what it is.
 pub(crate) const MANIFEST: &str = "flowmine.json";
-/// What writers remember; no table.
+/// Folder of what writers remember; it is no table.
 pub(crate) const STATE: &str = ".state";

@@ -18,9 +18,9 @@ use crate::rows::Rows;
 
 /// A table whose rows can be put in one order where several writers wrote side by side.
 pub trait InTime: Row {
-    /// The columns that say when.
+    /// The columns from which the time of a row is computed.
     type Time: View<Table = Self>;
-    /// When what a row tells of was over, or at least had begun, in nanoseconds since 1970. The
+    /// When what a row is about was over, or at least had begun, in nanoseconds since 1970. The
     /// rows of one writer need not be sorted by it.
     fn at(row: &<Self::Time as View>::Of<'_>) -> i64;
 }
@@ -28,7 +28,7 @@ pub trait InTime: Row {
 macro_rules! in_time {
     ($($table:ident by $name:ident { $($column:ident),+ }, |$row:ident| $at:expr;)+) => { $(
         flowmine_schema::columns! {
-            /// The columns that tell when what a row is about was over, see [`InTime::at`].
+            /// The columns that say when what a row is about was over, see [`InTime::at`].
             pub struct $name of $table { $($column),+ }
         }
         impl InTime for $table<'static> {

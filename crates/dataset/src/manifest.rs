@@ -22,7 +22,7 @@ pub struct Manifest {
     /// Names of the traced hosts, sorted.
     #[serde(default)]
     pub hosts: BTreeSet<String>,
-    /// Files that were imported, so that none is taken in twice.
+    /// Files that were imported, so that none is imported twice.
     #[serde(default)]
     pub imports: Vec<Import>,
 }
@@ -47,13 +47,14 @@ pub struct Import {
     /// SHA-256 of the first of these bytes, by which such a file is found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_sha256: Option<String>,
-    /// How many rows of `task_runs` it told of, first or beside another.
+    /// How many rows of `task_runs` it describes, first or beside another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// What it was recognised as, where several kinds of files tell of the same.
+    /// What it was recognised as, where several kinds of files describe the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The same for all that were read together, so that rows of one can hold what another told.
+    /// The same for all that were read together, so that rows of one can hold what another
+    /// described.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
 }

@@ -113,7 +113,7 @@ pub struct Merge {
     parts: Vec<PartName>,
     name: PartName,
     files: Vec<io::Result<File>>,
-    /// Of the first, for messages.
+    /// Path of the first file, for messages.
     path: std::path::PathBuf,
 }
 

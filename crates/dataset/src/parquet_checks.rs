@@ -68,7 +68,7 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), ParquetError> {
     Ok(())
 }
 
-/// Where the last column chunk ends.
+/// Offset in the file at which the last column chunk ends.
 fn tail(metadata: &FileMetadata) -> u64 {
     let chunks = metadata.row_groups.iter().flat_map(|group| group.parquet_columns());
     chunks.map(|chunk| chunk.byte_range().end).max().unwrap_or_default()
@@ -120,7 +120,7 @@ impl GroupCheck {
             return Err(altered(&format!("column {name}"), &chunk.byte_range()));
         }
         self.packed += bytes.len() as u64;
-        // polars does not tell the size of a dictionary, which can only be the first page.
+        // polars does not say the size of a dictionary, which can only be the first page.
         self.unpacked += first_page_size(bytes).filter(|_| self.rows > 0).unwrap_or_default();
         let mut left = self.rows;
         for page in PageReader::new(Cursor::new(bytes.clone()), chunk, Vec::new(), bytes.len()) {
@@ -224,7 +224,7 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[at] ^= 1 << (at % 8);
             match rows_of(&bytes) {
-                // The magic at the beginning, and the checksums' key, tell nothing of the rows.
+                // The magic at the beginning, and the checksums' key, say nothing of the rows.
                 Ok(rows) => assert!(rows.columns == whole.columns, "bit {} of byte {at} of {}", at % 8, bytes.len()),
                 Err(ParquetError::Altered(_)) => altered += 1,
                 Err(_) => {}

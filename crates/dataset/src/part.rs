@@ -1,4 +1,4 @@
-//! One file of a table.
+//! One Parquet file of a table, open for reading.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

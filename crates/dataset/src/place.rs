@@ -27,7 +27,7 @@ impl Leaf {
         Self { table, split: None }
     }
 
-    /// The folder of a host and a day.
+    /// The folder of a host and a day, of a table that is split.
     pub(crate) fn split(table: &'static str, host: &str, day: Day) -> Self {
         Self { table, split: Some((host.to_owned(), day)) }
     }
@@ -107,7 +107,7 @@ pub(crate) fn of_day_folder(name: &str) -> Option<Day> {
 /// then as written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PartName {
-    /// [`crate::Role::owner`].
+    /// Whose writes the file holds, see [`crate::Role::owner`].
     pub(crate) owner: Option<String>,
     pub(crate) first: u64,
     pub(crate) last: u64,

@@ -12,12 +12,12 @@ pub(crate) struct Projection {
     pub is_split: bool,
     /// All columns of the table.
     pub all: &'static [ColumnDef],
-    /// Those that are read.
+    /// The columns that are read.
     pub columns: &'static [ColumnDef],
 }
 
 impl Projection {
-    /// That of a view.
+    /// The projection that reads the columns of a view.
     pub(crate) fn of<V: View>() -> Self {
         Self { table: V::Table::TABLE, is_split: V::Table::SPLIT, all: <V::Table as View>::COLUMNS, columns: V::COLUMNS }
     }

@@ -1,11 +1,11 @@
 //! Taking old rows out of a table.
 //!
-//! In go the rows that stay, told by a function; out comes a transaction in which files without
+//! In go the rows that stay, chosen by a function; out comes a transaction in which files without
 //! such rows go, and files with some of them are written anew. The order of rows stays. It is a
 //! transaction like any other: killed before its commit nothing has happened, killed after it the
 //! next writer finishes it, and readers see the table before or after it.
 //!
-//! A file that replaces others is told by its name, which covers theirs (`PartName::covers`). So a
+//! A file that replaces others is known by its name, which covers theirs (`PartName::covers`). So a
 //! file of which some rows stay is written together with its neighbour; the last file of a folder,
 //! which has none, under a name that also covers the next write.
 

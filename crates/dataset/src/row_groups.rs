@@ -73,7 +73,7 @@ pub(crate) struct Groups {
     first: Option<(TableFile, usize)>,
 }
 
-/// Where a row group is.
+/// A row group, by its file and its number there.
 pub(crate) struct Group<'p> {
     part: &'p Part,
     file: &'p TableFile,

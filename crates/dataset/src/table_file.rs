@@ -34,7 +34,7 @@ use crate::quiet::caught;
 /// over takes longer.
 const MANY_VALUES: usize = 1 << 15;
 
-/// A file of a table.
+/// A Parquet file of a table, open for reading.
 pub(crate) struct TableFile {
     file: File,
     /// Size of the file in bytes.
@@ -46,7 +46,7 @@ pub(crate) struct TableFile {
     checksums: Option<Vec<u32>>,
 }
 
-/// A column of a file.
+/// A column of the file, with the type that its values get.
 struct FileColumn {
     name: String,
     /// `None` where it is of no type that tables have.

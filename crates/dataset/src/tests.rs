@@ -7,7 +7,7 @@ use flowmine_schema::tables::{self, Case, JobState, Link};
 use flowmine_schema::time::Day;
 
 flowmine_schema::columns! {
-    /// Names of jobs.
+    /// The job of each row of `job_states`.
     struct Job of JobState { job }
 }
 
@@ -17,21 +17,21 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// Its number.
+    /// The number in each row of [`Seen`].
     struct Number of Seen { number }
 }
 
 flowmine_schema::table! {
     /// A table that is split.
     pub struct Seen in "seen" by host {
-        /// Where.
+        /// Host by which the table is split into folders.
         host: text(Host),
-        /// What.
+        /// The value of the row, any number.
         number: i64,
     }
 }
 
-/// Beside those of [`tables::ALL`].
+/// The tables of these tests, beside those of [`tables::ALL`].
 pub(crate) const TABLES: &[tables::TableDef] = &[tables::TableDef::of::<Seen<'static>>()];
 
 fn link(n: i64) -> Link<'static> {

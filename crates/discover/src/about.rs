@@ -27,7 +27,7 @@ pub struct About {
 }
 
 impl About {
-    /// The words of a log.
+    /// What a picture or a table says about a log and its cases in words.
     pub fn of(log: &ActivityLog, cases: &Cases) -> Self {
         let words = &log.words;
         let or = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };

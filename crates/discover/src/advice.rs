@@ -8,7 +8,7 @@ use crate::profile_numbers::{Group, KindOf, Profile};
 
 pub use crate::noteworthy::{Advice, Thresholds};
 
-/// So many are told: those with most time.
+/// So many are given: those with most time.
 const MOST: usize = 30;
 
 /// What is noteworthy of a profile, what takes most time first.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::about::About;
 
-/// What counts as a batch.
+/// When instances count as a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Two instances are of one batch if the second starts no later than so many nanoseconds after

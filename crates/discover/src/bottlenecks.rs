@@ -27,7 +27,7 @@ use serde::Serialize;
 use crate::about::About;
 use crate::stats::percentile;
 
-/// From where on something is a finding.
+/// Thresholds from which on something is a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Options {
     /// Share of the running time in reads and writes from which on it is a finding, 0 to 1.
@@ -77,7 +77,7 @@ pub enum BottleneckKind {
     Activity,
     /// Waiting between two activities, beyond the queue.
     Wait,
-    /// Time in reads and writes.
+    /// Much of the running time went into reads and writes.
     IoTime,
     /// Bytes were read again that had been read before.
     ReRead,

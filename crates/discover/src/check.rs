@@ -158,13 +158,13 @@ pub fn discover(run: &RunGraph) -> Check {
 struct Passed {
     files: BTreeSet<u32>,
     bytes: i64,
-    /// The file with most bytes.
+    /// Bytes of the file of which most passed, and its number.
     most: Option<(i64, u32)>,
     margin_ns: Option<i64>,
     doubtful: bool,
 }
 
-/// Who read what whom wrote.
+/// For each pair of tasks, writer and reader, what passed between them.
 struct Pairs(BTreeMap<(u32, u32), Passed>);
 
 impl Pairs {
@@ -362,7 +362,7 @@ fn all_givers(task: u32, gave: &FxHashMap<u32, Vec<u32>>) -> FxHashSet<u32> {
     known
 }
 
-/// What is told of files one by one.
+/// What is reported of files one by one.
 fn files(run: &RunGraph, ancestors: &mut Ancestors<'_>, findings: &mut Vec<Finding>) {
     undeclared(run, findings);
     never_read(run, findings);

@@ -52,7 +52,7 @@ impl Quantity {
         }
     }
 
-    /// Whether it is a time.
+    /// Whether it is a time, in nanoseconds.
     pub fn is_time(self) -> bool {
         matches!(self, Self::RunTime | Self::QueueTime | Self::Turnaround | Self::CpuTime)
     }
@@ -62,7 +62,7 @@ impl Quantity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// All numbers are the same.
+    /// All numbers of both logs are the same.
     Same,
     /// Chance alone makes such a difference in less than one of twenty cases, all tests of this
     /// comparison considered.
@@ -76,12 +76,12 @@ pub enum Verdict {
 /// Below this a difference is beyond chance.
 pub const LEVEL: f64 = 0.05;
 
-/// Two logs beside each other.
+/// Two logs compared: activity by activity, in numbers and times.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// The first log, to which the second is compared.
     pub first: Side,
-    /// The second log.
+    /// The second log, which is compared to the first.
     pub second: Side,
     /// By activity, those whose total time differs most first.
     pub activities: Vec<Activity>,
@@ -122,7 +122,7 @@ pub struct Activity {
 /// Number of instances of an activity in one log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// All instances.
+    /// All instances of the activity.
     pub instances: u64,
     /// Instances whose status is failed.
     pub failed: u64,

@@ -114,7 +114,7 @@ pub struct CriticalPath {
     pub run: String,
     /// What its nodes are: `task` or `job`.
     pub noun: &'static str,
-    /// Tasks on which it rests.
+    /// Number of tasks of which the path was computed.
     pub tasks: u64,
     /// When the first of them was ready, submitted or started, in nanoseconds since 1970; null when
     /// no times are known.
@@ -148,13 +148,13 @@ pub struct Dependencies {
     pub declared: u64,
     /// Seen alone: a task read what another wrote.
     pub traced: u64,
-    /// Both declared and seen.
+    /// Known from a declaration and seen as well.
     pub both: u64,
     /// Of all these: the task ran beside what it depends on.
     pub beside: u64,
 }
 
-/// What is not in the answer.
+/// How many tasks and dependencies the answer leaves out, and why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Tasks of which it is not known when they started and ended, or how long they ran.
@@ -210,7 +210,7 @@ pub struct Step {
 /// Time of one kind, of a task or of the whole path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PartTime {
-    /// The kind of time.
+    /// On what the time was spent.
     pub part: TimePart,
     /// How long, in nanoseconds. Negative where clocks are not exact.
     pub time_ns: i64,
@@ -270,10 +270,10 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     found
 }
 
-/// The tasks that have times.
+/// The tasks that have times, of which the path is computed.
 struct Chosen<'r> {
     tasks: Vec<&'r RunTask>,
-    /// Which task of the run each of them is.
+    /// For each of them its number among the tasks of the run.
     of_run: Vec<u32>,
     /// Where each task of the run is among them.
     place: Vec<Option<u32>>,

@@ -2,7 +2,7 @@
 //!
 //! In go attempts at tasks, each with the tasks of its run that must end before it; out comes a
 //! graph whose nodes are logical tasks and whose edges say how many times a task of one waits for a
-//! task of the other. Several attempts at a task are one task. What an engine does not tell is
+//! task of the other. Several attempts at a task are one task. What an engine does not report is
 //! counted: tasks without a list of parents, and parents that are in no row.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,7 @@ pub struct Edge {
 /// What is known of a task so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
-    /// Its logical task, once a row told of it.
+    /// Its logical task, once a row described it.
     of: Option<u32>,
     has_parents: bool,
 }

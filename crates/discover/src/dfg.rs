@@ -117,7 +117,7 @@ pub struct Edge {
     pub to: usize,
     /// How often the second follows the first directly; 0 for a pair that only exchanged bytes.
     pub frequency: u64,
-    /// Cases in which it does.
+    /// Cases in which the second follows the first directly.
     pub cases: u64,
     /// Waiting time, from the end of the first to the start of the second, in nanoseconds.
     pub wait_ns: Option<Stats>,
@@ -151,7 +151,7 @@ pub struct FlowTotals {
     pub from_outside: i128,
     /// Read by an instance of what it had written itself.
     pub read_back: i128,
-    /// Read by nobody in the log.
+    /// Read in the dataset, but by no instance of the log.
     pub read_by_others: i128,
     /// Whether they are sizes of declared files, and not traced.
     pub declared: bool,
@@ -234,7 +234,7 @@ impl Values {
     }
 }
 
-/// What is counted of an edge.
+/// What is counted of an edge while cases pass by.
 #[derive(Debug, Clone, Copy, Default)]
 struct EdgeCount {
     frequency: u64,

@@ -133,7 +133,7 @@ impl Distribution {
             .collect()
     }
 
-    /// How many are less than a number, as far as buckets tell: those of the number's own bucket
+    /// How many are less than a number, as far as buckets show: those of the number's own bucket
     /// count when all of them are less.
     pub fn below(&self, number: i64) -> u64 {
         self.buckets.iter().filter(|bucket| bucket.count > 0 && bucket.max < number).map(|bucket| bucket.count).sum()

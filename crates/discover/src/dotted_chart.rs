@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::about::{About, span};
 
-/// The order of the rows.
+/// By what the rows of a dotted chart are ordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -29,7 +29,7 @@ pub enum Sort {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Time {
-    /// When it was, in UTC.
+    /// The moment itself, in UTC.
     #[default]
     Absolute,
     /// Time since the first moment of the case.
@@ -39,7 +39,7 @@ pub enum Time {
 /// How rows are ordered and which time the dots have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The order of the rows.
+    /// By what the rows are ordered.
     pub sort: Sort,
     /// What the horizontal axis is.
     pub time: Time,
@@ -50,9 +50,9 @@ pub struct Options {
 pub struct DottedChart {
     /// The log that the chart is of.
     pub about: About,
-    /// The order of the rows.
+    /// By what the rows are ordered.
     pub sort: Sort,
-    /// What times are: of dots and of the axis.
+    /// Which time the dots and the axis show.
     pub time: Time,
     /// The names of activities, by their numbers in the log.
     pub activities: Names,
@@ -62,7 +62,7 @@ pub struct DottedChart {
     pub rows: Names,
     /// The first moment of each row's case, UTC nanoseconds since 1970.
     pub first_ns: Vec<i64>,
-    /// By row, then in the order of starts.
+    /// The dots, ordered by row, then by start.
     pub dots: Vec<Dot>,
     /// Whether some dot has a start and an end.
     pub intervals: bool,
@@ -81,7 +81,7 @@ pub struct Dot {
     pub activity: u32,
     /// Its start or only moment: UTC nanoseconds since 1970, or since the case's first moment.
     pub start_ns: i64,
-    /// Its end, where both are known.
+    /// Its end, counted like `start_ns`; `None` unless start and end are known.
     pub end_ns: Option<i64>,
 }
 

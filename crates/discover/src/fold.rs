@@ -14,7 +14,7 @@ pub enum Fold {
     Equal,
     /// What has the same name and the same around it, however often.
     Alike,
-    /// What has the same name.
+    /// What has the same name, whatever is around it.
     Name,
 }
 

@@ -73,17 +73,17 @@ pub struct Bar {
     pub activity: u32,
     /// Its case: a number in [`Gantt::cases`], or [`NONE`].
     pub case: u32,
-    /// When it was ready, if that was before its start.
+    /// When it was ready, if that was before its start, in nanoseconds since 1970.
     pub ready_ns: Option<i64>,
-    /// When it started or, where that is not known, was ready.
+    /// When it started or, where that is not known, was ready, in nanoseconds since 1970.
     pub start_ns: i64,
-    /// Whether that is its start.
+    /// Whether `start_ns` is its start and not when it was ready.
     pub start_is_known: bool,
     /// When its first process started, if that was later: until then it was staged.
     pub staged_until_ns: Option<i64>,
     /// Its phases: the first, and one past the last of [`Gantt::phases`].
     pub phases: (u32, u32),
-    /// When it ended; of what had not ended the last moment of the log.
+    /// When it ended; of what had not ended the last moment of the log. In nanoseconds since 1970.
     pub end_ns: i64,
     /// How the instance ended.
     pub status: Status,
@@ -157,13 +157,13 @@ impl Gantt {
         }
     }
 
-    /// The phases of a bar.
+    /// The phases of reads and writes of a bar.
     pub fn phases_of(&self, bar: &Bar) -> &[IoPhase] {
         self.phases.get(bar.phases.0 as usize..bar.phases.1 as usize).unwrap_or_default()
     }
 }
 
-/// What an instance runs on.
+/// The resource on which an instance runs, or its value of the chosen attribute.
 fn resource<'l>(log: &'l ActivityLog, by: Option<&'l Attribute>, instance: u32) -> Option<&'l str> {
     let (names, number) = match by {
         Some(attribute) => (&attribute.names, attribute.of.get(instance as usize)),
@@ -172,7 +172,7 @@ fn resource<'l>(log: &'l ActivityLog, by: Option<&'l Attribute>, instance: u32) 
     number.filter(|number| **number != NONE).map(|&number| names.get(number))
 }
 
-/// Why an instance has no bar.
+/// Why an instance has no bar: a time is not known, or its end is before its start.
 enum Without {
     Time,
     Order,

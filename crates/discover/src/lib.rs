@@ -4,7 +4,7 @@
 //!   cases where a model needs one. [`dag`] takes tasks with what they wait for; [`run_dag`],
 //!   [`critical_path`], [`check`] and [`spec`] one run as a graph
 //!   ([`flowmine_activity_log::RunGraph`]); [`process_tree`] processes and [`profile`] their
-//!   operations: no event log tells that.
+//!   operations: no event log says that.
 //! - **Out:** a model, a plain type whose fields are public: [`dfg::Dfg`] for a directly-follows
 //!   graph, and so in each module. It knows no source and no picture.
 //! - **Drawn and written:** [`pictures`] has for each model what is drawn of it (for

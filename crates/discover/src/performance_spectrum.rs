@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::about::About;
 use crate::stats::percentile;
 
-/// Which path a spectrum is of.
+/// The path of which a spectrum is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The activities of the path, by name, at least two. Empty for those of the most frequent
@@ -35,7 +35,7 @@ pub enum SpectrumError {
     /// The log has no such activity.
     #[error("the log has no activity {0:?}: see `flowmine discover --model summary` for those it has")]
     NoActivity(String),
-    /// A path of one activity.
+    /// The path has fewer than two activities.
     #[error("a path needs two activities or more")]
     TooShort,
 }
@@ -82,7 +82,7 @@ pub struct Segment {
     pub max_ns: Option<i64>,
     /// Arithmetic mean of the times, in nanoseconds.
     pub mean_ns: Option<f64>,
-    /// By start, then by finish, then by case.
+    /// The passages, ordered by start, then by finish, then by case.
     #[serde(skip)]
     pub passages: Vec<Passage>,
 }

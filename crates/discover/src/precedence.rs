@@ -9,7 +9,7 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// A task waits for another.
+/// That a task waits for another, and how this is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// Number of the task that is waited for.
@@ -115,7 +115,7 @@ impl Network {
         self.edges[number as usize]
     }
 
-    /// The edges to a task.
+    /// The edges to a task, from those for which it waits.
     pub fn waits_for(&self, task: u32) -> impl Iterator<Item = &Edge> {
         self.numbers(task).map(|at| &self.edges[at])
     }

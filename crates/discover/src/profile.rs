@@ -25,7 +25,7 @@ struct Pair {
     /// it began.
     last: [Option<(i64, i64)>; 2],
     stride: [Option<i64>; 2],
-    /// What was read lies in this.
+    /// The lowest offset that was read and the end of the highest range, in bytes.
     extent: Option<(i64, i64)>,
 }
 
@@ -74,7 +74,7 @@ pub const NO_PROCESS: &str = "(process not known)";
 pub const OTHERS: &str = "(others)";
 
 impl<'p> Builder<'p> {
-    /// For the operations of these processes.
+    /// A builder for the operations of these processes.
     pub fn new(processes: &'p Processes, mut groups: Groups, options: Options) -> Self {
         let mut left_out = LeftOut::default();
         if groups.names.len() > options.most_groups {

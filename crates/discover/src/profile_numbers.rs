@@ -1,4 +1,4 @@
-//! The numbers of a profile.
+//! The numbers of an I/O profile, as they are written in JSON and shown in tables.
 
 use flowmine_activity_log::Names;
 use serde::Serialize;
@@ -79,7 +79,7 @@ pub struct MadeOf {
     pub sums: u64,
 }
 
-/// What is not in a profile.
+/// How much of the trace is not in a profile, and why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Operations that were not wanted.
@@ -127,7 +127,7 @@ pub struct Group {
     pub processes: u64,
     /// Of these, processes without any operation on a file.
     pub without_files: u64,
-    /// Operations, by kind.
+    /// Its operations, each kind for itself.
     pub operations: Vec<KindOf>,
     /// Bytes read by its traced operations.
     pub read_bytes: i64,
@@ -229,7 +229,7 @@ pub struct ProcessUse {
     pub life_time_ns: Option<i64>,
     /// Files that it had to do with.
     pub files: u64,
-    /// What it did to files.
+    /// Operations, bytes and times of the process on files.
     #[serde(flatten)]
     pub sums: Sums,
 }

@@ -27,7 +27,7 @@ type LastWritten = (i64, u32, u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Nothing: each by itself, folded.
+    /// By nothing: each is a node of its own, and equal ones are folded.
     #[default]
     Each,
     /// The job in which they ran.
@@ -128,7 +128,7 @@ pub struct RunDag {
     pub edges: Vec<Edge>,
 }
 
-/// What is not in the graph.
+/// How much of the run is not in the graph, and why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Versions of files of the system that nobody of the run wrote.
@@ -160,7 +160,7 @@ pub enum NodeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Nobody of the run wrote it.
+    /// It was read in the run, and nobody in the run wrote it.
     Input,
     /// It was written and read in the run.
     Between,
@@ -177,7 +177,7 @@ pub struct Node {
     pub name: String,
     /// The directory in which the files lie, where that is one.
     pub directory: Option<String>,
-    /// Tasks or versions of files.
+    /// How many tasks, or versions of files, the node stands for.
     pub members: u64,
     /// Where files stand in the run; where they stand at different places, in between.
     pub role: Option<Role>,
@@ -222,11 +222,11 @@ pub struct Node {
 /// The least, the mean and the most of small numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Spread {
-    /// The smallest number.
+    /// The smallest of the numbers.
     pub min: u64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// The largest number.
+    /// The largest of the numbers.
     pub max: u64,
 }
 
@@ -243,7 +243,7 @@ impl Spread {
     }
 }
 
-/// The kinds of lines.
+/// What a line between two nodes stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
@@ -344,7 +344,7 @@ fn measure(found: &mut RunDag) {
     }
 }
 
-/// A version of a file.
+/// A version of a file, with whether the run wrote and read it.
 struct Version {
     /// Its path: a place in [`RunGraph::files`].
     path: u32,
@@ -363,7 +363,7 @@ struct Access {
     version: u32,
     write: bool,
     bytes: i64,
-    /// Of a writer: what it read back.
+    /// For a writer the bytes that it read back of what it wrote.
     back: i64,
     first_ns: Option<i64>,
     last_ns: Option<i64>,

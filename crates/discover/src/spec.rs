@@ -203,7 +203,7 @@ struct Base<'r> {
 }
 
 /// The directory in which all tasks ran or below which, as far as that is known: where nobody
-/// tells, the one from which a declared file is the file of this name that was traced.
+/// says, the one from which a declared file is the file of this name that was traced.
 fn base(run: &RunGraph) -> Result<Base<'_>, SpecError> {
     let told = || run.tasks.iter().filter_map(|task| task.work_dir.as_deref());
     if let Some(shortest) = told().min_by_key(|dir| dir.len()) {
@@ -300,7 +300,7 @@ mod tests {
         let made = discover(&run()).unwrap();
         let told: Vec<_> =
             made.tasks.iter().map(|task| (task.name.as_str(), task.inputs.len(), task.outputs.clone(), task.after.clone())).collect();
-        // The declared x is the traced /w/x; that first writes it only the trace tells. Where nobody knows that
+        // The declared x is the traced /w/x; that first writes it only the trace shows. Where nobody knows that
         // they are one file, the order is kept by naming it both ways.
         assert_eq!(told, [("first", 0, vec!["/w/x".to_owned()], vec![]), ("last", 2, vec![], vec![0])]);
     }
@@ -379,7 +379,7 @@ mod tests {
         let made = discover(&beside).unwrap();
         assert_eq!((made.directory.as_deref(), made.tasks[1].directory.as_deref()), (Some("/w/ab"), Some("1")));
         assert_eq!((&made.tasks[0].outputs[..], &made.tasks[1].inputs[..]), (&["23/x".to_owned()][..], &["23/x".to_owned()][..]));
-        // Where nobody tells directories a declared file does.
+        // Where nobody declares directories a declared file does.
         let mut declared = run();
         declared.tasks[1].outputs = Some(vec!["./x".to_owned()]);
         declared.files.push("/w/sub/u");

@@ -58,7 +58,7 @@ pub struct Times {
     pub count: u64,
     /// Median of the times, in nanoseconds.
     pub median_ns: f64,
-    /// 95th percentile, linear between neighbours.
+    /// 95th percentile in nanoseconds, linear between neighbours.
     pub p95_ns: f64,
     /// The longest time, in nanoseconds.
     pub max_ns: i64,

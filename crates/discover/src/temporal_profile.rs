@@ -48,7 +48,7 @@ pub struct TemporalProfile {
     /// The log that the profile is of.
     #[serde(flatten)]
     pub about: About,
-    /// The ζ that was used.
+    /// ζ: how many standard deviations from the mean a time may be away without being a deviation.
     pub zeta: f64,
     /// The activities that were looked at, the most frequent first, then by name.
     pub activities: Vec<String>,
@@ -77,7 +77,7 @@ pub struct Pair {
     pub to: u32,
     /// Number of times between the two activities, in all cases.
     pub count: u64,
-    /// Their mean, in nanoseconds.
+    /// Mean of the times, in nanoseconds.
     pub mean_ns: f64,
     /// Their standard deviation (of a sample), in nanoseconds; 0 of one.
     pub stdev_ns: f64,
@@ -94,7 +94,7 @@ pub struct Deviation {
     pub from: u32,
     /// The second activity: an index into [`TemporalProfile::activities`].
     pub to: u32,
-    /// The time, in nanoseconds.
+    /// The time between the two instances, in nanoseconds.
     pub time_ns: i64,
     /// Mean time between these two activities, in nanoseconds.
     pub mean_ns: f64,

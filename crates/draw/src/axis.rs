@@ -3,7 +3,7 @@
 use crate::sheet::{Num, Sheet, TEXT, WEAK_TEXT};
 use crate::text::{count, width};
 
-/// Size of the words at ticks.
+/// Font size of the words at ticks, in pixels.
 pub const SMALL: f64 = 11.0;
 /// Colour of grid lines, `#rrggbb`.
 pub const GRID: &str = "#e3e8ee";

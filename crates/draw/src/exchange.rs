@@ -40,7 +40,7 @@ fn finite(datum: &Datum) -> bool {
     !matches!(datum, Datum::Number(number) if !number.is_finite())
 }
 
-/// What is told of an element: the fixed part, then its data.
+/// What is written of an element: the fixed part, then its data.
 fn fields(fixed: Vec<(&str, Option<Datum>)>, data: &[(&'static str, Datum)]) -> Fields {
     let mut out: Fields = fixed.into_iter().filter_map(|(name, datum)| Some((name.to_owned(), datum?))).collect();
     for (name, datum) in data.iter().filter(|(_, datum)| finite(datum)) {

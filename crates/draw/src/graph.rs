@@ -11,7 +11,7 @@ pub struct Graph {
     pub facts: Vec<String>,
     /// What is not shown, in parts of a sentence; empty when everything is.
     pub left_out: Vec<String>,
-    /// The boxes.
+    /// The boxes of the graph; edges name them by their place here.
     pub nodes: Vec<Node>,
     /// The lines between the boxes.
     pub edges: Vec<Edge>,
@@ -42,7 +42,7 @@ pub enum Shape {
 /// A mark that says: look here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// It has no mark.
+    /// Nothing is marked.
     #[default]
     None,
     /// A yellow halo around the box or line.
@@ -63,9 +63,9 @@ pub struct Node {
     pub lines: Vec<String>,
     /// Fill, `#rrggbb`.
     pub fill: String,
-    /// The mark on it.
+    /// The mark on the box, by which it stands out.
     pub mark: Mark,
-    /// Whether what is told of it is uncertain: its border is dashed.
+    /// Whether what is known of it is uncertain: its border is dashed.
     pub unsure: bool,
     /// All that is known, in lines, for those who point at it.
     pub title: Vec<String>,
@@ -86,11 +86,11 @@ pub struct Edge {
     pub colour: String,
     /// Width in pixels.
     pub width: f64,
-    /// Whether it is dashed.
+    /// Whether the line is dashed.
     pub dashed: bool,
-    /// Whether it has no arrowhead.
+    /// Whether the line has no arrowhead.
     pub headless: bool,
-    /// The mark on it.
+    /// The mark on the line, by which it stands out.
     pub mark: Mark,
     /// Importance: heavy edges follow the flow, are short and straight.
     pub weight: u64,

@@ -14,7 +14,7 @@ const BAR: f64 = 150.0;
 /// One explanation: a sample of what is drawn, and what it means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// What it is about, in a few words.
+    /// What the entry is about, in a few words.
     pub heading: String,
     /// The sample that is drawn.
     pub sample: Sample,
@@ -102,7 +102,7 @@ impl Entry {
         }
     }
 
-    /// Its height, in pixels.
+    /// Height of the entry, in pixels.
     pub fn height(&self) -> f64 {
         let notes = 14.0 * self.note_lines().len() as f64;
         match self.sample {

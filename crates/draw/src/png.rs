@@ -24,9 +24,9 @@ pub enum PngError {
     /// The picture would be too large.
     #[error("the picture would have {width}×{height} pixels, and at most {} million are drawn; take a smaller scale or a smaller picture", MOST_PIXELS / 1_000_000)]
     TooLarge {
-        /// Pixels from left to right.
+        /// Width of the picture, in pixels.
         width: u64,
-        /// Pixels from top to bottom.
+        /// Height of the picture, in pixels.
         height: u64,
     },
     /// The text is no SVG that can be drawn.
@@ -48,7 +48,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     png_with(svg, scale, fonts)
 }
 
-/// [`png`] with these fonts.
+/// As [`png`], with these fonts in place of the system's.
 fn png_with(svg: &str, scale: f32, mut fonts: usvg::fontdb::Database) -> Result<Vec<u8>, PngError> {
     if !(0.05..=20.0).contains(&scale) {
         return Err(PngError::Scale(scale));

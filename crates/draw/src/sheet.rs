@@ -20,13 +20,13 @@ const FONTS: &str = "'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'DejaVu Sa
 /// Where a rectangle is, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// Left side.
+    /// Left side, in pixels from the left of the picture.
     pub x: f64,
-    /// Upper side.
+    /// Upper side, in pixels from the top of the picture.
     pub y: f64,
-    /// Width.
+    /// Width, in pixels.
     pub w: f64,
-    /// Height.
+    /// Height, in pixels.
     pub h: f64,
 }
 

@@ -1,7 +1,7 @@
 //! A graph as one self-contained SVG picture.
 //!
 //! Heading, facts, what is not shown, the graph, a legend. No script, no style sheet, no font and
-//! no picture from elsewhere; what a reader points at tells more (`<title>`), and each box and line
+//! no picture from elsewhere; what a reader points at says more (`<title>`), and each box and line
 //! has an id to link to. Text has the system's sans-serif font, and boxes are made for the widest
 //! usual one.
 
@@ -306,7 +306,8 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
     sheet.body.push_str("</g>\n");
 }
 
-/// The box, or the sheet of a file with its turned corner; dashed where what it tells is uncertain.
+/// The box, or the sheet of a file with its turned corner; dashed where what is known of it is
+/// uncertain.
 fn outline(sheet: &mut Sheet, shape: &Node, frame: Frame) {
     const BORDER: &str = "#5b6f82";
     const CORNER: f64 = 9.0;

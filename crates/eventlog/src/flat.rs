@@ -83,7 +83,7 @@ pub enum Cell<'a> {
     Boolean(bool),
 }
 
-/// A log with its columns.
+/// A log as a flat table: a row for each event, with the log's columns.
 pub struct Table<'l> {
     log: &'l dyn CaseLog,
     /// The log in which each trace has a name of its own, if that is not so of `log`.

@@ -5,12 +5,12 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A 128-bit hash of an id.
+/// A 128-bit hash that stands for an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IdHash([u64; 2]);
 
 impl IdHash {
-    /// The hash of a text.
+    /// The hash of the id's text, the same in each run.
     pub fn of(text: &str) -> Self {
         Self([1_u8, 2].map(|key| {
             // A hasher of std without random keys; a leading byte makes two functions of it.

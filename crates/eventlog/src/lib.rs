@@ -4,7 +4,7 @@
 //!   objects) or a [`CaseLog`] (traces, each with its events). Out come OCEL 2.0 as JSON, XML or
 //!   SQLite ([`ocel`]), XES ([`xes`]) and CSV ([`csv`]), and [`Counts`] of what was written and of
 //!   what the format could not carry. What is text can be packed ([`gzip`]).
-//! - **Read.** [`read::read_file`] tells the format by the content and gives [`Record`]s to a
+//! - **Read.** [`read::read_file`] finds the format by the content and gives [`Record`]s to a
 //!   [`read::Sink`], with a [`read::Finding`] for what is odd. OCEL 1.0 and gz are read too. A file
 //!   is taken for hostile: [`read::Limits`] bound every text and all nesting.
 //! - **Check.** [`validate::validate`] gives all that is against a standard, with its place.

@@ -43,9 +43,9 @@ pub trait ObjectLog: Sync {
 /// An XES extension that a log uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
-    /// `Concept`.
+    /// Name of the extension, such as `Concept`.
     pub name: String,
-    /// `concept`.
+    /// Prefix of its keys without the colon, such as `concept`.
     pub prefix: String,
     /// URI of its definition, such as `http://www.xes-standard.org/concept.xesext`.
     pub uri: String,

@@ -6,7 +6,7 @@ use flowmine_spill::{Sorted, Sorter, SpillError};
 use crate::record::{Batch, BatchBuilder, Record};
 use crate::{Batches, LogError};
 
-/// Takes records of a log.
+/// Sorts records of a log by a key.
 pub trait SortRecords {
     /// Takes a record under a key.
     ///

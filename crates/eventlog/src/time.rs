@@ -77,7 +77,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
 /// Why a text is no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotATime {
-    /// It is in no known form.
+    /// The text has none of the forms of a time that are read.
     Form,
     /// It is before 1677-09-21 or after 2262-04-11, which nanoseconds in 64 bits cannot count.
     Range,

@@ -28,7 +28,7 @@ pub struct Btf<'b> {
 pub struct Member {
     /// Number of the member's type.
     pub of: u32,
-    /// Where that number stands in the bytes.
+    /// Offset of that number in the bytes of the type information.
     pub at: usize,
     /// Bits from the beginning of the structure.
     pub bits: u32,

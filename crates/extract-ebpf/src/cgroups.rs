@@ -1,7 +1,7 @@
 //! Control groups: which id is which path, in each hierarchy (cgroups(7)).
 //!
 //! In: `/proc/self/mountinfo`, `/proc/cgroups` and the mounted hierarchies below a root folder, and
-//! later what the kernel tells of new groups. Out: paths by the id that the kernel uses, which is
+//! later what the kernel reports of new groups. Out: paths by the id that the kernel uses, which is
 //! the inode number of the group's directory. A hierarchy that is not mounted here has no paths.
 
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl Cgroups {
         }
     }
 
-    /// A group of which the kernel told.
+    /// A group that the kernel reported.
     pub fn insert(&mut self, hierarchy: i32, id: u64, path: &[u8]) {
         if self.paths.len() >= KNOWN_GROUPS {
             self.read_again();

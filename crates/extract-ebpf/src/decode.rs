@@ -41,12 +41,12 @@ const OPS: [Option<Op>; 13] = [
 /// Names of ways by their number in `wire.h`.
 pub(crate) const VIAS: [Via; 5] = [Via::Call, Via::CopyFileRange, Via::Sendfile, Via::Splice, Via::IoUring];
 
-/// The operation of a number.
+/// The operation with this number in `wire.h`.
 pub fn op(number: u8) -> Option<Op> {
     OPS.get(usize::from(number)).copied().flatten()
 }
 
-/// The number of an operation.
+/// The number of an operation in `wire.h`.
 pub fn op_number(op: Op) -> u8 {
     OPS.iter().position(|known| *known == Some(op)).unwrap_or(0) as u8
 }
@@ -81,7 +81,7 @@ impl Host {
     }
 }
 
-/// Makes records out of bytes.
+/// Makes records out of the bytes that the kernel side sends.
 pub struct Decoder {
     host: Host,
     /// Names of the environment variables that are kept.
@@ -109,11 +109,11 @@ pub struct Decoder {
     pub left_out: u64,
 }
 
-/// An open file: the kernel tells addresses, which are used again.
+/// An open file: the kernel reports addresses, which are used again.
 #[derive(Debug, Clone, Copy)]
 struct Opened {
     number: u64,
-    /// Device and inode number.
+    /// Device and inode number of the file (stat(2)).
     file: (u64, u64),
     since_boot_ns: u64,
     /// It was open before it was seen; `since_boot_ns` is when it was seen.
@@ -153,7 +153,7 @@ impl Decoder {
         &mut self.host.mounts
     }
 
-    /// Decodes one record of the kernel side and gives what it tells to `take`.
+    /// Decodes one record of the kernel side and gives what it reports to `take`.
     ///
     /// # Errors
     /// Those of `take`.
@@ -181,7 +181,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Totals out of the kernel's table, to be told when the records before them are.
+    /// Totals out of the kernel's table, to be given out when the records before them are.
     pub fn wait(&mut self, key: &[u8], value: &[u8]) {
         match totals(key, value) {
             Some(totals) => self.waiting.push(totals),
@@ -189,7 +189,7 @@ impl Decoder {
         }
     }
 
-    /// Tells the totals that waited: all records before them have been taken.
+    /// Gives out the totals that waited: all records before them have been taken.
     ///
     /// # Errors
     /// Those of `take`.
@@ -212,8 +212,8 @@ impl Decoder {
     }
 
     /// Forgets addresses of closed files where there are many, which a trace of days would gather.
-    /// What is done through another descriptor of such a file, or after a dup, is then told of an
-    /// open file of which no open is known.
+    /// What is done through another descriptor of such a file, or after a dup, is then reported of
+    /// an open file of which no open is known.
     fn forget_closed(&mut self, take: Take<'_>) -> Result<(), TraceError> {
         if self.files.len() < self.most_files {
             return Ok(());
@@ -309,7 +309,7 @@ impl Decoder {
             operation.file_size = operation.size.take().or(wire::operation::size(bytes));
         }
         // Names only: which file system they lie on is not known to the kernel side, but here.
-        // A new name is on the same file system as the old one, which may be told as a link of /proc.
+        // A new name is on the same file system as the old one, which may be reported as a link of /proc.
         if operation.file.is_none() && !self.keeps_path(told.second.host.as_deref().or(told.first.host.as_deref())) {
             self.left_out += 1;
             return Ok(true);
@@ -362,7 +362,7 @@ impl Decoder {
         };
         let Some(tail) = tail(bytes, wire::operation::tail(bytes)) else { return Ok(false) };
         let told = self.tail(tail);
-        // Each process that has it open tells it.
+        // Each process that has it open reports it.
         if self.files.get(&address).and_then(|all| all.last()).is_some_and(|opened| opened.file == (file.device, file.inode)) {
             return Ok(true);
         }
@@ -481,7 +481,7 @@ impl Decoder {
     }
 }
 
-/// What the parts of a record's tail tell: paths, arguments, cgroup.
+/// What the parts of a record's tail hold: paths, arguments, cgroup.
 #[derive(Debug, Default)]
 struct TailContents {
     first: Place,
@@ -510,7 +510,7 @@ fn string(start: &Place, this: &TailPart<'_>) -> Place {
     paths::given(start, string)
 }
 
-/// The tail of a record of which it is told how long it is.
+/// The tail of a record that says how long it is.
 fn tail(bytes: &[u8], length: Option<u32>) -> Option<&[u8]> {
     match length? as usize {
         0 => Some(&[]),
@@ -656,8 +656,8 @@ fn exit_news(bytes: &[u8]) -> Option<ProcessNews> {
     })
 }
 
-/// The kernel samples user and system time at its ticks and knows the sum of both exactly; it tells
-/// the sum divided as the samples are, and so does this.
+/// The kernel samples user and system time at its ticks and knows the sum of both exactly; it
+/// reports the sum divided as the samples are, and so does this.
 fn adjusted(user: u64, system: u64, runtime: u64) -> CpuTime {
     let sampled = u128::from(user) + u128::from(system);
     if runtime == 0 {
@@ -698,8 +698,8 @@ mod tests {
         (key, value)
     }
 
-    /// Numbers of open files as they are told: of operations, of totals (by their inode), and of
-    /// files of which no open was seen.
+    /// Numbers of open files as they are reported: of operations, of totals (by their inode), and
+    /// of files of which no open was seen.
     #[derive(Debug, Default, PartialEq)]
     struct Handles {
         operations: Vec<u64>,
@@ -787,7 +787,7 @@ mod tests {
             record(Op::Read, 7, 50, 90),
             record(Op::Open, 7, 51, 100),
             record(Op::Read, 7, 51, 110),
-            // The close of the one before, told late.
+            // The close of the one before, reported late.
             record(Op::Close, 7, 50, 95),
             record(Op::Read, 7, 51, 120),
             record(Op::Open, 8, 51, 130),

@@ -49,7 +49,7 @@ pub type Try = Result<(), String>;
 /// Everything that the choice of hooks depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
-    /// Whether the kernel tells its types (`CONFIG_DEBUG_INFO_BTF`).
+    /// Whether the kernel describes its types (`CONFIG_DEBUG_INFO_BTF`).
     pub btf: bool,
     /// Tracepoints that it has, of [`TRACEPOINTS`], with the structures that their arguments point
     /// to.
@@ -116,7 +116,7 @@ impl Facts {
         facts
     }
 
-    /// The facts that files in `/proc` and `/sys` tell, without trying anything out.
+    /// The facts that files in `/proc` and `/sys` give, without trying anything out.
     pub fn settings(proc: &Path, sys: &Path) -> Self {
         let number = |path: &str| fs::read_to_string(proc.join(path)).ok()?.trim().parse().ok();
         let status = fs::read_to_string(proc.join("self/status")).unwrap_or_default();

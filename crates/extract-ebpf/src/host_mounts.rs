@@ -72,7 +72,7 @@ impl AsFd for HostMounts {
 mod tests {
     use super::*;
 
-    /// A file instead of `/proc/1/mountinfo`: it tells no changes by itself.
+    /// A file instead of `/proc/1/mountinfo`: it reports no changes by itself.
     #[test]
     fn what_is_gone_is_known_until_its_number_is_used_again() {
         let dir = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@
 //! From outside inwards: `run.rs` is one trace from its begin to its end, `tracer.rs` loads and
 //! reads the ring, `decode.rs` makes records of bytes whose places `wire.rs` declares as
 //! `bpf/wire.h` does, `paths.rs` and `host_mounts.rs` make paths of names, `cgroups.rs` those of
-//! control groups, which only the kernel tells by their ids.
+//! control groups, which only the kernel knows by their ids.
 //!
 //! ```no_run
 //! use std::path::Path;

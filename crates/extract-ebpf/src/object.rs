@@ -56,7 +56,7 @@ fn with_flights(task_storage: bool) -> Vec<u8> {
     bytes
 }
 
-/// Where which word is to be written.
+/// Offsets in the object, and the words to write there, that make the table of flights a hash.
 fn as_hash(elf: &[u8]) -> Option<[(usize, u32); 2]> {
     let (from, length) = section(elf, b".BTF")?;
     let btf = Btf::parse(elf.get(from..from + length)?)?;
@@ -119,7 +119,7 @@ mod tests {
             }
         }
         assert_eq!(btf.member("scratch", "tail").unwrap().bits as usize, wire::HEAD * 8);
-        // No map and no function of the object names `wire_totals`, so that its BTF does not tell of
+        // No map and no function of the object names `wire_totals`, so that its BTF does not describe
         // it: a kind in eight bytes, a key, a value.
         let (_, totals) = wire::totals::LAYOUT;
         let (key, value) = (8, 8 + wire::totals_key::SIZE);

@@ -1,4 +1,4 @@
-//! Paths out of what the kernel side tells of them: names from the leaf up, strings as a program
+//! Paths out of what the kernel side reports of them: names from the leaf up, strings as a program
 //! gave them, and where its root was met.
 //!
 //! In: the parts of a record's tail and the host's mounts. Out: the path as the host sees it and as
@@ -12,9 +12,9 @@ use crate::wire::{TailPart, part_flag};
 /// is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// As the host sees it.
+    /// Its path as the host sees it.
     pub host: Option<Vec<u8>>,
-    /// As the process sees it.
+    /// Its path as the process sees it.
     pub process: Option<Vec<u8>>,
     /// Whether the process has other mounts than the host.
     pub foreign: bool,
@@ -72,8 +72,8 @@ pub fn place(part: &TailPart<'_>, inner: Option<&TailPart<'_>>, mounts: &mut Hos
 /// Leading `..` are followed up that place, which is exact because it has no symbolic links in it.
 /// A `..` behind a name stays as it is: the name may be a symbolic link, so only the kernel knows
 /// where it goes. Links on the way are not followed either; the path still names the file, as the
-/// program did. Under the mounts of a container only a single name can be told as the host sees it,
-/// because a mount may lie behind each `/`.
+/// program did. Under the mounts of a container only a single name can be given as the host sees
+/// it, because a mount may lie behind each `/`.
 pub fn given(start: &Place, string: &[u8]) -> Place {
     let mut host = start.host.clone();
     let mut process = start.process.clone();

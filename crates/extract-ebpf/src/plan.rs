@@ -4,19 +4,20 @@ use flowmine_trace::probe::{Check, Verdict};
 
 use crate::facts::{Facts, Try, capability};
 
-/// Which hooks tell the operations.
+/// Which hooks report the operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hooks {
     /// Tracepoints of system calls; files are found through their descriptors.
     Syscalls,
-    /// These, and functions of the virtual file system by fentry, which tell the files themselves.
+    /// These, and functions of the virtual file system by fentry, which report the files
+    /// themselves.
     VfsEntry,
     /// The tracepoints and functions of `VfsEntry`, the functions by kprobes.
     VfsKprobe,
 }
 
 impl Hooks {
-    /// As it stands in `hosts`.
+    /// The name of the hooks, as in the column `hooks` of `hosts`.
     pub fn name(self) -> &'static str {
         match self {
             Hooks::Syscalls => "syscalls",
@@ -41,19 +42,19 @@ pub struct Layout {
     pub truncate_dentry: u8,
     /// Position of the request among the arguments of the submission tracepoint of io_uring.
     pub submit_request: u8,
-    /// What the completion tracepoint tells: 0 only user data, 1 the request, 2 the request and the
-    /// completion.
+    /// What the completion tracepoint reports: 0 only user data, 1 the request, 2 the request and
+    /// the completion.
     pub complete_form: u8,
-    /// sched_process_exit tells whether the thread group is dead.
+    /// Whether sched_process_exit reports whether the thread group is dead.
     pub exit_tells_group: bool,
 }
 
 /// Which programs are loaded, and how they are set up for this kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Which hooks tell the operations.
+    /// Which hooks report the operations.
     pub hooks: Hooks,
-    /// Task storage, not a hash.
+    /// Whether calls that have begun are kept in task storage and not in a hash.
     pub task_storage: bool,
     /// The current task with its type.
     pub typed_task: bool,
@@ -61,7 +62,7 @@ pub struct Plan {
     pub cast: Option<u32>,
     /// Iterators read in what is there when tracing starts.
     pub iterators: bool,
-    /// Where the arguments of hooks lie.
+    /// Where the arguments lie that hooks read.
     pub layout: Layout,
     /// Tracepoints beside those of system calls that are there.
     pub tracepoints: Vec<String>,

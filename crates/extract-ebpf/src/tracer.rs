@@ -32,7 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const TOTALS_EVERY: Duration = Duration::from_secs(1);
 /// So long the command line of a process that ran before is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Programs and their tracepoints: those that tell of processes.
+/// Programs and their tracepoints: those that report processes.
 const PROCESSES: &[(&str, &str)] = &[
     ("process_fork", "sched_process_fork"),
     ("process_exec", "sched_process_exec"),
@@ -41,7 +41,7 @@ const PROCESSES: &[(&str, &str)] = &[
     ("cgroup_renamed", "cgroup_rename"),
     ("cgroup_attach", "cgroup_attach_task"),
 ];
-/// Those that tell of what goes past system calls. A kernel has one of the two names of a
+/// Those that report what goes past system calls. A kernel has one of the two names of a
 /// submission.
 const BESIDE_CALLS: &[(&str, &str)] = &[
     ("uring_complete", "io_uring_complete"),
@@ -87,7 +87,7 @@ impl Default for Extras {
 pub struct Tracer {
     /// Programs and their links, until the end.
     ebpf: Option<Ebpf>,
-    /// What is told of processes.
+    /// The ring that carries what happens to processes: fork, exec, exit.
     news: RingBuf<MapData>,
     news_bytes: u32,
     /// Operations, and totals that ended.
@@ -212,7 +212,7 @@ impl Tracer {
         if !filters.pids.is_empty() {
             self.follow(&filters.pids)?;
         }
-        // Hooks of `bpf/vfs.h`. One that the kernel refuses is left out: without it the descriptor tells the file.
+        // Hooks of `bpf/vfs.h`. One that the kernel refuses is left out: without it the file is known by the descriptor.
         for ProgramTarget { program, target } in functions {
             match self.attach_program(&program, &target, &mut refused) {
                 Ok(()) => self.functions.push(target),
@@ -225,7 +225,7 @@ impl Tracer {
                 self.refused.push(error.to_string());
             }
         }
-        // Exits before entries: an entry whose exit is not seen would be told at the exit of a later call.
+        // Exits before entries: an entry whose exit is not seen would be reported at the exit of a later call.
         for (program, _) in CALLS {
             self.attach_program(program, "", &mut refused)?;
         }
@@ -280,7 +280,7 @@ impl Tracer {
             table.insert(pid, FOLLOWED, 0).map_err(|error| failed("processes to follow")(&error))?;
         }
         if self.plan.iterators {
-            // Passing over all processes once finds those that descend from these; what it tells of them is asked for later.
+            // Passing over all processes once finds those that descend from these; what it reports of them is asked for later.
             self.iterate("running_process")?.read_to_end(&mut Vec::new()).map_err(TraceError::system("finding processes to follow"))?;
         }
         Ok(())
@@ -390,13 +390,13 @@ impl Tracer {
     }
 
     /// Takes what is in the rings now; at most as much as they hold, so that a fast writer cannot
-    /// keep us here. What is told of processes is first: it is known when what they did comes.
+    /// keep us here. What is reported of processes is first: it is known when what they did comes.
     fn drain(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
         let news = drain(&mut self.news, self.news_bytes, &mut self.decoder, take)?;
         Ok(news + drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)?)
     }
 
-    /// What processes that still run did on directories; those that ended have told it.
+    /// What processes that still run did on directories; those that ended have reported it.
     fn tell_directories(&mut self, take: Take<'_>) -> Result<(), TraceError> {
         // An entry that goes meanwhile cannot be: no program is attached any more.
         let mut entries: Vec<_> = self.directories.iter().filter_map(Result::ok).collect();
@@ -480,8 +480,8 @@ fn drain(ring: &mut RingBuf<MapData>, at_most: u32, decoder: &mut Decoder, take:
     Ok(taken)
 }
 
-/// Bytes of the ring for what is told of processes. A small ring for operations does not make it
-/// small: without it nobody knows whose they were.
+/// Bytes of the ring for what is reported of processes. A small ring for operations does not make
+/// it small: without it nobody knows whose they were.
 fn news_bytes(options: &Options) -> u32 {
     (options.ring_bytes / 2).max(8 << 20)
 }
@@ -626,7 +626,7 @@ fn cgroup_filters(filters: &Filters, host: &Host) -> Result<Vec<(u64, u32, i32)>
     filters.cgroups.iter().map(of).collect()
 }
 
-/// Whether a type of file systems is recorded, as [`fill_filters`] tells it to the kernel side.
+/// Whether a type of file systems is recorded, as [`fill_filters`] gives it to the kernel side.
 fn keeps_type(filters: &Filters) -> impl Fn(&str) -> bool + Send + use<> {
     let (only, out) = (filters.file_systems.clone(), filters.file_systems_out.clone());
     move |name| {

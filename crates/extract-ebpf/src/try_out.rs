@@ -20,13 +20,13 @@ const PROGRAM_TRACING: u32 = 26;
 pub enum Attach {
     /// A tracepoint, with typed arguments.
     Tracepoint = 23,
-    /// The entry of a function.
+    /// The entry of a kernel function.
     Entry = 24,
     /// An iterator over what the kernel has.
     Iterator = 28,
 }
 
-/// `mov r0, 0; exit`.
+/// The smallest program: `mov r0, 0; exit`.
 const NOTHING: [u64; 2] = [0x0000_0000_0000_00b7, 0x0000_0000_0000_0095];
 const GPL: &[u8] = b"GPL\0";
 

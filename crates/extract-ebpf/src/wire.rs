@@ -1,6 +1,6 @@
 //! Records of the kernel side, as bytes in `bpf/wire.h`: where which field stands. Bytes in,
 //! numbers out; a record that is too short for a field reads as `None` there, and no length that a
-//! record tells is trusted.
+//! record says is trusted.
 
 /// What a record is, its first byte.
 #[allow(missing_docs)]
@@ -61,7 +61,7 @@ pub mod part_flag {
 pub const HEAD: usize = 128;
 /// How many counters there are.
 pub const COUNTERS: u32 = 32;
-/// v1 hierarchies of which the kernel side tells the cgroup, in its order.
+/// v1 hierarchies of which the kernel side reports the cgroup, in its order.
 pub const CONTROLLERS: [&str; 5] = ["freezer", "memory", "cpuset", "devices", "cpuacct"];
 
 macro_rules! fields {
@@ -153,7 +153,7 @@ pub fn parts(mut tail: &[u8]) -> impl Iterator<Item = TailPart<'_>> {
     })
 }
 
-/// A device number as stat(2) tells it (makedev(3)), from the kernel's own (12 bits of major above
+/// A device number as stat(2) gives it (makedev(3)), from the kernel's own (12 bits of major above
 /// 20 of minor).
 pub fn device(kernel: u32) -> u64 {
     let (major, minor) = (u64::from(kernel >> 20), u64::from(kernel & 0xf_ffff));

@@ -200,7 +200,7 @@ impl Worker {
         let value = rest.get(..size as usize).ok_or(libc::EINVAL)?;
         let fd = node.fd()?;
         let (path, name) = (ProcPath::of(fd.raw()), system::name(name)?);
-        // SAFETY: zero-terminated strings, and a value as long as told.
+        // SAFETY: zero-terminated strings, and a value as long as stated.
         done(unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), value.as_ptr().cast(), value.len(), flags as i32) })?;
         Ok(Answer::Done)
     }
@@ -212,7 +212,7 @@ impl Worker {
         let fd = node.fd()?;
         let (path, name) = (ProcPath::of(fd.raw()), system::name(name)?);
         self.sized(get.size, |buffer, size| {
-            // SAFETY: zero-terminated strings, and a buffer as long as told.
+            // SAFETY: zero-terminated strings, and a buffer as long as stated.
             unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), buffer, size) }
         })
     }
@@ -223,7 +223,7 @@ impl Worker {
         let fd = node.fd()?;
         let path = ProcPath::of(fd.raw());
         self.sized(get.size, |buffer, size| {
-            // SAFETY: a zero-terminated path, and a buffer as long as told.
+            // SAFETY: a zero-terminated path, and a buffer as long as stated.
             unsafe { libc::listxattr(path.as_ptr(), buffer.cast(), size) }
         })
     }

@@ -1,7 +1,7 @@
 //! Who asks, and by which system call: the thread of a request, its process, and what
 //! `/proc/TID/syscall` says while it waits for our answer.
 //!
-//! The protocol tells a thread's number and the piece of work. Which call it came from (read or
+//! The protocol gives a thread's number and the piece of work. Which call it came from (read or
 //! sendfile, close or exit, the flags of the open) stands in `/proc/TID/syscall`
 //! (proc_pid_syscall(5)); that file, kept open, also notices that a number is used again. It needs
 //! the right to trace the caller, which the tracer of its own child has. Where it is refused,
@@ -24,7 +24,7 @@ use crate::room::Room;
 /// A system call as it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// `SYS_*`.
+    /// Number of the call, one of `SYS_*` (syscalls(2)).
     pub(crate) number: i64,
     pub(crate) arguments: [u64; 6],
     /// Stack pointer and program counter.
@@ -91,7 +91,7 @@ pub(crate) struct Pieces {
     pub(crate) start_boot_ns: u64,
     pub(crate) end_boot_ns: u64,
     pub(crate) offset: u64,
-    /// What the call asks for.
+    /// Bytes that the call asks for.
     pub(crate) size: u64,
     pub(crate) moved: u64,
     /// The error for which nothing was moved, as errno(3) numbers it.
@@ -121,7 +121,7 @@ impl Thread {
         std::mem::take(&mut *self.pieces.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// An operation of this thread, of which `fill` tells the rest.
+    /// An operation of this thread, of which `fill` gives the rest.
     pub(crate) fn operation(&self, op: Op, start_boot_ns: u64, fill: impl FnOnce(&mut Row)) -> Item {
         let mut row = Row {
             process: self.process.key,
@@ -196,7 +196,7 @@ impl Threads {
             if let Ok(call) = thread.call() {
                 return Some((thread, call));
             }
-            // Pieces of a thread that is gone are left with it: nobody was told how its call ended.
+            // Pieces of a thread that is gone are left with it: nobody learnt how its call ended.
             self.shard(tid).remove(&tid);
         }
         let process = processes.of_thread(tid, reporter)?;
@@ -235,7 +235,7 @@ impl Threads {
         }
     }
 
-    /// Lets go of the threads that are gone; pieces that were left are told.
+    /// Lets go of the threads that are gone; pieces that were left are reported.
     pub(crate) fn sweep(&self, mut left: impl FnMut(&Thread, Pieces)) {
         for shard in &self.shards {
             let all: Vec<_> = shard.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
@@ -257,7 +257,7 @@ impl Threads {
         }
     }
 
-    /// All of them, at the end.
+    /// Gives out the pieces of all threads, when the trace ends.
     pub(crate) fn drain(&self, mut left: impl FnMut(&Thread, Pieces)) {
         for shard in &self.shards {
             for thread in std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner)).into_values() {

@@ -80,7 +80,7 @@ impl Worker {
             if directory.at >= directory.entries.len() {
                 let length = 32 << 10;
                 directory.entries.resize(length, 0);
-                // SAFETY: the buffer is as long as told.
+                // SAFETY: the buffer is as long as stated.
                 let n = unsafe { libc::syscall(libc::SYS_getdents64, handle.fd(), directory.entries.as_mut_ptr(), length) };
                 let n = system::moved(n as isize);
                 directory.at = 0;

@@ -12,9 +12,9 @@ use crate::wire::init;
 /// What of the host decides whether an overlay by FUSE is possible, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FuseFacts {
-    /// `/dev/fuse` exists.
+    /// Whether `/dev/fuse` exists.
     pub device_exists: bool,
-    /// And may be opened by us.
+    /// Whether this process may open it for reading and writing.
     pub device_opens: bool,
     /// `CAP_SYS_ADMIN` over our own namespaces: a mount namespace needs no user namespace then.
     pub admin: bool,
@@ -50,7 +50,7 @@ pub enum FuseDecision {
 }
 
 impl FuseFacts {
-    /// Reads them; `root` is `/`.
+    /// Reads them from the host; `root` is `/` but for tests.
     pub fn read(root: &Path) -> Self {
         let proc = root.join("proc");
         let number = |name: &str| fs::read_to_string(proc.join(name)).ok().and_then(|text| text.trim().parse::<u64>().ok());

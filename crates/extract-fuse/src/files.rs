@@ -134,7 +134,7 @@ impl Worker {
         Ok(Answer::Out)
     }
 
-    /// Keeps a file that was opened, and tells of it.
+    /// Keeps a file that was opened, and reports it.
     fn opened(&self, request: &Request<'_>, fd: OwnedFd, node: &Arc<Node>, stat: &libc::stat, flags: u32) -> OpenOut {
         let session = request.session;
         let tracer = &session.tracer;
@@ -167,7 +167,7 @@ impl Worker {
         out
     }
 
-    /// Tells of an open. One for exec gives no row, and before Linux 5.7 who asks for the call of a
+    /// Reports an open. One for exec gives no row, and before Linux 5.7 who asks for the call of a
     /// thread in an exec waits for its end.
     fn tell_opened(
         request: &Request<'_>,
@@ -220,7 +220,7 @@ impl Worker {
         let handle = request.session.handles.get(read.handle)?;
         let size = (read.size as usize).min(request.session.max_bytes);
         let buffer = &mut self.data.all()[..size];
-        // SAFETY: the buffer is as long as told.
+        // SAFETY: the buffer is as long as stated.
         let n = unsafe { libc::pread(handle.fd(), buffer.as_mut_ptr().cast(), size, read.offset as libc::off_t) };
         let result = system::moved(n);
         if handle.recorded {
@@ -241,7 +241,7 @@ impl Worker {
             // fcntl(F_SETFL) has changed it.
             set_append(handle.fd(), append);
         }
-        // SAFETY: the buffer is as long as told.
+        // SAFETY: the buffer is as long as stated.
         let n = unsafe { libc::pwrite(handle.fd(), data.as_ptr().cast(), data.len(), write.offset as libc::off_t) };
         let result = system::moved(n);
         if handle.recorded && !cached {
@@ -262,7 +262,7 @@ impl Worker {
         let session = request.session;
         let handle = session.handles.get(flush.handle)?;
         session.locks.closed(handle.node.id, flush.lock_owner);
-        // Network file systems tell of delayed failures when a descriptor is closed.
+        // Network file systems report delayed failures when a descriptor is closed.
         // SAFETY: duplicates a descriptor of ours and closes the duplicate.
         let result = unsafe {
             let duplicate = session.tracer.keeper.with_room(|| system::positive(libc::fcntl(handle.fd(), libc::F_DUPFD_CLOEXEC, 0)));
@@ -385,13 +385,13 @@ impl Worker {
     }
 }
 
-/// The kernel cuts a length to 4 GiB less a page; the call tells what was asked.
+/// The kernel cuts a length to 4 GiB less a page; the call says what was asked.
 fn copied_size(request: &Request<'_>, length: u64) -> u64 {
     let call = request.caller().and_then(|(_, call)| *call).filter(|call| call.is(&[libc::SYS_copy_file_range]));
     call.and_then(|call| call.size()).unwrap_or(length)
 }
 
-/// The flags for the file underneath: what the kernel above has dealt with is left out.
+/// The flags for the file underneath: what the kernel above has done already is left out.
 fn underneath(flags: u32) -> i32 {
     let without = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
     ((flags & !FMODE_EXEC) as i32 & !without) | libc::O_CLOEXEC
@@ -507,7 +507,7 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
     }
 }
 
-/// Tells of what a thread has begun, where `which` says so.
+/// Reports what a thread has begun, where `which` says so.
 fn tell_pieces(request: &Request<'_>, thread: &Thread, which: impl Fn(&Pieces) -> bool) {
     let mut begun = thread.pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for slot in begun.iter_mut() {

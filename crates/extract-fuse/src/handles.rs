@@ -29,14 +29,14 @@ pub(crate) struct Handle {
     totals: Mutex<FxHashMap<ProcessKey, Totals>>,
 }
 
-/// Where reading a directory stands.
+/// How far a directory has been read.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
-    /// What getdents64(2) gave.
+    /// The records that the last getdents64(2) gave.
     pub(crate) entries: Vec<u8>,
     /// From here on it has not been handed out.
     pub(crate) at: usize,
-    /// The offset that goes with it.
+    /// The offset in the directory that goes with `at`, as getdents64(2) gave it.
     pub(crate) offset: u64,
 }
 

@@ -8,8 +8,8 @@
 //! is mounted: a capability in another one says nothing of our files.
 //!
 //! Who cannot be identified (a process of another PID namespace has the number 0 here) has the user
-//! and group that the kernel tells and nothing else. What the tracer must know of a caller it reads
-//! with its own capabilities ([`with_own_capabilities`]), for no longer than that takes.
+//! and group that the kernel reports and nothing else. What the tracer must know of a caller it
+//! reads with its own capabilities ([`with_own_capabilities`]), for no longer than that takes.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -78,7 +78,7 @@ struct Half {
 /// `_LINUX_CAPABILITY_VERSION_3`.
 const VERSION: u32 = 0x2008_0522;
 
-/// Of a thread; 0 is this one.
+/// The capability sets of a thread as capget(2) gives them, in halves; 0 is this thread.
 fn halves(tid: u32) -> Result<[Half; 2], Errno> {
     let mut head = Head { version: VERSION, pid: tid as i32 };
     let mut halves = [Half::default(); 2];
@@ -136,7 +136,7 @@ pub(crate) struct Own {
     /// [`NOBODY`]'s.
     all_groups: bool,
     own_namespace: Option<Namespace>,
-    /// Where the overlay is mounted.
+    /// The user namespace in which the overlay is mounted, once it is known.
     namespace: OnceLock<Namespace>,
 }
 
@@ -150,7 +150,7 @@ struct User {
 
 /// The supplementary groups of this thread.
 fn groups() -> Vec<libc::gid_t> {
-    // SAFETY: the buffer has the room that is told.
+    // SAFETY: the buffer has the room that is stated.
     unsafe {
         let mut groups = vec![0; usize::try_from(libc::getgroups(0, std::ptr::null_mut())).unwrap_or(0)];
         let n = libc::getgroups(groups.len() as libc::c_int, groups.as_mut_ptr());
@@ -227,7 +227,7 @@ fn parent(path: &Path) -> Option<Namespace> {
     system::stat(parent.as_raw_fd()).ok().map(|stat| stat.st_ino)
 }
 
-/// Whom a request is done for.
+/// The user, group and thread for whom a request is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) uid: u32,
@@ -238,13 +238,13 @@ pub(crate) struct Caller {
     pub(crate) kernel: bool,
 }
 
-/// What this thread is now.
+/// The user and the rights with which this thread acts at present.
 #[derive(Debug)]
 pub(crate) struct Identity {
     own: std::sync::Arc<Own>,
     /// `None` when it has to be set: a new thread is what the one was that has started it.
     now: Option<User>,
-    /// For whom, since when.
+    /// The last caller, and when the thread took on its identity, in nanoseconds.
     caller: Option<(Caller, u64)>,
     /// `/proc/TID/status` of the last caller, kept open; it fails when the number is another's.
     status: Option<(u32, File)>,
@@ -260,7 +260,7 @@ impl Identity {
             libc::unshare(libc::CLONE_FS);
             libc::umask(0);
         }
-        // What a thread has is what the one had that has started it. Where that cannot be told, all of it has to be set.
+        // What a thread has is what the one had that has started it. Where that is not known, all of it has to be set.
         let unknown = Sets { effective: u64::MAX, permitted: own.permitted, inheritable: 0 };
         CAPABILITIES.set(Some(sets(0).unwrap_or(unknown)));
         Identity { own, now: None, caller: None, status: None, umask: 0 }
@@ -348,14 +348,14 @@ impl Identity {
         force_effective(self.own.permitted).map_err(|_| libc::EPERM)?;
         let before = self.now.take();
         let same_groups = before.as_ref().is_some_and(|before| before.groups == user.groups);
-        // SAFETY: raw calls, which change this thread only; the list is as long as told.
+        // SAFETY: raw calls, which change this thread only; the list is as long as stated.
         unsafe {
             if !same_groups && libc::syscall(libc::SYS_setgroups, user.groups.len(), user.groups.as_ptr()) != 0 && !same(&user.groups) {
                 return Err(libc::EPERM);
             }
             libc::setfsgid(user.gid);
             libc::setfsuid(user.uid);
-            // No user has this number: it only tells who one is.
+            // No user has this number: it only says who one is.
             if libc::setfsgid(NOT_TOLD) as u32 != user.gid || libc::setfsuid(NOT_TOLD) as u32 != user.uid {
                 return Err(libc::EPERM);
             }
@@ -409,7 +409,7 @@ fn read_to_end(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// What `/proc/TID/status` tells of a thread's rights over files.
+/// What `/proc/TID/status` says of a thread's rights over files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Status {
     uid: u32,

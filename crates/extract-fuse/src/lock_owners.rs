@@ -21,7 +21,7 @@ pub(crate) struct Locks {
 pub(crate) struct Owner {
     /// A descriptor of its own, which holds them.
     pub(crate) fd: Arc<Held>,
-    /// The process, for F_GETLK.
+    /// Number of the process that holds the locks, which F_GETLK gives (fcntl(2)).
     pub(crate) pid: u32,
 }
 

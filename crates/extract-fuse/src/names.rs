@@ -87,7 +87,7 @@ pub(crate) fn file_kind(mode: u32) -> Option<FileKind> {
     }
 }
 
-/// A row about a name.
+/// A row of the trace about an operation on a name: deleted, renamed, linked.
 struct NameRow {
     op: Op,
     /// Of what has rows of its own; null for a link, a directory, a FIFO, a socket.
@@ -155,7 +155,7 @@ impl Worker {
         let node = Self::parent(request)?;
         let fd = node.fd()?;
         self.out.resize(libc::PATH_MAX as usize, 0);
-        // SAFETY: the buffer is as long as told; an empty name means the descriptor itself.
+        // SAFETY: the buffer is as long as stated; an empty name means the descriptor itself.
         let n = unsafe { libc::readlinkat(fd.raw(), c"".as_ptr(), self.out.as_mut_ptr().cast(), self.out.len()) };
         let n = system::moved(n)?;
         self.out.truncate(n);

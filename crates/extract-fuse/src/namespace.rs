@@ -66,7 +66,7 @@ pub(crate) fn privileged() -> bool {
     }
 }
 
-/// The steps of the child, told to us by their number when one fails.
+/// The steps of the child, reported to us by their number when one fails.
 const STEPS: [&str; 8] = [
     "unshare(2) of the mount namespace",
     "unshare(2) of a user namespace",
@@ -78,7 +78,7 @@ const STEPS: [&str; 8] = [
     "changing to the working directory",
 ];
 
-/// In the child: tells which step failed, and returns why.
+/// In the child: reports which step failed, and returns why.
 fn failed(socket: RawFd, step: u8) -> io::Error {
     let error = io::Error::last_os_error();
     let _ = send(socket, step, None);
@@ -220,7 +220,7 @@ pub(crate) fn start(
     Ok(Started { devices, gate: ours })
 }
 
-/// Tells of the command and waits for it; what it has used is read while it is a zombie.
+/// Reports the command and waits for it; what it has used is read while it is a zombie.
 fn follow(mut child: Child, tracer: &Tracer) -> io::Result<ExitStatus> {
     tracer.reporter.send(Item::Started(child.id()));
     tracer.find_overlays(child.id());

@@ -9,7 +9,7 @@
 //! of the one that was let go, since the number of its inode can be another's by now.
 //!
 //! A node knows the directory and the name by which it was reached last, which gives its path: also
-//! when it is longer than what `/proc` tells, and when the file has other names or none any more.
+//! when it is longer than what `/proc` gives, and when the file has other names or none any more.
 //! The kernel looks up a file's name at each open (see [`crate::names::entry`]).
 
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ use crate::wire;
 enum Place {
     /// It is the directory of the overlay itself, at this path.
     Root(Arc<[u8]>),
-    /// By this name in a directory.
+    /// It is found by this name in a directory.
     In(Arc<Node>, Arc<[u8]>),
     /// Never by a name (`O_TMPFILE`).
     Nowhere,
@@ -55,11 +55,11 @@ pub(crate) struct Node {
     place: Mutex<Place>,
 }
 
-/// How a node is reached.
+/// The descriptors by which a node is reached.
 #[derive(Debug, Default)]
 struct Kept {
     fd: Option<Arc<Held>>,
-    /// Told when the descriptor is let go.
+    /// Informed when the descriptor is let go.
     mark: Option<Mark>,
     /// Descriptors of the command's open files.
     open: Vec<Weak<Held>>,
@@ -70,7 +70,7 @@ struct Kept {
 struct Mark {
     /// Its handle and the number of its mount, where its file system has them.
     handle: Option<(Handle, i32)>,
-    /// When it was made, where that is told.
+    /// When it was made, where that is known.
     born: Option<(i64, u32)>,
 }
 
@@ -82,7 +82,7 @@ impl Mark {
         Mark { handle: Handle::of(fd), born }
     }
 
-    /// Whether both are of one file, as far as can be told.
+    /// Whether both are of one file, as far as can be known.
     fn same(&self, other: &Mark) -> bool {
         match (&self.handle, &other.handle) {
             (Some((one, _)), Some((two, _))) => one == two,
@@ -106,7 +106,7 @@ impl Handle {
         let mut handle = Handle { length: 128, kind: 0, bytes: [0; 128] };
         let mut mount = 0;
         let (empty, flags) = (c"".as_ptr(), libc::AT_EMPTY_PATH);
-        // SAFETY: the structure has the room that it tells.
+        // SAFETY: the structure has the room that it states.
         let result = unsafe { libc::syscall(libc::SYS_name_to_handle_at, fd, empty, &mut handle, &mut mount, flags) };
         (result == 0).then_some((handle, mount))
     }
@@ -351,7 +351,7 @@ impl Node {
         self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// It is now to be found by this name.
+    /// Notes that the node is found by this name from now on.
     pub(crate) fn found(&self, parent: &Arc<Node>, name: &[u8]) {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         let same =

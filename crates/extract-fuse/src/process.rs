@@ -29,14 +29,14 @@ pub(crate) struct Process {
     program: AtomicU64,
 }
 
-/// What is kept of a process.
+/// Options: which environment variables and how much of a command line are kept of a process.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptOfProcess {
     pub(crate) environment: Vec<String>,
     pub(crate) arguments_bytes: usize,
 }
 
-/// Those that live, by number.
+/// The processes that live, by their numbers.
 #[derive(Debug)]
 pub(crate) struct Processes {
     proc: PathBuf,
@@ -132,8 +132,8 @@ impl Processes {
         reporter.send(Item::Process(Box::new(ProcessNews { process: process.key, at_boot_ns, change, facts, counters })));
     }
 
-    /// Tells what the live ones have used and which have ended. The end of the command is told by
-    /// who waits for it.
+    /// Reports what the live ones have used and which have ended. The end of the command is
+    /// reported by who waits for it.
     pub(crate) fn sweep(&self, reporter: &Reporter) {
         let command = self.command.load(Ordering::Relaxed);
         let mut ended = Vec::new();
@@ -163,7 +163,7 @@ impl Processes {
         self.tell(reporter, process, ProcessChange::Exit(exit_status(process)), ProcessFacts::default(), counters, clock::boot_ns());
     }
 
-    /// Tells of the end of a process: what it has used up to now.
+    /// Reports the end of a process: what it has used up to now.
     pub(crate) fn update(&self, process: &Process, reporter: &Reporter) {
         let counters = self.counters(&process.key);
         if counters != Counters::default() {
@@ -179,7 +179,7 @@ impl Processes {
         Some(process)
     }
 
-    /// Tells that the command has ended, with its status of wait(2) and its counters.
+    /// Reports that the command has ended, with its status of wait(2) and its counters.
     pub(crate) fn command_ended(&self, process: &Process, status: i32, counters: Counters, reporter: &Reporter) {
         self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&process.key.pid);
         self.command.store(0, Ordering::Relaxed);
@@ -285,7 +285,7 @@ impl Process {
         match &self.pidfd {
             Some(pidfd) => {
                 let mut poll = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-                // SAFETY: one element, as told.
+                // SAFETY: one element, as stated.
                 unsafe { libc::poll(&mut poll, 1, 0) > 0 }
             }
             None => Stat::read(proc, self.key.pid).is_none_or(|stat| stat.key(self.key.pid) != self.key),
@@ -293,7 +293,7 @@ impl Process {
     }
 }
 
-/// The status of wait(2) of an ended process, where the kernel tells it to others than the parent
+/// The status of wait(2) of an ended process, where the kernel gives it to others than the parent
 /// (`PIDFD_GET_INFO` with `PIDFD_INFO_EXIT`, Linux 6.15).
 fn exit_status(process: &Process) -> Option<i32> {
     #[repr(C)]
@@ -320,13 +320,13 @@ fn program_hash(facts: &ProcessFacts) -> u64 {
 /// What a thread was doing when it closed a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// By a call, as far as can be told.
+    /// The thread closes the file by a call, as far as can be known.
     Running,
     /// In the middle of an exec, which closes what is marked so. It holds a lock then
     /// (`exec_update_lock`) that `stat`, `io`, `syscall` and more of `/proc` wait for, and
     /// process_vm_readv(2): who answers its requests must not touch them.
     Exec,
-    /// The thread ends.
+    /// The thread ends, and its descriptors are closed.
     Exiting,
 }
 

@@ -2,8 +2,8 @@
 //! answers the call itself when one is missing: all that comes is a lookup that fails. What the
 //! call was, and of which path, stands in `/proc/TID/syscall` and in the memory of the caller.
 //!
-//! Told is only what is certain: a lookup may also fail in a call that succeeds, of a name that is
-//! about to be made.
+//! Reported is only what is certain: a lookup may also fail in a call that succeeds, of a name that
+//! is about to be made.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ fn whole(tracer: &Tracer, thread: &Thread, (directory, address): At, name: &[u8]
         libc::AT_FDCWD => "cwd".to_owned(),
         fd => format!("fd/{fd}"),
     };
-    // /proc tells no path of more than 4096 bytes, but we know where a name alone was looked up.
+    // /proc gives no path of more than 4096 bytes, but we know where a name alone was looked up.
     tracer.link(thread.tid, &base).map(|base| joined(base, &text)).or_else(|| (text == name).then(|| looked.to_vec()))
 }
 
@@ -103,7 +103,7 @@ fn joined(mut path: Vec<u8>, text: &[u8]) -> Vec<u8> {
     path
 }
 
-/// Tells of the call that fails because a lookup did.
+/// Reports the call that fails because a lookup did.
 pub(crate) fn tell(request: &Request<'_>, parent: &Arc<Node>, name: &[u8], errno: Errno) {
     let tracer = &request.session.tracer;
     if request.header.pid == 0 {

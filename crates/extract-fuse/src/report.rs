@@ -37,7 +37,7 @@ pub(crate) struct More {
 }
 
 impl Row {
-    /// As the recorder takes it.
+    /// The row as the recorder takes it.
     pub(crate) fn operation(&self) -> Operation<'_> {
         let more = self.more.as_deref();
         Operation {

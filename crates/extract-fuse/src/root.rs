@@ -12,7 +12,7 @@ use crate::system;
 /// The type of file system as which an overlay is mounted.
 pub(crate) const KIND: &CStr = c"fuse.flowmine";
 
-/// Where to mount, and how.
+/// A directory over which an overlay is mounted, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Mount {
     /// The directory, without symbolic links.

@@ -46,7 +46,7 @@ pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: W
 /// Runs a command with an overlay over `directories` and records what happens in them.
 ///
 /// It ends when the last process that uses the overlay has ended, which can be after the command.
-/// Signals that `stop` tells go to the command; when it is gone, what it left behind loses the
+/// Signals that `stop` reports go to the command; when it is gone, what it left behind loses the
 /// overlay. When the time of the trace is over, nothing more is recorded, but the command goes on
 /// to its end.
 ///
@@ -115,7 +115,7 @@ pub fn run(
     result?.map_err(|error| TraceError::System { what: name(), source: error })
 }
 
-/// Looks after what no request tells: ends of processes and threads, counters, sums that are due.
+/// Looks after what no request shows: ends of processes and threads, counters, sums that are due.
 struct Watch {
     tracer: Arc<Tracer>,
     sessions: Vec<Arc<Session>>,

@@ -1,4 +1,4 @@
-//! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, tell
+//! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, report
 //! what was done, and answer.
 //!
 //! There are as many threads as requests that wait, up to [`Room::workers`]: programs that run
@@ -267,7 +267,7 @@ fn needs_no_right(opcode: u32) -> bool {
 /// The next request; nothing when the overlay is gone.
 fn read_request(device: &OwnedFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     loop {
-        // SAFETY: the buffer is as long as told.
+        // SAFETY: the buffer is as long as stated.
         let n = unsafe { libc::read(device.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
         match system::moved(n) {
             Ok(n) => return Ok(Some(n)),

@@ -99,7 +99,7 @@ impl Request<'_> {
         self.caller.get_or_init(find).as_ref()
     }
 
-    /// For whom it is to be done.
+    /// For whom the request is to be done, by its header.
     pub(crate) fn whom(&self) -> Caller {
         let header = &self.header;
         // The bytes of a mapping come long after they were stored, in nobody's name.
@@ -113,7 +113,7 @@ impl Request<'_> {
         wire::take(self.body).ok_or(libc::EINVAL)
     }
 
-    /// The name that the body is.
+    /// The name that is the body of the request.
     pub(crate) fn name(&self) -> Result<&[u8], Errno> {
         Ok(wire::take_name(self.body).ok_or(libc::EINVAL)?.0)
     }

@@ -30,7 +30,7 @@ pub(crate) fn name(bytes: &[u8]) -> Result<CString, Errno> {
     CString::new(bytes).map_err(|_| libc::EINVAL)
 }
 
-/// fstat(2).
+/// Status of an open file, by fstat(2).
 pub(crate) fn stat(fd: RawFd) -> Result<libc::stat, Errno> {
     // SAFETY: all-zero is a valid `stat`, which the call fills in.
     unsafe {
@@ -40,7 +40,7 @@ pub(crate) fn stat(fd: RawFd) -> Result<libc::stat, Errno> {
     }
 }
 
-/// fstatat(2), not following.
+/// Status of a name in a directory, by fstatat(2); a symbolic link is not followed.
 pub(crate) fn stat_at(parent: RawFd, name: &CStr) -> Result<libc::stat, Errno> {
     // SAFETY: all-zero is a valid `stat`, which the call fills in.
     unsafe {
@@ -54,7 +54,7 @@ pub(crate) fn stat_at(parent: RawFd, name: &CStr) -> Result<libc::stat, Errno> {
 pub(crate) struct ProcPath([u8; 32]);
 
 impl ProcPath {
-    /// Of this descriptor of ours.
+    /// The path of this descriptor of our process.
     pub(crate) fn of(fd: RawFd) -> Self {
         let mut path = [0; 32];
         // 14 bytes and at most ten digits: it fits, and the last byte stays zero.

@@ -36,7 +36,7 @@ pub(crate) struct Tracer {
     pub(crate) filters: Filters,
     pub(crate) next_handle: AtomicU64,
     pub(crate) file_systems: Mutex<FxHashMap<u64, Option<Arc<str>>>>,
-    /// Told when the command has begun.
+    /// Informed when the command has begun.
     pub(crate) overlays: OnceLock<Overlays>,
 }
 

@@ -3,7 +3,7 @@
 //! that are shorter than their structure.
 //!
 //! The crate `fuser` speaks the protocol up to 7.40 but does not know `FUSE_TMPFILE`, `FUSE_SYNCFS`
-//! and `FUSE_INTERRUPT`, and does not tell a read of the program from one for a mapping
+//! and `FUSE_INTERRUPT`, and does not distinguish a read of the program from one for a mapping
 //! (`FUSE_READ_LOCKOWNER`): the same programs could then neither run nor give the same rows.
 
 use std::mem::size_of;
@@ -103,11 +103,11 @@ plain! {
     pub struct FsyncIn { handle: u64, flags: u32, pad: u32, }
     /// Sets an attribute, with `FUSE_SETXATTR_EXT`.
     pub struct SetxattrIn { size: u32, flags: u32, setxattr_flags: u32, pad: u32, }
-    /// Sets an attribute, without.
+    /// Sets an attribute, where `FUSE_SETXATTR_EXT` was not agreed on.
     pub struct SetxattrShortIn { size: u32, flags: u32, }
     /// Asks for an attribute, or for their names.
     pub struct GetxattrIn { size: u32, pad: u32, }
-    /// Answers with a size only.
+    /// Answers how many bytes an attribute or the list of names has.
     pub struct GetxattrOut { size: u32, pad: u32, }
     /// Sets, tests or looks for a lock, `struct fuse_lk_in`.
     pub struct LockIn { handle: u64, owner: u64, start: u64, end: u64, kind: u32, pid: u32, flags: u32, pad: u32, }
@@ -142,7 +142,7 @@ plain! {
     pub struct IoctlIn { handle: u64, flags: u32, command: u32, argument: u64, in_size: u32, out_size: u32, }
     /// Answers a control call, `struct fuse_ioctl_out`.
     pub struct IoctlOut { result: i32, flags: u32, in_iovs: u32, out_iovs: u32, }
-    /// In front of each name of a directory.
+    /// Stands before each name of a directory, `struct fuse_dirent`.
     pub struct Dirent { ino: u64, offset: u64, name_len: u32, kind: u32, }
     /// Asks for extended attributes of a file.
     pub struct StatxIn { getattr_flags: u32, reserved: u32, handle: u64, sx_flags: u32, sx_mask: u32, }

@@ -7,7 +7,7 @@ use flowmine_trace::record::{Op, Via};
 /// their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// open(2) and kin.
+    /// open(2) and its variants.
     Open(OpenCall),
     /// close(2).
     Close,
@@ -17,17 +17,17 @@ pub(crate) enum Call {
     Duplicate,
     /// dup2(2), dup3(2).
     DuplicateTo,
-    /// read(2), write(2) and kin.
+    /// read(2), write(2) and their variants.
     Transfer(Op, Buffer, Position),
     /// copy_file_range(2), sendfile(2), splice(2).
     Move(Via),
-    /// unlink(2) and kin.
+    /// unlink(2) and its variants.
     Delete(At),
-    /// rename(2) and kin; renameat2(2) has flags.
+    /// rename(2) and its variants; renameat2(2) has flags.
     Rename(At, bool),
-    /// link(2) and kin.
+    /// link(2) and its variants.
     Link(At),
-    /// mkdir(2), rmdir(2), symlink(2), getdents(2) and kin: counted, no more.
+    /// mkdir(2), rmdir(2), symlink(2), getdents(2) and their variants: counted, no more.
     Count(Counted),
     /// truncate(2).
     Truncate,
@@ -63,8 +63,8 @@ pub(crate) enum OpenCall {
     ByHandle,
 }
 
-/// What is counted by process. Calls of stat(2) and kin are not: to stop each of them would cost
-/// more than they do.
+/// What is counted by process. Calls of stat(2) and its variants are not: to stop each of them
+/// would cost more than they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
     Mkdir,
@@ -87,7 +87,7 @@ pub(crate) enum Buffer {
     Vector,
 }
 
-/// How a call says where.
+/// How a call says where in the file it reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
     /// The position of the open file.

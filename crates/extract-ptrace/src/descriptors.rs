@@ -2,9 +2,9 @@
 //!
 //! Tables of descriptors are kept as processes share and copy them. What the tracer saw being
 //! opened, duplicated, inherited and closed is known; any other descriptor is looked at when it is
-//! first used: if its file is open somewhere else among the traced, kcmp(2) tells whether it is the
+//! first used: if its file is open somewhere else among the traced, kcmp(2) says whether it is the
 //! same open file, passed over a socket or by another way. Where kcmp(2) is not allowed, such a
-//! descriptor has no number, because none can be told.
+//! descriptor has no number, because none can be known.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(crate) enum Slot {
 /// An open file description that a descriptor leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OpenRef {
-    /// Its number; `None` where it cannot be told which it is.
+    /// Its number; `None` where it is not known which it is.
     pub(crate) number: Option<u64>,
     pub(crate) file: FileKey,
     /// Opened with `O_PATH`: nothing can be read or written by it.
@@ -132,7 +132,7 @@ impl Descriptors {
         table.slots.range(first..=last).map(|(fd, slot)| (*fd, *slot)).collect()
     }
 
-    /// Now a descriptor is this.
+    /// Notes what a descriptor of a table is from now on.
     pub(crate) fn set(&mut self, id: TableId, fd: i32, slot: Slot) {
         self.clear(id, fd);
         let Some(table) = self.tables.get_mut(&id) else { return };
@@ -173,7 +173,7 @@ impl Descriptors {
     }
 
     /// The number of the open file of a descriptor that is new to us, if one of the known ones is
-    /// the same, or `Err(false)` if none is, and `Err(true)` if that could not be told. `same`
+    /// the same, or `Err(false)` if none is, and `Err(true)` if that could not be found out. `same`
     /// compares a thread's descriptor with it.
     pub(crate) fn recognise(&self, device: u64, inode: u64, mut same: impl FnMut(u32, i32) -> Option<bool>) -> Result<u64, bool> {
         let Some(holders) = self.holders.get(&(device, inode)) else { return Err(false) };

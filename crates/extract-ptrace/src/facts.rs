@@ -18,7 +18,7 @@ pub struct Facts {
     pub yama: Option<u8>,
     /// Whether a child could be traced, or what the system said.
     pub trace: Option<Result<(), String>>,
-    /// Whether a stop tells its call (`PTRACE_GET_SYSCALL_INFO`, Linux 5.3).
+    /// Whether a stop says which call it is of (`PTRACE_GET_SYSCALL_INFO`, Linux 5.3).
     pub call_info: bool,
     /// Whether the kernel has `SECCOMP_RET_TRACE` and takes our filter, or what it said.
     pub filter: Option<Result<(), String>>,

@@ -17,9 +17,9 @@
 //! (`PTRACE_O_EXITKILL`), because without a tracer the calls that the filter stops would all fail
 //! with ENOSYS and the program would go wrong in silence. For the same reason it is never detached
 //! from: when the dataset cannot be written any more, the command runs on to its end, unrecorded,
-//! and then that is told. Two calls that use the position of one open file at the same time are let
-//! through one after the other, which the kernel does anyway (`f_pos_lock`), so that each has its
-//! true offset.
+//! and then that is reported. Two calls that use the position of one open file at the same time are
+//! let through one after the other, which the kernel does anyway (`f_pos_lock`), so that each has
+//! its true offset.
 //!
 //! What it cannot see: what goes through io_uring(7) and io_submit(2) (counted as lost), page
 //! faults, 32-bit and x32 calls (counted as lost), what was passed over a socket by a process that
@@ -93,7 +93,7 @@ pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Wri
 /// Runs a command to its end and that of all processes that it started, and records what they did.
 /// The calling thread does all the work.
 ///
-/// Signals that `stop` tells go to the command; when it is gone, to what it left behind, which is
+/// Signals that `stop` reports go to the command; when it is gone, to what it left behind, which is
 /// killed when it is still there after ten seconds. When the time of the trace is over, nothing
 /// more is recorded, but the command goes on to its end, since it cannot be left alone.
 ///

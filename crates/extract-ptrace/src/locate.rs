@@ -22,7 +22,7 @@ pub(crate) struct Located {
 }
 
 const PLACE: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
-/// openat2(2).
+/// Flag of openat2(2): the path must stay below the directory.
 const RESOLVE_BENEATH: u64 = 0x08;
 const RESOLVE_IN_ROOT: u64 = 0x10;
 
@@ -47,7 +47,7 @@ impl Asker<'_> {
         }
     }
 
-    /// For us, `self` would be ourselves.
+    /// The path with `/proc/self` and what is like it replaced: for us, `self` would be the tracer.
     fn without_self(&self, path: &[u8]) -> Vec<u8> {
         let process = format!("/proc/{}", self.process);
         let thread = format!("/proc/{0}/task/{1}", self.process, self.thread);
@@ -149,7 +149,7 @@ const PARTS: usize = 256;
 fn open_within(directory: &OwnedFd, path: &CString, resolve: u64) -> Option<OwnedFd> {
     // struct open_how: flags, mode, resolve.
     let how = [(PLACE | libc::O_CLOEXEC) as u64, 0, resolve];
-    // SAFETY: the path ends with a zero byte; `how` has the size that is told.
+    // SAFETY: the path ends with a zero byte; `how` has the size that is given.
     let fd = unsafe { libc::syscall(libc::SYS_openat2, directory.as_raw_fd(), path.as_ptr(), how.as_ptr(), size_of_val(&how)) };
     // SAFETY: the descriptor was just opened and belongs to nobody else.
     (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as i32) })

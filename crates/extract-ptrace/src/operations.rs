@@ -19,9 +19,9 @@ use crate::pending::{Pending, Place, Side, What};
 use crate::requests::{self, CallStop, Go};
 use crate::tracer::Tracer;
 
-/// How a call goes on.
+/// What is done with a call after its begin was seen.
 enum Next {
-    /// Its end is of no interest.
+    /// The call's end is of no interest.
     Ignore,
     /// It is stopped at its end again, for this.
     Await(What),
@@ -34,7 +34,7 @@ const O_LARGEFILE: u32 = if cfg!(target_arch = "aarch64") { 0o400_000 } else { 0
 /// `RWF_APPEND` and `RWF_NOAPPEND` of pwritev2(2).
 const RWF_APPEND: u64 = 0x10;
 const RWF_NOAPPEND: u64 = 0x20;
-/// close_range(2).
+/// Flags of close_range(2).
 const CLOSE_RANGE_UNSHARE: u32 = 2;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
 /// Where the flags are in `struct io_uring_params`, and the one that makes a thread of the kernel
@@ -137,7 +137,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// A call of a thread ended.
+    /// A stop at the end of a call: records the call and lets the thread go on.
     pub(crate) fn call_ended(&mut self, tid: u32) {
         let end = boot_ns();
         let stop = requests::call_stop(tid);
@@ -365,7 +365,7 @@ impl Tracer<'_> {
             if !follow && !self.wants_file_system(file_system.as_deref()) {
                 return Next::Ignore;
             }
-            // Only regular files and block devices have rows of their own: of a link, a directory, a FIFO or a socket its name is told.
+            // Only regular files and block devices have rows of their own: of a link, a directory, a FIFO or a socket its name is recorded.
             file = found.and_then(|(looked, key, _)| looked.kind().map(|_| key));
             paths = located.paths;
         }

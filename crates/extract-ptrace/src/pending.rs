@@ -5,7 +5,7 @@ use flowmine_trace::record::{FileKey, Op, Via};
 
 use crate::descriptors::{OpenRef, Slot};
 
-/// A call that has begun.
+/// A call that has begun, with what its end needs.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) number: u64,

@@ -1,4 +1,4 @@
-//! Positions of open files, as `/proc/PID/fdinfo/FD` tells them (proc_pid_fdinfo(5)).
+//! Positions of open files, as `/proc/PID/fdinfo/FD` gives them (proc_pid_fdinfo(5)).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ pub(crate) struct Positions {
     files: FxHashMap<(TableId, i32), File>,
 }
 
-/// So many are kept open.
+/// So many `fdinfo` files are kept open at most.
 const KEPT: usize = 128;
 
 impl Positions {

@@ -15,7 +15,7 @@ pub(crate) enum CallStop {
     Entry,
     /// A call ended, with its result or the negative error number.
     Exit(i64),
-    /// The filter stopped a call.
+    /// The filter of seccomp(2) stopped a call before it began.
     Seccomp {
         /// `AUDIT_ARCH_…` of linux/audit.h.
         arch: u32,
@@ -134,7 +134,7 @@ pub(crate) enum Shared {
     Descriptors,
 }
 
-/// Whether they share it; `None` when the kernel does not tell.
+/// Whether they share it; `None` when the kernel does not say.
 pub(crate) fn same(first: u32, second: u32, what: Shared) -> Option<bool> {
     let (kind, one, other) = match what {
         Shared::OpenFile(one, other) => (0, one, other),

@@ -1,7 +1,8 @@
 //! The loop: waits for stops, keeps threads and processes apart, and lets everything go on.
 //!
 //! In: stops of ptrace(2). Out: news of processes; stops of calls go to `operations.rs`. Whatever
-//! happens, a stopped thread is let go on: a failure to record is remembered and told at the end.
+//! happens, a stopped thread is let go on: a failure to record is remembered and reported at the
+//! end.
 
 use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
@@ -121,7 +122,7 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// One change of one thread.
+    /// Handles one change of a thread, with its status as wait(2) gives it.
     fn news(&mut self, tid: u32, status: i32) {
         if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
             self.ended(tid, status);
@@ -186,7 +187,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Threads whose makers were killed before they could tell.
+    /// Threads whose makers were killed before they could report them.
     fn orphans(&mut self, now: Instant) {
         let waiting: Vec<u32> = self.newborn.iter().filter(|(_, since)| now - **since >= TICK).map(|(tid, _)| *tid).collect();
         for tid in waiting {

@@ -38,7 +38,7 @@ struct Prepared {
     arguments: Vec<*const libc::c_char>,
     environment: Vec<*const libc::c_char>,
     directory: Option<CString>,
-    /// What the pointers point to.
+    /// Owns the texts to which the pointers above point.
     _texts: (Vec<CString>, Vec<CString>),
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a traced command while it runs, and what is told of it to the recorder.
+//! What is known of a traced command while it runs, and what the recorder gets of it.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -64,7 +64,7 @@ pub(crate) struct Tracer<'r> {
     pub(crate) filters: Filters,
     pub(crate) tasks: FxHashMap<u32, Task>,
     pub(crate) processes: FxHashMap<ProcessKey, Process>,
-    /// Threads that stopped for the first time before their makers told of them, and when.
+    /// Threads that stopped for the first time before their makers reported them, and when.
     pub(crate) newborn: FxHashMap<u32, Instant>,
     /// Grows when roots and mounts of threads may have changed.
     pub(crate) views_age: u64,
@@ -90,7 +90,7 @@ impl Tracer<'_> {
         requests::go(tid, if awaited { Go::ToCallEnd } else { Go::On }, signal);
     }
 
-    /// Hands a record to the recorder. A failure is remembered and told at the end.
+    /// Hands a record to the recorder. A failure is remembered and reported at the end.
     fn take(&mut self, record: &Record<'_>) {
         if self.failed.is_none()
             && !self.over

@@ -1,10 +1,10 @@
-//! What accounting tells of job attempts, as rows: each attempt when it is first told and whenever
-//! something about it is new.
+//! What accounting reports of job attempts, as rows: each attempt when it is first reported and
+//! whenever something about it is new.
 //!
 //! sacct is asked for a window that overlaps the one before, because a record can arrive late; an
-//! attempt that was told before and has not changed makes no row. Rows of accounting are facts, not
-//! observed changes: `change` is `accounting`, and the true times stand in `submit_ns`, `start_ns`
-//! and `end_ns`.
+//! attempt that was reported before and has not changed makes no row. Rows of accounting are facts,
+//! not observed changes: `change` is `accounting`, and the true times stand in `submit_ns`,
+//! `start_ns` and `end_ns`.
 
 use std::collections::BTreeMap;
 
@@ -25,24 +25,24 @@ use crate::record::JobRecord;
 pub const OVERLAP_NS: i64 = 600 * SECOND_NS;
 
 flowmine_schema::table! {
-    /// One job attempt that accounting has told: an observer's memory, not part of the dataset's
-    /// tables.
+    /// One job attempt that accounting has reported: an observer's memory, not part of the
+    /// dataset's tables.
     pub struct KnownAttempt in ".state" {
         /// The job as in `job_states`.
         job: text(Number),
         /// Submit time of the attempt, UTC nanoseconds since 1970; with `job` it identifies the
         /// attempt.
         submit_ns: opt_i64,
-        /// Digest of what was told.
+        /// Digest of what was reported.
         digest: i64,
-        /// When it ended; null while it has not.
+        /// When it ended, UTC nanoseconds since 1970; null while it has not.
         end_ns: opt_i64,
-        /// Digest of the dependency that was told; null when none was.
+        /// Digest of the dependency that was reported; null when none was.
         dependency_digest: opt_i64,
     }
 }
 
-/// What was told of one attempt.
+/// What was reported of one attempt.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     digest: i64,
@@ -50,7 +50,7 @@ struct Known {
     dependency: Option<i64>,
 }
 
-/// What accounting has told of one cluster.
+/// What accounting has reported of one cluster.
 #[derive(Debug, Default)]
 pub struct Accounting {
     cluster: String,
@@ -126,7 +126,7 @@ impl Accounting {
             self.changed = true;
             changes.push_state(&row);
         }
-        // One source tells the dependency and another does not: whichever comes first, it is told once.
+        // One source has the dependency and another does not: whichever comes first, it is reported once.
         let Some(declared_text) = declared.filter(|_| dependency != known_dependency) else { return };
         self.changed = true;
         if submitted.as_ref().is_some_and(|(_, is_doubtful)| *is_doubtful) {
@@ -211,14 +211,14 @@ fn digest_of_text(text: &str) -> i64 {
 }
 
 /// What makes a record worth another row: its state, times, exit, counters, use, and what only some
-/// sources tell.
+/// sources report.
 fn digest(record: &JobRecord<'_>, naming: &Naming) -> i64 {
     let times = (record.start_ns, record.end_ns);
     let exit = (record.exit_code, record.exit_signal, record.cancelled_by_uid);
     let bytes = (record.read_bytes, record.written_bytes);
     let told = (record.node_list.as_deref(), record.submit_line.as_deref(), record.command_line.as_deref());
     let used = (record.eligible_ns, record.max_rss_bytes, record.cpu_time_ns);
-    // Without a key a digest tells whoever guesses right that he did.
+    // Without a key a digest confirms a right guess.
     digest_of_text(&naming.text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}", record.state.name())))
 }
 

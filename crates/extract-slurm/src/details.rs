@@ -2,7 +2,7 @@
 //! Slurm's own reason for letting it wait).
 //!
 //! In go the records of one job, poll after poll; out come the names of the columns that are others
-//! than before. A value that a source does not tell is no change, so that a file with fewer columns
+//! than before. A value that a source does not have is no change, so that a file with fewer columns
 //! says nothing; only a reason also comes from nothing, for Slurm has none until it first looks at
 //! a job. Counts of nodes and CPUs, and reasons, are compared only where Slurm does not change them
 //! by itself: they fall while a job ends, and a reason belongs to waiting.
@@ -18,7 +18,7 @@ const PRIORITY_PART: i64 = 10;
 
 macro_rules! details {
     (texts: $($text:ident),+; numbers: $($number:ident),+) => {
-        /// What was last told of a job.
+        /// What was last reported of a job.
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         #[allow(missing_docs, reason = "the fields are the columns of `job_states` of the same name")]
         pub struct Details {
@@ -29,7 +29,7 @@ macro_rules! details {
         }
 
         impl Details {
-            /// What a record tells, beside what was told before; texts as they are written here.
+            /// What a record says, beside what was reported before; texts as they are written here.
             pub fn take(&mut self, record: &JobRecord<'_>, naming: &Naming) {
                 $(if let Some(text) = record.$text.as_deref().map(|text| naming.text(text)).filter(|text| self.$text.as_deref() != Some(text)) {
                     self.$text = Some(text.into());
@@ -79,15 +79,15 @@ details! {
 const OF_STATE: [&str; 5] = ["reason", "priority", "nodes", "cpus", "memory_bytes"];
 
 impl Details {
-    /// The columns in which a record in another state says another thing than was told before, but
-    /// for what comes with a state.
+    /// The columns in which a record in another state says another thing than was reported before,
+    /// but for what comes with a state.
     pub fn changed_with_state(&self, record: &JobRecord<'_>, naming: &Naming) -> Vec<&'static str> {
         let mut names = self.different(record, naming);
         names.retain(|name| !OF_STATE.contains(name));
         names
     }
 
-    /// The columns in which a record in the same state says another thing than was told before.
+    /// The columns in which a record in the same state says another thing than was reported before.
     pub fn changed(&self, record: &JobRecord<'_>, naming: &Naming) -> Vec<&'static str> {
         let waits = record.state == State::Pending;
         if !waits && !matches!(record.state, State::Running | State::Suspended) {

@@ -1,12 +1,12 @@
 //! Files that others recorded into a dataset: what `flowmine import squeue` does.
 //!
-//! In go paths; each file is recognised ([`crate::import`]), and taken in as if it had been
+//! In go paths; each file is recognised ([`crate::import`]), and imported as if it had been
 //! observed live: queues in the order of their times through the same comparison, accounting as
 //! facts. A file whose bytes were imported before is skipped, so that repeating an import doubles
 //! nothing. Rows and the list of imported files change in the same transaction.
 //!
 //! A queue that is not younger than the last one in the dataset is refused, because what changed
-//! between could not be told any more.
+//! between could not be found out any more.
 
 use std::fs;
 use std::io::{self, BufRead};
@@ -36,7 +36,7 @@ pub enum ImportFilesError {
     /// What was remembered cannot be used.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// There are several clusters in the dataset and the files do not tell theirs.
+    /// There are several clusters in the dataset and the files do not name theirs.
     #[error("the files do not tell their cluster and the dataset holds several ({0}): say which with --cluster")]
     WhichCluster(String),
     /// The dataset's cluster has no name and the files have.
@@ -54,13 +54,13 @@ pub enum ImportFilesError {
 pub struct Options {
     /// The cluster's name, whatever the files say.
     pub cluster: Option<String>,
-    /// When a queue was looked at, for files that do not tell it.
+    /// When a queue was looked at, for files that do not say it, UTC nanoseconds since 1970.
     pub observed_at_ns: Option<i64>,
     /// Options for decoding the files: the zone of their times, and the separator.
     pub import: import::Options,
 }
 
-/// What became of a file.
+/// What was read of one file, and what was rejected.
 #[derive(Debug)]
 pub struct FileReport {
     /// Path of the file.
@@ -149,7 +149,7 @@ pub fn import_files(
     Ok(reports)
 }
 
-/// What is to be written next.
+/// Rows and imports that are written next, in one transaction.
 #[derive(Default)]
 struct Batch {
     changes: Changes,
@@ -267,7 +267,7 @@ fn sha256(bytes: &[u8]) -> String {
 /// Finds out what a file is and of when, without keeping it.
 fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]) -> Result<(Input, Vec<String>), FileReport> {
     let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::error("file_unreadable", e.to_string())))?;
-    // An empty queue is recorded again and again in the same bytes; the name tells those apart.
+    // An empty queue is recorded again and again in the same bytes; the name distinguishes those.
     let import = Import { name: name_of(path), sha256: sha256(&bytes), ..Import::default() };
     if imported.contains(&import) || inputs.iter().any(|input| input.import == import) {
         return Err(FileReport { already_there: true, ..nothing_yet(path) });
@@ -286,7 +286,7 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
                 clusters.extend(cluster);
             }
             Ok(Imported::Accounting { records, .. }) => {
-                // Accounting is not about a moment: all of it had happened at the latest time that it tells.
+                // Accounting is not about a moment: all of it had happened at the latest time that it has.
                 let told = |record: &JobRecord<'_>| [record.submit_ns, record.start_ns, record.end_ns];
                 time = records.iter().flat_map(|(_, record)| told(record)).flatten().max().map(PollTime::at);
                 clusters.extend(records.into_iter().filter_map(|(cluster, _)| cluster));

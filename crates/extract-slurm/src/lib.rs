@@ -24,7 +24,7 @@
 //! std::fs::write(&poll, "JOBID|NAME|STATE\n7|align|RUNNING\n8|sort|PENDING\n")?;
 //! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
 //!
-//! // The file does not tell when the queue was looked at.
+//! // The file does not say when the queue was looked at.
 //! let options = Options { observed_at_ns: Some(1_700_000_000_000_000_000), ..Options::default() };
 //! let reports = import_files(&dataset, &[poll], &options, |_, _| {})?;
 //! assert_eq!((reports[0].records, reports[0].changes), (2, 2));

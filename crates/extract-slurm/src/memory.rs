@@ -2,7 +2,7 @@
 //!
 //! `squeue-CLUSTER.json` says when the queue was last looked at and which job table belongs to it;
 //! `squeue-CLUSTER.parquet` is the queue itself; `sacct-CLUSTER.parquet` is what accounting has
-//! told. They change in the same transaction as the tables.
+//! reported. They change in the same transaction as the tables.
 
 use flowmine_dataset::{Dataset, DatasetError, Transaction};
 use flowmine_schema::tables::JobState;
@@ -20,7 +20,7 @@ pub enum MemoryError {
     /// The dataset could not be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// A file of it is damaged.
+    /// A file of the observer's memory is damaged.
     #[error("the observer's memory {file} in the dataset is damaged ({why}): observe into a new dataset, this one stays readable")]
     Damaged {
         /// The file below `.state/`.
@@ -28,7 +28,7 @@ pub enum MemoryError {
         /// What is wrong with the file's content.
         why: String,
     },
-    /// It is gone while the rows are there.
+    /// The observer's memory is gone while the rows of its cluster are there.
     #[error(
         "the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset"
     )]
@@ -81,7 +81,7 @@ pub struct Memory {
 /// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes
 /// as `=XX`.
 fn in_file_name(cluster: &str) -> String {
-    // A name that is too long for a file is told by its digest.
+    // A name that is too long for a file is replaced by its digest.
     if cluster.len() > 60 {
         return Sha256::digest(cluster).iter().map(|byte| format!("{byte:02x}")).collect();
     }

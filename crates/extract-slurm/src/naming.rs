@@ -1,4 +1,4 @@
-//! Names as Slurm tells them, or pseudonyms in their place from the moment on in which they are
+//! Names as Slurm has them, or pseudonyms in their place from the moment on in which they are
 //! observed.
 //!
 //! In go names, texts and rows; out come the same, or what somebody who has a key makes of them
@@ -14,13 +14,13 @@ use flowmine_schema::tables::{JobDependency, JobState};
 
 /// Gives pseudonyms for the names that an observer writes and remembers.
 pub trait Pseudonyms: Debug + Send + Sync {
-    /// For the name of a cluster.
+    /// The pseudonym for the name of a cluster.
     fn cluster(&self, name: &str) -> String;
-    /// For a text that is only compared with others.
+    /// The pseudonym for a text that is only compared with others.
     fn text(&self, text: &str) -> String;
-    /// For all names in a row but its cluster's, which is one already.
+    /// The row with pseudonyms for all its names but its cluster's, which is one already.
     fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r>;
-    /// For all names in a row of `job_dependencies` but its cluster's.
+    /// The row with pseudonyms for all its names but its cluster's.
     fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r>;
 }
 
@@ -29,12 +29,12 @@ pub trait Pseudonyms: Debug + Send + Sync {
 pub struct Naming(pub Option<Arc<dyn Pseudonyms>>);
 
 impl Naming {
-    /// The name of a cluster.
+    /// The name of a cluster, or its pseudonym where there are pseudonyms.
     pub fn cluster<'t>(&self, name: &'t str) -> Cow<'t, str> {
         self.0.as_ref().map_or(Cow::Borrowed(name), |pseudonyms| pseudonyms.cluster(name).into())
     }
 
-    /// A text that is only compared with others.
+    /// A text that is only compared with others, or its pseudonym.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.0.as_ref().map_or(Cow::Borrowed(text), |pseudonyms| pseudonyms.text(text).into())
     }

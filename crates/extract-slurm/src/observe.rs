@@ -81,7 +81,7 @@ pub enum ObserveError {
         /// What is wrong with sacct's output.
         why: String,
     },
-    /// scontrol did not tell the cluster's name.
+    /// scontrol did not say the cluster's name.
     #[error("`scontrol show config` on {place} does not tell the cluster's name: give it with --cluster")]
     NoClusterName {
         /// Where scontrol ran, as [`Runner::describe`] has it.
@@ -185,7 +185,7 @@ impl Only {
 /// Options of an observation: which jobs, of which cluster, with or without accounting.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Which jobs are asked for.
+    /// The users and accounts whose jobs are asked for.
     pub only: Only,
     /// The cluster's name; asked of scontrol when not given.
     pub cluster: Option<String>,
@@ -230,7 +230,7 @@ pub struct Report {
     pub dependencies: usize,
     /// What was wrong in the answers of squeue and sacct.
     pub diagnostics: Diagnostics,
-    /// Why accounting told nothing this time.
+    /// Why accounting reported nothing this time.
     pub accounting_failed: Option<String>,
 }
 
@@ -246,7 +246,7 @@ macro_rules! script {
             "SLURM_BITSTR_LEN=0 SLURM_TIME_FORMAT=%s TZ=UTC\n",
             "export PATH SLURM_BITSTR_LEN SLURM_TIME_FORMAT TZ\n",
             $($line, "\n",)+
-            // Only a script that came to its end has told everything: over SSH a lost connection looks like an exit code of 0.
+            // Only a script that came to its end has written everything: over SSH a lost connection looks like an exit code of 0.
             "echo \"flowmine-end $status\"; exit $status"
         )
     };
@@ -324,7 +324,7 @@ impl<'r> Observer<'r> {
     /// first.
     ///
     /// # Errors
-    /// When somebody else writes, the cluster does not tell its name, or the memory is damaged.
+    /// When somebody else writes, the cluster does not say its name, or the memory is damaged.
     pub fn open(dataset: &Dataset, runner: Box<dyn Runner + 'r>, options: Options) -> Result<Self, ObserveError> {
         let of = if options.naming.0.is_some() { String::new() } else { format!(" of {}", runner.describe()) };
         let who = format!("observe{of}, process {}", std::process::id());

@@ -7,7 +7,7 @@
 //! after the poll before began, before this one ended.
 //!
 //! **Dependencies that were taken back.** Slurm shows a term no longer once it is met, and also
-//! when somebody took it back. Which it was, the same poll tells: a term whose target is still to
+//! when somebody took it back. Which it was, the same poll shows: a term whose target is still to
 //! come cannot have been met ([`Poll::finish`]). Of terms joined by `?`, one that is met removes
 //! all.
 //!
@@ -36,14 +36,14 @@ pub use crate::remembered::Remembered;
 /// When a poll was made, in nanoseconds on the cluster's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollTime {
-    /// When the poll began, before squeue was asked.
+    /// When the poll began, before squeue was asked, since 1970 by that clock.
     pub began_ns: i64,
-    /// When the poll ended, after squeue had answered.
+    /// When the poll ended, after squeue had answered, since 1970 by that clock.
     pub ended_ns: i64,
 }
 
 impl PollTime {
-    /// A poll at one moment, as files tell it.
+    /// A poll at one moment, as files hold it.
     pub fn at(ns: i64) -> Self {
         Self { began_ns: ns, ended_ns: ns }
     }
@@ -140,7 +140,7 @@ impl Queue {
         Self { cluster: cluster.into(), last: None, jobs: FxHashMap::default(), poll: 0, changed: false }
     }
 
-    /// Name of the cluster.
+    /// Name of the cluster of which this is the queue.
     pub fn cluster(&self) -> &str {
         &self.cluster
     }
@@ -150,7 +150,7 @@ impl Queue {
         self.last
     }
 
-    /// How many records it held.
+    /// How many records the queue held at the last poll.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
@@ -332,7 +332,7 @@ impl Poll<'_> {
     }
 
     /// Remembers the array's list and the dependencies, and writes a row for each term that is new
-    /// or in another state. Tells which terms are no longer shown.
+    /// or in another state. Returns which terms are no longer shown.
     fn update_more(&mut self, key: Key, record: &JobRecord<'_>) -> Vanished {
         let mut vanished = Vanished { key, row: None, terms: Vec::new(), one_suffices: false };
         let tasks = match &record.job {
@@ -404,7 +404,7 @@ impl Poll<'_> {
         self.queue.jobs.get(&Key::of(record)).is_some_and(|known| known.poll == self.queue.poll)
     }
 
-    /// Ends a poll of which only the changes are known, as a log of changes tells them: what was
+    /// Ends a poll of which only the changes are known, as a log of changes has them: what was
     /// not seen is still there. With `whole`, no more changes of this time follow.
     pub fn finish_changes(mut self, whole: bool) {
         // What it waits for may have changed in a line that is still to come: nothing is known to have been taken back.
@@ -495,7 +495,7 @@ impl Poll<'_> {
     }
 }
 
-/// The row of a record that is told.
+/// The row of a record that is written.
 fn row_of<'r>(
     cluster: &'r str,
     kind: &'static str,
@@ -518,7 +518,7 @@ const DEPENDENCY: &str = "dependency";
 
 /// Whether this poll shows that a term of a job cannot have been met yet. Slurm holds a dependency
 /// met when its target has wholly ended, or has started (`after`); a target that this poll does not
-/// show tells nothing.
+/// show says nothing.
 fn is_to_come(queue: &Queue, waiting: Key, term: &Term) -> bool {
     let current = |key: Key| queue.jobs.get(&key).filter(|known| known.poll == queue.poll);
     let lives = |known: &Known| matches!(known.state, State::Pending | State::Configuring | State::Running | State::Suspended);
@@ -559,7 +559,7 @@ fn is_singleton_to_come(queue: &Queue, waiting: Key) -> bool {
     queue.jobs.keys().any(|&key| key.id < waiting.id && whose(key) == Some(own))
 }
 
-/// Which job a key is of.
+/// The job that a key of the queue stands for.
 fn job_ref(key: Key, known: &Known) -> JobRef<'static> {
     match (key.task, known.het) {
         (PENDING_ARRAY, _) => JobRef::PendingArray { array: key.id, tasks: Cow::Borrowed("") },
@@ -819,7 +819,7 @@ mod tests {
         let told = poll(&mut queue, 110, &[job(1, State::Pending, 105)]);
         assert_eq!(short(&told), "1 requeued PENDING");
         assert_eq!(told.states[0].submit_ns, Some(105 * S));
-        // Between two polls it can even run again: the submit time tells.
+        // Between two polls it can even run again: the submit time shows it.
         assert_eq!(short(&poll(&mut queue, 120, &[job(1, State::Pending, 115)])), "1 requeued PENDING");
         // A Slurm that keeps the submit time.
         poll(&mut queue, 130, &[job(1, State::Running, 115)]);
@@ -974,7 +974,7 @@ mod tests {
         // Declared again.
         let told = poll(&mut queue, 130, &[on("afterok:3(unfulfilled)"), running(3)]);
         assert_eq!(dependencies(&told), "9 afterok:3 unfulfilled");
-        // What is not in the queue any more tells nothing.
+        // What is not in the queue any more says nothing.
         let told = poll(&mut queue, 140, &[waiting(9, |_| ())]);
         assert_eq!((what(&told).as_str(), dependencies(&told).as_str()), ("3 left -", ""));
     }

@@ -48,7 +48,7 @@ pub struct JobRecord<'a> {
     pub total_memory_bytes: Option<i64>,
     /// The expression as Slurm prints it, see [`flowmine_slurm::dependency`].
     pub dependency: Option<Cow<'a, str>>,
-    /// Whether the source tells what the job waits for now, so that no dependency means that there
+    /// Whether the source says what the job waits for now, so that no dependency means that there
     /// is none.
     pub tells_dependency: bool,
     pub exit_code: Option<i64>,
@@ -197,7 +197,7 @@ impl JobRecord<'_> {
                 row.arguments = command.arguments.map(Into::into);
                 row.activity = Some(command.file_name.into());
             }
-            // squeue shows the command where there is one. Accounting does not, but the submit line tells the script.
+            // squeue shows the command where there is one. Accounting does not, but the submit line has the script.
             None => match self.submit_line.as_deref() {
                 None => row.activity = self.name.as_deref().map(Cow::Borrowed),
                 Some(line) => {

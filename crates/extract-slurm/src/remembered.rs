@@ -4,7 +4,7 @@ flowmine_schema::table! {
     /// One job of the queue at the last poll: an observer's memory, not part of the dataset's
     /// tables.
     pub struct Remembered in ".state" {
-        /// Array id or raw id.
+        /// The array's id for what is of an array, else the job's raw id.
         id: i64,
         /// Array index; -1 for none, -2 for a pending array.
         task: i64,

@@ -262,7 +262,7 @@ fn run_locally(
 fn read_in_thread(mut pipe: impl Read + Send + 'static, stream: Stream, limit: usize, report: mpsc::Sender<Report>) {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // One byte more than the limit tells "exactly full" from "too long".
+        // One byte more than the limit distinguishes "exactly full" from "too long".
         let read = pipe.by_ref().take(limit as u64 + 1).read_to_end(&mut bytes);
         let _ = report.send(match read {
             Err(error) => Report::Failed(error),

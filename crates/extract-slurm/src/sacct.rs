@@ -132,7 +132,7 @@ pub type Attempt<'a> = (Option<String>, JobRecord<'a>);
 /// Why an output could not be read at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SacctError {
-    /// It does not begin with a header that has the columns without which nothing can be told.
+    /// It does not begin with a header that has the columns without which nothing can be known.
     #[error(
         "sacct did not print a header with JobID and State (it began with {begins:?}): is another program installed under its name, \
              or is this Slurm too old for a field?"
@@ -144,10 +144,10 @@ pub enum SacctError {
     /// More jobs than can be held.
     #[error("sacct told of more than {} jobs at once", crate::import::MOST_RECORDS)]
     TooMany,
-    /// It ends inside a row.
+    /// The output ends inside a row.
     #[error("sacct's output ends inside row {row}: the connection was cut or sacct was ended; nothing of it is used")]
     Truncated {
-        /// From 1, the header not counted.
+        /// Number of the row, from 1; the header is not counted.
         row: u64,
     },
 }
@@ -407,7 +407,7 @@ fn minutes(field: &[u8]) -> Result<Option<i64>, BadValue> {
     units::digits(field).and_then(|minutes| minutes.checked_mul(60)).map(Some).ok_or(BadValue)
 }
 
-/// `code:signal`.
+/// Exit code and signal of a field `code:signal`, as sacct(1) writes `ExitCode`.
 fn exit(field: &[u8]) -> Option<(i64, i64)> {
     let colon = memchr::memchr(b':', field)?;
     Some((units::digits(&field[..colon])?, units::digits(&field[colon + 1..])?))

@@ -128,10 +128,10 @@ pub enum SqueueError {
         /// The first bytes, made visible.
         begins: String,
     },
-    /// It ends inside a record.
+    /// The output ends inside a record.
     #[error("squeue's output ends inside record {record}: the connection was cut or squeue was ended; nothing of this poll is used")]
     Truncated {
-        /// From 1, the header not counted.
+        /// Number of the record, from 1; the header is not counted.
         record: u64,
     },
 }
@@ -178,8 +178,8 @@ pub fn parse<'a>(
 struct Layout(Vec<Option<Field>>);
 
 impl Layout {
-    /// Reads the header, and tells where the records begin. A recording may have columns that are
-    /// not in [`FIELDS`], or lack some; without an id or a state there is nothing to tell.
+    /// Reads the header, and returns where the records begin. A recording may have columns that are
+    /// not in [`FIELDS`], or lack some; without an id or a state there is nothing to read.
     fn of_header(output: &[u8], token: &[u8]) -> Option<(Self, usize)> {
         let end = memchr::memchr(b'\n', output)?;
         let line = output[..end].strip_suffix(token)?;

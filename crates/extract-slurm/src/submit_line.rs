@@ -4,7 +4,7 @@
 //! Slurm joins the words of the command line by spaces and drops the quotes, so `-J "my job"`
 //! stands there as `-J my job`. Options are read as sbatch(1), srun(1) and salloc(1) list them:
 //! which take a value, and which of these can be a text of several words (`FREE_TEXT`). Three
-//! things tell where such a value ends:
+//! things show where such a value ends:
 //!
 //! * what the row says of the job: its name, comment and work directory are the values of
 //!   `--job-name`, `--comment` and `--chdir`;
@@ -17,7 +17,7 @@
 use crate::command;
 use flowmine_slurm::dependency;
 
-/// What a submit line tells.
+/// What a submit line says of the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SubmitLine<'a> {
     /// The value of `--dependency`, the last one given, as it was typed.

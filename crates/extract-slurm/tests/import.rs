@@ -167,7 +167,7 @@ fn rows_that_a_name_forged_have_the_wrong_number_of_fields() {
 #[test]
 fn rows_that_a_name_forged_with_the_right_number_of_fields() {
     let got = get("squeue_right_count_forged.txt");
-    // 668 has all that a row needs: with a fixed separator it cannot be told from a true one, as the module says.
+    // 668 has all that a row needs: with a fixed separator it cannot be distinguished from a true one, as the module says.
     assert_eq!(got.labels(), "8:RUNNING 668:RUNNING");
     assert_eq!(
         got.told(),
@@ -421,7 +421,7 @@ fn accounting_as_text_and_json_says_the_same() {
             assert_eq!((expected.exit_code, of_json.exit_code), (Some(3), None));
             expected.exit_code = None;
         }
-        // The text tells the whole job's memory, JSON that of a node or CPU: the same for jobs of one CPU, which these are.
+        // The text has the whole job's memory, JSON that of a node or CPU: the same for jobs of one CPU, which these are.
         assert_eq!((of_json.nodes, of_json.cpus), (Some(1), Some(1)), "{attempt:?}");
         (expected.memory_bytes, expected.total_memory_bytes) = (expected.total_memory_bytes, None);
         not_recorded(&mut expected, &of_json);
@@ -613,7 +613,7 @@ proptest! {
     }
 
     /// With a separator that no value holds, rows come back as they were, and every line is either
-    /// read or told.
+    /// read or reported.
     #[test]
     fn every_line_is_read_or_told(names in prop::collection::vec("[a-z |]{0,12}", 1..20)) {
         let mut text = String::from("JOBID|NAME|STATE\n");

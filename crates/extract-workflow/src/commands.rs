@@ -1,4 +1,4 @@
-//! Tasks of a command that was traced, as its trace tells them: the command as a whole, or the
+//! Tasks of a command that was traced, as its trace shows them: the command as a whole, or the
 //! commands that a script starts, each.
 //!
 //! In go the rows of `processes` of one trace; out come rows of `task_runs` of the engine
@@ -19,13 +19,13 @@ use crate::Row;
 /// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "flowmine";
 
-/// In the column `source`: no file told it.
+/// In the column `source`: it comes from no file.
 const SOURCE: &str = "flowmine trace";
 
 /// What of a traced command is a task.
 #[derive(Debug, Clone, Copy)]
 pub enum Which<'n> {
-    /// All of it, under this name.
+    /// The whole traced command is one task, of this name.
     Whole(&'n str),
     /// Each command that it starts.
     Commands,
@@ -34,7 +34,7 @@ pub enum Which<'n> {
 /// Where a traced command is found.
 #[derive(Debug, Clone)]
 pub struct Traced<'t> {
-    /// The host, as in the tables.
+    /// Name of the host, as in the tables.
     pub host: &'t str,
     /// The trace, as in the column `trace_ns`.
     pub trace_ns: i64,
@@ -44,7 +44,7 @@ pub struct Traced<'t> {
     pub name: &'t str,
 }
 
-/// What is kept of a process.
+/// What is kept of a process until tasks are made of it.
 #[derive(Debug, Clone)]
 struct Ran {
     as_of_ns: i64,
@@ -53,7 +53,7 @@ struct Ran {
     executable: Option<String>,
     /// When the process was forked, as in the column `started_ns` of `processes`.
     forked_ns: Option<i64>,
-    /// When it became its first program.
+    /// When it became its first program, in nanoseconds since 1970.
     first_exec_ns: Option<i64>,
     /// When the command began: later than it was forked where a shell waited for other commands
     /// before it became this one.
@@ -68,9 +68,9 @@ struct Ran {
 #[derive(Debug)]
 struct Inside {
     line: Option<String>,
-    /// When it became a command; null while it has not.
+    /// When it became a command, in nanoseconds since 1970; null while it has not.
     until_ns: Option<i64>,
-    /// When the last command that it forked until then had ended.
+    /// When the last command that it forked until then had ended, in nanoseconds since 1970.
     before_ns: Option<i64>,
 }
 
@@ -111,7 +111,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         if of_parent.until_ns.is_some_and(|until| row.started_ns.is_none_or(|started| started >= until)) {
             return Ok(());
         }
-        // A backend that learns of a process late tells what it is, and not that it became it.
+        // A backend that learns of a process late reports what it is, and not that it became it.
         let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.line.as_deref();
         of_parent.before_ns = of_parent.before_ns.max(row.exit_ns.filter(|_| is_program));
         let known = inside.entry(key).or_insert_with(|| Inside::of(&row));

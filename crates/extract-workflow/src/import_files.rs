@@ -1,7 +1,7 @@
 //! Files of workflow engines into a dataset: what `flowmine import nextflow` and its like do.
 //!
 //! In go paths; each is recognised by its content, read together with the others by the engine's
-//! module, and what they tell becomes rows of `task_runs`. What was imported before is skipped. A
+//! module, and what they say becomes rows of `task_runs`. What was imported before is skipped. A
 //! file that has grown since is read again together with what it was read with then, and their rows
 //! replace those of the earlier import. Rows and the list of imported sources change in one
 //! transaction.
@@ -19,12 +19,12 @@ use self::known::{Given, Is, Known, batch_of, name_of};
 use crate::{Engine, Options, Source};
 
 flowmine_schema::columns! {
-    /// Which source told of a task.
+    /// Which source describes a task.
     struct SourceOfTask of TaskRun { source_sha256 }
 }
 
 flowmine_schema::columns! {
-    /// Of which source something is said.
+    /// The source to which a diagnostic belongs, by its SHA-256.
     struct SourceOfDiagnostic of DiagnosticRow { input_sha256 }
 }
 
@@ -36,7 +36,7 @@ pub enum ImportFilesError {
     Dataset(#[from] DatasetError),
 }
 
-/// What became of the sources.
+/// Which sources were read, and how much came of them.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Those that were read, and those that could not be recognised or read (their `kind` is then
@@ -120,7 +120,7 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
     Ok(report)
 }
 
-/// Takes out the rows of which earlier imports told, and what was said of inputs.
+/// Takes out the rows that earlier imports made, and what was said of inputs.
 fn forget(
     dataset: &Dataset,
     transaction: &mut Transaction<'_>,
@@ -137,7 +137,7 @@ fn forget(
     Ok(())
 }
 
-/// The imports that are new or not as they were, each with the number of rows that it told of and
+/// The imports that are new or not as they were, each with the number of rows that it described and
 /// with what was read together with it.
 fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> Vec<Import> {
     let before = |is: Is| match is {
@@ -167,14 +167,14 @@ fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> 
 #[derive(Default)]
 struct Chosen {
     read: Vec<(Given, Is)>,
-    /// Those of them that were read before.
+    /// Paths of those sources that were imported before.
     again: Vec<PathBuf>,
-    /// By the SHA-256 of what was imported.
+    /// SHA-256 of the imports whose rows are replaced.
     replaced: HashSet<String>,
 }
 
 /// Chooses what is new and what has grown, and with the latter what they were read together with:
-/// their rows tell of each other.
+/// their rows say of each other.
 fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Report) -> Result<Chosen, DatasetError> {
     let mut given: Vec<(Given, Is)> = given.into_iter().map(|given| (known.what(&given), given)).map(|(is, given)| (given, is)).collect();
     for at in 0..given.len() {
@@ -185,7 +185,7 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
         }
     }
     let grown: Vec<usize> = given.iter().filter_map(|(_, is)| if let Is::Grown(was) = is { Some(*was) } else { None }).collect();
-    // What told of no task can lie in many directories alike, so that it says nothing of what it was read with.
+    // What describes no task can lie in many directories alike, so that it says nothing of what it was read with.
     let (tells, mute): (Vec<usize>, Vec<usize>) = beside_new(known, &given).into_iter().partition(|at| known.tells(*at));
     let batches = known.batches(grown.into_iter().chain(tells));
     let with_rows = if batches.is_empty() { HashSet::new() } else { with_rows(dataset)? };
@@ -222,7 +222,7 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
     Ok(chosen)
 }
 
-/// What was imported and lies beside something new of another kind, which can tell of the same
+/// What was imported and lies beside something new of another kind, which can describe the same
 /// tasks.
 fn beside_new(known: &Known, given: &[(Given, Is)]) -> Vec<usize> {
     let new: HashSet<(usize, &str)> = given.iter().filter(|(_, is)| *is == Is::New).map(|(given, _)| (given.group, given.kind)).collect();
@@ -231,7 +231,7 @@ fn beside_new(known: &Known, given: &[(Given, Is)]) -> Vec<usize> {
     there.filter(|(source, at)| known.imports[*at].batch.is_some() && is_beside(source)).map(|(_, at)| at).collect()
 }
 
-/// Whether a source is an import that has grown. What told of no task, such as the header of a
+/// Whether a source is an import that has grown. What describes no task, such as the header of a
 /// table, can be how many files begin: then it is so under the same name, beside something that was
 /// read with it or where nothing was.
 fn is_surely(known: &Known, was: usize, at: usize, given: &[(Given, Is)]) -> bool {
@@ -275,7 +275,7 @@ impl Now {
     }
 }
 
-/// A member of a batch that is not given, told of tasks, and is of another kind than one that has
+/// A member of a batch that is not given, described tasks, and is of another kind than one that has
 /// grown: the same tasks would be there twice. Of a batch of which none has grown any that is not
 /// given.
 fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<String>) -> Option<usize> {
@@ -285,7 +285,7 @@ fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<Stri
     members.iter().copied().filter(is_gone).find(|at| kinds.is_empty() || kinds.iter().any(|of| *of != kind(*at)))
 }
 
-/// The sources that told of a row first.
+/// The sources that were the first to describe a row.
 fn with_rows(dataset: &Dataset) -> Result<HashSet<String>, DatasetError> {
     let mut with_rows = HashSet::new();
     dataset.read::<SourceOfTask<'static>, DatasetError>(|row| {

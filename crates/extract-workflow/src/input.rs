@@ -24,14 +24,14 @@ const SMALL: u64 = 1 << 20;
 /// No file that is read as a whole is larger, unpacked.
 pub const LARGEST_WHOLE: u64 = 256 << 20;
 
-/// The most tasks that one file may tell of; each is a kilobyte in memory, and may be few bytes in
+/// The most tasks that one file may describe; each is a kilobyte in memory, and may be few bytes in
 /// a file.
 const MOST_TASKS: usize = 2_000_000;
 
 /// A text of a run or of a template stands in the row of each task: no more than this of all.
 pub const MOST_REPEATED: usize = 256 << 20;
 
-/// Fails when there are more tasks than a file may tell of.
+/// Fails when there are more tasks than a file may describe.
 pub fn not_too_many(tasks: usize) -> io::Result<()> {
     if tasks <= MOST_TASKS {
         return Ok(());

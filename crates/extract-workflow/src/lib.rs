@@ -70,9 +70,9 @@ pub type Row = TaskRun<'static>;
 /// What is known beside the files.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// How far east of UTC times without zone are, in seconds, where the files do not tell.
+    /// How far east of UTC times without zone are, in seconds, where the files do not say.
     pub zone_offset_s: Option<i64>,
-    /// The year in which a log without years begins, where it does not tell.
+    /// The year in which a log without years begins, where it does not say.
     pub year: Option<i32>,
 }
 
@@ -89,9 +89,9 @@ pub struct Source {
     /// SHA-256 of its bytes, in hexadecimal, as in the column `source_sha256`; empty when it is not
     /// known.
     pub sha256: String,
-    /// Rows of which it told first.
+    /// Rows that it was the first to describe.
     pub rows: u64,
-    /// Rows of which another told first and to which it added, where the engine's module counts
+    /// Rows that another described first and to which it added, where the engine's module counts
     /// them.
     pub joined: u64,
     /// What was wrong with it.
@@ -99,7 +99,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Says of a row that this source told of it first.
+    /// Says of a row that this source was the first to describe it.
     pub fn sign(&self, row: &mut Row) {
         row.source = self.name.clone().into();
         row.source_sha256 = Some(self.sha256.clone()).filter(|sha256| !sha256.is_empty()).map(Into::into);
@@ -158,7 +158,7 @@ pub trait Engine {
         None
     }
 
-    /// Reads all sources and joins what they tell of the same attempt. The order of `sources` does
+    /// Reads all sources and joins what they say of the same attempt. The order of `sources` does
     /// not matter.
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row>;
 }

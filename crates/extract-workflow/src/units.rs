@@ -1,7 +1,7 @@
 //! Numbers with units, as engines write them for people.
 
 /// `1h 9m`, `866ms`, `2d 3h`, `47.9s` as seconds. A bare number is no duration: which unit it has,
-/// only its file tells.
+/// only its file says.
 pub fn duration_s(text: &str) -> Option<f64> {
     let mut seconds = 0.0;
     let mut parts = 0;

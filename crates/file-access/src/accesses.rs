@@ -43,7 +43,7 @@ pub struct Accesses {
     pub users: Vec<User>,
     /// What all its reads and writes lie in.
     pub extent: Extent,
-    /// What is drawn, in order.
+    /// The bars that are drawn: operations, or several of them as one.
     pub bars: Vec<Bar>,
     /// Whether bars stand for several operations because there are too many to draw each.
     pub merged: bool,
@@ -296,7 +296,7 @@ fn versions(dataset: &Dataset, found: &Found) -> Result<Vec<Version>, FileAccess
     dataset.read::<VersionRow<'static>, FileAccessError>(|row| {
         let same = |id: &FileId| {
             let numbers = (untold(row.inode), untold(row.generation), row.incarnation) == (id.inode, id.generation, id.incarnation);
-            // Of a file that several hosts have the table tells no host.
+            // Of a file that several hosts have the table names no host.
             numbers && row.host.as_deref().is_none_or(|host| host == id.host && untold(row.device) == id.device)
         };
         if let Some(first_ns) = row.first_write_ns.filter(|_| found.ids.iter().any(same)) {

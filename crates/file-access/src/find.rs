@@ -32,7 +32,7 @@ pub struct FileId {
     pub inode: i64,
     /// The inode's generation.
     pub generation: i64,
-    /// Which file with these numbers, from 1.
+    /// Which of the files that had these numbers one after the other, from 1.
     pub incarnation: i64,
 }
 
@@ -53,7 +53,7 @@ impl FileId {
     }
 }
 
-/// A file that was asked for.
+/// A file that was asked for, as the dataset has it.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Its path, or its id where no path is known.

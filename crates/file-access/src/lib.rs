@@ -100,7 +100,7 @@ pub enum FileAccessError {
         /// Path of the file.
         file: String,
     },
-    /// Of the file only sums are known.
+    /// Of the file only sums were traced, so that no single access can be drawn.
     #[error("of {file:?} only sums were traced: single reads and writes are kept with `flowmine trace --detail events`")]
     OnlySums {
         /// Path of the file.

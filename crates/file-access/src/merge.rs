@@ -15,7 +15,7 @@ const MOST: usize = 24_000;
 /// One read or write, or several that are drawn as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bar {
-    /// Whose, by its place among the owners.
+    /// To whom the operations belong: a place among the owners.
     pub owner: u32,
     /// Whether it wrote; otherwise it read.
     pub write: bool,
@@ -44,7 +44,7 @@ impl Bar {
     }
 }
 
-/// What all operations lie in.
+/// The times and bytes within which all operations lie.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     /// When the first operation began, UTC nanoseconds since 1970.

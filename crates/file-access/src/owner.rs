@@ -1,4 +1,4 @@
-//! Whose an access is.
+//! To whom an access to a file belongs.
 
 use std::borrow::Cow;
 
@@ -51,7 +51,7 @@ impl Owner {
         }
     }
 
-    /// Its id; empty for nobody.
+    /// Its id, such as that of the task; empty for nobody.
     pub fn id(&self) -> &str {
         match self {
             Owner::Task(id) | Owner::Job { job: id, .. } | Owner::Pod(id) | Owner::Container(id) => id,

@@ -13,7 +13,7 @@ flowmine_schema::columns! {
     struct Fork of Process { pid, process_start_ns, started_ns, cgroup_id }
 }
 
-/// The start of a process that the source does not tell (`io-csv`).
+/// The start of a process that the source does not report (`io-csv`).
 const UNTOLD: i64 = i64::MIN;
 
 /// What is known of one generation of a process number.
@@ -30,12 +30,12 @@ struct Generation {
 pub struct Processes {
     /// By number and start; where that is not known the time of the fork stands in its place.
     known: FxHashMap<(i32, i64), Generation>,
-    /// Of numbers without told starts, when their generations were forked, in order.
+    /// Of numbers without known starts, when their generations were forked, in order.
     forks: FxHashMap<i32, Vec<i64>>,
 }
 
 impl Processes {
-    /// One that used the file.
+    /// Adds a process that used the file.
     pub fn add(&mut self, pid: i32, start_ns: Option<i64>) {
         match start_ns {
             Some(start) => {
@@ -125,7 +125,7 @@ impl Processes {
         Ok(())
     }
 
-    /// Whose an operation at a moment is.
+    /// To whom an operation of a process at a moment belongs.
     pub fn owner(&self, pid: i32, start_ns: Option<i64>, at_ns: i64) -> Owner {
         let start = start_ns.or_else(|| {
             // The generation that was forked last has the operations.

@@ -15,12 +15,12 @@ pub enum Use {
     Read,
     /// The task wrote the file.
     Written,
-    /// It read and wrote it.
+    /// The task read and wrote the file.
     Both,
 }
 
 impl Use {
-    /// All, in order.
+    /// All kinds of use, in the order in which they are listed.
     pub const ALL: [Use; 3] = [Use::Read, Use::Both, Use::Written];
 
     /// Its name in a word, such as `read`.
@@ -81,7 +81,7 @@ impl Group {
     }
 }
 
-/// The shares of all tasks.
+/// What all tasks did to the files, as shares by logical task.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shares {
     /// By logical task, in the order of the first access.

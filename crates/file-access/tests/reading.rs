@@ -18,7 +18,7 @@ use proptest::prelude::*;
 const T0: i64 = 1_795_000_000_000_000_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// What was traced and told.
+/// What was traced, and what engines and Slurm reported.
 #[derive(Default)]
 struct World {
     events: Vec<IoEvent<'static>>,
@@ -288,7 +288,7 @@ fn jobs_containers_and_processes_without_told_starts_have_their_bars() {
     let id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     let path: &'static str = Box::leak(format!("/machine.slice/libpod-{id}.scope/container").into_boxed_str());
     world.process(container, Some(10 * SECOND), path);
-    // A source that does not tell starts: the generation that was forked last has the operations.
+    // A source that does not report starts: the generation that was forked last has the operations.
     world.process(P("n1", 70, 10), None, "/system.slice/slurmstepd.scope/job_8/step_0/user/task_0");
     world.process(P("n1", 70, 30), None, "/system.slice/slurmstepd.scope/job_9/step_batch/user/task_0");
     let file = F(1, 7, Some(3));
@@ -316,7 +316,7 @@ fn jobs_containers_and_processes_without_told_starts_have_their_bars() {
 
 #[test]
 fn a_control_group_of_a_task_has_its_bars() {
-    // As io-csv, which tells neither starts nor paths of control groups: the task's script was opened in one of its processes.
+    // As io-csv, which reports neither starts nor paths of control groups: the task's script was opened in one of its processes.
     let mut world = World::default();
     for (pid, start, cgroup) in [(50, 12, 77), (60, 11, 77), (70, 11, 90)] {
         world.process(P("n1", pid, start), None, "/");

@@ -145,7 +145,7 @@ impl Folder {
     /// changes.
     ///
     /// # Errors
-    /// When the owner cannot be told.
+    /// When the owner cannot be found out.
     pub fn as_owner(self) -> io::Result<Self> {
         let stat = nix::sys::stat::fstat(&self.file)?;
         let owner = Uid::effective().is_root().then(|| (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid)));
@@ -160,7 +160,7 @@ impl Folder {
     /// Who owns it (a user id).
     ///
     /// # Errors
-    /// When that cannot be told.
+    /// When that cannot be found out.
     pub fn owner(&self) -> io::Result<u32> {
         Ok(nix::sys::stat::fstat(&self.file)?.st_uid)
     }
@@ -168,7 +168,7 @@ impl Folder {
     /// Its permissions (the lower twelve bits of `st_mode`).
     ///
     /// # Errors
-    /// When they cannot be told.
+    /// When they cannot be found out.
     pub fn mode(&self) -> io::Result<u32> {
         Ok(nix::sys::stat::fstat(&self.file)?.st_mode & 0o7777)
     }
@@ -202,7 +202,7 @@ impl Folder {
         Ok(Self { file: File::from(fd), path: self.path.join(name.as_ref()), owner: self.owner })
     }
 
-    /// A folder in it, made with these permissions (less the umask) where there is none. Tells
+    /// A folder in it, made with these permissions (less the umask) where there is none. Returns
     /// whether it was made.
     ///
     /// # Errors

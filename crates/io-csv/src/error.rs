@@ -1,8 +1,8 @@
-//! Why traces could not be taken in or written.
+//! Why traces could not be imported or written.
 
 use flowmine_dataset::DatasetError;
 
-/// Why traces could not be taken in or written. What is wrong with a file or a line of one is no
+/// Why traces could not be imported or written. What is wrong with a file or a line of one is no
 /// error but stands in its report.
 #[derive(Debug, thiserror::Error)]
 pub enum IoCsvError {

@@ -24,15 +24,15 @@ pub enum Decoded<'a> {
     Bad(Problem),
 }
 
-/// An operation, as a line tells it.
+/// An operation, as a line describes it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Event<'a> {
-    /// Its row, without host and trace.
+    /// Its row of `io_events`, without host and trace.
     pub row: IoEvent<'a>,
     /// Whether its path was cut, so that it has none.
     pub path_cut: bool,
     /// Whether the path may lack something that nobody can see: it has as many parts, or a part as
-    /// long, as the published tool can tell.
+    /// long, as the published tool can know.
     pub path_doubtful: bool,
     /// Whether it ended before it began, so that it has no end.
     pub ends_before: bool,
@@ -59,7 +59,7 @@ enum Column {
     Path,
 }
 
-/// Without these a line tells nothing.
+/// Without these a line says nothing.
 const REQUIRED: [Column; 3] = [Column::TimeStart, Column::Pid, Column::Type];
 const ABSENT: usize = usize::MAX;
 /// The highest number that a process can have on a 64-bit Linux (PID_MAX_LIMIT, proc(5)).
@@ -244,7 +244,7 @@ impl Decoder {
             }
             _ => None,
         };
-        // A fault moves no bytes for the process; the tool writes the read-ahead, and -1 for an error whose number it does not tell.
+        // A fault moves no bytes for the process; the tool writes the read-ahead, and -1 for an error whose number it does not write.
         let result = if op == "fault" { result.and_then(|result| (result >= 0).then_some(0)) } else { result };
         let told = match op {
             "open" | "delete" => fields.raw(self.at[Column::Path as usize]).map_or(PathColumn::None, path::read),

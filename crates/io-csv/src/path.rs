@@ -15,10 +15,10 @@ use std::borrow::Cow;
 
 use flowmine_schema::text::{decode, encode};
 
-/// What the column of the path tells.
+/// What the column of the path says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathColumn<'a> {
-    /// No path.
+    /// The column is empty: no path is known.
     None,
     /// The whole path.
     Path(Cow<'a, str>),

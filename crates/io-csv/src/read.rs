@@ -3,14 +3,14 @@
 //!
 //! A directory is a trace of a host, whose name is the directory's. Files are read as streams:
 //! memory holds the rows until they are written, a bit for each process number, and a bounded set
-//! of files that were told already. All of a directory is written in one transaction.
+//! of files that were recorded already. All of a directory is written in one transaction.
 //!
 //! A bad line becomes a diagnostic with its place and the rest is read. A file of which no line can
 //! be used is refused. A file whose bytes were imported before for this host is skipped, so that
 //! repeating an import doubles nothing.
 //!
 //! Not invented: a device, a thread, the start of a process after boot, its end. A process of which
-//! only operations are told gets a row that says so.
+//! only operations are recorded gets a row that says so.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ use crate::events::{Decoded, Decoder, Event, MAX_PID};
 use crate::lines::{Line, Lines};
 use crate::{BACKEND, EVENTS, FORKS, Problem, folder, forks};
 
-/// What became of a file.
+/// What was read of one file, and what was wrong with it.
 #[derive(Debug)]
 pub struct FileReport {
     /// Host and name, as the dataset remembers it: `node1/file-bpf.csv`.
@@ -58,10 +58,10 @@ const FLUSH_ROWS: usize = 1 << 18;
 /// After so many days that rows belong to, likewise: a file with times anywhere must not keep a
 /// table a day in memory.
 const FLUSH_DAYS: usize = 64;
-/// So many pairs of file and path are remembered as told; then they are told again.
+/// So many pairs of file and path are remembered as recorded; then they are recorded again.
 const TOLD_FILES: usize = 1 << 20;
 /// From how many lines the beginning of a trace is taken: a call that began first can end, and be
-/// told, later.
+/// recorded, later.
 const BEGINNING: usize = 8192;
 /// Records come in the order of their ends, nearly. When one is so much earlier than another before
 /// it, that is said.
@@ -107,7 +107,7 @@ pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usiz
     Ok(reports)
 }
 
-/// A directory with a trace.
+/// A directory with the trace of one host.
 struct Node {
     host: String,
     dir: PathBuf,
@@ -250,7 +250,7 @@ impl<R: Row> Dated<R> {
     }
 }
 
-/// A set of process numbers.
+/// A set of process numbers, a bit for each.
 struct Pids(Vec<u64>);
 
 impl Pids {

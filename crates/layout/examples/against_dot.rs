@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p flowmine-layout --example against_dot` prints a table. Both get the same
 //! boxes, the same labels (as fixed rectangles), the same orders of magnitude as weights, and the
-//! same distances where both can be told them. Crossings are compared as (ours + 1) / (dot's + 1),
+//! same distances where both can be given them. Crossings are compared as (ours + 1) / (dot's + 1),
 //! since both may be 0; what is averaged are the ratios, arithmetically. A dash stands where dot is
 //! not installed or not asked: `--thousand` draws 1,000 nodes and 3,000 lines, for which dot takes
 //! more than five minutes. `tests/layout.rs` has dot's numbers and fails when ours get worse.
@@ -19,7 +19,7 @@ mod twenty;
 
 use twenty::measure::{Drawn, flatten, measure, ours};
 
-/// CPU time of this process, so that other work on the machine does not count: Linux tells it in
+/// CPU time of this process, so that other work on the machine does not count: Linux gives it in
 /// nanoseconds.
 fn own_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();

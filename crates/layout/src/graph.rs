@@ -1,6 +1,6 @@
 //! What is laid out, what comes of it, and why a graph can be refused.
 
-/// What is to be laid out.
+/// The boxes and arrows that are to be laid out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Graph {
     /// The boxes.
@@ -25,7 +25,7 @@ pub struct Node {
 /// Where in the flow a node has to be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Position {
-    /// Where its edges put it.
+    /// Where its edges put it in the flow.
     #[default]
     Free,
     /// Above all free nodes.
@@ -68,7 +68,7 @@ impl Default for Spacing {
     }
 }
 
-/// A place in the picture.
+/// A place in the picture, in the unit of the boxes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Point {
     /// From the left side of the picture to the right.
@@ -80,9 +80,9 @@ pub struct Point {
 /// Where everything goes; all coordinates are within 0 to `width` and 0 to `height`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layout {
-    /// Width of the whole picture.
+    /// Width of the whole picture, in the unit of the boxes.
     pub width: f64,
-    /// Height of the whole picture.
+    /// Height of the whole picture, in the unit of the boxes.
     pub height: f64,
     /// Centre of each node, in the order of [`Graph::nodes`].
     pub nodes: Vec<Point>,
@@ -105,7 +105,7 @@ pub struct Route {
     pub against_flow: bool,
 }
 
-/// A piece of a route.
+/// A piece of an edge's route, from where the piece before ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Piece {
     /// A straight line to this point.

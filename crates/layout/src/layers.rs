@@ -45,13 +45,13 @@ pub(super) struct Segment {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum VertexKind {
     Node(usize),
-    /// An edge passes.
+    /// A place in a layer where an edge passes.
     Pass,
     /// An edge passes below its label.
     Label,
 }
 
-/// Between loops of a node.
+/// Distance between the loops of a node, in the unit of the boxes.
 pub(super) const LOOP_GAP: f64 = 4.0;
 
 /// The loops of a node, which stand one below the other to its right, each beside its label.
@@ -61,7 +61,7 @@ pub(super) struct Loops {
     pub reach: f64,
     /// The width of the widest label.
     pub label: f64,
-    /// The height of all loops with their labels.
+    /// The height of all loops with their labels, in the unit of the boxes.
     pub height: f64,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn loop_height(edge: &Edge, node: &Node) -> f64 {
     edge.label.map_or(0.0, |label| label.1).max(2.0 * loop_half(edge, node))
 }
 
-/// The loops of each node.
+/// The room that the loops of each node need.
 pub(super) fn loops(graph: &Graph) -> Vec<Loops> {
     let mut all = vec![Loops::default(); graph.nodes.len()];
     for edge in graph.edges.iter().filter(|e| e.from == e.to) {

@@ -61,7 +61,7 @@ fn distance(a: &Item, b: &Item, spacing: &Spacing) -> i64 {
     (a.right + b.left + gap(a, b, spacing)).ceil() as i64
 }
 
-/// The least sum of all bends.
+/// The places of all items with the least sum of all bends of edges.
 fn exact(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spacing) -> Vec<i64> {
     let items = &layered.items;
     let (column, count) = straight_runs(graph, layered);
@@ -163,7 +163,7 @@ struct Blocks(Vec<Block>);
 
 struct Block {
     members: Vec<(usize, i64)>,
-    /// Places and weights, sorted.
+    /// Where neighbours want the block, and how strongly; sorted.
     wishes: Vec<(i64, i64)>,
     median: i64,
 }

@@ -20,7 +20,7 @@ pub const GAP_NS: i64 = 1_000_000;
 #[derive(Default, Clone)]
 struct Growing {
     phases: Vec<IoPhase>,
-    /// How long a gap may be.
+    /// How long a gap within a phase may be, in nanoseconds.
     gap_ns: i64,
 }
 

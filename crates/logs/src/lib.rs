@@ -8,7 +8,7 @@
 //!
 //! Beside logs: a run as a graph of tasks and files ([`run_graph`]) or as it was traced
 //! ([`traced_run`]), processes and their operations ([`process_rows`], [`operations`],
-//! [`io_phases`]), and what a batch run tells in numbers ([`summary`], [`task_summary`]).
+//! [`io_phases`]), and what a batch run is in numbers ([`summary`], [`task_summary`]).
 //!
 //! ```
 //! use flowmine_logs::tables::{TableOptions, read_csv};
@@ -23,7 +23,7 @@
 //! let log = &read.log;
 //! assert_eq!(log.cases().map(|cases| cases.len()), Some(2));
 //! assert_eq!((log.activity(1), log.service_ns(1)), ("sort", Some(20_000_000_000)));
-//! // A time that cannot be read is not known, and the place is told.
+//! // A time that cannot be read is not known, and its place is reported.
 //! assert_eq!(log.service_ns(2), None);
 //! assert_eq!(read.notes.len(), 1);
 //! # Ok::<(), flowmine_logs::tables::TableError>(())

@@ -15,7 +15,7 @@ pub(crate) fn key(host: u32, pid: i32, after_boot: Option<i64>, started: Option<
 pub struct Places {
     pub(crate) hosts: Interner,
     pub(crate) place: FxHashMap<Key, u32>,
-    /// When the generations of each process number were forked, in order, for sources that tell
+    /// When the generations of each process number were forked, in order, for sources that report
     /// operations by number alone.
     pub(crate) forks: FxHashMap<(u32, i32), Vec<(i64, u32)>>,
 }

@@ -1,6 +1,6 @@
 //! To what the processes of a dataset belong: activities, programs, tasks, jobs, hosts.
 //!
-//! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which tells what tasks
+//! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which says what tasks
 //! are instances of, and `job_states`.
 
 use flowmine_activity_log::{Interner, NONE, Names, Processes};
@@ -21,7 +21,7 @@ flowmine_schema::columns! {
 pub enum GroupBy {
     /// What their task or job is an instance of; where a dataset has neither, their program.
     Activity,
-    /// The program that they run.
+    /// The program that the processes run.
     Program,
     /// The task to which they belong.
     Task,
@@ -49,7 +49,7 @@ impl GroupBy {
 struct Owner {
     activity: Option<String>,
     job: Option<String>,
-    /// When a job was submitted or, where that is not known, first seen.
+    /// When a job was submitted or, where that is not known, first seen, in nanoseconds since 1970.
     since_ns: Option<i64>,
 }
 

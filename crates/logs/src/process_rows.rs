@@ -148,12 +148,12 @@ impl Gathered {
         self.found.iter().map(move |found| (names.get(found.row.host), found.row.started_ns, found.row.ended_ns, found.row.cpu_ns))
     }
 
-    /// The number of a host.
+    /// The number of the host with this name.
     pub fn find_host(&self, host: &str) -> Option<u32> {
         self.hosts.find(host)
     }
 
-    /// The place of a process.
+    /// The place of the process among those that were found.
     pub fn place(&self, of: Key) -> Option<u32> {
         self.place.get(&of).copied()
     }
@@ -266,7 +266,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// When the generations of each process number were forked, in order, for sources that tell
+    /// When the generations of each process number were forked, in order, for sources that report
     /// operations by number alone.
     fn forks(&self) -> FxHashMap<(u32, i32), Vec<(i64, u32)>> {
         let mut forks: FxHashMap<(u32, i32), Vec<(i64, u32)>> = FxHashMap::default();

@@ -3,7 +3,7 @@
 //!
 //! In go the tables `task_runs`, `task_totals` and `data_flow` or, where there are no tasks,
 //! `job_states`, `job_dependencies` and `data_flow`. Attempts at one task are one task. Where an
-//! engine tells no parents but inputs and outputs by their paths (Nextflow's outputs are names in
+//! engine reports no parents but inputs and outputs by their paths (Nextflow's outputs are names in
 //! the task's own directory), who makes a declared input is a parent.
 //!
 //! What is refused: a run that is not there, and to choose among several.
@@ -170,13 +170,13 @@ impl Runs {
 #[derive(Default)]
 struct Gathered {
     graph: RunGraph,
-    /// Where the task with an id is.
+    /// The place of each task in the graph, by its id.
     by_id: FxHashMap<String, u32>,
     /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls
     /// the attempt.
     by_key: FxHashMap<String, (u32, u32)>,
     parents: Vec<Option<Vec<String>>>,
-    /// Of each task whether its files are told by their paths, so that who writes what another
+    /// Of each task whether its files are known by their paths, so that who writes what another
     /// reads is known. Nextflow's outputs are names and patterns in the task's own directory.
     has_paths: Vec<bool>,
     /// Until when the attempt that holds was known: the last one holds.
@@ -336,7 +336,7 @@ impl Gathered {
             edges.extend(makers.map(|&from| Declared { from, to, for_start: false }));
             known.push(to);
         }
-        // Without any file that one declares to write, nothing is told.
+        // Without any file that one declares to write, nothing is known.
         if !makers.is_empty() {
             for to in known {
                 self.graph.tasks[to as usize].parents_known = true;
@@ -349,7 +349,7 @@ impl Gathered {
 /// What a Nextflow task is in its work directory: links to its inputs, its container, its script.
 const NEXTFLOW_WRAPPER: &str = "bash .command.run";
 
-/// What the last attempt tells.
+/// What the last attempt says.
 fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let row = &attempt.row;
     let traced = attempt.traced.as_ref();
@@ -525,7 +525,7 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         let node = attempt.node_list.map(|list| jobs.text(list)).filter(|list| !list.contains(['[', ',']));
         task.host = node.map(str::to_owned);
         task.failed = attempt.final_state.is_some_and(|state| jobs.text(state) != "COMPLETED");
-        // Slurm tells whole seconds.
+        // Slurm reports whole seconds.
         task.precision_ns = flowmine_schema::time::SECOND_NS;
         let of_job = if traced.is_empty() { None } else { traced.of(&jobs.attempt_id(attempt)) };
         task.traced |= of_job.is_some();
@@ -577,7 +577,7 @@ mod tests {
     use super::*;
 
     /// Of a run of two tasks, of which the second reads what the first writes and neither's parents
-    /// are told: whose parents are known, and the dependencies.
+    /// are known: whose parents are known, and the dependencies.
     fn declared(engine: &'static str, parents: Option<&'static str>) -> (Vec<bool>, Vec<(u32, u32)>) {
         let row = |id: &'static str, inputs: &'static str, outputs: &'static str| TaskRun {
             engine: engine.into(),

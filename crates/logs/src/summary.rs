@@ -67,7 +67,7 @@ pub struct Summary {
 pub struct Mean {
     /// The arithmetic mean; null when no number is known.
     pub mean: Option<f64>,
-    /// Of how many it is known.
+    /// Of how many the number is known.
     pub known: u64,
 }
 

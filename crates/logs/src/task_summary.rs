@@ -1,5 +1,5 @@
-//! What a dataset's tasks are, in numbers, as their engines tell: also of tasks of which no time is
-//! known, which no event log has.
+//! What a dataset's tasks are, in numbers, as their engines report them: also of tasks of which no
+//! time is known, which no event log has.
 //!
 //! In go attempts at tasks; out comes a [`TaskSummary`], which serialises as it is and has a text
 //! for terminals with names made harmless.
@@ -50,7 +50,7 @@ pub struct LogicalTask {
     pub cached: u64,
     /// Those that were second or later attempts at the same task, as far as attempts are numbered.
     pub retried: u64,
-    /// Seconds from start to end, of the attempts of which the engine tells that or both times.
+    /// Seconds from start to end, of the attempts of which the engine reports that or both times.
     pub run_time_s: Numbers,
     /// Number of CPUs asked for by an attempt.
     pub cpus: Numbers,

@@ -3,11 +3,11 @@
 //!
 //! In go the tables `task_runs`, `task_totals`, `processes`, `links`, `io_events`, `io_totals`,
 //! `data_flow`, `hosts` and `losses`. Where nothing was traced, times and bytes that the engine
-//! tells make tasks that read all at their start and write all at their end (`traced` is false). Of
-//! several attempts at a task the last one counts.
+//! reports make tasks that read all at their start and write all at their end (`traced` is false).
+//! Of several attempts at a task the last one counts.
 //!
 //! How far a task has got in a file is the end of the highest range that it has read or written by
-//! then, where offsets are told; else the bytes so far. Memory holds at most [`POINTS`] points for
+//! then, where offsets are known; else the bytes so far. Memory holds at most [`POINTS`] points for
 //! a task and a file beside what is just read.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -215,7 +215,7 @@ impl Found {
         .collect()
     }
 
-    /// What the engine tells of who waits for whom, and of files.
+    /// What the engine reports of who waits for whom, and of files.
     fn declared(&self) -> Declared {
         let files = |told: &Option<std::borrow::Cow<'_, str>>| -> Vec<DeclaredFile> {
             told.as_deref().and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default()
@@ -256,27 +256,27 @@ impl Found {
     }
 }
 
-/// A file as an engine tells it.
+/// A file as an engine reports it.
 #[derive(Deserialize)]
 struct DeclaredFile {
     path: Option<String>,
     bytes: Option<f64>,
 }
 
-/// What engines tell of tasks.
+/// What engines report of tasks.
 #[derive(Default)]
 struct Declared {
     after: Vec<BTreeSet<u32>>,
-    /// Bytes by who wrote them.
+    /// For each task the bytes that it reads, by the number of the task that wrote them.
     read: Vec<BTreeMap<u32, f64>>,
     written: Vec<f64>,
-    /// CPU time for each second.
+    /// For each task its CPU time in seconds for each second that it ran: how many cores it used.
     cores: Vec<Option<f64>>,
 }
 
 impl Declared {
-    /// Gives tasks of which nothing was traced what their engine tells: all read at the start, all
-    /// written at the end.
+    /// Gives tasks of which nothing was traced what their engine reports: all read at the start,
+    /// all written at the end.
     fn put(&self, tasks: &mut [TracedTask]) {
         for (at, task) in tasks.iter_mut().enumerate() {
             if task.cpu_s.is_empty() {
@@ -427,7 +427,7 @@ impl Access {
             {
                 if bytes > 0 {
                     let moves = of.entry((task, file)).or_default();
-                    // Nothing is told of the time between: as if it had gone on evenly.
+                    // Nothing is known of the time between: as if it had gone on evenly.
                     for part in 1..=PARTS {
                         let of = |whole: i64| (i128::from(whole) * i128::from(part) / i128::from(PARTS)) as i64;
                         let at_ns = row.first_ns.saturating_add(of(row.last_ns.saturating_sub(row.first_ns)));
@@ -558,7 +558,7 @@ fn thinned(curve: Curve) -> Curve {
 struct Flows {
     /// By reader and file who wrote it: the one who wrote most of what was read.
     source: FxHashMap<(u32, FileKey), u32>,
-    /// By writer and file who read it.
+    /// By writer and file the tasks that read it.
     readers: FxHashMap<(u32, FileKey), BTreeSet<u32>>,
     /// Pairs of which the reader began before the writer had written all.
     streamed: BTreeSet<(u32, u32)>,

@@ -85,7 +85,7 @@ pub(crate) struct User {
     pub resource: usize,
     pub weight: f64,
     pub priority: i32,
-    /// What it does not use goes to others. Not so where what it could use hangs on its share of
+    /// What it does not use goes to others. Not so where what it could use depends on its share of
     /// this resource itself, through a stream or another shared resource: there use and share would
     /// depend on each other.
     pub yields: bool,
@@ -329,7 +329,7 @@ fn not_below_zero(path: &str, function: Piecewise) -> Checked<Piecewise> {
 }
 
 impl Process {
-    /// Those on which it depends.
+    /// Places of the processes on which this one depends: by its start, or by a stream.
     pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
         let streams = self.data.iter().filter_map(|d| match d.supply {
             Supply::Stream { process, .. } => Some(process),
@@ -370,10 +370,11 @@ fn order(processes: &[Process]) -> Checked<Vec<usize>> {
     ))
 }
 
-/// More shared resources than this are not known apart when it is asked whose share hangs on whose.
+/// More shared resources than this are not distinguished when it is asked whose share depends on
+/// whose.
 const TOLD_APART: usize = 64;
 
-/// Finds whose use of a shared resource hangs on what it is dealt of that resource itself, through
+/// Finds whose use of a shared resource depends on its own part of that resource, through
 /// streams and other resources: those keep their part.
 fn mark_who_yields(processes: &[Process], order: &[usize], shared: &mut [Shared]) {
     let pool = |of: usize| 1u64 << of.min(TOLD_APART - 1);

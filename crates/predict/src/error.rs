@@ -1,6 +1,6 @@
 //! What can be wrong with a model.
 
-/// Why there is no prediction.
+/// Why no prediction can be computed.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictError {
     /// The file is no model: neither JSON nor TOML, an unknown or a missing field, a field of

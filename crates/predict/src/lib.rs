@@ -30,7 +30,7 @@
 //! ```
 //!
 //! [`fit`] makes a model of traced runs, [`study`] sweeps and varies the numbers of one,
-//! [`what_if`] tells what wider things would gain, [`report`] and [`picture`] write it all.
+//! [`what_if`] says what wider things would gain, [`report`] and [`picture`] write it all.
 
 pub mod analysis;
 mod check;

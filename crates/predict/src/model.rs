@@ -36,16 +36,16 @@ pub struct Shared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
-    /// In equal parts for all who use it.
+    /// All who use it get equal parts.
     #[default]
     Fair,
-    /// In parts as the users' weights are.
+    /// Users get parts in proportion to their weights.
     Weighted,
     /// The highest priority first; equal priorities by weight.
     Prioritised,
 }
 
-/// A task or a transfer.
+/// A process of the workflow: a task or a transfer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
@@ -59,7 +59,7 @@ pub struct Process {
     /// Names of processes that have to finish before it starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// The data that it reads.
+    /// The data inputs that the process reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataInput>,
     /// The resources that it uses.
@@ -125,7 +125,7 @@ pub struct Resource {
     /// What the process gets of it a second, over time in seconds. Either this or `shared`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<Function>,
-    /// The shared resource it is.
+    /// Name of the shared resource, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<String>,
     /// Its weight among those who share.
@@ -184,7 +184,7 @@ pub struct Pieces {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Piece {
-    /// The place where it begins.
+    /// From where on, along the function's argument, the polynomial holds.
     pub from: f64,
     /// Its coefficients, ascending, of the distance from there.
     pub polynomial: Vec<f64>,

@@ -25,7 +25,7 @@ const ROW: f64 = 96.0;
 const BELOW: f64 = 44.0;
 /// What the names below a row need.
 const KEY: f64 = 22.0;
-/// Nothing narrower is drawn by itself.
+/// The least width of what is drawn by itself, in pixels.
 const LEAST: f64 = 0.2;
 /// Users of a shared resource, one after the other.
 const USERS: [&str; 6] = ["#4e79a7", "#f28e2b", "#76b7b2", "#e15759", "#b07aa1", "#9c755f"];

@@ -26,7 +26,7 @@ pub struct Report<'a> {
     pub sensitivity: Option<Vec<Sensitivity>>,
     /// The finish where numbers are not certain.
     pub interval: Option<Interval>,
-    /// From what the model was fitted.
+    /// What the model was fitted from, if it was fitted.
     pub fitted: Option<&'a Fitted>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Seconds for the eye: a word when there is no end, powers of ten where digits would not tell.
+/// Seconds for the eye: a word when there is no end, powers of ten where digits would say nothing.
 fn seconds(time: Option<f64>) -> String {
     match time.filter(|t| t.is_finite()) {
         None => "never".to_owned(),
@@ -144,7 +144,7 @@ fn text_of_fit(fitted: &Fitted, out: &mut String) {
     for of in &fitted.learnt {
         let cpu = of.cpu.map_or_else(|| "CPU not known".to_owned(), |cpu| format!("{cpu:.2} processors"));
         let error = of.work.error * 100.0;
-        // What a byte of a single size takes tells nothing of itself.
+        // What a byte of a single size takes says nothing of itself.
         let work = match of.work.one_size {
             true => format!("work {} at the one size seen ± {error:.1} %", seconds(Some(of.work.mean))),
             false => format!("work {:.3} s + {:.3} s a GB read ± {error:.1} %", of.work.fixed, of.work.per_byte * 1e9),

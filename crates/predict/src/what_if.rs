@@ -11,7 +11,7 @@ const MAX_WORK: usize = 200_000_000;
 /// How much wider a thing that limits processes is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wider {
-    /// This many times as much.
+    /// This many times as much of it as there is.
     Times(f64),
     /// As much as can be used: it is no limit any more.
     Unlimited,
@@ -35,7 +35,7 @@ pub struct SegmentGain {
     pub process: usize,
     /// What limits it in this segment.
     pub limit: Limit,
-    /// From when, in seconds.
+    /// When the segment begins, in seconds.
     pub from_s: f64,
     /// Until when, in seconds; infinite for a segment without end.
     pub to_s: f64,

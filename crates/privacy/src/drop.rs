@@ -1,6 +1,6 @@
 //! Columns that are left out: `--drop COLUMN`.
 //!
-//! In go names of columns of `job_states`, or of what logs tell of tasks, processes and files; out
+//! In go names of columns of `job_states`, or of what logs say of tasks, processes and files; out
 //! comes what sets the former to null, row by row, and says which attributes of the latter are left
 //! out. Which columns these are is declared where the columns are (`droppable` in
 //! `crates/schema/src/tables/`). Refused are columns that rows cannot do without: those that are
@@ -42,7 +42,7 @@ fn names_of(columns: &'static [ColumnDef]) -> impl Iterator<Item = &'static str>
     columns.iter().filter(|column| column.droppable).map(|column| column.name)
 }
 
-/// What tells the same as a column under another name: a program's command line holds its command
+/// What reveals the same as a column under another name: a program's command line holds its command
 /// and its arguments.
 const ALSO: &[(&str, &[&str])] = &[
     ("command", &["command_line", "executable"]),

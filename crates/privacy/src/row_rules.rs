@@ -32,7 +32,7 @@ impl RowRules {
         }
     }
 
-    /// A task's id by the rules.
+    /// A task's id, or its pseudonym where there are pseudonyms.
     pub fn apply_task_key(&self, key: String) -> String {
         match &self.pseudonymiser {
             Some(pseudonymiser) => pseudonymiser.task(&key),

@@ -17,13 +17,13 @@ use crate::{Error, Variants};
 /// What a constraint says of its activities, `a` and where there are two `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Template {
-    /// `a` occurs.
+    /// `a` occurs at least once in the case.
     Existence,
-    /// `a` does not occur.
+    /// `a` does not occur in the case.
     Absence,
-    /// `a` occurs once.
+    /// `a` occurs exactly once in the case.
     ExactlyOne,
-    /// `a` is first.
+    /// `a` is the first activity of the case.
     Init,
     /// Where `a` occurs, `b` occurs.
     RespondedExistence,
@@ -33,7 +33,7 @@ pub enum Template {
     Response,
     /// Before each `b` there is an `a`.
     Precedence,
-    /// Response and precedence.
+    /// Response and precedence: after each `a` a `b`, and before each `b` an `a`.
     Succession,
     /// After each `a` there is a `b` before the next `a`.
     AlternateResponse,
@@ -93,7 +93,7 @@ pub struct Constraint {
     pub b: Option<u32>,
     /// In how many cases it is activated: its support.
     pub activated: u64,
-    /// In how many of these it holds.
+    /// In how many of the cases that activate it the constraint holds.
     pub holds: u64,
     /// How many cases the log has.
     pub cases: u64,

@@ -59,7 +59,7 @@ pub enum Kind {
 /// One shape: its kind and its rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// What it stands for.
+    /// The kind of BPMN element that the shape stands for.
     pub kind: Kind,
     /// Its left side, in pixels from that of the diagram.
     pub x: i64,
@@ -85,9 +85,9 @@ pub struct Edge {
 /// The diagram of a process tree: shapes and the lines between them, in pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// How wide it is, margins included.
+    /// How wide it is in pixels, margins included.
     pub width: i64,
-    /// How high it is, margins included.
+    /// How high it is in pixels, margins included.
     pub height: i64,
     /// The shapes; the first is the start, the second the end.
     pub shapes: Vec<Shape>,
@@ -104,7 +104,7 @@ struct Room {
     below: i64,
 }
 
-/// A line that has no end yet.
+/// A line that is being drawn and has no end yet.
 struct Open {
     from: usize,
     points: Vec<(i64, i64)>,

@@ -53,7 +53,7 @@ pub use net::PetriNet;
 pub use tree::{Node, ProcessTree};
 pub use variants::{Variant, Variants};
 
-/// Why an input is refused.
+/// Why an input or an option is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A trace or a tree names an activity that is not in the list of activities.
@@ -67,7 +67,7 @@ pub enum Error {
     /// More of something than this crate takes.
     #[error("more than {limit} {what}")]
     TooLarge {
-        /// Of what there is too much.
+        /// What there is too much of, in the plural.
         what: &'static str,
         /// The most that is taken.
         limit: u64,

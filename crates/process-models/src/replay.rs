@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Variants;
 use crate::net::PetriNet;
 
-/// How far a replay searches.
+/// How many states a replay may search for an exact run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// How many states the search for an exact run may look at for one case.
@@ -73,7 +73,7 @@ impl Tokens {
     }
 }
 
-/// A log replayed on a net.
+/// What the replay of a log on a net found, in tokens and cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
     /// The tokens of one case of each variant, in the order of [`Variants::variants`].

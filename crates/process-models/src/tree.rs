@@ -101,7 +101,7 @@ impl ProcessTree {
         &self.nodes
     }
 
-    /// The place of the root.
+    /// The place of the root among the nodes.
     pub fn root(&self) -> usize {
         self.nodes.len() - 1
     }

@@ -1,6 +1,6 @@
 //! What flowmine's tables are, as declared, and the words used in them. No file is opened here.
 //!
-//! - [`tables`]: a row type each, with its columns, what they mean and what they can tell of
+//! - [`tables`]: a row type each, with its columns, what they mean and what they can reveal of
 //!   somebody ([`Private`]); `docs/tables.md` is made of them ([`table_docs`]). [`table!`] declares
 //!   one, [`columns!`] a choice of its columns.
 //! - [`row`]: what such types can do: push a row into columns ([`row::ColumnSink`]), read it from
@@ -38,8 +38,8 @@
 //! assert_eq!(End::take(&bytes), Some(end));
 //! ```
 //!
-//! **Refused** are, when compiled, a column of text that does not say what it can tell of somebody,
-//! and names that are no column's; [`Record::take`] refuses bytes that are no row.
+//! **Refused** are, when compiled, a column of text that does not say what it can reveal of
+//! somebody, and names that are no column's; [`Record::take`] refuses bytes that are no row.
 
 pub mod diagnostic;
 pub mod private;

@@ -1,9 +1,9 @@
-//! What columns can tell of people, projects and a site, declared where a column is
+//! What columns can reveal of people, projects and a site, declared where a column is
 //! ([`table!`](crate::table)).
 //!
 //! `--pseudonymise` follows it for every table, and `docs/tables.md` shows it.
 
-/// What a column holds, as far as it can tell who or what somebody is: what pseudonyms make of it
+/// What a column holds, as far as it can reveal who or what somebody is: what pseudonyms make of it
 /// follows from that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Private {
@@ -67,11 +67,11 @@ pub enum Private {
 /// A list of words that are nobody's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// Slurm's states of jobs.
+    /// Slurm's words for the states of jobs.
     States,
     /// Words of dependencies, Slurm's and flowmine's.
     Dependencies,
-    /// Flowmine's own words of what changed and who told it.
+    /// Flowmine's own words of what changed and who reported it.
     Ours,
     /// Words of tasks, processes and files: engines, kinds, relations, file systems.
     OfTasks,

@@ -52,7 +52,7 @@ pub struct ColumnDef {
     pub nullable: bool,
     /// What it says, as it stands in `docs/tables.md`.
     pub doc: &'static str,
-    /// What it can tell of people, projects and a site, and so what pseudonyms make of it.
+    /// What it can reveal of people, projects and a site, and so what pseudonyms make of it.
     pub private: Private,
     /// Whether `--drop` can leave it out.
     pub droppable: bool,

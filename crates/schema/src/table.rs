@@ -18,7 +18,7 @@ macro_rules! column_type {
     (opt_bool, $a:lifetime) => { Option<bool> };
 }
 
-/// What a column can tell of somebody; a text must say.
+/// What a column can reveal of somebody; a column of text must say it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! column_private {
@@ -100,7 +100,7 @@ macro_rules! record {
 /// Declares a table: its row type, columns and documentation in one place.
 ///
 /// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these
-/// with `opt_` before it. Behind the kind stands what it can tell of people, projects and a site
+/// with `opt_` before it. Behind the kind stands what it can reveal of people, projects and a site
 /// ([`Private`](crate::private::Private)): `path: opt_text(Path)`. A text must say, which may be
 /// `Harmless`; a number that does not is. What `--drop` can leave out says `droppable` behind that.
 /// A table whose rows come from hosts says `by host` after its name: its files lie in a folder for

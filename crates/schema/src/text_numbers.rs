@@ -21,7 +21,7 @@ pub struct TextNumbers {
     /// Ids with numbers below this are in tables.
     most: usize,
     words: Vec<(Vec<u8>, Vec<u32>)>,
-    /// Which of the words came last.
+    /// Place in `words` of the word that came last.
     last: usize,
     short: HashTable<(Short, u32)>,
     long: HashTable<(u64, u32)>,
@@ -33,7 +33,7 @@ impl TextNumbers {
         Self { most: rows.saturating_mul(4).max(FEW), ..Self::default() }
     }
 
-    /// The number of a text; a new text gets `next`. `text` tells the text of a number that was
+    /// The number of a text; a new text gets `next`. `text` gives the text of a number that was
     /// given.
     #[inline]
     pub fn number<'a>(&mut self, of: &[u8], next: u32, text: impl Fn(u32) -> &'a [u8]) -> u32 {

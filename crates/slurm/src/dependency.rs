@@ -4,7 +4,7 @@
 //! In go `afterok:3(unfulfilled),after:8_*+10(unfulfilled)?singleton`; out come the terms. A word
 //! or target that is not understood makes the expression an error, with the byte where it stands.
 
-/// What a term waits for.
+/// The jobs that a term of a dependency waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// A job, or a whole array when the id is an array's (only squeue tells them apart).
@@ -125,7 +125,7 @@ impl std::fmt::Display for Term {
 /// A dependency expression: terms that are joined by one operator.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expression {
-    /// `None` for a single term.
+    /// What joins the terms; `None` for a single term.
     pub operator: Option<Operator>,
     /// The terms in the order of the expression.
     pub terms: Vec<Term>,

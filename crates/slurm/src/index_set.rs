@@ -82,7 +82,7 @@ impl IndexSet {
         self.ranges.iter().flat_map(|&(first, last)| first..=last)
     }
 
-    /// Those for which `keep` holds.
+    /// The indices for which `keep` holds.
     pub fn filter(&self, mut keep: impl FnMut(u32) -> bool) -> Self {
         let mut set = Self { ranges: Vec::new(), cut: self.cut };
         for index in self.iter().filter(|&index| keep(index)) {

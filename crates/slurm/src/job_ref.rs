@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// Which job something is told of.
+/// Which job something is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum JobRef<'a> {
     /// A job that is neither of an array nor a component of a heterogeneous job.
@@ -26,7 +26,7 @@ pub enum JobRef<'a> {
     Het {
         /// The first component's id.
         leader: i64,
-        /// The component's number.
+        /// Number of the component, 0 for the first one.
         offset: i64,
     },
 }

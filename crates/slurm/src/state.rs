@@ -10,7 +10,7 @@ pub enum Phase {
     Waiting,
     /// Has nodes that are being made ready.
     Configuring,
-    /// The job runs.
+    /// The job runs on its nodes.
     Running,
     /// The job is stopped for a while, and may run again.
     Paused,
@@ -37,7 +37,7 @@ impl Phase {
         matches!(self, Phase::Ended | Phase::Requeued)
     }
 
-    /// Whether it comes before the job runs.
+    /// Whether a job in this phase has not begun to run.
     pub fn before_run(self) -> bool {
         matches!(self, Phase::Waiting | Phase::Configuring)
     }
@@ -134,7 +134,7 @@ pub fn from_accounting(text: &str) -> (State, Option<i64>) {
 }
 
 /// A list of flags, as newer `squeue --json` writes states (`["RUNNING","COMPLETING"]`): the flag
-/// that tells most about now.
+/// that says most about now.
 pub fn from_flags<'a>(flags: impl IntoIterator<Item = Cow<'a, str>>) -> Option<State> {
     // The base state comes first and flags such as COMPLETING or REQUEUED after it; squeue's text shows the flag.
     let mut found: Option<State> = None;

@@ -170,7 +170,7 @@ impl Sorter {
 struct Spilled {
     file: File,
     dir: Option<PathBuf>,
-    /// Where what is in `out` will be.
+    /// Offset in the file at which what is in `out` will be written.
     end: u64,
     out: Vec<u8>,
     begin: u64,
@@ -261,7 +261,7 @@ pub struct Sorted {
 }
 
 impl Sorted {
-    /// How many records there are.
+    /// Number of records that were sorted.
     pub fn len(&self) -> u64 {
         self.count
     }
@@ -356,7 +356,7 @@ impl Merge {
 
 struct Run {
     file: Arc<File>,
-    /// The next byte to read.
+    /// Offset in the file of the next byte to read.
     at: u64,
     end: u64,
     buffer: Vec<u8>,
@@ -372,7 +372,7 @@ impl Run {
         &self.buffer[self.pos..self.pos + self.key]
     }
 
-    /// Only after [`Run::load`].
+    /// The current entry's payload; valid only after [`Run::load`].
     fn payload(&self) -> &[u8] {
         &self.buffer[self.pos + self.key..self.pos + self.key + self.payload]
     }

@@ -14,7 +14,7 @@ use memchr::{memchr, memchr_iter, memchr2, memrchr};
 /// How large the parts of an input may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes of a line of text.
+    /// The most bytes of a line of text.
     pub line_bytes: usize,
     /// Bytes of one string or number of JSON, as it is written.
     pub text_bytes: usize,
@@ -273,7 +273,7 @@ impl<R: Read> Read for Gated<R> {
 /// to a hundredth of its size. Small files may.
 #[derive(Debug, Clone, Copy)]
 pub struct Packed {
-    /// How large the packed file is.
+    /// Size of the packed file, in bytes.
     pub bytes: u64,
 }
 

@@ -12,7 +12,7 @@
 //! - **Also here,** because every way needs it: a command that is held until it may run
 //!   ([`command`]), signals that go on to it ([`stop`]), a socket at which commands join a trace
 //!   ([`serve`]), rights that are given up ([`privileges`]), the choice among ways ([`probe`]).
-//! - **Refused:** nothing that a record tells. What cannot be written is counted as lost and the
+//! - **Refused:** nothing that a record says. What cannot be written is counted as lost and the
 //!   trace goes on; a [`TraceError`] is for what makes a trace impossible.
 //!
 //! Nothing here knows a backend, Slurm, workflow engines or tasks: who a process belonged to is

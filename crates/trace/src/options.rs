@@ -27,7 +27,7 @@ impl Detail {
 /// What is kept of command lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandLines {
-    /// Nothing is kept.
+    /// No word of a command line is kept.
     None,
     /// The first word only, the program's name.
     Program,
@@ -69,15 +69,15 @@ pub struct Filters {
     pub cgroups: Vec<PathBuf>,
     /// Processes, with all that they fork.
     pub pids: Vec<u32>,
-    /// Effective user ids.
+    /// Effective user ids of processes.
     pub uids: Vec<u32>,
-    /// Effective group ids.
+    /// Effective group ids of processes.
     pub gids: Vec<u32>,
     /// Types of file systems, such as `ext4`.
     pub file_systems: Vec<String>,
     /// Types of file systems that are left out.
     pub file_systems_out: Vec<String>,
-    /// Kinds of operations.
+    /// Kinds of operations on files.
     pub ops: Vec<Op>,
     /// Directories, with all below, as the host sees them.
     pub directories: Vec<PathBuf>,
@@ -116,7 +116,7 @@ pub const PSEUDO_FILE_SYSTEMS: &[&str] = &[
 pub struct Options {
     /// How much is kept of reads and writes.
     pub detail: Detail,
-    /// What is recorded at all.
+    /// Which processes, files and operations are recorded.
     pub filters: Filters,
     /// Names of environment variables that are kept of each process.
     pub environment: Vec<String>,

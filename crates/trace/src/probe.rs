@@ -16,12 +16,12 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check with its finding.
+    /// A check with what was found, and without a remedy.
     pub fn new(what: impl Into<String>, holds: impl Into<Option<bool>>, found: impl Into<String>) -> Self {
         Check { what: what.into(), holds: holds.into(), found: found.into(), remedy: None }
     }
 
-    /// What would help, told only where it does not hold.
+    /// What would help, said only where it does not hold.
     #[must_use]
     pub fn or(mut self, remedy: impl Into<String>) -> Self {
         if self.holds != Some(true) {

@@ -16,9 +16,9 @@ pub struct ProcessKey {
 /// A file generation: an inode number is used again, with its generation it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileKey {
-    /// Device number as stat(2) tells it.
+    /// Device number as stat(2) gives it.
     pub device: u64,
-    /// Inode number as stat(2) tells it.
+    /// Inode number as stat(2) gives it.
     pub inode: u64,
     /// Generation of the inode; `None` where it cannot be had.
     pub generation: Option<u32>,
@@ -36,7 +36,7 @@ macro_rules! names {
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
             }
-            /// The one of this name.
+            /// The value with this word in the tables.
             pub fn of(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.name() == name)
             }
@@ -47,7 +47,7 @@ macro_rules! names {
 names! {
     /// What was done to a file.
     pub enum Op {
-        /// open(2) and kin.
+        /// A file was opened: open(2) and its variants.
         Open = "open",
         /// Bytes were read from a file.
         Read = "read",
@@ -55,17 +55,17 @@ names! {
         Write = "write",
         /// A descriptor was closed by a call.
         Close = "close",
-        /// unlink(2) and kin.
+        /// A name was removed: unlink(2) and its variants.
         Delete = "delete",
-        /// rename(2) and kin.
+        /// A name was changed: rename(2) and its variants.
         Rename = "rename",
-        /// link(2) and kin.
+        /// Another name was given: link(2) and its variants.
         Link = "link",
-        /// truncate(2), ftruncate(2).
+        /// A file was cut or made longer: truncate(2), ftruncate(2).
         Truncate = "truncate",
-        /// fallocate(2).
+        /// Room was reserved, or a range changed: fallocate(2).
         Allocate = "allocate",
-        /// fsync(2), fdatasync(2), sync_file_range(2).
+        /// What was written was put on the disk: fsync(2), fdatasync(2), sync_file_range(2).
         Sync = "sync",
         /// mmap(2) of a file; which of its bytes are used is not known.
         Mmap = "mmap",
@@ -75,17 +75,17 @@ names! {
 }
 
 names! {
-    /// By what bytes were moved.
+    /// By which call bytes were moved.
     pub enum Via {
-        /// The call that `op` names, or one of its kin.
+        /// The call that `op` names, or one of its variants.
         Call = "call",
-        /// copy_file_range(2).
+        /// copy_file_range(2): from file to file in the kernel.
         CopyFileRange = "copy_file_range",
-        /// sendfile(2).
+        /// sendfile(2): from a file to another descriptor.
         Sendfile = "sendfile",
-        /// splice(2).
+        /// splice(2): from or to a pipe.
         Splice = "splice",
-        /// io_uring(7).
+        /// A request of io_uring(7).
         IoUring = "io_uring",
     }
 }
@@ -103,9 +103,9 @@ names! {
 /// CPU time of a thread in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuTime {
-    /// CPU time in user mode.
+    /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// CPU time in the kernel.
+    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
 }
 
@@ -116,9 +116,9 @@ pub struct Operation<'a> {
     pub process: ProcessKey,
     /// Number of the thread that did it.
     pub tid: u32,
-    /// What was done.
+    /// What was done to the file.
     pub op: Op,
-    /// By what bytes were moved.
+    /// By which call the bytes were moved.
     pub via: Via,
     /// When the call began, in nanoseconds after boot.
     pub start_boot_ns: u64,
@@ -220,7 +220,7 @@ pub struct Sum {
     pub range: Option<(u64, u64)>,
 }
 
-/// Reads and writes of a process on an open file, added up since the last time they were told.
+/// Reads and writes of a process on an open file, added up since the last time they were reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
     /// The process whose calls are added up.
@@ -229,9 +229,9 @@ pub struct Totals {
     pub open_file: Option<u64>,
     /// The file that was read and written.
     pub file: FileKey,
-    /// When the first of them began.
+    /// When the first of them began, in nanoseconds after boot.
     pub first_boot_ns: u64,
-    /// When the last of them ended.
+    /// When the last of them ended, in nanoseconds after boot.
     pub last_boot_ns: u64,
     /// The calls that read.
     pub read: Sum,
@@ -366,7 +366,7 @@ pub enum Record<'a> {
     Operation(Operation<'a>),
     /// A file that was open already.
     OpenFile(OpenFile<'a>),
-    /// Nothing more will be told of this number of an open file; it need not be remembered.
+    /// Nothing more will be reported of this number of an open file; it need not be remembered.
     FileGone(u64),
     /// Operations that were added up.
     Totals(Totals),

@@ -65,7 +65,7 @@ pub struct Outcome {
     pub counted: Option<u64>,
     /// Why the dataset could not be written, the first time that it could not.
     pub not_written: Option<String>,
-    /// The trace, as the column `trace_ns` tells it.
+    /// The trace, as in the column `trace_ns`.
     pub trace_ns: i64,
     /// The process that the command was.
     pub command: Option<u32>,
@@ -73,7 +73,7 @@ pub struct Outcome {
 
 /// After so many rows of `io_events` they are written, whatever the time.
 const FLUSH_ROWS: usize = 1 << 18;
-/// So many pairs of file and path are remembered as told; then they are told again.
+/// So many pairs of file and path are remembered as recorded; then they are recorded again.
 const TOLD_FILES: usize = 1 << 20;
 /// The reason of what could not be written.
 const NOT_WRITTEN: &str = "not-written";
@@ -84,7 +84,7 @@ const TOLD: u64 = 0;
 pub struct Recorder {
     writing: Writing,
     host: HostFacts,
-    /// As it stands in the tables.
+    /// Name of the host, as it stands in the tables.
     name: String,
     trace_ns: i64,
     options: Options,
@@ -129,7 +129,7 @@ impl Recorder {
             processes: Processes::new(if backend.name == "ebpf" { 1 } else { 10_000_000 }, options.command_lines),
             backend,
             command: command.map(|words| {
-                // That there was a command is told in any case: it stands for the trace.
+                // That there was a command is recorded in any case: it stands for the trace.
                 let kept = if options.command_lines == CommandLines::All { CommandLines::All } else { CommandLines::Program };
                 rows::json_array(&kept.of(words).0.unwrap_or_default())
             }),
@@ -146,7 +146,7 @@ impl Recorder {
         recorder.host_row("began", reading, None);
         recorder.clock_row(reading);
         recorder.flush()?;
-        // A dataset that cannot be written at all is told before anything is traced.
+        // A dataset that cannot be written at all is reported before anything is traced.
         recorder.writing.drain()?;
         Ok(recorder)
     }
@@ -274,7 +274,7 @@ impl Recorder {
             self.told_files.clear();
         }
         let nothing_known = seen.path.is_none() && seen.container_path.is_none() && seen.kind.is_none() && seen.file_size.is_none();
-        // That it was told at all stands beside its paths: a row that says nothing would count its bytes twice for whoever joins.
+        // That it was recorded at all stands beside its paths: a row that says nothing would count its bytes twice for whoever joins.
         let first = self.told_files.insert((file, TOLD));
         if (nothing_known && !first) || !self.told_files.insert((file, paths)) {
             return;
@@ -416,11 +416,11 @@ impl Recorder {
     /// counts. When this returns everything is written that could be, and small files are merged.
     ///
     /// # Errors
-    /// None at present: [`Outcome::not_written`] tells why something could not be written.
+    /// None at present: [`Outcome::not_written`] says why something could not be written.
     pub fn end(mut self, counted: Option<u64>) -> Result<Outcome, TraceError> {
         self.outcome.counted = counted;
         self.outcome.processes = self.processes.generations();
-        // The last row of `hosts` tells what was lost of all rows before it: so these are written first. Why something was lost is told below.
+        // The last row of `hosts` says what was lost of all rows before it: so these are written first. Why something was lost is recorded below.
         self.give();
         let _ = self.writing.drain();
         self.tell_unwritten();
@@ -457,12 +457,12 @@ impl Recorder {
         self.writing.call(work);
     }
 
-    /// Which process the command is.
+    /// Says which process is the traced command.
     pub fn command_is(&mut self, pid: u32) {
         self.outcome.command = Some(pid);
     }
 
-    /// What has arrived so far.
+    /// Counts of what has arrived so far.
     pub fn outcome(&self) -> Outcome {
         self.outcome.clone()
     }
@@ -477,7 +477,7 @@ impl Recorder {
         self.options.detail == Detail::Events
     }
 
-    /// Tells what could not be written. These rows wait for a disk with room like others.
+    /// Records what could not be written. These rows wait for a disk with room like others.
     fn tell_unwritten(&mut self) {
         let now = clock::boot_ns();
         let since = std::mem::replace(&mut self.unwritten_since, now);
@@ -485,7 +485,7 @@ impl Recorder {
             if Op::of(kind).is_some() {
                 self.outcome.received = self.outcome.received.saturating_sub(count);
             } else {
-                // They are told once: so they have to be told again.
+                // They are recorded once: so they have to be recorded again.
                 self.processes.finish();
                 self.told_files.clear();
             }

@@ -2,7 +2,7 @@
 //! tracer which has loaded them takes a few milliseconds.
 //!
 //! The tracer listens at a Unix socket. Who connects asks that what he starts from then on is
-//! traced; who that is the kernel tells (`SO_PEERCRED`, unix(7)), so nobody can ask for another.
+//! traced; who that is the kernel says (`SO_PEERCRED`, unix(7)), so nobody can ask for another.
 //! The answer is one line: `traced`, or `no: ` and why.
 
 use std::io::{self, Read, Write};
@@ -107,7 +107,7 @@ impl Asking {
         got == 0
     }
 
-    /// Says what became of it.
+    /// Answers the one who asked: traced, or why not.
     pub fn answer(self, done: Result<(), TraceError>) {
         match done {
             Ok(()) => answer(self.stream, TRACED),

@@ -124,7 +124,7 @@ pub fn as_without_us() {
 /// What asks a trace to stop, and what is to be passed on.
 #[derive(Debug, Clone)]
 pub struct Stop {
-    /// Signals that are told by [`Stop::tell`].
+    /// Signals that were given to [`Stop::tell`].
     told: Arc<Bits>,
     /// Whether those of the process count.
     listens: bool,
@@ -132,7 +132,7 @@ pub struct Stop {
     around: Option<Arc<Mutex<Around>>>,
     /// How long the trace lasts at most, from [`Stop::begin`] on.
     pub duration: Option<Duration>,
-    /// When the trace began.
+    /// When the trace began, as an `Instant` of this process.
     begun: OnceLock<Instant>,
 }
 
@@ -240,7 +240,7 @@ impl Stop {
             sent = around.sent_to_us_alone(sent);
             waits = around.waiting.iter().any(|(signal, _)| *signal == libc::SIGTSTP);
         }
-        // The command is told first.
+        // The command gets its signals first.
         self.rest(all | sent, waits);
         (1..=64).filter(move |signal| sent & bit(*signal) != 0)
     }

@@ -1,4 +1,4 @@
-//! Known file operations, told to the recorder as a backend that sees all would tell them: the
+//! Known file operations, given to the recorder as a backend that sees all would report them: the
 //! dataset must hold them unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]

@@ -1,6 +1,6 @@
 //! Transformations that come with flowmine, as files of the form that users write (`builtin/*.jx`).
 
-/// Name and text of each.
+/// Name and JX text of each transformation, sorted by name.
 pub const ALL: [(&str, &str); 9] = [
     ("apptainer", include_str!("builtin/apptainer.jx")),
     ("docker", include_str!("builtin/docker.jx")),

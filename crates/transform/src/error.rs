@@ -25,7 +25,7 @@ impl fmt::Display for Place {
 pub struct Fault {
     /// Where in the text it is.
     pub at: Place,
-    /// What, and what to do.
+    /// What is wrong, and what to do about it.
     pub message: String,
 }
 

@@ -77,7 +77,7 @@ fn makeflows_own_reader_says_the_same() {
         assert_eq!(ours.len(), theirs["rules"].as_array().unwrap().len(), "{text}");
         for (ours, rule) in ours.iter().zip(theirs["rules"].as_array().unwrap()) {
             assert_eq!(ours["command"], rule["command"], "{text}");
-            // It tells the two names of a renamed file the wrong way round.
+            // It gives the two names of a renamed file the wrong way round.
             let names = |list: &Value| -> Vec<BTreeSet<String>> {
                 let one = |file: &Value| match file.as_object() {
                     Some(names) => names.values().map(|name| name.as_str().unwrap().to_owned()).collect(),

@@ -29,7 +29,7 @@ pub struct KnownJob {
     pub job_id: i64,
     /// Submit time, UTC nanoseconds since 1970.
     pub submit_ns: Option<i64>,
-    /// When it was submitted or first seen.
+    /// When it was submitted or first seen, in nanoseconds since 1970.
     pub since_ns: i64,
     /// When the attempt started, UTC nanoseconds since 1970.
     pub start_ns: Option<i64>,
@@ -53,7 +53,7 @@ pub struct KnownJobs {
 }
 
 impl KnownJobs {
-    /// Takes an attempt, as Slurm tells of it. Those at the same job come in the order in which
+    /// Takes an attempt, as Slurm reports it. Those at the same job come in the order in which
     /// they were made.
     pub fn add(&mut self, mut job: KnownJob) {
         self.by_id.entry(job.job_id).or_default().push(self.all.len() as u32);
@@ -76,7 +76,7 @@ impl KnownJobs {
         host_list::expand(list, MOST_NODES).is_ok_and(|names| !names.iter().any(|name| short(name) == host))
     }
 
-    /// An attempt by its number.
+    /// The attempt with this number, a place in the list of all attempts.
     pub fn get(&self, at: u32) -> &KnownJob {
         &self.all[at as usize]
     }

@@ -1,6 +1,6 @@
 //! Runs of engines that start jobs as their own children.
 
-/// As in the column `engine`.
+/// Snakemake's name in the column `engine` of `task_runs`.
 pub(crate) const SNAKEMAKE: &str = "snakemake";
 
 /// Whether an engine may start its jobs as its own children, so that they are found below it.
@@ -11,7 +11,7 @@ pub fn starts_jobs(engine: &str) -> bool {
 /// A run whose engine was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// As in the column `run_name`.
+    /// Name of the run, as in the column `run_name` of `task_runs`.
     pub name: String,
     /// The directory in which the engine runs, as the host sees it.
     pub dir: String,

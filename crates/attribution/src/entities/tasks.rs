@@ -1,8 +1,8 @@
 //! Attempts at tasks of workflow engines, each once, and how they are found.
 //!
 //! In goes the table `task_runs`. A log that was imported again after it had grown, before earlier
-//! rows were replaced, tells of its tasks twice: rows of the same attempt that do not contradict
-//! each other are one, and the one that tells more of its end holds.
+//! rows were replaced, describes its tasks twice: rows of the same attempt that do not contradict
+//! each other are one, and the one that says more of its end holds.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// The same run of the same engine.
+    /// Whether both are of the same run of the same engine.
     pub fn same_run(&self, other: &Task) -> bool {
         (&self.engine, &self.run_id, &self.run_name) == (&other.engine, &other.run_id, &other.run_name)
     }
@@ -88,12 +88,12 @@ impl Task {
             && within(self.finished).is_none_or(|(at, slack)| ns <= at.saturating_add(slack))
     }
 
-    /// From start to end, as the engine tells.
+    /// From start to end, as the engine reports them.
     pub fn time(&self) -> Option<(i64, i64)> {
         Some((self.started?.0, self.finished?.0)).filter(|(started, finished)| started <= finished)
     }
 
-    /// Whether start and end are told more exactly than they are apart.
+    /// Whether start and end are known more exactly than they are apart.
     pub fn time_is_exact(&self) -> bool {
         let told = |moment: Option<Moment>| moment.and_then(|(at, precision)| Some((at, precision?)));
         let (Some((started, a)), Some((finished, b))) = (told(self.started), told(self.finished)) else { return false };
@@ -116,7 +116,7 @@ impl Task {
             || differ(&at(self.cached), &at(other.cached))
     }
 
-    /// How much it tells of its end.
+    /// How much it says of its end.
     fn told(&self) -> u8 {
         match &*self.status {
             "unknown" => 0,
@@ -133,7 +133,7 @@ impl AsRef<Task> for Task {
     }
 }
 
-/// What was told of tasks that have the same key: rows that do not contradict each other are one
+/// What is known of tasks that have the same key: rows that do not contradict each other are one
 /// attempt.
 #[derive(Debug)]
 pub(crate) struct SameKey<T>(Vec<T>);
@@ -145,7 +145,7 @@ impl<T> Default for SameKey<T> {
 }
 
 impl<T: AsRef<Task>> SameKey<T> {
-    /// Takes a row; of rows that do not contradict each other the one that tells more is kept.
+    /// Takes a row; of rows that do not contradict each other the one that says more is kept.
     pub(crate) fn push(&mut self, told: T) {
         match self.0.iter_mut().find(|known| !known.as_ref().contradicts(told.as_ref())) {
             Some(known) if told.as_ref().told() >= known.as_ref().told() => *known = told,
@@ -186,7 +186,7 @@ pub struct Tasks {
     by_task_id: FxHashMap<String, Vec<u32>>,
     by_command: FxHashMap<String, Vec<u32>>,
     by_layer: FxHashMap<String, Vec<u32>>,
-    /// By the run's name.
+    /// Tasks of runs that start them as their own children, by the name of the run.
     of_runs: FxHashMap<String, OfRun>,
 }
 

@@ -3,7 +3,7 @@
 /// How far a finding can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// A last resort: it looks like it.
+    /// A last resort: what was observed makes it likely.
     Guessed,
     /// It follows from what was observed.
     Derived,
@@ -22,7 +22,7 @@ impl Strength {
     }
 }
 
-/// What a process belongs to.
+/// What a rule says that a process belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// A task attempt, by its number in [`crate::entities::Tasks`].
@@ -48,18 +48,18 @@ pub struct JobClaim {
     pub step: Option<String>,
 }
 
-/// A claim, and who makes it.
+/// A claim with the rule that made it, its evidence and its strength.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What the process belongs to.
     pub claim: Claim,
     /// Name of the rule that made the claim.
     pub rule: &'static str,
-    /// How far to trust it.
+    /// How far the claim can be trusted.
     pub strength: Strength,
     /// What the rule saw, as text.
     pub evidence: String,
-    /// Since when; a child that was forked before does not inherit it. `i64::MIN` when it holds for
-    /// all of the process.
+    /// Since when, in nanoseconds since 1970; a child that was forked before does not inherit it.
+    /// `i64::MIN` when it holds for all of the process.
     pub from_ns: i64,
 }

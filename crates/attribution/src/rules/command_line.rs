@@ -13,7 +13,7 @@ use super::{engine, native_id};
 use crate::entities::{Entities, Task};
 
 const SLACK_NS: i64 = 1_000_000_000;
-/// Shorter commands are anybody's.
+/// A command with fewer bytes is no evidence: any process can have it.
 const SHORTEST: usize = 8;
 /// So many commands may stand before it.
 const BEFORE: usize = 8;

@@ -44,7 +44,7 @@ pub(super) fn container(path: &str) -> Option<&str> {
     })
 }
 
-/// The pod of a path.
+/// The uid of the Kubernetes pod in a cgroup's path, if there is one that no user can have made.
 pub(super) fn pod(path: &str) -> Option<String> {
     let of_user = path.split('/').any(slurm_cgroup::is_of_user);
     path.split('/').filter(|_| path.contains("kubepods") && !of_user).find_map(|step| {

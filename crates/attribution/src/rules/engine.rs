@@ -60,7 +60,7 @@ pub fn with_output<'e>(run: &Run, path: &str, entities: &'e Entities) -> &'e [u3
 }
 
 /// Whether a process may be a task: it began and ended while the task ran, and ended as the task
-/// did, as far as that is told.
+/// did, as far as that is known.
 pub fn ran_as(task: &Task, facts: &Facts, slack_ns: i64) -> bool {
     let covers = |ns: Option<i64>| ns.is_none_or(|ns| task.covers(ns, slack_ns));
     let ended_so = facts.exit_code.is_none_or(|code| match task.exit_code {

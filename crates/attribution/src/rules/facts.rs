@@ -41,7 +41,7 @@ pub struct Facts {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Program {
-    /// Since when; `None` when it was so from the beginning.
+    /// Since when, in nanoseconds since 1970; `None` when it was so from the beginning.
     pub exec_ns: Option<i64>,
     /// The program's command line, word by word.
     pub command_line: Option<Vec<String>>,
@@ -60,7 +60,7 @@ impl Program {
 }
 
 impl Facts {
-    /// The facts that a row of `processes` tells.
+    /// The facts that a row of `processes` gives.
     pub fn of(row: &Process<'_>) -> Self {
         let object = |text: &Option<Cow<'_, str>>| -> Vec<(String, String)> {
             let map = text.as_deref().and_then(|text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok());

@@ -8,7 +8,7 @@
 //! Rules do not know each other. [`decide`] chooses between what they find: the strongest holds; of
 //! equally strong ones that name tasks of different runs (an engine that runs in a task of another
 //! engine) the first in the order of [`ALL`]; equally strong ones that name different tasks of one
-//! run decide nothing. Whoever wins, what contradicts it is told.
+//! run decide nothing. Whoever wins, what contradicts it is reported.
 //!
 //! Before that what cannot be true is left out ([`plausible`]): much of what rules look at is in
 //! the hands of whoever starts a process.

@@ -1,7 +1,7 @@
 //! A monitor that `flowmine transform` put around a task: `flowmine trace --task ID` says that a
 //! process and all below it are the task ID (engine `flowmine`), and ID is the identifier of a
-//! layer of a transformed task, whose record says which attempt ran at that time. Both are told; no
-//! name, time or command has to be guessed.
+//! layer of a transformed task, whose record says which attempt ran at that time. Both are
+//! reported; no name, time or command has to be guessed.
 
 use super::claim::{Claim, Strength};
 use super::facts::Facts;

@@ -2,7 +2,7 @@
 //!
 //! Where an engine writes a number and not what it is (Makeflow), it is tried as both, a job and a
 //! process. Process numbers are used again: the process must have started while the task ran, on
-//! its host where that is told. A job, pod or container that several tasks ran in tells nothing.
+//! its host where that is known. A job, pod or container that several tasks ran in says nothing.
 
 use super::claim::{Claim, Strength};
 use super::facts::{Facts, Place};
@@ -49,7 +49,7 @@ impl Rule for NativeId {
             }
         }
         if let Some(pod) = &place.pod {
-            // Kubernetes tells the name that goes with the uid, and an engine mostly the name.
+            // Kubernetes gives the name that goes with the uid, and an engine mostly the name.
             let rows = tasks.with_native_id(pod);
             let named = rows.iter().flat_map(|at| tasks.with_native_id(&tasks.get(*at).name));
             let of_engines: Vec<u32> = rows.iter().chain(named).copied().filter(|at| tasks.get(*at).engine != "kubernetes").collect();

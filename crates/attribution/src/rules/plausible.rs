@@ -2,8 +2,8 @@
 //!
 //! In goes what a rule found of a process; out comes why it cannot be so. Whoever starts a process
 //! chooses its environment, its command line and the names of its files; only control groups that
-//! root made (`slurm_cgroup`) and numbers that an engine tells are not in his hands. So a claim of
-//! those other rules has to fit the job's user, and every claim the nodes on which the job ran,
+//! root made (`slurm_cgroup`) and numbers that an engine reports are not in his hands. So a claim
+//! of those other rules has to fit the job's user, and every claim the nodes on which the job ran,
 //! where Slurm calls that host a node. What is not known contradicts nothing.
 
 use super::claim::{Claim, Finding};

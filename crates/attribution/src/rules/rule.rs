@@ -1,4 +1,4 @@
-//! What a rule is.
+//! What a rule of attribution is: the trait, and what it is given.
 
 use super::claim::{Claim, Strength};
 use super::facts::{Facts, Place, Program, Script};
@@ -15,7 +15,7 @@ pub trait Rule: Sync {
     fn strength(&self) -> Strength;
     /// What follows from a program that a process was.
     fn of_program(&self, _program: &Program, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
-    /// What follows from a process.
+    /// What follows from what was observed of a process.
     fn of_process(&self, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
     /// What follows from a script that it opened.
     fn of_script(&self, _script: &Script, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}

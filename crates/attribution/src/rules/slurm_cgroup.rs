@@ -26,7 +26,7 @@ impl Rule for SlurmCgroup {
     }
 
     fn of_process(&self, facts: &Facts, _: &Entities, say: &mut AddClaim<'_>) {
-        // The path that tells most: some hierarchies know the job only.
+        // The path that says most: some hierarchies know the job only.
         let told = facts.cgroups().filter_map(|path| Some((read(path)?, path)));
         if let Some((job, path)) = told.max_by_key(|(job, path)| (job.step.is_some(), std::cmp::Reverse(*path))) {
             say(Claim::Job(job), format!("control group {path}"));

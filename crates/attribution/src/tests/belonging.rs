@@ -329,13 +329,13 @@ fn a_pod_is_the_task_that_its_engine_names_or_kubernetes_labels() {
         let process = P("n1", 10 + n as i32, 2);
         world.process(process, 9, |row| row.cgroup_path = Some(format!("/kubepods/besteffort/pod{uid}/{ID_A}").into()));
         world.writes(process, 3000, F(1, n as i64), 0, 10i64.pow(n as u32));
-        // What Kubernetes itself tells of each.
+        // What Kubernetes itself says of each.
         world.task("kubernetes", uid, (1, 9), |row| {
             (row.native_id, row.native_kind) = (Some(uid.into()), Some("pod".into()));
             row.name = format!("nf-{n}").into();
         });
     }
-    // Nextflow knows the first by its name; the second nobody else tells of.
+    // Nextflow knows the first by its name; the second nobody else describes.
     world.task("nextflow", "7", (1, 9), |row| (row.native_id, row.native_kind) = (Some("nf-0".into()), Some("pod".into())));
     let told = world.correlated();
     let mut tasks: Vec<_> = told

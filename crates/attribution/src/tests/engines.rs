@@ -149,7 +149,7 @@ fn a_guess_that_fits_several_tasks_is_a_contradiction() {
     );
 }
 
-/// A script, Python code, a helper of Snakemake: what they make tells which job they are, also of a
+/// A script, Python code, a helper of Snakemake: what they make shows which job they are, also of a
 /// process that ended long before.
 #[test]
 fn a_child_of_an_engine_is_the_job_whose_output_it_makes() {
@@ -288,7 +288,7 @@ fn a_monitor_says_whose_layer_it_runs() {
     assert_eq!(told.bytes(), ["0123456789abcdef: 0 10", "0123456789abcdef: 0 320"]);
 }
 
-/// A layer's script on a shell's command line, and the process that the record tells.
+/// A layer's script on a shell's command line, and the process that the record names.
 #[test]
 fn layers_of_a_wrapped_task_are_found() {
     let mut world = World::default();

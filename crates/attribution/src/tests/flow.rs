@@ -80,7 +80,7 @@ fn tasks_that_talk_in_both_directions_are_joined_by_different_phases() {
 
 #[test]
 fn an_inode_number_that_is_used_again_is_another_file() {
-    // Where the file system tells the generation, and where it does not.
+    // Where the file system gives the generation, and where it does not.
     for told in [true, false] {
         let mut world = world();
         let mut step =
@@ -165,7 +165,7 @@ fn sums_are_put_in_order() {
     let mut world = world();
     world.opens(A, 1000, F(1, 5), "/d/f", 0o1101);
     world.opens(B, 3000, F(1, 5), "/d/f", 0);
-    // The reader's sum is told before the writer's.
+    // The reader's sum is reported before the writer's.
     for (process, first, read, written) in [(B, 3, 70, 0), (A, 1, 0, 70)] {
         world.totals.push(IoTotal {
             host: "n1".into(),

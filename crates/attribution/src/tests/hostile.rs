@@ -393,7 +393,7 @@ fn a_file_that_many_processes_read_one_after_the_other() {
     }
     assert_eq!(flows, BTreeMap::from([((1, 10, 6), 600), ((2, 10, 3), 600)]));
 }
-/// Sums told to end at the last time that there is are taken in too, all of them.
+/// Sums said to end at the last time that there is are added up too, all of them.
 #[test]
 fn sums_at_the_end_of_time() {
     let total = |pid, bytes| IoTotal {

@@ -23,7 +23,7 @@ use crate::entities::{Entities, KnownJob, KnownJobs};
 const T0: i64 = 1_795_000_000_000_000_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// What was traced and told.
+/// The rows of a dataset to be attributed: traces, task runs and jobs.
 #[derive(Default)]
 struct World {
     events: Vec<IoEvent<'static>>,
@@ -178,7 +178,7 @@ impl World {
     }
 }
 
-/// What came out.
+/// The rows that attribution derived from a [`World`].
 #[derive(Debug, PartialEq)]
 struct Derived {
     io: Vec<TaskIo<'static>>,

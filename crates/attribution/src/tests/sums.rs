@@ -13,7 +13,7 @@ fn by_result_and_not_by_what_was_asked_for() {
         (row.started_ns, row.started_precision_ns) = (Some(T0 + SECOND), Some(0));
     });
     world.opens(A, 2000, F(1, 5), "/d/f", 0o2);
-    // A file of 150 bytes, asked for 4096 at a time: the second read tells its end.
+    // A file of 150 bytes, asked for 4096 at a time: the second read shows its end.
     for (ms, offset, bytes) in [(3000, 0, 150), (4000, 150, 0), (5000, 0, 150), (6000, 20, 10)] {
         world.event(A, ms, "read", F(1, 5), |row| (row.offset, row.size, row.result) = (Some(offset), Some(4096), Some(bytes)));
     }

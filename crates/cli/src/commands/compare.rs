@@ -50,7 +50,7 @@ fn second(args: &Discover) -> anyhow::Result<Discover> {
     Ok(second)
 }
 
-/// What one of the two is called.
+/// Name of one of the two logs: its source, and what was chosen of it.
 fn name(args: &Discover) -> String {
     let source = args.source.dataset.iter().chain(&args.source.log).map(|path| path.display().to_string());
     let mut parts: Vec<String> = source.collect();

@@ -1,4 +1,4 @@
-//! `flowmine correlate`.
+//! `flowmine correlate`: writes the derived tables of a dataset.
 
 use std::io::{self, Write};
 

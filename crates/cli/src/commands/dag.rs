@@ -2,7 +2,7 @@
 //!
 //! Of one run in which data flow was traced it is the graph of tasks and files; where nothing was
 //! traced, and of several runs together, the graph of logical tasks as engines declare it; where
-//! neither an engine nor Slurm tells of anything, that of processes.
+//! neither an engine nor Slurm reports anything, that of processes.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use crate::messages;
 use crate::progress::Stage;
 
 flowmine_schema::columns! {
-    /// The jobs of a case.
+    /// The jobs of a case, as rows of `cases`.
     struct JobOfCase of Case { case_id, job }
 }
 
@@ -90,7 +90,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
     }))
 }
 
-/// What a graph is made of.
+/// Which dependency graph is drawn: that of one run, or of all that engines declare.
 enum Chosen {
     Run(Box<RunGraph>),
     /// What engines declare, of all runs.

@@ -1,4 +1,4 @@
-//! `flowmine discover`.
+//! `flowmine discover`: computes a model of a log and writes it.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `flowmine export`.
+//! `flowmine export`: writes an event log or the I/O of a dataset.
 
 use std::path::Path;
 

@@ -34,7 +34,7 @@ pub fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -
     }))
 }
 
-/// What was traced, if anything was.
+/// The traced processes with their phases of reads and writes; nothing without a trace.
 fn traced(args: &Discover) -> anyhow::Result<Option<(Processes, Vec<Vec<IoPhase>>)>> {
     let Some(dir) = &args.source.dataset else { return Ok(None) };
     let dataset = Dataset::open(dir)?;

@@ -1,4 +1,4 @@
-//! `flowmine import`.
+//! `flowmine import`: imports files of Slurm, of workflow engines and of event logs into a dataset.
 
 use anyhow::Context;
 use flowmine_extract_slurm::import;

@@ -69,7 +69,7 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// All names of a filter.
+    /// All accounts and users that a filter names, as names that no job has had.
     pub fn new(filter: &Filter) -> Self {
         let all = |names: &[String]| names.iter().cloned().map(Some).collect();
         Self { accounts: all(&filter.accounts), users: all(&filter.users) }
@@ -112,7 +112,7 @@ pub fn filter_words(args: &FilterArgs) -> Vec<String> {
     words
 }
 
-/// The notion of that name.
+/// The case notion of jobs with this name; else an error that lists all notions.
 pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
     cases::find(name).ok_or_else(|| {
         let of_jobs = cases::ALL.iter().map(|notion| (notion.name(), notion.description()));
@@ -122,9 +122,9 @@ pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
     })
 }
 
-/// What some notions need to know of jobs beyond what Slurm tells: nothing is read where none does.
-/// Where it cannot be known that is an error, since the cases would be those of another notion;
-/// where there is nothing to know it is said.
+/// What some notions need to know of jobs beyond what Slurm reports: nothing is read where none
+/// does. Where it cannot be known that is an error, since the cases would be those of another
+/// notion; where there is nothing to know it is said.
 pub fn exchanges(dataset: &Dataset, parts: &Parts<'_>, rules: &RowRules, notions: &[&'static dyn CaseNotion]) -> anyhow::Result<Exchanges> {
     let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else { return Ok(Exchanges::default()) };
     has_data_flow(dataset, *notion)?;
@@ -152,7 +152,7 @@ pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> anyhow::Resu
     Ok(())
 }
 
-/// Says that a notion tells nothing that the first one does not.
+/// Says that a notion shows nothing that the first one does not.
 pub fn without_exchange(notion: &dyn CaseNotion) {
     messages::warning(&format!(
         "{}: no job is known to have read what another wrote, so that the cases are those of the notion {}",

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::output;
 
 const NOTE: &str = ".flowmine-run.json";
-/// A larger note is not ours.
+/// The most bytes of a note that are read: a larger file was not written by flowmine.
 const LARGEST: u64 = 256 << 20;
 
 /// What results are made of: the version, the options in words, and the files of the raw tables
@@ -55,7 +55,7 @@ fn stamp(metadata: &fs::Metadata) -> Value {
     json!([metadata.len(), metadata.mtime(), metadata.mtime_nsec()])
 }
 
-/// What the last run told on standard output, and whether something was lost, when its results are
+/// What the last run wrote to standard output, and whether something was lost, when its results are
 /// those that would be made now.
 pub fn current(out: &Path, of: &Value) -> Option<(String, bool)> {
     let note: Value = serde_json::from_slice(&read_whole(fs::File::open(out.join(NOTE)).ok()?, LARGEST).ok()?).ok()?;

@@ -71,7 +71,7 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
     Ok(Loaded { log, lossy: loaded.lossy })
 }
 
-/// The case that a run is.
+/// The id of the case that a run is, under the case notion of runs.
 fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
     let Some(dir) = args.source.only_dataset() else {
         anyhow::bail!("--run chooses a run of a workflow engine in a dataset; a case of a log file is chosen with --case")
@@ -81,9 +81,9 @@ fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
     Ok(format!("{}:{name}", TaskNotion::Run.name()))
 }
 
-/// The attribute that tells on which nodes a job ran.
+/// The attribute that says on which nodes a job ran.
 pub const NODES: &str = "node_list";
-/// The attribute that tells which job it is.
+/// The attribute that says which job it is.
 pub const JOB: &str = "job";
 
 /// The attributes by which is filtered, and those that a picture shows.
@@ -358,7 +358,7 @@ fn is_regular(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|data| data.is_file())
 }
 
-/// A table as a log.
+/// Loads a table of instances or events (CSV, Parquet) as an activity log.
 fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> anyhow::Result<Loaded> {
     let typed = &args.columns;
     // No such column: each row is then an event by itself.
@@ -409,7 +409,7 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
     Ok(Loaded { log, lossy })
 }
 
-/// Standard input as a file: formats are told by their content, and some are read twice.
+/// Standard input as a file: formats are found by their content, and some are read twice.
 fn spool() -> anyhow::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::NamedTempFile::new().context("a temporary file for standard input")?;
     let mut buffer = vec![0; 1 << 16];

@@ -1,4 +1,4 @@
-//! `flowmine observe`.
+//! `flowmine observe`: polls a Slurm cluster, once or until it is stopped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! `flowmine predict`.
+//! `flowmine predict`: how long a model takes, or one fitted to traced runs.
 
 use std::io::Read;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::outcome::Outcome;
 use crate::progress::Stage;
 use crate::{messages, output};
 
-/// A longer model is refused.
+/// The most bytes of a model's file: a larger one is refused.
 const MAX_BYTES: u64 = 512 << 20;
 
 /// Predicts what a model says, or one fitted to datasets.
@@ -95,7 +95,7 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// What was asked for has to be told somewhere.
+/// What was asked for has to be shown somewhere.
 fn refuse_what_is_not_told(args: &Predict, format: PredictFormat) -> anyhow::Result<()> {
     let told = matches!(format, PredictFormat::Text | PredictFormat::Json);
     anyhow::ensure!(!args.details || format != PredictFormat::Text, "--details are written as svg, csv or json");

@@ -1,4 +1,4 @@
-//! `flowmine prune`.
+//! `flowmine prune`: removes old rows from a dataset.
 
 use std::time::{Duration, Instant};
 

@@ -72,7 +72,7 @@ impl Written<'_> {
         Ok(())
     }
 
-    /// Who waits for whom, where engines tell it.
+    /// Who waits for whom, where engines report it.
     fn dependencies(&mut self, found: &Dag) -> anyhow::Result<()> {
         if found.edges.is_empty() {
             return Ok(());
@@ -133,7 +133,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let mut written = Written { out: &args.out, formats: &args.formats, files: Vec::new(), counts: Counts::default() };
     let stage = Stage::new("making logs");
     let with_objects = args.formats.iter().any(|format| format.has_objects());
-    // Only what was traced tells who gave data to whom.
+    // Only what was traced shows who gave data to whom.
     let exchanges = if has_jobs && has_more { Exchanges::read(&dataset, &rules, &parts)? } else { Exchanges::default() };
     let telling = cases::telling(&exchanges);
     let notions = if has_jobs { &telling[..] } else { &[] };

@@ -22,7 +22,7 @@ use crate::args::{FilterArgs, SourceArgs, TimestampArg};
 use crate::messages;
 use crate::progress::Stage;
 
-/// Where a log comes from.
+/// Where a log comes from: a dataset's jobs or tasks, or a log of another program.
 pub enum Source {
     /// The jobs or tasks of a dataset.
     Jobs(Dataset),
@@ -97,11 +97,11 @@ pub fn has_losses(findings: &[Finding]) -> bool {
 
 /// What a case is: of jobs, of tasks, or of the objects of a type.
 pub enum Notion {
-    /// A case notion of jobs.
+    /// A case notion of jobs, as `flowmine-correlate` has them.
     Jobs(&'static dyn CaseNotion),
-    /// A case notion of tasks.
+    /// A case notion of tasks, as `flowmine-logs` has them.
     Tasks(TaskNotion),
-    /// The objects of a type.
+    /// The objects of this type are the cases.
     Objects(String),
 }
 
@@ -125,7 +125,7 @@ pub fn notion(name: Option<&str>, dataset: &Dataset) -> anyhow::Result<Notion> {
     Ok(Notion::Jobs(super::jobs::notion(name)?))
 }
 
-/// What is made of jobs.
+/// Which logs are made of jobs, and of which of their events.
 pub struct Selection<'a> {
     /// What is in an object-centric log, if there is to be one.
     pub objects: Option<task_log::objects::ObjectSelection>,
@@ -133,11 +133,11 @@ pub struct Selection<'a> {
     pub notions: &'a [&'static dyn CaseNotion],
     /// Which part of the cases is read, where each case lies within one: of other notions all are.
     pub part: Option<Share>,
-    /// Which events are in the logs.
+    /// Options that choose which events are in the logs.
     pub filter: &'a FilterArgs,
     /// Which of the possible moments of an event counts.
     pub timestamp: Timestamp,
-    /// What is done to rows before.
+    /// Rules that are applied to each row first: pseudonyms, columns left out.
     pub rules: &'a RowRules,
 }
 
@@ -251,7 +251,7 @@ pub fn as_objects(file: LogFile, name: Option<&str>, untimed: Untimed) -> anyhow
     })
 }
 
-/// A log file as cases.
+/// A log file as a log of cases; of an object-centric one the objects of a type are the cases.
 pub fn as_cases(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn CaseLog>> {
     match (file.content, name) {
         (Content::Traces(log), None) => Ok(log),

@@ -13,7 +13,7 @@ use crate::progress::Stage;
 /// How many files with warnings or errors are shown.
 const SHOWN: usize = 10;
 
-/// Imports what an engine tells.
+/// Imports what an engine recorded.
 pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome> {
     let fetched = tempfile::tempdir().context("a temporary directory")?;
     let mut paths = Vec::new();

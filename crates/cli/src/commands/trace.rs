@@ -1,4 +1,4 @@
-//! `flowmine trace`.
+//! `flowmine trace`: traces the I/O of a command, or of a host until a signal.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! `flowmine transform`.
+//! `flowmine transform`: applies layers of the workflow algebra to a workflow.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ use crate::{messages, output};
 /// Larger workflows and layers are refused.
 const FILE_BYTES: u64 = 64 << 20;
 
-/// Reads, applies, and writes or tells what comes out.
+/// Reads, applies, and writes or shows what comes out.
 pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     let name = args.workflow.display().to_string();
     let beside = args.workflow.parent().unwrap_or(Path::new("")).to_owned();

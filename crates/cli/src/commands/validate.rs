@@ -1,4 +1,4 @@
-//! `flowmine validate`.
+//! `flowmine validate`: checks event logs against their standards.
 
 use flowmine_eventlog::read::{Format, Severity};
 use flowmine_eventlog::validate;

@@ -3,7 +3,7 @@
 use crate::exchanges::{self, Exchanges};
 use crate::jobs::Jobs;
 
-/// Jobs, and what is known of them beyond what Slurm tells. Notions that look at more than this
+/// Jobs, and what is known of them beyond what Slurm reports. Notions that look at more than this
 /// have it added here.
 #[derive(Debug, Clone, Copy)]
 pub struct Entities<'a> {

@@ -1,6 +1,6 @@
 //! Case notions: which attempts belong together.
 //!
-//! In go entities ([`Entities`]: jobs, and what is known of them beyond what Slurm tells); out
+//! In go entities ([`Entities`]: jobs, and what is known of them beyond what Slurm reports); out
 //! comes, for a notion, one case for each attempt. A new notion is a new file with an
 //! implementation of [`CaseNotion`] and one line in [`ALL`].
 //!
@@ -25,7 +25,7 @@ use crate::exchanges::Exchanges;
 /// All case notions of jobs.
 pub static ALL: &[&dyn CaseNotion] = &[&Dependency, &AccountGroup, &DataFlow];
 
-/// The notion of that name.
+/// The case notion of jobs with this name.
 pub fn find(name: &str) -> Option<&'static dyn CaseNotion> {
     ALL.iter().copied().find(|notion| notion.name() == name)
 }

@@ -24,14 +24,14 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// The columns of `links` that tell which job a task, pod or container belongs to.
+    /// The columns of `links` that say which job a task, pod or container belongs to.
     struct BelongingRow of Link { source_type, source_scope, source, target_type, target_scope, target, target_ns, relation }
 }
 
 /// Who did something to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Owner {
-    /// Nobody who can be a job.
+    /// Nobody who can be a job: the row names no task, job, pod or container.
     Nobody,
     /// A job, by its number.
     Job(u32),
@@ -71,7 +71,7 @@ struct Names {
 }
 
 impl Names {
-    /// Who that is, as in `links`.
+    /// The owner of this type, scope and id, as in the table `links`.
     fn owner(&mut self, kind: &str, scope: &str, id: &str) -> Owner {
         match kind {
             "job" if !scope.is_empty() => Owner::Job(self.job(scope, id)),

@@ -261,7 +261,7 @@ fn a_singletons_target_that_was_renamed_stays_with_it() {
     rows.depends("2", 20, "singleton", 21);
     rows.change("1", 10, "changed", "name", 25, 30).name = Some("other".into());
     assert_eq!(pairs(&dependency_cases(&rows)), [("1#1", "1"), ("2#1", "1"), ("3#1", "3")]);
-    // Renamed in the interval in which it was submitted again or its state changed, seen by an observer that tells nothing of it.
+    // Renamed in the interval in which it was submitted again or its state changed, seen by an observer that reports nothing of it.
     let mut rows = running(&["1", "2", "3"]);
     rows.depends("2", 20, "singleton", 21);
     rows.state("1", 10, "COMPLETING", 25, 30).name = Some("other".into());

@@ -74,7 +74,7 @@ fn the_end_is_when_completing_began() {
     assert_eq!(jobs.attempts.iter().map(|a| a.ended_ns.get()).collect::<Vec<_>>(), [Some(s(120)), Some(s(120))]);
     let end = &jobs.events[3];
     assert_eq!((end.not_before_ns.get(), end.observed_at_ns), (Some(s(110)), s(230)));
-    // Accounting tells the same.
+    // Accounting reports the same.
     rows.accounting("7", 100, "COMPLETED", Some(105), Some(120), 300);
     assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@100", "RUNNING@105", "COMPLETING@120", "COMPLETED@120"]);
 }
@@ -310,7 +310,7 @@ fn when_a_job_became_eligible() {
     let mut rows = Rows::default();
     rows.new_job("7", 100, "PENDING", 110);
     rows.accounting("7", 100, "COMPLETED", Some(150), Some(160), 200).eligible_ns = Some(s(140));
-    // At once: nothing more to tell than the submission.
+    // At once: nothing more to report than the submission.
     rows.new_job("8", 100, "PENDING", 110);
     rows.accounting("8", 100, "COMPLETED", Some(150), Some(160), 200).eligible_ns = Some(s(100));
     // Still to come.

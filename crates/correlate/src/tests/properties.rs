@@ -88,7 +88,7 @@ pub fn together<'a>(lives: impl Iterator<Item = &'a Life>) -> Rows {
     all
 }
 
-/// Rows of different jobs dealt into each other, those of one job in order.
+/// Rows of different jobs mixed, those of one job in order.
 pub fn interleaved(lives: &[Life]) -> Rows {
     let mut all = Rows::default();
     let mut queues: Vec<_> = lives.iter().rev().map(|l| l.rows()).map(|r| (r.states.into_iter(), r.dependencies.into_iter())).collect();

@@ -75,14 +75,14 @@ impl Rows {
         self.states.last_mut().unwrap()
     }
 
-    /// First seen.
+    /// A row of a job that a poll saw for the first time, with its submit time.
     pub fn new_job(&mut self, job: &str, submit: i64, state: &'static str, at: i64) -> &mut JobState<'static> {
         let row = self.row(job, Some(submit), change::NEW, Some(state), at);
         row.not_before_ns = Some(s(submit));
         row
     }
 
-    /// First seen by a source that tells no submit time.
+    /// First seen by a source that has no submit time.
     pub fn new_without_submit(&mut self, job: &str, state: &'static str, at: i64) -> &mut JobState<'static> {
         self.row(job, None, change::NEW, Some(state), at)
     }

@@ -28,7 +28,7 @@ fn first_of(year: i128, month: i128) -> i128 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * from_march + 2) / 5 - 719_468
 }
 
-/// `2026-11-22`.
+/// The day in UTC, such as `2026-11-22`, of nanoseconds since 1970.
 fn day_words(ns: i128) -> String {
     let (year, month, day) = date(ns.div_euclid(DAY));
     format!("{year:04}-{month:02}-{day:02}")

@@ -57,7 +57,7 @@ impl<W: Write> Csv<W> {
         self
     }
 
-    /// A field with a count.
+    /// Adds a field with a number of things.
     pub fn count(&mut self, count: u64) -> &mut Self {
         self.number(Some(count))
     }

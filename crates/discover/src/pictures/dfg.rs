@@ -79,7 +79,7 @@ impl Statistic {
     }
 }
 
-/// What boxes and lines show.
+/// Which numbers the boxes and lines of the graph show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Show {
     /// How often, how long, how many bytes; lines are as wide as frequent and coloured by time.
@@ -124,7 +124,7 @@ impl Default for Options {
     }
 }
 
-/// The chosen part of a graph.
+/// The activities and edges that are drawn, and which of them are marked.
 struct Chosen {
     activities: Vec<usize>,
     edges: Vec<usize>,
@@ -244,7 +244,7 @@ pub(crate) fn bytes(number: i128) -> String {
     bytes_words(whole(number))
 }
 
-/// Who counted, in words.
+/// Who counted the bytes, in words.
 fn origin(from: BytesFrom) -> &'static str {
     match from {
         BytesFrom::Nobody => "nobody",
@@ -593,7 +593,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// By what a box is coloured.
+/// The number by which a box is coloured: how often, nanoseconds or bytes.
 fn box_value(activity: &Activity, options: &Options) -> u64 {
     let sum = |stats: Option<Stats>| stats.map_or(0, |stats| u64::try_from(stats.sum).unwrap_or(0));
     match options.show {
@@ -915,7 +915,7 @@ pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// The columns of the table.
+/// Names of the columns of the CSV table, in their order.
 const COLUMNS: [&str; 30] = [
     "kind",
     "from",

@@ -206,7 +206,7 @@ struct Lanes {
     /// How many lanes each row has.
     rows: Vec<u16>,
     most: u16,
-    /// How far lanes are apart.
+    /// From one lane of a row to the next, in pixels.
     apart: f64,
 }
 
@@ -255,7 +255,7 @@ impl Lanes {
     }
 }
 
-/// Which activities have which colour.
+/// The colours of the most frequent activities.
 struct Colours {
     /// By activity: its place among the most frequent, or `most`.
     of: Vec<u8>,

@@ -245,7 +245,7 @@ fn put_processes<W: Write>(trace: &mut Trace<W>, (processes, phases): Traced<'_>
             .map(|(at, row)| {
                 let from = row.started_ns.unwrap_or(begin).max(begin);
                 let of = &phases[at as usize];
-                // A last write can be told a moment after the end.
+                // A last write can be reported a moment after the end.
                 let to = row.ended_ns.unwrap_or(last).max(from).max(of.iter().map(|phase| phase.to_ns).max().unwrap_or(from));
                 (from.min(of.iter().map(|phase| phase.from_ns).min().unwrap_or(from)), to, at)
             })

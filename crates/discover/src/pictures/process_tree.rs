@@ -104,7 +104,7 @@ fn shown(found: &ProcessTree) -> (Vec<usize>, usize) {
     (all, hidden)
 }
 
-/// For a terminal: a line for each node.
+/// The tree as text for a terminal: a line for each node.
 pub fn text(found: &ProcessTree) -> String {
     let mut out = super::text_head(facts(found));
     if found.nodes.is_empty() {

@@ -35,7 +35,7 @@ pub enum Table {
     Files,
     /// Processes with what each did to files: opens, calls, bytes, time.
     Processes,
-    /// Which group used which file.
+    /// What each group did to each file.
     Uses,
     /// Bytes over time, of each group.
     OverTime,

@@ -15,7 +15,7 @@ use crate::spec::{SpecTask, Workflow};
 /// Why a workflow cannot be written in a language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LanguageError {
-    /// A task without an output.
+    /// A task has no output by which the language could ask for it.
     #[error("{language} runs a task for its outputs, and none is known of {task:?}: write it for Slurm")]
     NoOutput {
         /// Name of the language.

@@ -100,7 +100,7 @@ impl<'r> Elements<'r> {
         Self { reader: Reader::from_reader(input), limits: *limits, open: 0, root_prefix: None, root_done: false, empty: false }
     }
 
-    /// Where what came last begins.
+    /// The place in the file where what came last begins.
     pub(crate) fn place(&mut self) -> Position {
         self.reader.get_mut().token()
     }
@@ -171,7 +171,7 @@ impl<'r> Elements<'r> {
         })
     }
 
-    /// What lies ready of the file and can be dealt with without the parser, where so many levels
+    /// What lies ready of the file and can be read without the parser, where so many levels
     /// more can be opened and the names of elements have no prefix. What is taken of it has to be
     /// whole elements.
     pub(crate) fn ready(&mut self, levels: usize) -> Option<&[u8]> {

@@ -5,7 +5,7 @@ use crate::read::input::Position;
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Allowed, and worth knowing.
+    /// Allowed by the standard, and worth knowing.
     Note,
     /// Read otherwise than written, or against the standard in a way that readers forgive.
     Warning,

@@ -29,7 +29,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The first of a text.
+    /// The place where a text begins: line 1, column 1.
     pub const START: Self = Self { line: 1, column: 1 };
 
     /// The place behind `text` that begins here.
@@ -223,7 +223,7 @@ impl<'r> Input<'r> {
         self.base + self.start as u64
     }
 
-    /// Says that what was consumed so far is dealt with, so that a token begins here.
+    /// Says that what was consumed so far is done with, so that a token begins here.
     pub fn token_done(&mut self) {
         (self.token, self.token_at) = (None, self.start);
         self.token_offset = self.offset();

@@ -44,7 +44,7 @@ pub enum Format {
     OcelSqlite,
 }
 
-/// Reads a log file, whatever its format and name: it is told by its content.
+/// Reads a log file, whatever its format and name: they are found by its content.
 ///
 /// # Errors
 /// When it is no log or nothing more of it can be used; what the sink says; errors of the operating
@@ -64,7 +64,7 @@ pub fn read_file(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<Fo
     Ok(format)
 }
 
-/// Tells the format of a log file by its content.
+/// Finds the format of a log file by its content.
 ///
 /// # Errors
 /// When it is none that can be read; errors of the operating system.
@@ -73,7 +73,7 @@ pub fn detect(path: &Path) -> Result<Format, LogError> {
 }
 
 /// The same; the inner error is why it is no log. The outer is an error of the operating system, or
-/// [`LogError::Refused`] when what could tell cannot be read.
+/// [`LogError::Refused`] when what could show it cannot be read.
 pub(crate) fn told(path: &Path) -> Result<Result<Format, String>, LogError> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
@@ -87,7 +87,7 @@ pub(crate) fn told(path: &Path) -> Result<Result<Format, String>, LogError> {
     told_text(file)
 }
 
-/// Tells the format of a log that is text, plain or gz.
+/// Finds the format of a log that is text, plain or gz.
 ///
 /// # Errors
 /// As [`detect`].

@@ -95,7 +95,7 @@ struct Reader<'s> {
     /// types.
     told: bool,
     only_types: bool,
-    /// Which sections there were.
+    /// Which of the four sections of the file were there, in the order of `SECTIONS`.
     seen: [bool; 4],
     /// The types that the values of a file of OCEL 1.0 have; none in OCEL 2.0.
     inferred: Option<Inferred>,

@@ -97,7 +97,7 @@ struct FlatValue {
     name: Range<usize>,
     text: Range<usize>,
     since_ns: Option<i64>,
-    /// In OCEL 1.0, what its element says.
+    /// The type that the value's element names in OCEL 1.0; `None` in OCEL 2.0.
     of: Option<ValueType>,
     place: Position,
 }
@@ -129,7 +129,7 @@ struct Reader<'s> {
     relations: Vec<(Range<usize>, Range<usize>)>,
     /// Where the record that is being read begins.
     owner: Position,
-    /// None in OCEL 2.0.
+    /// What is known of a file of OCEL 1.0; `None` for OCEL 2.0.
     first: Option<First>,
 }
 

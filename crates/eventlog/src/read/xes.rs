@@ -87,7 +87,7 @@ enum Open {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trace {
     None,
-    /// Its attributes are being read.
+    /// The attributes of the trace are being read.
     Head,
     Events,
     /// Events outside of traces.
@@ -108,7 +108,7 @@ struct Reader<'s> {
     /// The attributes of what is being read, their text in one piece.
     flat: Vec<Flat>,
     text: String,
-    /// Where what they belong to begins.
+    /// Where the element begins to which the attributes belong.
     owner: Position,
 }
 

@@ -95,7 +95,7 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         self.required_by(&rules::MISSING, name)
     }
 
-    /// The same for a rule of its own.
+    /// As [`Self::required`], with a rule of its own for what is missing.
     pub(super) fn required_by(&mut self, rule: &'static rules::Rule, name: &str) -> Option<Placed> {
         let found = self.optional(name);
         if found.is_none() {

@@ -430,7 +430,7 @@ mod tests {
     }
 
     proptest! {
-        /// serde_json says the same.
+        /// What is JSON to us is JSON to serde_json, and what is not is not.
         #[test]
         fn it_is_json_when_serde_says_so(text in r#"([\[\]{},: ]|"a"|"\\u?[0-9a-f]{0,4}"|-?[0-9]{0,2}(\.[0-9]?)?(e[+-]?[0-9]?)?|true|null|fals){0,12}"#) {
             let theirs = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();

@@ -10,7 +10,7 @@ pub(super) enum Form {
     Allowed,
     /// Against XML Schema, and most readers understand it: `True`, `nan`.
     Readable,
-    /// Not of the type.
+    /// Not a value of the type, and no reader can be expected to take it.
     Bad,
 }
 
@@ -23,7 +23,7 @@ fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// xs:long.
+/// Form of a text as an `xs:long` of XML Schema.
 pub(super) fn integer(text: &str) -> Form {
     // Rust's own form is the same: a sign, digits, 64 bits.
     if trim(text).parse::<i64>().is_ok() { Form::Good } else { Form::Bad }

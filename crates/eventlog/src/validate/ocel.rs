@@ -127,7 +127,7 @@ struct SideState {
 /// What a walk through a file is for.
 #[derive(Debug)]
 pub(super) enum Purpose {
-    /// To check the file.
+    /// To check the file against the standard.
     Check,
     /// To know the types that stand behind the records.
     Types,

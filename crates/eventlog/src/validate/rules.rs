@@ -11,7 +11,7 @@ pub const SHOWN: u64 = 100;
 pub struct Rule {
     /// The word by which findings name it.
     pub word: &'static str,
-    /// How bad it is to break it.
+    /// How bad it is to break the rule.
     pub severity: Severity,
     /// What the schema or the standard says.
     pub says: &'static str,

@@ -87,12 +87,12 @@ struct Walk<'r, 'a, 'f> {
     counts: &'a mut [u64; 2],
     /// Prefixes of the extensions that the file declares.
     extensions: HashSet<String>,
-    /// Of traces and of events.
+    /// Keys and types of the global attributes: of traces, and of events.
     globals: [HashMap<String, Kind>; 2],
     classifiers: HashSet<(bool, String)>,
-    /// Of the element that is being read.
+    /// Keys of the attributes of the element that is being read.
     keys: Keys,
-    /// For nested elements.
+    /// Sets of keys that are free, to be used again for nested elements.
     spare: Vec<Keys>,
     standard_model: bool,
     trace_name: Option<String>,
@@ -326,7 +326,7 @@ impl Walk<'_, '_, '_> {
                         self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
                             format!("{name} stands behind the first event; a trace's attributes stand before")
                         });
-                        // It counts with nothing: the trace's attributes were dealt with.
+                        // It counts with nothing: the trace's attributes were looked at before.
                         self.keys.clear();
                     }
                     self.attribute(kind, Level::Trace)?;

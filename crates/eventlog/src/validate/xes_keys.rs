@@ -49,7 +49,7 @@ pub(super) enum Level {
     Log,
     Trace,
     Event,
-    /// Below another attribute.
+    /// On another attribute, as a nested one.
     Meta,
 }
 

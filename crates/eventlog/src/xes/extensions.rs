@@ -12,22 +12,22 @@ use crate::log::Extension;
 /// On what an attribute of an extension stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// On the log.
+    /// On the log itself.
     Log,
-    /// On a trace.
+    /// On a trace of the log.
     Trace,
-    /// On an event.
+    /// On an event of a trace.
     Event,
-    /// On another attribute.
+    /// On another attribute, as a nested one.
     Meta,
 }
 
 /// An XES extension: its names, and the attributes that it defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Definition {
-    /// `Concept`.
+    /// Name of the extension, such as `Concept`.
     pub name: &'static str,
-    /// `concept`.
+    /// Prefix of its keys without the colon, such as `concept`.
     pub prefix: &'static str,
     /// What identifies it; for those of the standard also its address.
     pub uri: &'static str,

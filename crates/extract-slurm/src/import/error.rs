@@ -36,7 +36,7 @@ pub enum ImportError {
         kind: FileKind,
         /// Number of the header's line, counted from 1.
         line: u64,
-        /// In bytes, from 1.
+        /// Column of the fault, in bytes, from 1.
         column: u64,
         /// What is wrong and what to do.
         why: String,
@@ -48,7 +48,7 @@ pub enum ImportError {
         kind: FileKind,
         /// Number of the line, counted from 1.
         line: u64,
-        /// In bytes, from 1.
+        /// Column of the fault, in bytes, from 1.
         column: u64,
         /// The JSON parser's message.
         why: String,
@@ -82,14 +82,14 @@ pub enum ImportError {
         kind: FileKind,
         /// Number of rejected rows.
         rejected: u64,
-        /// Of the first rejected one, where known.
+        /// Line of the first rejected row, where it is known.
         line: Option<u64>,
         /// Why the first was rejected.
         why: String,
     },
 }
 
-/// The most jobs that a file may tell of. All of a file's are in memory, each with less than a
+/// The most jobs that a file may describe. All of a file's are in memory, each with less than a
 /// kilobyte, while Slurm can hold some hundred thousand at once and a month of accounting is some
 /// million.
 pub const MOST_RECORDS: usize = 4_000_000;

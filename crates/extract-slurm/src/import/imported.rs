@@ -1,9 +1,9 @@
-//! What is in a file.
+//! What an imported file of Slurm holds: a poll, a log of changes, or accounting.
 
 use crate::record::JobRecord;
 use crate::sacct::Attempt;
 
-/// What was in a file.
+/// What an imported file of Slurm holds.
 #[derive(Debug)]
 pub enum Imported<'a> {
     /// The whole queue, at one time.
@@ -15,7 +15,7 @@ pub enum Imported<'a> {
         source: &'static str,
         /// The jobs in the order of the file.
         records: Vec<JobRecord<'a>>,
-        /// Name of the cluster, if the content tells it.
+        /// Name of the cluster, if the content has it.
         cluster: Option<String>,
         /// Whether every job of the file is in `records`. When rows were rejected, or the file is
         /// cut short, a job that is missing here may still be in the queue.
@@ -25,9 +25,10 @@ pub enum Imported<'a> {
     Log {
         /// As in [`flowmine_schema::tables::source`].
         source: &'static str,
-        /// In the order of the file.
+        /// When each change was seen, UTC nanoseconds since 1970, and the record; in the order of
+        /// the file.
         entries: Vec<(i64, JobRecord<'a>)>,
-        /// Name of the cluster, if the content tells it.
+        /// Name of the cluster, if the content has it.
         cluster: Option<String>,
     },
     /// What accounting remembers: one record a job attempt, with the I/O of its steps.

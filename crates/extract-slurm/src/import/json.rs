@@ -20,7 +20,7 @@ use super::error::ImportError;
 use super::kind::FileKind;
 use flowmine_slurm::units::shown;
 
-/// What a number field says.
+/// What a number in Slurm's JSON says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// Absent, null, `set: false`, or Slurm's NO_VAL.
@@ -74,7 +74,7 @@ impl Job {
         Some(if self.plain { text::decode(text.as_bytes()).into_owned() } else { text.to_owned() }.into())
     }
 
-    /// A number at a path.
+    /// The number at a path of names.
     pub fn number(&self, path: &[&str]) -> Number {
         number(self.get(path))
     }
@@ -89,7 +89,7 @@ impl Job {
         flowmine_schema::time::from_seconds(self.nonzero(path).filter(|&seconds| seconds > 0)?)
     }
 
-    /// A state, or the state that tells most of several.
+    /// A state, or the state that says most of several.
     pub fn states(&self, path: &[&str]) -> Vec<Cow<'static, str>> {
         match self.get(path) {
             Some(Value::String(state)) => self.decode(state).into_iter().collect(),

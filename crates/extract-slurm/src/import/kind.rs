@@ -1,4 +1,4 @@
-//! Which files there are.
+//! The formats of Slurm's files that can be imported, and the options for reading them.
 
 /// The format of a file that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

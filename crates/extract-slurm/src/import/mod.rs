@@ -15,9 +15,9 @@
 //!
 //! **Forgery.** In text with a fixed separator a job's name can hold the separator and newlines and
 //! so look like another job's row. Rows whose number of fields, job id, state or times are wrong
-//! are rejected with their line; one that a user made with care cannot be told from a true one.
-//! JSON, and recordings of `flowmine observe`, whose separator nobody can know beforehand, do not
-//! have this fault.
+//! are rejected with their line; one that a user made with care cannot be distinguished from a true
+//! one. JSON, and recordings of `flowmine observe`, whose separator nobody can know beforehand, do
+//! not have this fault.
 
 mod blanks;
 mod error;
@@ -109,7 +109,7 @@ fn header_kind(line: &[u8]) -> Option<FileKind> {
     if holds("JobID") && holds("State") {
         return Some(FileKind::SacctText);
     }
-    // One of the two columns without which nothing can be told: `read` says which is missing.
+    // One of the two columns without which nothing can be known: `read` says which is missing.
     if has("JOBID") {
         Some(FileKind::SqueueText)
     } else if has("JobID") || has("JobIDRaw") {

@@ -143,7 +143,7 @@ fn seen_at(cell: &[u8], line: u64, zone: &mut Zone, diagnostics: &mut Diagnostic
     }
 }
 
-/// Says once that the file does not tell which task of an array a job is.
+/// Says once that the file does not say which task of an array a job is.
 fn tell_arrays(ids: Option<(&[u8], &[u8])>, told: &mut bool, line: u64, diagnostics: &mut Diagnostics) {
     let Some((id, array)) = ids.filter(|_| !*told) else { return };
     if id != array && units::digits(array).is_some() && units::digits(id).is_some() {

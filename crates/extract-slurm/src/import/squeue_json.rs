@@ -162,7 +162,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     Ok(record)
 }
 
-/// Tells numbers that are none.
+/// Reports numbers that are none.
 fn odd_numbers(job: &Job, keys: &[&str], diagnostics: &mut Diagnostics) {
     for key in keys {
         if job.number(&[key]) == Number::Odd {

@@ -39,7 +39,7 @@ use flowmine_slurm::units::shown;
 /// What a column of squeue holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
-    /// A field of a record.
+    /// A field of a record as it is.
     Field(Field),
     /// A job id, not yet known whether raw or displayed.
     JobId,
@@ -111,7 +111,7 @@ const WORDS: &[&str] = &[
     "RESERVATION",
     "WCKEY",
 ];
-/// Those that may hold blanks or nothing.
+/// Names of columns of `-O` whose values may hold blanks or be empty.
 const ANY: &[&str] = &[
     "REQ_NODES",
     "EXC_NODES",
@@ -215,7 +215,7 @@ pub(super) fn is_known_state(field: &[u8]) -> bool {
     std::str::from_utf8(field).is_ok_and(|field| !matches!(State::parse(field), State::Other(_)))
 }
 
-/// The columns of a file.
+/// The columns of a file, by its header.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub columns: Vec<Column>,

@@ -1,4 +1,4 @@
-//! Times in files.
+//! The zone of times in imported files.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;

@@ -4,7 +4,7 @@
 //! `Host` (patterns, negation), `Match all`, `Include`, HostName, User, Port, IdentityFile,
 //! IdentitiesOnly, IdentityAgent, UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias,
 //! ConnectTimeout, ProxyJump; the first value wins, several IdentityFile lines add up. Other
-//! `Match` blocks are left out and told as warnings. ProxyJump makes a [`route`] of several hosts;
+//! `Match` blocks are left out with a warning. ProxyJump makes a [`route`] of several hosts;
 //! ProxyCommand is refused with advice. Every other keyword is passed over: it is for ssh. Errors
 //! and warnings name file and line.
 
@@ -105,7 +105,7 @@ pub struct IdentityFile {
 /// How the SSH agent is reached, as `IdentityAgent` of ssh_config(5) says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentSocket {
-    /// No agent is asked for keys.
+    /// No SSH agent is asked for keys.
     None,
     /// Path of the agent's Unix socket.
     Path(PathBuf),
@@ -536,7 +536,7 @@ fn with_home(text: &str, surroundings: &Surroundings) -> Result<PathBuf, String>
     Ok(home.join(rest))
 }
 
-/// What `%` tokens stand for.
+/// What the `%` tokens of ssh_config(5) stand for.
 struct Tokens<'a> {
     host: &'a str,
     port: Option<u16>,

@@ -200,7 +200,7 @@ pub enum SshError {
     KeyFormat {
         /// The private key file.
         file: PathBuf,
-        /// Why, and what to do.
+        /// Why the key cannot be used, and what to do.
         why: String,
     },
     /// The SSH agent could not be used.

@@ -27,7 +27,7 @@ use super::connection::{Connection, milliseconds};
 
 /// The most bytes that wait in each direction.
 const ROOM: usize = 64 << 10;
-/// The longest sleep: a sign of life that is due, and whatever libssh2 took in without our seeing
+/// The longest sleep: a sign of life that is due, and whatever libssh2 received without our seeing
 /// it, wait no longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1000);
 
@@ -123,9 +123,9 @@ struct Pump {
     // Before the connection: freeing a channel needs its session.
     channel: Channel,
     socket: UnixStream,
-    /// From the socket to the channel.
+    /// Bytes on their way from the socket to the channel.
     outwards: Buffer,
-    /// From the channel to the socket.
+    /// Bytes on their way from the channel to the socket.
     inwards: Buffer,
     jump: Connection,
 }
@@ -171,7 +171,7 @@ impl Pump {
                     Err(error) => return Err(self.broke(&error)),
                 }
             }
-            // After writing, which also takes in what has come.
+            // After writing, which also reads what has come.
             if self.inwards.is_empty() && !write_pending {
                 match self.inwards.fill(&mut self.channel) {
                     Ok(0) if self.channel.eof() => return Ok(End::There("the host behind it hung up".to_owned())),

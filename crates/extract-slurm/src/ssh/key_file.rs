@@ -27,7 +27,7 @@ pub(crate) enum KeyFormat {
     Private {
         /// The cipher's name, or none for a key in clear.
         cipher: Option<String>,
-        /// The public half of the key, where the file tells it.
+        /// The public half of the key, where the file has it.
         public: Option<PublicKey>,
     },
     /// Only a public key, as IdentityFile may name to choose one of the agent's.

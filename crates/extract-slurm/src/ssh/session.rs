@@ -24,7 +24,7 @@ use crate::runner::{Output, RunError, Runner, check_script};
 /// either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostKeyPolicy {
-    /// Refuse the connection.
+    /// Refuse to connect to a host whose key is not known.
     #[default]
     Strict,
     /// Add its key to the first of the user's known_hosts files, and go on.

@@ -1,4 +1,4 @@
-//! One attempt at a task, put together from what several sources tell of it.
+//! One attempt at a task, put together from what several sources say of it.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// As in the column `task_id`.
+    /// The task's id, as in the column `task_id` of `task_runs`.
     pub fn task_id(&self) -> String {
         instance(&self.task, self.map_index)
     }
@@ -58,7 +58,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Adds what a source tells. What an earlier source told is kept; it is said of the later one
+    /// Adds what a source says. What an earlier source said is kept; it is said of the later one
     /// where they contradict each other.
     pub fn add(&mut self, key: Key, mut told: Row, source: &mut Source) {
         let Some(row) = self.rows.get_mut(&key) else {
@@ -86,7 +86,7 @@ impl Attempts {
         fill(row, told);
     }
 
-    /// The attempts that were told, in the order of their keys.
+    /// The attempts that are known, in the order of their keys.
     pub fn into_rows(self) -> BTreeMap<Key, Row> {
         self.rows
     }

@@ -1,4 +1,4 @@
-//! Parts of lines.
+//! Finds parts of lines by what stands around them.
 
 /// What stands between two marks.
 pub(super) fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {

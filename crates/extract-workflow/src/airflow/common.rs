@@ -12,7 +12,7 @@ pub fn without_zone(so: bool, source: &mut Source) {
     }
 }
 
-/// Whether the task's own process told when it ended. Of other ends Airflow writes when it noticed
+/// Whether the task's own process said when it ended. Of other ends Airflow writes when it noticed
 /// them, up to seconds later: its supervisor reports a final failure only when the process is gone
 /// and all that it opened towards it is closed.
 pub fn ended_itself(state: Option<&str>) -> bool {

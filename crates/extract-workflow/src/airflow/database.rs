@@ -29,7 +29,7 @@ pub const TABLES: [(&str, &[&str]); 4] = [
     (HISTORY, COLUMNS),
 ];
 const INSTANCES: &str = "task_instance";
-/// Its being there tells how attempts are counted.
+/// Its being there shows how attempts are counted.
 pub const HISTORY: &str = "task_instance_history";
 const COLUMNS: &[&str] = &[
     "dag_id",
@@ -140,7 +140,7 @@ impl Database {
         Ok(())
     }
 
-    /// Gives what was told to the attempts.
+    /// Gives what was read to the attempts.
     pub fn finish(self, attempts: &mut Attempts, source: &mut Source) {
         for (key, mut row, version, is_last) in self.attempts {
             let task = Key { attempt: None, ..key.clone() };

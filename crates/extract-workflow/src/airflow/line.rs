@@ -14,7 +14,7 @@ use flowmine_schema::time::SECOND_NS;
 use super::attempt::Key;
 use crate::{Options, json};
 
-/// As wide as zones differ.
+/// As far as a zone can be from UTC, in nanoseconds.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 
 /// One line of an Airflow log, taken apart.
@@ -26,9 +26,9 @@ pub struct Line {
     pub text: String,
     /// The logger (JSON), the source file (Airflow 2), or nothing.
     pub from: String,
-    /// Of which attempt, where the line tells.
+    /// Of which attempt, where the line says so.
     pub key: Option<Key>,
-    /// The last exception, where the line tells of one.
+    /// The last exception, where the line has one.
     pub error: Option<String>,
     /// Whether the zone of its time had to be assumed.
     pub without_zone: bool,

@@ -2,7 +2,7 @@
 //! PostgreSQL).
 //!
 //! They are joined by DAG, run, task, map index and attempt. The database knows most; a task's log
-//! knows its exit code; the scheduler's log tells where neither is at hand.
+//! knows its exit code; the scheduler's log is used where neither is at hand.
 
 mod attempt;
 mod between;
@@ -34,7 +34,7 @@ const SCHEDULER_LOG: &str = "Airflow scheduler log";
 /// Deeper than Airflow's log folders are.
 const DEEPEST: usize = 12;
 
-/// The engine Apache Airflow.
+/// Reads what the engine Apache Airflow writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Airflow;
 

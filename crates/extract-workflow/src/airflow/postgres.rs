@@ -57,7 +57,7 @@ pub fn is_address(path: &Path) -> bool {
     })
 }
 
-/// Writes what the database tells into a file in `dir`.
+/// Writes what the database has into a file in `dir`.
 ///
 /// # Errors
 /// A sentence that says what to do.

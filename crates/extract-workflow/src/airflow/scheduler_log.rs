@@ -61,7 +61,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     Ok(rows)
 }
 
-/// `None` when the line should tell of a task and does not.
+/// `None` when the line should be about a task and is not.
 fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64) -> Option<()> {
     let text = line.text.as_str();
     // In JSON a task that is queued stands in the same message.
@@ -92,7 +92,7 @@ fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64)
         let (task, id) = rest.rsplit_once("> to ")?;
         let key = instance(task.strip_prefix("<TaskInstance: ")?)?;
         let id = id.split_whitespace().next()?.to_owned();
-        // The line does not tell which attempt; it is the one that was given to the executor last.
+        // The line does not say which attempt; it is the one that was given to the executor last.
         let of_task = |other: &&mut Row| other.native_id.is_none();
         let last = rows.iter_mut().rev().find(|(other, _)| Key { attempt: None, ..(*other).clone() } == key).map(|(_, row)| row);
         if let Some(row) = last.filter(of_task) {

@@ -4,7 +4,7 @@
 //!
 //! Airflow 2 says how the attempt ended (`Marking task as SUCCESS.`). Airflow 3 says it only of
 //! failures and, since 3.2, by what it does after the task (`::group::Post Execute`); an attempt of
-//! which neither is told is `unknown`. What the task prints is in the log too: only lines of
+//! which neither is logged is `unknown`. What the task prints is in the log too: only lines of
 //! Airflow's own loggers count, and of a shell command's exit codes the last.
 
 use std::io::{self, BufRead};
@@ -31,7 +31,7 @@ pub fn key_of_path(path: &Path) -> Option<Key> {
     Some(Key { dag: part("dag_id=")?, run: part("run_id=")?, task: part("task_id=")?, map_index, attempt })
 }
 
-/// Reads the log; `None` when it does not tell of which attempt it is.
+/// Reads the log; `None` when it does not say of which attempt it is.
 ///
 /// # Errors
 /// When reading fails.
@@ -63,7 +63,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     }))
 }
 
-/// What the lines of one attempt's log tell together.
+/// What the lines of one attempt's log say together.
 #[derive(Debug, Default)]
 struct Seen {
     first: Option<(i64, i64)>,
@@ -155,7 +155,7 @@ impl Seen {
             native_id: self.pid.map(Into::into),
             host: self.host.map(Into::into),
             started_ns: self.first.map(|first| first.0),
-            // The first line is written by the process that was started; how long before, it does not tell.
+            // The first line is written by the process that was started; how long before, it does not say.
             started_precision_ns: None,
             finished_ns: self.last.filter(|_| ended || self.status.is_some_and(|status| status != "running")),
             line: Some(1),

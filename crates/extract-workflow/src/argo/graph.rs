@@ -17,7 +17,7 @@ pub struct Graph<'n> {
     before: HashMap<&'n str, Vec<&'n str>>,
     /// The node under whose name an attempt is known.
     retried: HashMap<&'n str, &'n str>,
-    /// The containers of a set.
+    /// The nodes of the containers of each container set, by the set's id.
     containers: HashMap<&'n str, Vec<&'n str>>,
     root: &'n str,
     /// The id of what runs at the exit.
@@ -25,7 +25,7 @@ pub struct Graph<'n> {
     steps_left: usize,
 }
 
-/// The parents of a task.
+/// The nodes that had to end before a task could start.
 pub enum Parents {
     /// The ids of its parents.
     Known(Vec<String>),
@@ -101,7 +101,7 @@ impl<'n> Graph<'n> {
                 Some(left) => self.steps_left = left,
                 None => return Parents::TooMany,
             }
-            // Until 2018 all groups of steps were children of what holds them; who ran before them tells more.
+            // Until 2018 all groups of steps were children of what holds them; who ran before them says more.
             let node = self.nodes.get(at).filter(|node| node.kind == "StepGroup" && before.len() > 1);
             let holder = node.and_then(|node| node.boundary.as_deref());
             for other in before.iter().copied().filter(|other| Some(*other) != holder && seen.insert(other)) {

@@ -3,8 +3,8 @@
 //!
 //! A workflow keeps its nodes in `status.nodes` (API reference, `NodeStatus`). Nodes that do
 //! something (pods, containers of a container set, suspends, requests, plugins) are tasks; those
-//! that hold others together (`DAG`, `Steps`, `StepGroup`, `TaskGroup`, `Retry`) tell who waits for
-//! whom. What several sources tell of one workflow is put together in the order of its changes.
+//! that hold others together (`DAG`, `Steps`, `StepGroup`, `TaskGroup`, `Retry`) show who waits for
+//! whom. What several sources say of one workflow is put together in the order of its changes.
 
 mod graph;
 pub(crate) mod names;
@@ -29,7 +29,7 @@ pub const NAME: &str = crate::engine_names::ARGO;
 const WORKFLOWS: &str = "Argo workflows";
 const YAML: &str = "Argo workflow in YAML";
 
-/// The engine Argo Workflows.
+/// Reads workflows of the engine Argo Workflows.
 #[derive(Debug, Clone, Copy)]
 pub struct Argo;
 
@@ -79,7 +79,7 @@ impl Engine for Argo {
     }
 }
 
-/// The workflows of all sources, with the place of the source that told of each last.
+/// The workflows of all sources, with the place of the source that described each last.
 #[derive(Default)]
 struct Workflows {
     workflows: BTreeMap<String, (usize, Workflow)>,

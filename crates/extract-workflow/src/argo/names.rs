@@ -3,7 +3,7 @@
 //! A node's id is the workflow's name and a hash of the node's name. A pod is called, v1: as the
 //! node's id. v2: workflow, template and the number in the node's id, with dashes between. Which of
 //! them it is stands in an annotation since version 3.3; without it the place of the pod's log
-//! tells it, where logs are kept.
+//! says it, where logs are kept.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! A node of a workflow: what it tells of itself, as a row where it is a task.
+//! A node of a workflow: what it says of itself, as a row where it is a task.
 
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::engine_names::{ARGO, KUBERNETES};
 use crate::kubernetes::quantity;
 use crate::kubernetes::values::{list, text, time};
 
-/// A node at one moment.
+/// A node of a workflow, as one version of the workflow has it.
 #[derive(Debug)]
 pub struct Node {
     /// The node's id as Argo writes it: a hash of the name.
@@ -19,11 +19,11 @@ pub struct Node {
     pub kind: String,
     /// The node in whose template it is.
     pub boundary: Option<String>,
-    /// Who follows, or is inside.
+    /// Ids of the nodes that follow it or are inside of it.
     pub children: Vec<String>,
     /// When it began, which tells one execution of a node from another.
     pub began: Option<i64>,
-    /// Which attempt it is by its name, from 1.
+    /// Number of the attempt, from 1, by the node's name.
     pub number: Option<i64>,
     /// Whether it did something; not where it holds others together or did not run.
     pub is_task: bool,

@@ -51,7 +51,7 @@ impl<'w> Templates<'w> {
         Some(text)
     }
 
-    /// The command of a node, or its script. Parameters are put in where the node tells them; what
+    /// The command of a node, or its script. Parameters are put in where the node has them; what
     /// else stands in braces stays.
     pub fn command(&mut self, node: &Value, template: &Value, container: &Value) -> Option<String> {
         let words: Vec<&str> = list(&container["command"]).chain(list(&container["args"])).filter_map(Value::as_str).collect();
@@ -111,7 +111,7 @@ pub fn artifacts(told: &Value) -> Option<String> {
     Some(Value::Array(files.filter_map(path).collect()).to_string())
 }
 
-/// Where an artifact is kept.
+/// Where an artifact is kept, as a URL or a key of the store.
 pub fn location(artifact: &Value) -> Option<String> {
     let in_store = |name: &str, scheme: &str, container: &str, key: &str| {
         let key = text(&artifact[name][key])?;

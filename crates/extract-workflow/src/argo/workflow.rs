@@ -1,4 +1,4 @@
-//! A workflow: its nodes as told last, and what ran before and was told earlier only.
+//! A workflow: its nodes in the last version, and what ran before and is in earlier versions only.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,7 +15,7 @@ use super::template::Templates;
 use crate::kubernetes::values::{text, time};
 use crate::{Row, Source, input};
 
-/// What is told of a workflow.
+/// What the sources say of a workflow.
 pub struct Workflow {
     uid: Option<String>,
     name: Option<String>,
@@ -24,13 +24,13 @@ pub struct Workflow {
     pub version: u64,
     makespan_s: Option<f64>,
     nodes: BTreeMap<String, Node>,
-    /// Executions that are told no more, because nodes were run again, by id and beginning; each
-    /// with the version that told it last.
+    /// Executions that are in no later version, because nodes were run again, by id and beginning;
+    /// each with the version that had it last.
     earlier: BTreeMap<(String, Option<i64>), (u64, Node)>,
 }
 
 impl Workflow {
-    /// Reads an object; `None`, and a diagnostic, when it tells of no node.
+    /// Reads an object; `None`, and a diagnostic, when it has no node.
     pub fn read(object: &Value, line: u64, source: &mut Source) -> Option<Self> {
         let (metadata, status) = (&object["metadata"], &object["status"]);
         let diagnostics = &mut source.diagnostics;
@@ -118,12 +118,12 @@ impl Workflow {
         self.uid.clone().unwrap_or_else(|| json!([self.namespace, self.name]).to_string())
     }
 
-    /// How many nodes it tells of.
+    /// How many nodes it has.
     pub fn len(&self) -> usize {
         self.nodes.len() + self.earlier.len()
     }
 
-    /// With what an older version tells of executions that this one does not know.
+    /// Adds what an older version says of executions that this one does not know.
     pub fn after(mut self, older: Self) -> Self {
         let version = older.version;
         let of_older = older.nodes.into_values().map(|node| ((node.id.clone(), node.began), (version, node)));
@@ -140,7 +140,7 @@ impl Workflow {
         self
     }
 
-    /// The rows of its tasks.
+    /// The rows of its tasks for `task_runs`.
     pub fn rows(self, diagnostics: &mut Diagnostics) -> Vec<Row> {
         let Self { uid, name, makespan_s, mut nodes, earlier, .. } = self;
         let mut executions = Vec::new();

@@ -18,7 +18,7 @@ use crate::Engine;
 /// most logs; a shorter one is never known to have grown.
 const HEAD: usize = 32;
 
-/// A source that is given.
+/// A source that is given to be imported.
 #[derive(Debug, Clone)]
 pub struct Given {
     pub path: PathBuf,
@@ -30,7 +30,7 @@ pub struct Given {
     beginnings: HashMap<u64, String>,
 }
 
-/// What a given source is.
+/// Whether a given source was imported before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Is {
     New,
@@ -82,7 +82,8 @@ impl Given {
         Ok(())
     }
 
-    /// By what it is known.
+    /// The key by which it is found again: the SHA-256 of a file, or of the engine's files in a
+    /// directory with its name.
     pub fn key(&self) -> String {
         if self.path.is_dir() { key_of_dir(&self.import) } else { self.import.sha256.clone() }
     }
@@ -100,7 +101,7 @@ impl Given {
     }
 }
 
-/// The imports of a dataset.
+/// The imports that a dataset has already, as its manifest lists them.
 #[derive(Debug, Default)]
 pub struct Known {
     pub imports: Vec<Import>,
@@ -131,7 +132,7 @@ impl Known {
         self.with_head(given).iter().filter_map(|at| self.imports[*at].bytes).collect()
     }
 
-    /// Whether an import told of tasks.
+    /// Whether an import described tasks.
     pub fn tells(&self, at: usize) -> bool {
         self.imports[at].rows.is_some_and(|rows| rows > 0)
     }
@@ -166,7 +167,7 @@ pub fn name_of(path: &Path) -> String {
     path.file_name().map(|name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned()).unwrap_or_default()
 }
 
-/// What tells which sources were read together.
+/// What shows which sources were read together.
 pub fn batch_of<'a>(sources: impl Iterator<Item = &'a Given>) -> String {
     let keys: BTreeSet<String> = sources.map(Given::key).collect();
     let mut hash = Sha256::new();

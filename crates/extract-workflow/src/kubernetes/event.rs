@@ -1,4 +1,4 @@
-//! Events of pods (API reference, Event v1): `kubectl get events -o json`. They tell where and when
+//! Events of pods (API reference, Event v1): `kubectl get events -o json`. They say where and when
 //! a pod was started after the pod itself is gone, and why it was ended.
 
 use flowmine_schema::time::SECOND_NS;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::values::{text, time};
 
-/// What an event tells of a pod.
+/// What an event says of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     /// The uid of the pod that the event is about.
@@ -19,7 +19,7 @@ pub struct Event {
     pub reason: String,
     /// The message, a text for people.
     pub message: String,
-    /// The node that told it.
+    /// The Kubernetes node that reported it.
     pub host: Option<String>,
 }
 

@@ -20,7 +20,7 @@ pub struct Identity {
     pub task_id: Option<String>,
     /// Nextflow's process, Airflow's task, Argo's template, or the Job.
     pub logical_task: Option<String>,
-    /// What distinguishes instances of the logical task, where the labels tell it.
+    /// What distinguishes instances of the logical task, where the labels give it.
     pub tag: Option<String>,
     /// Number of the attempt: Airflow's try number, Argo's.
     pub attempt: Option<i64>,
@@ -102,7 +102,7 @@ fn template(pod: &Value) -> Option<String> {
     crate::json::from_str(told).ok()?["name"].as_str().map(str::to_owned)
 }
 
-/// The task of a node that Argo tries again, as the workflow itself tells it: the id of the node
+/// The task of a node that Argo tries again, as the workflow itself says: the id of the node
 /// under which its attempts are. It follows from the name as long as ids do.
 fn retried(workflow: &str, node: &str, id: &str) -> Option<(String, i64)> {
     let (task, attempt) = names::attempt(node)?;

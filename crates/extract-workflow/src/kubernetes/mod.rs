@@ -1,8 +1,8 @@
 //! Kubernetes: pods and their events, as `kubectl get … -o json`, its `--watch` and the API's own
 //! watch give them.
 //!
-//! A pod is known by its uid. Whatever is told of it is put together in the order of its changes:
-//! what was told last is taken, and what is no longer told, because the pod is on its way out, is
+//! A pod is known by its uid. Whatever is said of it is put together in the order of its changes:
+//! what was said last is taken, and what is no longer said, because the pod is on its way out, is
 //! kept.
 
 mod event;
@@ -60,7 +60,7 @@ impl Engine for Kubernetes {
     }
 }
 
-/// What all sources tell; the numbers are places in the list of sources.
+/// What all sources say; the numbers are places in the list of sources.
 #[derive(Debug, Default)]
 struct PodsAndEvents {
     pods: Vec<(usize, Seen)>,
@@ -129,7 +129,7 @@ impl PodsAndEvents {
     }
 
     fn rows(mut self, sources: &mut [Source]) -> Vec<Row> {
-        // Stable: what has the same version keeps the order in which it was told.
+        // Stable: what has the same version keeps the order in which it was read.
         self.pods.sort_by_key(|(_, seen)| seen.version);
         let mut starts: BTreeMap<(String, i64), (usize, Row)> = BTreeMap::new();
         for (at, seen) in self.pods {
@@ -190,7 +190,7 @@ fn add_event(row: &mut Row, event: &Event, is_only: bool) {
     }
 }
 
-/// Takes in what was told later of the same start.
+/// Adds what was said later of the same start.
 fn merge(known: &mut Row, later: Row) {
     let has_ended = |row: &Row| matches!(row.status.as_ref(), "completed" | "failed" | "aborted");
     // How a start ended does not change; but a pod that was deleted can end with an exit code after all.

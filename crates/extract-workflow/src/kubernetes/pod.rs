@@ -14,7 +14,7 @@ use super::values::{list, text, time};
 use crate::Row;
 use crate::engine_names::KUBERNETES;
 
-/// What a pod tells at one moment.
+/// What the API says of a pod at one moment.
 #[derive(Debug)]
 pub struct Seen {
     /// The pod's `metadata.uid`.

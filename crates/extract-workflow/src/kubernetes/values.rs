@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use serde_json::Value;
 
-/// A time of the API, `2026-11-20T13:04:05Z`. A container that could not be started is told to have
+/// A time of the API, `2026-11-20T13:04:05Z`. A container that could not be started is said to have
 /// been in 1970.
 pub fn time(value: &Value) -> Option<i64> {
     DateTime::parse_from_rfc3339(value.as_str()?).ok()?.timestamp_nanos_opt().filter(|ns| *ns > 0)

@@ -14,7 +14,7 @@
 //! Versions of cctools write other marks. Until 2015 a tab stands after `STARTED` and its like, and
 //! rules are described without being asked for: until 2014 the category is called `SYMBOL` or is
 //! not there. In 2015 a file was `# 2 NAME TIME`, its state and no bytes. `GC`, `ALLOC`, `MOUNT`,
-//! `CACHE` and `EVENT` tell nothing of tasks; Makeflow itself passes over marks that it does not
+//! `CACHE` and `EVENT` say nothing of tasks; Makeflow itself passes over marks that it does not
 //! know.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,7 +25,7 @@ use flowmine_schema::text;
 
 use crate::{Row, input};
 
-/// What is known of a rule.
+/// What the log, or the workflow file, says of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rule {
     /// The rule's shell command.
@@ -52,7 +52,7 @@ impl Rule {
     }
 }
 
-/// One run of Makeflow, as its log tells it.
+/// One run of Makeflow, as its log describes it.
 #[derive(Debug, Default)]
 pub struct Run {
     /// When it began, as the log writes it.

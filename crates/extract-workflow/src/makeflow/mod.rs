@@ -1,7 +1,7 @@
 //! Makeflow: its log, workflow files in JSON, and the summaries and series of its resource monitor.
 //!
 //! The log of a run without `--log-verbose` knows numbers only; commands, files and dependencies
-//! are then told by the workflow file. The log of a run is called after its workflow file, which
+//! then come from the workflow file. The log of a run is called after its workflow file, which
 //! joins them; the number in a summary's name joins it with the rule's last attempt.
 
 mod log;
@@ -27,7 +27,7 @@ const SUMMARY: &str = "Makeflow resource summary";
 const SERIES: &str = "Makeflow resource series";
 const LOG_SUFFIX: &str = ".makeflowlog";
 
-/// The engine Makeflow.
+/// Reads what the engine Makeflow writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Makeflow;
 
@@ -104,7 +104,7 @@ impl Engine for Makeflow {
     }
 }
 
-/// What each source tells, by its number.
+/// What each source says, by its number.
 #[derive(Default)]
 struct Contents {
     runs: Vec<(usize, Run)>,
@@ -217,7 +217,7 @@ fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(u
     None
 }
 
-/// Fills what the last attempt of the rule lacks when no summary told of it. A series names no
+/// Fills what the last attempt of the rule lacks when no summary describes it. A series names no
 /// command, so that there must be one run only that has the rule.
 fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
     let node = summary::node(&source.name);
@@ -237,7 +237,7 @@ fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
     (row.peak_rss_bytes, row.peak_vmem_bytes) = (series.peak_rss_bytes, series.peak_vmem_bytes);
 }
 
-/// What the rule tells of an attempt; whether `left` bytes were enough for its texts.
+/// What the rule says of an attempt; whether `left` bytes were enough for its texts.
 fn describe(row: &mut Row, run: &Run, left: &mut usize) -> bool {
     let node = row.task_id.as_deref().unwrap_or_default().to_owned();
     let unknown = Rule::default();

@@ -21,14 +21,14 @@ use crate::input;
 /// How the line with the names of columns begins.
 pub const COLUMNS: &str = "#wall_clock ";
 
-/// What the samples of a rule tell.
+/// What the samples of a rule say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Series {
-    /// The first sample, some time after the rule began.
+    /// When the first sample was taken, in nanoseconds since 1970: some time after the rule began.
     pub first_ns: Option<i64>,
-    /// The most memory of a sample.
+    /// The most resident memory of a sample, in bytes.
     pub peak_rss_bytes: Option<i64>,
-    /// The most virtual memory of a sample.
+    /// The most virtual memory of a sample, in bytes.
     pub peak_vmem_bytes: Option<i64>,
 }
 

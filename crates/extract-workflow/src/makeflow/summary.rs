@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{Row, json};
 
-/// What is told, and the command; `None` when the text is no summary.
+/// What the summary says, and the command; `None` when the text is no summary.
 pub fn read(text: &str) -> Option<Row> {
     let summary = json::from_str(&without_odd_escapes(text)).ok()?;
     summary.get("monitor_version")?;

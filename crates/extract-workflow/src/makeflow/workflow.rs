@@ -45,7 +45,7 @@ fn read_rule(rule: &Value, workflow: &Value) -> Rule {
     }
 }
 
-/// A file is its name, or an object that tells its name outside and inside the task.
+/// A file is its name, or an object that gives its name outside and inside the task.
 fn files(list: &Value) -> Vec<String> {
     let name = |file: &Value| file.as_str().or(file["dag_name"].as_str()).or(file["source"].as_str()).map(str::to_owned);
     list.as_array().into_iter().flatten().filter_map(name).collect()

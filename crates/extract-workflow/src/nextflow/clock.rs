@@ -1,13 +1,13 @@
 //! When a log line was written: its prefix has neither year nor zone, and both must be found
 //! elsewhere.
 //!
-//! The **zone** is told by lines of grid executors: `started` and `exited` are UTC, the prefix of
+//! The **zone** follows from lines of grid executors: `started` and `exited` are UTC, the prefix of
 //! the line that reports them is local and hardly later, and zones differ by quarters of an hour.
 //! Else `--zone` says it. Else Nextflow's own `Created:` line has the zone of the machine on the
 //! day on which Nextflow was built, which is right up to daylight saving time. Else times are taken
 //! as UTC and can be wrong by as much as zones differ.
 //!
-//! The **year** is told by the same UTC times; else by the date in the name of a report or trace
+//! The **year** follows from the same UTC times; else by the date in the name of a report or trace
 //! file; else by `--year`; else it is the last one in which the log would not be younger than its
 //! file.
 
@@ -24,7 +24,7 @@ const MILLISECOND_NS: i64 = 1_000_000;
 const QUARTER_HOUR_S: i64 = 900;
 /// The file server's clock, of which `exited` is, may be so far ahead.
 const SKEW_S: i64 = 60;
-/// A line that is written so long after the newest UTC time in it tells no zone.
+/// A line that is written so long after the newest UTC time in it says nothing of the zone.
 const LONGEST_DELAY_S: i64 = 600;
 
 /// A line's time as it stands in the log.
@@ -61,13 +61,13 @@ pub fn prefix(line: &str) -> Option<(&str, u32, i64, usize)> {
     is_one.then_some((&line[..dash], day, ms_of_day, dash + 17))
 }
 
-/// `18 15:48:50.258 `
+/// Whether a text has the form of day and time in a log's line, such as `18 15:48:50.258 `.
 fn is_date(bytes: Option<&[u8]>) -> bool {
     let shape = b"00 00:00:00.000 ";
     bytes.is_some_and(|bytes| bytes.iter().zip(shape).all(|(b, s)| if *s == b'0' { b.is_ascii_digit() } else { b == s }))
 }
 
-/// What a run's lines tell about their year and zone.
+/// What a run's lines say about their year and zone.
 #[derive(Debug, Default)]
 pub struct Clock {
     last: Option<Stamp>,
@@ -85,7 +85,7 @@ pub struct Clock {
 pub struct Resolved {
     first_year: i32,
     offset_s: i64,
-    /// How wrong the zone can be.
+    /// How wrong the zone can be, in nanoseconds.
     pub zone_precision_ns: i64,
 }
 
@@ -95,13 +95,13 @@ impl Resolved {
         self.local_to_utc(stamp.local(self.first_year)?)
     }
 
-    /// UTC and precision of a local time that tells its date.
+    /// UTC and precision of a local time that has its date.
     pub fn local_to_utc(&self, local: NaiveDateTime) -> Option<(i64, i64)> {
         let ns = local.checked_sub_signed(Duration::seconds(self.offset_s))?.and_utc().timestamp_nanos_opt()?;
         Some((ns, MILLISECOND_NS + self.zone_precision_ns))
     }
 
-    /// By a time that is told both ways, to the second or so.
+    /// By a time that is known both ways, to the second or so.
     pub fn by_pair(local: NaiveDateTime, utc_ns: i64) -> Option<Self> {
         let seconds = (local - DateTime::from_timestamp_nanos(utc_ns).naive_utc()).num_seconds();
         let offset_s = (seconds + QUARTER_HOUR_S / 2).div_euclid(QUARTER_HOUR_S) * QUARTER_HOUR_S;

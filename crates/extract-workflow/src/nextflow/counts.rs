@@ -1,4 +1,4 @@
-//! What Nextflow counted at the end of a run, beside what its log tells of each task.
+//! What Nextflow counted at the end of a run, beside what its log says of each task.
 //!
 //! `WorkflowStats[succeededCount=15; failedCount=2; ignoredCount=2; …]` stands near the end of the
 //! log. Among the failed are those that were retried or ignored; the oldest versions count the

@@ -1,4 +1,4 @@
-//! The graph of processes that `-with-dag` draws, and what it tells of tasks for certain.
+//! The graph of processes that `-with-dag` draws, and what it says of tasks for certain.
 //!
 //! It has processes, operators on channels, and where channels begin and end, in three forms:
 //!
@@ -10,7 +10,7 @@
 //! { data: { id: 'p1', label: 'ALIGN'}, classes: 'PROCESS' },        a page with Cytoscape, until 2023
 //! ```
 //!
-//! Which task of a process another task waited for it does not tell. [`Graph::put`] says what
+//! Which task of a process another task waited for it does not say. [`Graph::put`] says what
 //! follows from it all the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -30,9 +30,9 @@ const LONGEST_WAY: usize = 500;
 const MOST_PROCESSES: usize = 1_000;
 /// Names of sub-workflows, once for each node in them: no more bytes than these.
 const MOST_PATHS_BYTES: usize = 64 << 20;
-/// The parents of all tasks that a graph tells, as text: no more bytes than these.
+/// The parents of all tasks that follow from a graph, as text: no more bytes than these.
 const MOST_PARENTS_BYTES: usize = 64 << 20;
-/// So many steps are gone in all to compare with what work directories tell.
+/// So many steps are gone in all to compare with what work directories say.
 const MOST_STEPS: usize = 20_000_000;
 
 /// How the page with Cytoscape is called.
@@ -299,7 +299,7 @@ impl Graph {
     }
 }
 
-/// How Mermaid draws a node.
+/// The shape in which Mermaid draws a node, by the brackets around its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// `[X]`.
@@ -413,7 +413,7 @@ fn factory(label: &str) -> Option<&str> {
     FACTORIES.iter().copied().find(|known| *known == made)
 }
 
-/// What must have happened before something could start, as far as the graph tells.
+/// What must have happened before something could start, as far as the graph shows it.
 #[derive(Debug, Clone)]
 enum Waits {
     Unknown,
@@ -426,7 +426,7 @@ enum Waits {
 /// What is asked of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Awaited {
-    /// Any one thing in it.
+    /// Any one thing that is sent to the channel.
     Item,
     /// The end of the channel, after all that was sent to it.
     End,
@@ -575,7 +575,7 @@ impl Graph {
     }
 
     /// What is certain of the column `parents`, after it was compared with what work directories
-    /// tell; `None` where nothing is.
+    /// say; `None` where nothing is.
     pub fn certain(&self, rows: &[Row], known: &Known<'_>, diagnostics: &mut Diagnostics) -> Option<Certain> {
         let run_of = known.run_of;
         let processes = self.processes();
@@ -631,7 +631,7 @@ impl Graph {
         }
         let (mut steps, mut agrees) = (0, true);
         for (at, parents) in told {
-            // What comes from where the graph does not tell can be anything.
+            // What comes from where the graph does not show can be anything.
             let Some(above) = self.above(at, &mut steps) else { continue };
             for (parent, tasks) in parents.into_iter().filter(|(parent, _)| !above.contains(parent)) {
                 let (name, parent) = (&self.nodes[at].label, &self.nodes[parent].label);
@@ -715,7 +715,7 @@ impl Graph {
 pub struct Known<'a> {
     /// Of each row, the number of its run.
     pub run_of: &'a [Option<usize>],
-    /// Of each run, whether a log tells of it from its beginning.
+    /// Of each run, whether a log describes it from its beginning.
     pub has_begin: &'a [bool],
     /// Whether no source lost a task.
     pub is_whole: bool,
@@ -723,7 +723,7 @@ pub struct Known<'a> {
 
 /// What of a run's parents follows from a graph for certain.
 pub struct Certain {
-    /// The number of the run.
+    /// The number of the run whose parents these are.
     pub run: usize,
     /// Places of rows, and the ids of what these waited for.
     of: Vec<(Vec<usize>, Vec<String>)>,
@@ -762,7 +762,7 @@ pub fn differs() -> Diagnostic {
     Diagnostic::warning("graphs_differ", message).advise("give the graph that this run drew (`-with-dag`), and no other")
 }
 
-/// Adds ids of parents to those that work directories told, which know of files only; whether there
+/// Adds ids of parents to those that work directories gave, which know of files only; whether there
 /// are more then.
 fn add(row: &mut Row, ids: &[String]) -> bool {
     let told: Option<Vec<String>> = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());

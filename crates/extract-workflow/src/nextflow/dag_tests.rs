@@ -174,7 +174,7 @@ fn work_directories_are_believed() {
     assert!(diagnostics[0].0 == "graph_contradicts" && diagnostics[0].1.contains("of USE were made by SUB:B"), "{diagnostics:?}");
     // Nothing is made of a graph that is not the run's.
     assert_eq!((rows[0].parents.as_deref(), rows[2].parents.as_deref()), (None, Some("[\"2\"]")));
-    // What is certain is added to what they tell, which know of files only.
+    // What is certain is added to what they say, which know of files only.
     let mut rows = [row("1", "INDEX", "INDEX", "completed"), row("2", "USE", "USE", "completed"), row("3", "USE", "USE 2", "completed")];
     rows[1].parents = Some("[]".into());
     rows[2].parents = Some("[\"1\"]".into());

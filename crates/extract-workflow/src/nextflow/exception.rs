@@ -1,6 +1,6 @@
 //! What kind of exception Nextflow met.
 
-/// Names of Java's exceptions in a thread that was asked to stop: they tell that somebody ended the
+/// Names of Java's exceptions in a thread that was asked to stop: they show that somebody ended the
 /// run, not that a task failed.
 const INTERRUPTIONS: [&str; 5] =
     ["InterruptedException", "ClosedByInterruptException", "InterruptedIOException", "FileLockInterruptionException", "AbortedException"];

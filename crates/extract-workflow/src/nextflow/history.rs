@@ -7,7 +7,7 @@
 //!
 //! When it was launched by the local clock, how long it took, its name, `OK` or `ERR`, the script's
 //! revision, the session's UUID, the command. Duration and status are `-` until Nextflow has ended
-//! the run, and for good when it was killed. There are no tasks in it; it tells to which run a
+//! the run, and for good when it was killed. There are no tasks in it; it says to which run a
 //! trace file belongs that comes without its log.
 
 use std::io::{self, BufRead};
@@ -27,7 +27,7 @@ pub struct Launch {
     pub run_id: String,
     pub run_name: String,
     launched: NaiveDateTime,
-    /// `None` when the history does not tell it.
+    /// `None` when the history does not say it.
     ended: Option<NaiveDateTime>,
 }
 
@@ -74,7 +74,7 @@ fn parse(line: &str) -> Option<Launch> {
 }
 
 /// The one run in which all of this can have happened, by the same clock. A run of which no end is
-/// told can have gone on for ever, so it is taken only when no other fits.
+/// known can have gone on for ever, so it is taken only when no other fits.
 pub fn run_of(launches: &[Launch], first: NaiveDateTime, last: NaiveDateTime) -> Option<&Launch> {
     let begun = || launches.iter().filter(|launch| launch.launched - SLACK <= first);
     let mut ended = begun().filter(|launch| launch.ended.is_some_and(|ended| last <= ended + SLACK));

@@ -1,7 +1,7 @@
-//! What log, trace files and work directories tell of the same attempt becomes one row.
+//! What log, trace files and work directories say of the same attempt becomes one row.
 //!
 //! They are joined by the hash, and by number and name where only the beginning of the hash is
-//! told. A run that was resumed has the hashes of the run before among its cached tasks; a trace
+//! known. A run that was resumed has the hashes of the run before among its cached tasks; a trace
 //! file therefore belongs to the run that executed what it says was executed, and a work directory
 //! to the run that executed the task.
 
@@ -19,7 +19,7 @@ use super::status::Run;
 use super::trace::{Record, Written};
 use crate::{Options, Row};
 
-/// A run of which a log, a report or the history told.
+/// A run that a log, a report or the history describes.
 #[derive(Debug, Default)]
 struct KnownRun {
     id: Option<String>,
@@ -29,7 +29,7 @@ struct KnownRun {
     has_log: bool,
     /// Its log begins with its session: no task was submitted before.
     has_begin: bool,
-    /// A trace file alone told of it.
+    /// Only a trace file describes it.
     of_trace: bool,
 }
 
@@ -37,29 +37,29 @@ struct KnownRun {
 #[derive(Default)]
 pub struct Joined {
     rows: Vec<Row>,
-    /// Of each row its hash, as far as a source told it.
+    /// Of each row its hash, as far as a source gives it.
     hashes: Vec<Option<String>>,
     /// Of each row, the number of its run in `runs`.
     run_of: Vec<Option<usize>>,
     runs: Vec<KnownRun>,
     launches: Vec<Launch>,
-    /// What runs are called of which a trace file alone told, each with the last number behind it.
+    /// What runs are called that only a trace file describes, each with the last number behind it.
     of_traces: HashMap<String, usize>,
-    /// By the hash that Nextflow shows.
+    /// Places of rows by the hash that Nextflow shows.
     by_key: HashMap<String, Vec<usize>>,
     /// How often a source added to a row.
     pub filled: u64,
 }
 
 impl Joined {
-    /// Adds what a history tells; gives the number of rows, which is none.
+    /// Adds what a history says; gives the number of rows, which is none.
     pub fn add_history(&mut self, launches: Vec<Launch>) -> u64 {
         self.launches.extend(launches);
         self.launches.dedup();
         0
     }
 
-    /// Adds a run of a log.
+    /// Adds a run that a log describes, with its rows.
     pub fn add_run(&mut self, run: Run) {
         let number = self.runs.len();
         self.runs.push(KnownRun {
@@ -158,19 +158,19 @@ impl Joined {
         }
     }
 
-    /// The zone of a trace file by a task of which another source told the time of its submission
+    /// The zone of a trace file by a task of which another source gives the time of its submission
     /// in UTC.
     fn clock_by_pairs(&self, records: &[Record], run: usize) -> Option<Resolved> {
         records.iter().filter(|record| !record.row.cached).find_map(|record| {
             let Some(Written::Local(local)) = record.submit else { return None };
             let same = self.same_task(record.hash(), &record.row).into_iter().find(|at| self.run_of[*at] == Some(run))?;
-            // What another trace file tells can be in a zone that had to be assumed.
+            // The times of another trace file can be in a zone that had to be assumed.
             let is_exact = self.rows[same].submitted_precision_ns.is_some_and(|precision| precision < SECOND_NS);
             Resolved::by_pair(local, self.rows[same].submitted_ns.filter(|_| is_exact)?)
         })
     }
 
-    /// A new run for a trace file of which no other source tells the run. It is called after the
+    /// A new run for a trace file whose run no other source names. It is called after the
     /// file and the first time of a task that it executed, as that is written: trace files of many
     /// runs have the same name. Times of cached tasks are of earlier runs.
     fn run_of_its_own(&mut self, file: &str, records: &[Record]) -> usize {
@@ -195,7 +195,7 @@ impl Joined {
         free
     }
 
-    /// Adds a trace file; gives the number of rows of which it told first.
+    /// Adds a trace file; gives the number of rows that it was the first to describe.
     pub fn add_trace(&mut self, name: &str, records: Vec<Record>, options: &Options, diagnostics: &mut Diagnostics) -> u64 {
         let run = self.run_of_trace(name, &records).or_else(|| self.launched(&records));
         let clock = run.and_then(|run| self.runs[run].clock.or_else(|| self.clock_by_pairs(&records, run)));
@@ -205,13 +205,13 @@ impl Joined {
             let advice = "import it together with the run's .nextflow.log, or say the zone with --zone, as in --zone=+01:00";
             diagnostics.push(Diagnostic::warning("no_zone", message).advise(advice));
         }
-        // Numbers of tasks count within a run, and what no other source tells of is one of its own.
+        // Numbers of tasks count within a run, and what no other source describes is one of its own.
         let run = run.unwrap_or_else(|| self.run_of_its_own(name, &records));
         self.add_records(records, Some(run), &clock.unwrap_or_else(|| Resolved::without_log(options)), diagnostics)
     }
 
-    /// Adds a report, which names its run and tells times in UTC; gives the number of rows of which
-    /// it told first.
+    /// Adds a report, which names its run and gives times in UTC; gives the number of rows that
+    /// it was the first to describe.
     pub fn add_report(&mut self, report: Report, diagnostics: &mut Diagnostics) -> u64 {
         let is_its = |run: &KnownRun| run.id == report.run_id && run.name == report.run_name;
         let run = self.runs.iter().position(is_its).unwrap_or(self.runs.len());
@@ -255,7 +255,7 @@ impl Joined {
         added
     }
 
-    /// Adds a work directory; gives the number of rows of which it told first.
+    /// Adds a work directory; gives the number of rows that it was the first to describe.
     pub fn add_work_dir(&mut self, mut row: Row, hash: &str, diagnostics: &mut Diagnostics) -> u64 {
         let known = self.same_task(Some(hash), &row);
         if !known.is_empty() {
@@ -315,16 +315,16 @@ impl Joined {
 
 /// The rows of all sources.
 pub struct Finished {
-    /// The attempts at tasks.
+    /// The rows of `task_runs`: the attempts at tasks.
     pub rows: Vec<Row>,
     /// Of each row, the number of its run.
     pub run_of: Vec<Option<usize>>,
-    /// Of each run, whether a log tells of it from its beginning. A trace file and a report alone
+    /// Of each run, whether a log describes it from its beginning. A trace file and a report alone
     /// do not: tasks whose results were taken from a `storeDir` stand in neither.
     pub has_begin: Vec<bool>,
 }
 
-/// Of a cached task the sources tell when, where and with what the earlier run executed it, which
+/// Of a cached task the sources say when, where and with what the earlier run executed it, which
 /// this run did not.
 fn forget_earlier_run(row: &mut Row) {
     macro_rules! forget {

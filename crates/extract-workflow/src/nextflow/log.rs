@@ -48,7 +48,7 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
         if let Some(next) = line_within(&line) {
             let message = "this line is cut: another begins within it; what was between them is missing";
             diagnostics.push(Diagnostic::error("line_cut", message).at(number, Some(next as u64 + 1)));
-            // What the first part tells of a task can be cut as well; the second is whole.
+            // What the first part says of a task can be cut as well; the second is whole.
             line = line[next..].to_owned().into();
         }
         let prefix = clock::prefix(&line);
@@ -161,7 +161,7 @@ pub struct Event {
     /// Where the message begins in its line, in bytes from 0.
     pub column: usize,
     pub more: String,
-    /// The file ends within it.
+    /// Whether the file ends within the event.
     pub cut: bool,
 }
 

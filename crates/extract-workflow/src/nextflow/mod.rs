@@ -1,7 +1,7 @@
 //! Nextflow: its log, its report, its trace file, its history, the work directories of its tasks
 //! and the graph of its processes.
 //!
-//! What is told of one attempt is joined by its hash, which all but the history hold; the log is
+//! What is known of one attempt is joined by its hash, which all but the history hold; the log is
 //! believed first, then the report, then the trace file, then the work directory, and where they
 //! contradict each other a diagnostic says so.
 
@@ -47,7 +47,7 @@ const GRAPH: &str = "Nextflow graph of processes";
 /// The folder of a pipeline's results into which nf-core's pipelines put reports and trace files.
 const PIPELINE_INFO: &str = "pipeline_info";
 
-/// The engine Nextflow.
+/// Reads what the engine Nextflow writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Nextflow;
 
@@ -142,7 +142,7 @@ impl Engine for Nextflow {
                 Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
             }
         }
-        // Where a task can be missing that a source should have told of, nothing follows from how many there are.
+        // Where a task can be missing that a source should have described, nothing follows from how many there are.
         let tells_all = |source: &&Source| matches!(source.kind, LOG | REPORT | TRACE);
         let is_whole = sources.iter().filter(tells_all).all(|source| {
             source.diagnostics.errors() == 0
@@ -167,7 +167,7 @@ impl Engine for Nextflow {
     }
 }
 
-/// Gives the number of rows of which it told first.
+/// Gives the number of rows that it was the first to describe.
 fn read_one(source: &mut Source, options: &Options, joined: &mut Joined) -> io::Result<u64> {
     let path = source.path.clone();
     let diagnostics = &mut source.diagnostics;

@@ -34,12 +34,12 @@ pub fn can_be_same(a: &str, b: &str) -> bool {
 }
 
 /// Whether two hashes are known beyond what Nextflow shows, and are the same: then it is the same
-/// task, whatever else is told.
+/// task, whatever else is said.
 pub fn surely_same(a: &str, b: &str) -> bool {
     a.len().min(b.len()) > SHOWN && can_be_same(a, b)
 }
 
-/// Whether two names can be of the same task. An error in which Nextflow had no name yet tells the
+/// Whether two names can be of the same task. An error in which Nextflow had no name yet names the
 /// process alone.
 pub fn names_agree(a: &str, b: &str) -> bool {
     let is_process = |short: &str, long: &str| process_and_tag(long).0 == short;
@@ -60,7 +60,7 @@ pub fn leading_key(message: &str) -> Option<(&str, &str)> {
     (key.len() == SHOWN && is_hash(key)).then_some((key, rest))
 }
 
-/// Whether this is a hash and nothing else, as far as it is told.
+/// Whether this is a hash and nothing else, as far as it is known.
 pub fn is_hash(text: &str) -> bool {
     hash_of_dir(text) == Some(text)
 }

@@ -4,7 +4,7 @@
 //! In go rows of which the column `parents` says that all inputs are known (`work_dir.rs`); in it
 //! come out the tasks in whose work directories they lie. Null where one lies in a work directory
 //! of which no task of the run is known, or two, or whose task has neither number nor a hash of its
-//! own. What a task is given as a value is told nowhere.
+//! own. What a task is given as a value is recorded nowhere.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -12,9 +12,9 @@ use std::collections::{BTreeSet, HashMap};
 use super::names::whole_hash;
 use crate::Row;
 
-/// Gives an id to tasks without a number: cached ones that a log alone tells of, those that had not
-/// ended, and those of which a work directory alone tells. It is the hash that Nextflow shows,
-/// where no other task of their run has it. `run_of` tells the run of each.
+/// Gives an id to tasks without a number: cached ones that only a log describes, those that had not
+/// ended, and those that only a work directory describes. It is the hash that Nextflow shows,
+/// where no other task of their run has it. `run_of` gives the run of each.
 pub fn give_ids(rows: &mut [Row], run_of: &[Option<usize>]) {
     let mut of_number: HashMap<(Option<usize>, &str), usize> = HashMap::new();
     let mut of_hash: HashMap<(Option<usize>, &str), usize> = HashMap::new();
@@ -28,7 +28,7 @@ pub fn give_ids(rows: &mut [Row], run_of: &[Option<usize>]) {
     let ids: Vec<Option<Cow<'static, str>>> = (rows.iter().zip(run_of))
         .map(|(row, run)| {
             let is_alone = |counts: &HashMap<(Option<usize>, &str), usize>, told: &str| counts.get(&(*run, told)) == Some(&1);
-            // Of a cached task trace files and reports tell the number that it had in the run that
+            // Of a cached task trace files and reports give the number that it had in the run that
             // executed it, which can be that of another task in this one.
             let number = row.task_id.as_ref().filter(|number| !row.cached || is_alone(&of_number, number));
             number.or_else(|| row.cache_key.as_ref().filter(|hash| is_alone(&of_hash, hash))).cloned()
@@ -39,7 +39,7 @@ pub fn give_ids(rows: &mut [Row], run_of: &[Option<usize>]) {
     }
 }
 
-/// Puts them into the rows; `run_of` tells the run of each.
+/// Puts them into the rows; `run_of` gives the run of each.
 pub fn put(rows: &mut [Row], run_of: &[Option<usize>]) {
     // Of two tasks with one directory nobody knows which is meant.
     let mut made_in: HashMap<(Option<usize>, &str), Option<&str>> = HashMap::new();

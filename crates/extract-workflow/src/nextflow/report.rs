@@ -21,7 +21,7 @@ use crate::{input, json};
 const TITLE: &str = "Nextflow Workflow Report</title>";
 const DATA: &str = "window.data = ";
 
-/// What the HTML report of a run tells (`-with-report`).
+/// What the HTML report of a run says (`-with-report`).
 #[derive(Debug, Default)]
 pub struct Report {
     /// The session's UUID.

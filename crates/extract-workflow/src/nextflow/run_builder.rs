@@ -1,4 +1,4 @@
-//! What the lines of a log tell of a run and its tasks, as they come.
+//! What the lines of a log say of a run and its tasks, as they come.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -31,7 +31,7 @@ pub struct RunBuilder {
     pub tasks: Tasks,
     /// Executors and their polling intervals.
     pub executors: BTreeMap<String, Option<i64>>,
-    /// The executor of each process, where told.
+    /// The executor of each process, where known.
     pub processes: HashMap<String, String>,
     last_processor: Option<String>,
     /// By name, the numbers of retries that were announced and have not begun.
@@ -39,13 +39,13 @@ pub struct RunBuilder {
     pub aborted: bool,
     /// Whether jobs were left running when the run was aborted, as its configuration said.
     pub left_running: bool,
-    /// Whether the executor told which jobs it ended.
+    /// Whether the executor said which jobs it ended.
     pub kills_are_told: bool,
     /// Whether no more tasks are begun: an error, or somebody, ends the run.
     is_ending: bool,
     /// Whether the log's last words were read.
     pub has_end: bool,
-    /// A task of which an exception told first, before it had a hash, until the report on it tells
+    /// A task that an exception reported first, before it had a hash, until the report on it gives
     /// its whole name.
     nameless: Option<usize>,
     pub stats: Option<(u64, String)>,
@@ -95,7 +95,7 @@ impl RunBuilder {
         }
     }
 
-    /// What is told of the run, not of a task.
+    /// What is known of the run, not of a task.
     fn see_about_run(&mut self, event: &Event) {
         let message = event.message.as_str();
         let after = |what: &str| message.strip_prefix(what).map(|rest| rest.trim().to_owned());
@@ -168,7 +168,7 @@ impl RunBuilder {
             self.tasks.all[at].stored = verb == "Stored";
             return;
         }
-        // Each submission is told once; a second line with the same hash and name is another task.
+        // Each submission is logged once; a second line with the same hash and name is another task.
         let at = self.tasks.find_or_add(About { hash: Some(key), id: None, name }, event.line, diagnostics, |task| !task.announced);
         let attempt = match verb {
             "Submitted" => Some(1),
@@ -224,7 +224,7 @@ impl RunBuilder {
             );
             return;
         };
-        // Its name can be an array's; the line that follows tells the task's.
+        // Its name can be an array's; the line that follows has the task's.
         let name = head.strip_prefix("submitted process ").and_then(|rest| rest.rsplit_once(" > jobId: ")).map(|(name, _)| name);
         let about = About { hash: Some(hash), id: None, name: name.unwrap_or_default() };
         let at = self.tasks.find(about, |_| true).unwrap_or_else(|| {
@@ -241,8 +241,8 @@ impl RunBuilder {
         task.row.executor = Some(executor_of_label(executor).into());
     }
 
-    /// The task with which its handler is done; what is told of it begins `before` bytes after the
-    /// message.
+    /// The task with which its handler is done; what the log says of it begins `before` bytes after
+    /// the message.
     fn see_done(&mut self, text: &str, before: usize, event: &Event, diagnostics: &mut Diagnostics) -> Option<usize> {
         let text =
             whole_message(text, event, |text| handler::parse(text).is_ok_and(|handler| handler.work_dir.and_then(hash_of_dir).is_some()));
@@ -270,7 +270,7 @@ impl RunBuilder {
                 let at = self.see_handler(&handler, line, stamp, diagnostics);
                 let task = &mut self.tasks.all[at];
                 task.running = handler.status == "RUNNING";
-                // The dump of the tasks to be submitted: what becomes of them is told when they are.
+                // The dump of the tasks to be submitted: what becomes of them is logged when they are.
                 task.waits = handler.status == "NEW" && !task.announced && task.submitted.is_none();
             }
             Err((at, why)) => {
@@ -366,8 +366,8 @@ impl RunBuilder {
         }
     }
 
-    /// The task of this process whose exception was told just before, with its whole name from now
-    /// on.
+    /// The task of this process whose exception was logged just before, with its whole name from
+    /// now on.
     fn nameless_task(&mut self, name: &str) -> Option<usize> {
         let at = self.nameless.take()?;
         let task = &mut self.tasks.all[at];

@@ -15,20 +15,20 @@ use super::run_builder::RunBuilder;
 use super::tasks::Task;
 use crate::{Options, Row};
 
-/// One run of Nextflow, as its log tells it.
+/// One run of Nextflow, as its log describes it.
 #[derive(Debug)]
 pub struct Run {
     /// Its tasks in the order in which the log names them first.
     pub rows: Vec<Row>,
-    /// Of each row its hash, as far as the log tells it.
+    /// Of each row its hash, as far as the log has it.
     pub hashes: Vec<Option<String>>,
     /// How its local times become UTC; `None` when its year is not known.
     pub clock: Option<Resolved>,
     /// The name of its trace file, without folders.
     pub trace_file: Option<String>,
-    /// By [`RunBuilder::run_id`] and its name, where the log tells them.
+    /// By [`RunBuilder::run_id`] and its name, where the log has them.
     pub id: Option<String>,
-    /// The run's name, where the log tells it.
+    /// The run's name, where the log has it.
     pub name: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl RunBuilder {
         Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name })
     }
 
-    /// Tasks of which nothing is told but that they waited to be submitted, in a dump of the first
+    /// Tasks of which nothing is known but that they waited to be submitted, in a dump of the first
     /// of them.
     fn leave_out_waiting(&self, tasks: &mut Vec<Task>, diagnostics: &mut Diagnostics) {
         let (all, line) = (tasks.len(), tasks.iter().find(|task| task.waits).and_then(|task| task.row.line));

@@ -1,7 +1,7 @@
 //! The tasks of a run while its log is read, and how a line finds the one that it is about.
 //!
-//! Most lines tell the beginning of a hash, handlers and errors tell all of it. Two tasks of a
-//! large run can share the beginning, so what else is told (the whole hash, the number, the name)
+//! Most lines have the beginning of a hash, handlers and errors have all of it. Two tasks of a
+//! large run can share the beginning, so what else is known (the whole hash, the number, the name)
 //! decides which of them is meant; a line that fits none of them is about another task.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::Row;
 #[derive(Default)]
 pub struct Task {
     pub row: Row,
-    /// Its hash as far as it was told.
+    /// Its hash as far as it is known.
     pub hash: Option<String>,
     /// Whether more than the grid's acknowledgement of a submission named it.
     pub is_task: bool,
@@ -44,10 +44,10 @@ pub struct Task {
     pub waits: bool,
 }
 
-/// What a line tells of the task that it is about.
+/// What a line says of the task that it is about.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// The task's hash as far as the line tells it.
+    /// The task's hash as far as the line has it.
     pub hash: Option<&'a str>,
     /// Nextflow's number of the task.
     pub id: Option<&'a str>,
@@ -63,7 +63,7 @@ impl Task {
         surely_same(known, hash) || can_be_same(known, hash) && same_id && same_name
     }
 
-    /// Takes the name, which the first line about it may not have told.
+    /// Takes the name, which the first line about it may not have had.
     pub fn set_name(&mut self, name: &str) {
         let (process, tag) = process_and_tag(name);
         self.row.name = name.to_owned().into();
@@ -76,9 +76,9 @@ impl Task {
 #[derive(Default)]
 pub struct Tasks {
     pub all: Vec<Task>,
-    /// By the hash that Nextflow shows.
+    /// Places of tasks by the hash that Nextflow shows.
     by_key: HashMap<String, Vec<usize>>,
-    /// The latest task of a name, for errors that tell nothing else.
+    /// The latest task of a name, for errors that say nothing else.
     by_name: HashMap<String, usize>,
     by_native_id: HashMap<String, usize>,
 }
@@ -121,7 +121,7 @@ impl Tasks {
         at
     }
 
-    /// Takes what a line told of a task, which is then no longer just waiting.
+    /// Takes what a line says of a task, which is then no longer just waiting.
     fn learn(&mut self, at: usize, about: About<'_>) {
         let task = &mut self.all[at];
         if let Some(hash) = about.hash.filter(|hash| task.hash.as_ref().is_none_or(|known| known.len() < hash.len())) {
@@ -137,7 +137,7 @@ impl Tasks {
         }
     }
 
-    /// The task of which a note tells the shown hash, and the name within its text.
+    /// The task of which a note has the shown hash, and the name within its text.
     pub fn of_note(&self, key: &str, note: &str) -> Option<usize> {
         let same_key = self.by_key.get(key)?;
         let named = |at: &&usize| note.contains(&format!("`{}`", self.all[**at].row.name));

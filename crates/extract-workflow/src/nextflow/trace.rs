@@ -22,7 +22,7 @@ const KEYS: [&str; 3] = ["task_id", "hash", "native_id"];
 /// A script of more lines is taken as a mistake.
 const LONGEST_RECORD: usize = 1 << 18;
 
-/// A time as it is written.
+/// A time as a trace file writes it: UTC or local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// A time in UTC, nanoseconds since 1970.
@@ -50,7 +50,7 @@ impl Written {
 /// A row of a trace file; its times wait for the zone.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// All but run and times. The name is empty where no column tells it.
+    /// All but run and times. The name is empty where no column has it.
     pub row: Row,
     pub submit: Option<Written>,
     start: Option<Written>,
@@ -60,7 +60,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether a time is local.
+    /// Whether some of its times are local, so that the zone is needed.
     pub fn needs_zone(&self) -> bool {
         [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Written::Local(_))))
     }
@@ -81,7 +81,7 @@ impl Record {
         })
     }
 
-    /// The hash as far as it is told.
+    /// The hash as far as it is known.
     pub fn hash(&self) -> Option<&str> {
         self.row.work_dir.as_deref().and_then(hash_of_dir).or(self.row.cache_key.as_deref())
     }

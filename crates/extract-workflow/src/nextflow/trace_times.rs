@@ -1,4 +1,4 @@
-//! When a task of a trace file was submitted, began and ended, from what its columns tell.
+//! When a task of a trace file was submitted, began and ended, from what its columns say.
 //!
 //! `submit`, `start` and `complete` are when Nextflow submitted the task and noticed its start and
 //! its end; `duration` is `complete` less `submit`. `realtime` is measured around the task's script

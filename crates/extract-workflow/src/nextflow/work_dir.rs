@@ -1,7 +1,7 @@
 //! A task's work directory, `work/19/2c6526…/`: the hidden files that Nextflow and its wrapper
 //! script leave there.
 //!
-//! | file | what it tells |
+//! | file | what it says |
 //! |---|---|
 //! | `.command.sh` | the command |
 //! | `.command.run` | name, container, outputs, the scheduler's directives, the inputs that are linked into the directory, and by them whose outputs they are |
@@ -26,7 +26,7 @@ use crate::{Row, input, units};
 /// File systems take the time from a clock that ticks up to a hundred times a second.
 const TICK_NS: i64 = 10_000_000;
 
-/// Whether a directory is one.
+/// Whether a directory is the work directory of a task: it has `.command.run` or `.command.sh`.
 pub fn is_one(dir: &Path) -> bool {
     [".command.run", ".command.sh"].iter().any(|name| dir.join(name).is_file())
 }
@@ -84,7 +84,7 @@ fn scratch_host(log: &str) -> Option<&str> {
     (!host.is_empty()).then_some(host)
 }
 
-/// What `.command.run` tells.
+/// Reads what `.command.run` says of a task into its row.
 fn wrapper(script: &str, row: &mut Row) {
     let quoted = |text: &str| text.trim().trim_matches('\'').to_owned();
     let mut outputs = Vec::new();

@@ -1,7 +1,7 @@
-//! Puts together what logs, metadata, jobs' own logs and benchmarks tell of the same attempt.
+//! Puts together what logs, metadata, jobs' own logs and benchmarks say of the same attempt.
 //!
-//! An output's record is of the attempt whose end the log tells at the record's end: Snakemake
-//! writes both at the same moment, which also tells the zone of the log's times.
+//! An output's record is of the attempt whose end the log has at the record's end: Snakemake
+//! writes both at the same moment, which also gives the zone of the log's times.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const QUARTER_HOUR_NS: i64 = 900 * SECOND_NS;
 const HOUR_NS: i64 = 3600 * SECOND_NS;
 /// Zones lie between 12 hours west and 14 hours east of Greenwich.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
-/// The log's line is so much later than the record where it may tell the zone, and where it need
+/// The log's line is so much later than the record where it may show the zone, and where it need
 /// not: inputs may have to be read between.
 const AT_ONCE_NS: i64 = 5 * SECOND_NS;
 const SOON_NS: i64 = 60 * SECOND_NS;
@@ -38,7 +38,7 @@ const MEGABYTE: i64 = 1_000_000;
 #[derive(Debug, Default)]
 pub struct Joined {
     runs: Vec<(usize, Log)>,
-    /// What each run is called.
+    /// The name of each run, as in the column `run_name`.
     names: Vec<String>,
     jobs: Vec<(usize, Option<String>, Log)>,
     records: Vec<(usize, Record)>,
@@ -58,7 +58,7 @@ impl Zone {
     }
 }
 
-/// An attempt and what else tells of it.
+/// An attempt and what else describes it.
 #[derive(Debug)]
 struct Known {
     run: usize,
@@ -70,7 +70,7 @@ struct Known {
 }
 
 impl Joined {
-    /// The runs of a log.
+    /// Adds the runs of a log; `at` is the log's place in the list of sources.
     pub fn add_runs(&mut self, at: usize, runs: Vec<Log>, source: &mut Source) {
         for (number, mut log) in runs.into_iter().enumerate() {
             let diagnostics = &mut source.diagnostics;
@@ -245,7 +245,7 @@ impl Joined {
         records.filter(fits).collect()
     }
 
-    /// Gives records to the attempts that ended when they did, the last of them. Tells which were
+    /// Gives records to the attempts that ended when they did, the last of them. Returns which were
     /// given.
     fn join_records(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, zones: &[Zone], sources: &[Source]) -> Vec<bool> {
         let mut nearest: Vec<Option<(i64, usize)>> = vec![None; self.records.len()];
@@ -414,7 +414,7 @@ impl Joined {
         rows
     }
 
-    /// What a block of a log tells.
+    /// What a block of a log says.
     fn row(&self, attempt: &Attempt, log: &Log, zone: Zone) -> Row {
         let is_local = attempt.is_local_rule || log.is_local == Some(true);
         let is_slurm = attempt.native.as_ref().is_some_and(|(id, is_slurm)| *is_slurm || log.slurm_jobs.contains(id));
@@ -546,7 +546,7 @@ fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
     tasks
 }
 
-/// What a job's own log tells better than the run's.
+/// What a job's own log says better than the run's.
 fn add_job(row: &mut Row, inner: &Attempt, log: &Log, zone: Zone) {
     let precision = Some(LINE_NS + zone.precision_ns);
     if let Some(began) = inner.began.and_then(|began| zone.utc(began)) {
@@ -615,7 +615,7 @@ fn run_name(source: &str) -> &str {
     source.trim_end_matches(".gz").trim_end_matches(".snakemake.log").trim_end_matches(".log")
 }
 
-/// The directory in which Snakemake ran, where the path tells.
+/// The directory in which Snakemake ran, where the path shows it.
 fn base(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|above| above.ends_with(FOLDER))?.parent().map(Path::to_owned)
 }

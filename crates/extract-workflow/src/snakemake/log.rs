@@ -31,60 +31,60 @@ use crate::input;
 pub struct Log {
     /// `SLURM run ID`, which is the name of its jobs in Slurm; else `Workflow ID`, since version 9.
     pub run_id: Option<String>,
-    /// The host on which Snakemake runs; its log tells it since version 8.
+    /// The host on which Snakemake runs; its log says it since version 8.
     pub host: Option<String>,
-    /// Work directory of the run; the log tells it since version 9.
+    /// Work directory of the run; the log says it since version 9.
     pub work_dir: Option<String>,
-    /// The user who runs Snakemake; the log tells it since version 9.
+    /// The user who runs Snakemake; the log says it since version 9.
     pub user: Option<String>,
-    /// Whether jobs run where Snakemake does; `None` when the log ends before it tells.
+    /// Whether jobs run where Snakemake does; `None` when the log ends before it says so.
     pub is_local: Option<bool>,
-    /// In the order in which they began.
+    /// The attempts, in the order in which they began.
     pub attempts: Vec<Attempt>,
     /// Job ids that Slurm gave, also to groups of jobs.
     pub slurm_jobs: Vec<String>,
-    /// Whether it tells how it ended, and whether the user ended it.
+    /// Whether the log says that the run ended.
     pub ended: bool,
-    /// Whether the user ended it.
+    /// Whether the user ended the run.
     pub interrupted: bool,
     /// Whether it ended because a job had failed; then no job runs any more.
     pub gave_up: bool,
     /// Whether another run begins in the same file after it.
     pub is_followed: bool,
-    /// Whether it was killed while jobs ran, which its lines do not tell (`join.rs`).
+    /// Whether it was killed while jobs ran, which its lines do not say (`join.rs`).
     pub was_killed: bool,
     /// Whether jobs are only shown and not run (`--dry-run`).
     pub is_dry: bool,
     /// How many jobs are logged without a time, and the line of the first one.
     pub undated: Option<(u64, u64)>,
     /// What it calls its own log, without folders: a run whose output was redirected into another
-    /// file tells it at its end.
+    /// file says it at its end.
     pub own_log: Option<String>,
     /// Of the last error: a command and its exit code, before it is said whose it is.
     exits: Vec<(String, i64)>,
 }
 
-/// An attempt at a job.
+/// One attempt at a job, as its block and the lines about it describe it.
 #[derive(Debug, Default, Clone)]
 pub struct Attempt {
     /// Number of the line in the log with which the job's block begins, from 1.
     pub line: u64,
     /// Snakemake's number of the job in the run.
     pub job: String,
-    /// Null where the rule has a message, which is then told instead of everything else.
+    /// Null where the rule has a message, which is then logged instead of everything else.
     pub rule: Option<String>,
-    /// By rule and wildcards, not by a message.
+    /// Whether the log describes it by rule and wildcards, and not by a message.
     pub is_described: bool,
     /// Whether it is a `localrule`.
     pub is_local_rule: bool,
-    /// Local time, of which the log does not tell the zone.
+    /// Local time, of which the log does not say the zone.
     pub began: Option<NaiveDateTime>,
     /// When Snakemake noticed its end, local time without zone.
     pub ended: Option<NaiveDateTime>,
-    /// The end is told without a time: by so many seconds at most it was before `ended`, which is
+    /// The end is logged without a time: by so many seconds at most it was before `ended`, which is
     /// the next time in the log.
     pub ended_within_s: i64,
-    /// Line that told its end.
+    /// Number of the line that says its end, from 1.
     pub end_line: Option<u64>,
     /// Whether the job succeeded; `None` while it runs.
     pub succeeded: Option<bool>,
@@ -98,7 +98,7 @@ pub struct Attempt {
     pub missing: Vec<String>,
     /// The job's wildcards as the log writes them, such as `sample=a`.
     pub wildcards: Option<String>,
-    /// Left out where it is 1.
+    /// Number of threads; the log leaves it out where it is 1.
     pub threads: Option<i64>,
     /// The job's resources: name and value, as the log writes them.
     pub resources: Vec<(String, String)>,
@@ -108,13 +108,13 @@ pub struct Attempt {
     pub native: Option<(String, bool)>,
     /// Shell command of the job.
     pub command: Option<String>,
-    /// Why the job failed, as the log tells it.
+    /// Why the job failed, as the log says.
     pub error: Option<String>,
     /// Exit code of its command.
     pub exit_code: Option<i64>,
 }
 
-/// What a block is about.
+/// What the block of lines that is being read is about.
 #[derive(Debug, Default)]
 enum Block {
     #[default]
@@ -134,10 +134,10 @@ enum Block {
 
 #[derive(Debug, Default)]
 struct Raised {
-    /// The error's first lines.
+    /// The first lines of the error.
     text: Vec<String>,
-    /// Whether it tells of a job that has failed by itself; otherwise a block `Error in rule`
-    /// before or after it tells that.
+    /// Whether it reports a job that has failed by itself; otherwise a block `Error in rule`
+    /// before or after it reports that.
     is_failure: bool,
     rule: Option<String>,
     job: Option<String>,
@@ -148,7 +148,7 @@ struct Failure {
     rule: Option<String>,
     jobs: Vec<String>,
     message: Option<String>,
-    /// Its lines, while they are read.
+    /// Lines of the shell command, while they are read.
     shell: Option<String>,
     in_shell: bool,
     native: Option<String>,
@@ -177,7 +177,7 @@ pub fn read(reader: impl BufRead) -> io::Result<Vec<Log>> {
         if reading.is_another_run(&line) {
             let mut log = std::mem::take(&mut reading).finish();
             log.is_followed = true;
-            // What is told before the line by which a run is known.
+            // What is logged before the line by which a run is known.
             (reading.log.host, reading.log.is_local) = (log.host.clone(), log.is_local);
             runs.push(log);
         }
@@ -233,22 +233,22 @@ struct Reading {
     now: Option<NaiveDateTime>,
     /// Number of the line that has the time `now`.
     now_line: u64,
-    /// The last time was told on the line before, or on blank lines before.
+    /// The last time was on the line before, or on blank lines before.
     is_headed: bool,
     /// How far the block is indented.
     indent: usize,
     /// A run may begin anew within a job, or because the one before was killed: its number of jobs
     /// will tell, before there are more attempts than these.
     maybe_another: bool,
-    /// See `maybe_another`.
+    /// How many attempts there were before the run that may have begun, see `maybe_another`.
     begun: usize,
-    /// Attempts of which the end was told without a time, which is before the next one.
+    /// Attempts of which the end was logged without a time, which is before the next one.
     without_time: Vec<usize>,
     /// What was raised, before the block that says of which job.
     raised: Option<Vec<String>>,
     /// What was raised of a rule of which no block says that it failed: the attempt and the reason.
     blamed: Vec<(usize, String)>,
-    /// Attempts that failed, and nothing else has been told since.
+    /// Attempts that failed, and nothing else has been logged since.
     just_failed: Vec<usize>,
     /// Attempts that have not ended, by job; jobs within jobs have the same numbers, and the inner
     /// one ends first.
@@ -279,7 +279,7 @@ impl Reading {
         total.is_some_and(|total| total > 1)
     }
 
-    /// The run, with the ends of attempts that it does not tell one by one.
+    /// The run, with the ends of attempts that it does not log one by one.
     fn finish(mut self) -> Log {
         self.close_block();
         for (at, reason) in std::mem::take(&mut self.blamed) {
@@ -294,7 +294,7 @@ impl Reading {
         self.log
     }
 
-    /// An attempt failed of which no line tells when.
+    /// An attempt failed and no line says when.
     fn fail(&mut self, at: usize, reason: Option<String>) {
         let attempt = &mut self.log.attempts[at];
         if attempt.succeeded.is_none() {
@@ -329,7 +329,7 @@ impl Reading {
             return;
         }
         if self.is_headed && depth == self.indent + 4 && matches!(inner.split(':').next(), Some("message" | "jobs" | "log")) {
-            // The failure of a group, which version 9 tells without saying so.
+            // The failure of a group, which version 9 logs without saying so.
             self.block = Block::Error(Failure::default());
         }
         self.is_headed = false;
@@ -348,7 +348,7 @@ impl Reading {
         self.see_plain(inner, depth);
     }
 
-    /// The line after the time.
+    /// Reads the line that follows a time, which says what the block is about.
     fn see_head(&mut self, line: &str, number: u64) -> bool {
         if let Some(rest) = line.strip_prefix("Finished job") {
             // `Finished jobid: 2 (Rule: count)`, and before version 9 `Finished job 2.`
@@ -455,7 +455,7 @@ impl Reading {
                     self.log.own_log = name.map(str::to_owned);
                 }
                 ("Shell command", 0) if value != "None" => {
-                    // Versions before 9 print the bare command, which cannot be told from other lines.
+                    // Versions before 9 print the bare command, which cannot be distinguished from other lines.
                     if let Some(at) = self.log.attempts.len().checked_sub(1) {
                         self.close_block();
                         self.block = Block::Shell(at, value.to_owned());
@@ -489,7 +489,7 @@ impl Reading {
     }
 
     /// The user ended the run. Who presses Ctrl-C ends the jobs as well, so that these may have
-    /// been told as failed before: when all that ran had, and nothing else came between.
+    /// been logged as failed before: when all that ran had, and nothing else came between.
     fn interrupt(&mut self) {
         self.close_block();
         self.log.interrupted = true;
@@ -554,7 +554,7 @@ impl Reading {
     }
 
     /// The only attempt that has not ended and is of a rule, with these outputs where they are
-    /// told.
+    /// known.
     fn end_of_rule(&mut self, rule: Option<&str>, outputs: &[String]) -> Option<usize> {
         let (job, at) = self.running(rule, outputs)?;
         self.open.get_mut(&job)?.retain(|other| *other != at);
@@ -682,7 +682,7 @@ impl Reading {
         if raised.text.len() < REASON && !inner.starts_with("File ") {
             raised.text.push(inner.to_owned());
         }
-        // A command is told over as many lines as it has.
+        // A command is logged over as many lines as it has.
         if line.starts_with("Command '") {
             self.close_block();
             self.block = Block::Exception(String::new(), 0);
@@ -704,7 +704,7 @@ impl Reading {
         }
         let (at, command) = (*at, std::mem::take(command));
         self.block = Block::None;
-        // A command whose lines are not all indented cannot be told from what follows.
+        // A command whose lines are not all indented cannot be distinguished from what follows.
         const KNOWN: [&str; 9] = ["[", "Select ", "Execute ", "Trying ", "RuleException", "Job ", "Finished ", "Complete ", "Shutting "];
         if KNOWN.iter().any(|known| inner.starts_with(known)) {
             self.shell(at, &command);

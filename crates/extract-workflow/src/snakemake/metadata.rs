@@ -18,7 +18,7 @@ use crate::{input, json};
 /// What is known of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The output's path, as Snakemake was told it.
+    /// The output's path, as it was given to Snakemake.
     pub output: String,
     /// Name of the rule that made the output.
     pub rule: String,
@@ -28,7 +28,7 @@ pub struct Record {
     pub command: Option<String>,
     /// Container image of the job, `container_img_url` of the metadata.
     pub container: Option<String>,
-    /// Joins the outputs of a job.
+    /// Snakemake's number of the job, which is the same for all outputs of one job.
     pub job_hash: Option<i64>,
     /// Nanoseconds since 1970, where it is before the end.
     pub began_ns: Option<i64>,

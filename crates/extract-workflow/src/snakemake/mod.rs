@@ -1,8 +1,8 @@
 //! Snakemake, versions 5 to 9: its logs, its metadata, benchmark files, and logs of its jobs on
 //! Slurm.
 //!
-//! A log tells attempts; metadata tell of each output by what it was made last, with times in UTC,
-//! which tells the zone of the log's times; a job's own log on Slurm tells when it began and ended
+//! A log lists attempts; metadata say of each output by what it was made last, with times in UTC,
+//! which gives the zone of the log's times; a job's own log on Slurm says when it began and ended
 //! there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
 
 mod benchmark;
@@ -29,7 +29,7 @@ const SLURM_LOG: &str = "log of a Snakemake job on Slurm";
 const METADATA: &str = "Snakemake metadata";
 const BENCHMARK: &str = "Snakemake benchmark";
 
-/// The engine Snakemake.
+/// Reads what the engine Snakemake writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Snakemake;
 

@@ -29,12 +29,12 @@ struct Ended {
     end_ns: Option<i64>,
 }
 
-/// What a record tells of an attempt.
+/// What a record says of an attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
     /// The line with which it begins.
     pub line: u64,
-    /// The file of its workflow.
+    /// Path of the file of its workflow.
     pub workflow: String,
     /// Which of the runs of one script it is, where one script runs for many: of an array of jobs,
     /// of a loop, of a rule with wildcards. Its job, else its process.

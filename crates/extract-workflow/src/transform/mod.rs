@@ -4,7 +4,7 @@
 //! In go lines of JSON. An attempt begins with a line of the outermost layer that describes the
 //! task; a line of each layer that ended follows, innermost first, the outermost layer's last. Out
 //! comes a row an attempt. A line that belongs to no attempt, and an attempt whose last line is
-//! missing, are told.
+//! missing, are reported.
 
 mod attempt;
 

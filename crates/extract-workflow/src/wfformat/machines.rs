@@ -45,7 +45,7 @@ impl Machines {
         tells_more.then(|| Value::Array(list).to_string())
     }
 
-    /// Those on which no task ran.
+    /// Names of the machines on which no task ran.
     pub fn unused(&self) -> Vec<&str> {
         self.described.keys().filter(|name| !self.used.contains(*name)).map(String::as_str).collect()
     }

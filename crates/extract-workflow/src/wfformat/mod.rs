@@ -1,7 +1,7 @@
 //! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons keeps runs of many engines (the
 //! schema's README says what its properties mean).
 //!
-//! It tells runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4
+//! It has runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4
 //! everything of a task stands in one object and tasks refer to each other by name; since 1.5 there
 //! is a specification and an execution, and they refer to each other by id (`parents.rs`).
 //! [`mod@write`] makes instances.
@@ -339,10 +339,10 @@ fn command(command: &Value) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Paths with sizes where they are told; `None` without a list.
+/// Paths with sizes where they are given; `None` without a list.
 type Files = Option<Vec<(String, Option<i64>)>>;
 
-/// Since 1.5.
+/// The files of a task by their ids, as the format has them since 1.5.
 fn files(ids: &Value, sizes: &HashMap<&str, i64>) -> Files {
     ids.as_array().map(|ids| ids.iter().filter_map(text).map(|id| (id.to_owned(), sizes.get(id).copied())).collect())
 }

@@ -1,5 +1,5 @@
 //! Which tasks must end before one. In go the tasks of an instance with their references to each
-//! other; out come ids, or nothing where an instance does not tell.
+//! other; out come ids, or nothing where an instance does not say.
 //!
 //! Since 1.5 tasks refer to each other by id; up to 1.4 by name, which several can share, and some
 //! makers write ids there too. A reference that fits several tasks is decided by files (a file that
@@ -7,7 +7,7 @@
 //! lists of children. What neither decides is not known: then all parents of that task are null,
 //! since the others alone would be a wrong list.
 //!
-//! A dependency that only one end tells counts: so does WfCommons' own migration
+//! A dependency that only one end declares counts: so does WfCommons' own migration
 //! (`wfcommons-migrate-instance.py`).
 
 use std::cell::LazyCell;
@@ -15,14 +15,14 @@ use std::collections::{HashMap, HashSet};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
-/// A task as it is described.
+/// A task as an instance describes it, with what it says of its neighbours.
 #[derive(Debug, Default)]
 pub struct Described<'t> {
-    /// As in the column `task_id`.
+    /// The task's id, as in the column `task_id` of `task_runs`.
     pub id: String,
-    /// Need not be its own.
+    /// The task's name; other tasks can have the same.
     pub name: &'t str,
-    /// As it refers to them; `None` where it has no list.
+    /// The tasks that it follows, as it refers to them; `None` where it has no list.
     pub parents: Option<Vec<&'t str>>,
     /// The tasks that follow it, as it refers to them; `None` where it has no list.
     pub children: Option<Vec<&'t str>>,
@@ -32,7 +32,7 @@ pub struct Described<'t> {
     pub writes: Vec<String>,
 }
 
-/// By what tasks refer to each other.
+/// By what tasks of an instance refer to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// By ids, as WfFormat since 1.5.
@@ -54,7 +54,7 @@ pub fn of(tasks: &[Described<'_>], by: By, diagnostics: &mut Diagnostics) -> Vec
         .zip(unknown)
         .map(|(parents, unknown)| {
             let known = parents?.into_iter().map(|at| tasks[at].id.clone());
-            // What is told of a task that is not there is kept as it is told.
+            // What is said of a task that is not there is kept as it is.
             Some(known.chain(unknown.into_iter().map(str::to_owned)).collect())
         })
         .collect()
@@ -63,7 +63,7 @@ pub fn of(tasks: &[Described<'_>], by: By, diagnostics: &mut Diagnostics) -> Vec
 /// Tasks are known by their place in the list.
 struct Graph<'t> {
     tasks: &'t [Described<'t>],
-    /// Whom a reference can mean.
+    /// The tasks that a reference to a task can mean, by its text.
     named: HashMap<&'t str, Vec<usize>>,
     /// For each task the tasks that alone write a file that it reads.
     from: Vec<Vec<usize>>,
@@ -106,7 +106,7 @@ impl<'t> Graph<'t> {
         self.named.get(reference).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Some tasks by their names.
+    /// These tasks by the names by which others can refer to them.
     fn index(&self, tasks: &[usize]) -> HashMap<&'t str, Vec<usize>> {
         let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
         for at in tasks {
@@ -117,7 +117,7 @@ impl<'t> Graph<'t> {
     }
 
     /// Whom a reference of `at` means: the only one that fits, else those of `near` that do. Nobody
-    /// when nothing tells; the task itself only when nobody else can be meant.
+    /// when nothing says which; the task itself only when nobody else can be meant.
     fn meant<'n>(&self, at: usize, reference: &str, near: impl FnOnce() -> &'n HashMap<&'t str, Vec<usize>>) -> Vec<usize>
     where
         't: 'n,
@@ -155,7 +155,7 @@ impl<'t> Graph<'t> {
         claimed
     }
 
-    /// The parents of a task, and what is wrong with what is told of them.
+    /// The parents of a task, and what is wrong with what is said of them.
     fn parents(&self, child: usize, claimed: &[usize], diagnostics: &mut Diagnostics) -> Option<Vec<usize>> {
         let Some(references) = &self.tasks[child].parents else {
             return (!claimed.is_empty()).then(|| claimed.to_vec());

@@ -1,4 +1,4 @@
-//! Values in instances.
+//! Reads values of JSON as instances write them.
 
 use serde_json::Value;
 

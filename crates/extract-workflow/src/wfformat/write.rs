@@ -2,7 +2,7 @@
 //!
 //! An instance has one entry a task, so that of several attempts the one that completed, else the
 //! last, is written. What the format cannot hold is counted in [`Instance::left`]. What it requires
-//! and nobody tells is never made up: a run whose dependencies are not known is refused, and
+//! and nobody reports is never made up: a run whose dependencies are not known is refused, and
 //! without times or runtimes there is no `execution`, or tasks are missing in it. What an instance
 //! said of its run (when it began, its makespan, its machines) is written again.
 
@@ -31,17 +31,17 @@ pub struct Run {
     /// Its attempts, in the table's order.
     pub rows: Vec<Row>,
     /// Of each task that was traced those whose data it read, by task id. They stand in for parents
-    /// that the engine does not tell.
+    /// that the engine does not report.
     pub read_from: BTreeMap<String, BTreeSet<String>>,
     /// Of each task the files that it wrote and another task of the run read, as they were traced,
     /// by task id.
     pub gave: BTreeMap<String, BTreeSet<String>>,
-    /// Where the tasks' traced writes to a file ended, by its path: its size, where no engine tells
-    /// one.
+    /// Where the tasks' traced writes to a file ended, by its path: its size, where no engine
+    /// reports one.
     pub written_to: BTreeMap<String, i64>,
 }
 
-/// A run in the format.
+/// A run of a workflow, written in WfFormat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
     /// The instance as JSON in WfFormat.
@@ -160,7 +160,7 @@ impl Run {
         self.written_to.get(path).or_else(there).copied()
     }
 
-    /// The files that a task made. Nextflow tells them as names or patterns in the task's own
+    /// The files that a task made. Nextflow gives them as names or patterns in the task's own
     /// directory; its files are known by where they are, as its inputs are.
     fn made(
         &self,
@@ -285,7 +285,7 @@ fn in_circle(graph: &[Edges]) -> Option<usize> {
     waits_for.iter().position(|left| *left > 0)
 }
 
-/// Sizes of files, as the rows tell them.
+/// Sizes of files, as the rows give them.
 fn sizes_told(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> BTreeMap<String, i64> {
     let mut sizes = BTreeMap::new();
     let mut several = HashSet::new();
@@ -344,7 +344,7 @@ fn machines_of(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usiz
         let known = machines.entry(name).or_insert_with(|| machine.clone());
         if *known != machine {
             several.insert(machine["nodeName"].to_string());
-            // The one of which more is told.
+            // The one of which more is known.
             if machine.to_string().len() > known.to_string().len() {
                 *known = machine;
             }
@@ -354,7 +354,7 @@ fn machines_of(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usiz
     machines.into_values().collect()
 }
 
-/// A program and its arguments where no shell is needed to tell them; else the whole as one
+/// A program and its arguments where no shell is needed to give them; else the whole as one
 /// argument.
 fn command(command: &str) -> Value {
     let is_plain = command.chars().all(|c| c.is_ascii_alphanumeric() || " ./_-+=:,@%".contains(c));

@@ -70,7 +70,7 @@ fn plain_log() {
     assert_eq!(row.submitted_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:34.521239Z"));
     assert_eq!(row.finished_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:35.526511Z"));
     assert_eq!((row.native_id.as_deref(), row.line), (Some("2524"), Some(10)));
-    // What the job column is depends on the batch system, which the log does not tell.
+    // What the job column is depends on the batch system, which the log does not say.
     assert_eq!((row.native_kind.as_deref(), row.executor.as_deref(), row.exit_code), (None, None, None));
     assert_eq!((row.parents.as_deref(), row.command.as_deref(), row.outputs.as_deref()), (None, None, None));
 }
@@ -140,7 +140,7 @@ fn monitor_summaries() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
     let report = import_files(&dataset, &Makeflow, &[fixture("monitor")], &Options::default()).unwrap();
-    // With a summary the series tells nothing new.
+    // With a summary the series says nothing new.
     assert_eq!((report.rows(), report.errors(), report.passed_over), (4, 0, 0));
     let paths: Vec<PathBuf> = [
         "words.makeflow.makeflowlog",

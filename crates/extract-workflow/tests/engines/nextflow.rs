@@ -163,7 +163,7 @@ fn raw_trace_with_chosen_columns() {
     assert_eq!((time(row.started_ns), seconds(row.started_precision_ns)), ("2024-12-31T21:50:15.050Z".to_owned(), "5.051".to_owned()));
     assert_eq!((time(row.finished_ns), row.host.as_deref()), ("2024-12-31T21:56:00Z".to_owned(), Some("n12")));
     assert_eq!((rows[1].status.as_ref(), rows[1].cached, rows[1].name.as_ref()), ("cached", true, "DONE"));
-    // It tells the earlier run's times and bytes.
+    // It has the earlier run's times and bytes.
     assert_eq!((rows[1].exit_code, rows[1].started_ns, rows[1].read_bytes, rows[1].attempt), (Some(0), None, None, None));
     assert_eq!((rows[2].exit_code, rows[2].realtime_s), (None, None));
 }
@@ -186,7 +186,7 @@ fn resumed_cached_and_aborted() {
     assert_eq!(time(rows[2].submitted_ns), "2025-11-18T14:48:52.957Z");
     assert_eq!(rows[3].finished_ns, None, "when it was killed is not known");
     assert_eq!(rows[4].work_dir.as_deref(), Some("/home/lab/work/dd/00112233445566778899aabbccddee"));
-    // Nothing told: the zone of the day on which Nextflow was built may be an hour off.
+    // Nothing says the zone: the zone of the day on which Nextflow was built may be an hour off.
     let (rows, said) = read(&[fixture("local_resumed_cached_aborted.log")], &Options { year: Some(2025), ..Options::default() });
     assert_eq!(said, ["zone_of_build:1"]);
     assert_eq!(
@@ -316,7 +316,7 @@ fn a_resumed_run_takes_results_of_the_run_before() {
         ("2025-01-02T08:00:01Z".to_owned(), "0.001".to_owned())
     );
     assert_eq!((executed[0].cpus, executed[0].rchar_bytes), (Some(4), Some(4790)), "the work directory is of the run that executed");
-    // Without that run, its work directory tells what the result is of, and not when it was made.
+    // Without that run, its work directory says what the result is of, and not when it was made.
     let (rows, _) = read(&[resumed, work_dir(root.path(), "0")], &Options::default());
     assert_eq!((rows.len(), rows[0].container_image.as_deref(), rows[0].started_ns), (1, Some("quay.io/lab/split:1"), None));
 }

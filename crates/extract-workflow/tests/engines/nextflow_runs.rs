@@ -114,7 +114,7 @@ impl Place {
     }
 }
 
-/// Name and status of what a log tells, and the codes of what was odd.
+/// Name and status of what a log describes, and the codes of what was odd.
 fn statuses(text: &str) -> (Vec<String>, Vec<String>) {
     let place = Place::new();
     place.import(&[place.write(".nextflow.log", text)]);
@@ -367,7 +367,7 @@ fn a_cut_log_says_so() {
     assert_eq!((rows, said), (vec!["A (1) completed".to_owned()], vec!["line_cut".to_owned()]));
     let hole = format!("{}{}{}", &whole[..at("Jul-10 10:00:03")], "\0".repeat(40), &whole[at("Jul-10 10:00:04")..]);
     assert_eq!(statuses(&hole).1, ["bytes_missing"]);
-    // A message may tell of a time.
+    // A message may mention a time.
     let quoting = run("a_b", &[format!("{SESSION} it said Jul-10 10:00:04.000 - see there")]);
     assert_eq!(statuses(&quoting).1, NONE);
     let place = Place::new();
@@ -634,7 +634,7 @@ fn trace_files_without_a_log_are_runs() {
     assert_eq!(precisions, [14, 14], "hours");
 }
 
-/// What `.command.run` tells of a task and its inputs.
+/// What `.command.run` says of a task and its inputs.
 fn wrapper(name: &str, stage: &[String]) -> String {
     let lines: String = stage.iter().map(|line| format!("    {line}\n")).collect();
     format!("#!/bin/bash\n# NEXTFLOW TASK: {name}\nnxf_stage() {{\n    true\n    # stage input files\n{lines}}}\n")

@@ -82,7 +82,7 @@ fn a_local_run_with_metadata_and_benchmarks() {
     assert_eq!(count.outputs.as_deref(), Some(r#"[{"path":"counts/a.n"},{"path":"counts/a.bytes"}]"#));
     assert_eq!((time(count.started_ns), time(count.finished_ns)), ("2026-11-22T05:55:43Z".into(), "2026-11-22T05:55:44Z".into()));
     assert_eq!((count.started_precision_ns, count.finished_precision_ns), (Some(1_000_000_000), Some(1_000_000_000)));
-    // Its rule has a message, which hides the rest; the metadata tell it.
+    // Its rule has a message, which hides the rest; the metadata have it.
     let total = find(&rows, "total");
     assert_eq!(total.inputs.as_deref(), Some(r#"[{"path":"counts/a.n"},{"path":"counts/b.n"}]"#));
     assert_eq!((total.parents.as_deref(), total.cpus, total.command.as_deref()), (Some(r#"["2","4"]"#), None, None));
@@ -222,7 +222,7 @@ fn version_8() {
 fn version_8_on_slurm() {
     let (rows, said) = read("slurm_8");
     assert_eq!(said, Vec::<&str>::new());
-    // Its own log tells neither rule nor files of a job with a message.
+    // Its own log says neither rule nor files of a job with a message.
     let total = find(&rows, "total");
     assert_eq!((total.native_id.as_deref(), time(total.started_ns)), (Some("12"), "2026-11-22T06:47:13Z".into()));
     let all = find(&rows, "all");
@@ -270,7 +270,7 @@ fn log_of(name: &str) -> String {
 }
 
 /// Jobs that end well and leave no output, Python code and scripts that raise, a command that ends
-/// with 3: as each version tells them.
+/// with 3: as each version logs them.
 #[test]
 fn failures_of_all_kinds() {
     let expected = |reasons: [&str; 4], exit: [&str; 2]| {
@@ -283,7 +283,7 @@ fn failures_of_all_kinds() {
             "slow completed - -".to_owned(),
         ]
     };
-    // Of Python code versions 5 and 7 tell only that the run ended because a job had failed.
+    // Of Python code versions 5 and 7 say only that the run ended because a job had failed.
     let before_9 = ["-", "MissingOutputException", "-", "RuleException"];
     assert_eq!(failures(&read("failures_5").0), expected(before_9, ["-", "-"]));
     assert_eq!(failures(&read("failures_7").0), expected(before_9, ["-", "-"]));
@@ -291,7 +291,7 @@ fn failures_of_all_kinds() {
     let (rows, said) = read("failures_9");
     assert_eq!(failures(&rows), expected(["RuleException", "MissingOutputException", "-", "RuleException"], ["3", "-"]));
     assert_eq!(said, ["no_zone"]);
-    // It is told without a time: between the times before and after.
+    // It is logged without a time: between the times before and after.
     let missing = find(&rows, "missing");
     assert_eq!((time(missing.finished_ns), missing.error.as_deref().unwrap().lines().count()), ("2026-11-23T08:05:52Z".into(), 3));
     assert_eq!(missing.finished_precision_ns.map(|precision| precision % 3_600_000_000_000), Some(2_000_000_000));
@@ -343,7 +343,7 @@ fn runs_in_one_file() {
         ]
     );
     assert_eq!(said, ["run_without_end", "no_zone"]);
-    // The output tells of the Python code what Snakemake's own log does not.
+    // The output says of the Python code what Snakemake's own log does not.
     let reason = find(&rows, "raises").error.as_deref().unwrap();
     assert!(reason.contains("IndexError") && reason.contains("list index out of range"), "{reason}");
     let (rows, _) = read_with(&[fixture("appended/nine.txt")], &Options::default());
@@ -390,7 +390,7 @@ fn an_output_that_is_protected_and_a_cluster_that_refuses() {
     assert_eq!(told, [("collect", "failed", None, true), ("map", "failed", Some("77"), false)]);
 }
 
-/// Of runs in one directory one tells the zone, by its metadata.
+/// Of runs in one directory one gives the zone, by its metadata.
 #[test]
 fn the_zone_of_neighbours() {
     let dir = tempfile::tempdir().unwrap();

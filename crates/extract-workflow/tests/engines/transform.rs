@@ -169,7 +169,7 @@ fn hostile_records() {
     let deep = format!("{{\"task\":\"a\",\"layers\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(text(&deep).0, vec![]);
 
-    // Refused by its head, and so told of, but not read.
+    // Refused by its head, and so reported, but not read.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t_1.record");
     std::fs::write(&path, begin(1)).unwrap();

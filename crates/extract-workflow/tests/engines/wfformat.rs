@@ -57,7 +57,7 @@ fn a_name_that_several_tasks_share_is_decided_by_files_then_by_lists_of_children
         flat("4", "align", &["fetch", "fetch"], &["b/x"], &["b/y", "log"]),
         flat("5", "merge", &["align"], &["a/y", "b/y"], &["y"]),
         flat("6", "told by children", &["fetch"], &["y"], &[]),
-        // Both write this file, which tells nothing.
+        // Both write this file, which says nothing.
         flat("7", "ambiguous", &["merge", "align"], &["y", "log"], &[]),
         flat("8", "1", &[], &[], &["z"]),
         flat("9", "a name that is an id", &["1"], &["z"], &[]),

@@ -48,7 +48,7 @@ fn without_cuts(row: &Row, executed_at: &str, makespan_s: f64, name: &str) -> Ro
         files.to_string().into()
     };
     let runtime = row.realtime_s.unwrap_or_else(|| (row.finished_ns.unwrap() - row.started_ns.unwrap()) as f64 / 1e9);
-    // Precision is told by the number of digits only.
+    // Precision is given by the number of digits only.
     let precision = row.started_ns.map(|ns| if ns % SECOND_NS == 0 { SECOND_NS } else { SECOND_NS / 1000 });
     Row {
         engine: "wfformat".into(),
@@ -238,7 +238,7 @@ fn traced_data_flow_stands_in_for_parents_that_are_not_told() {
     assert!(run.instance().unwrap_err().contains("goes in a circle through"));
 }
 
-/// Outputs of Nextflow are where its inputs are, also those that it tells as patterns; sizes are
+/// Outputs of Nextflow are where its inputs are, also those that it gives as patterns; sizes are
 /// those of traced files.
 #[test]
 fn traced_files_are_named_with_sizes() {

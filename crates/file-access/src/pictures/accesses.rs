@@ -3,7 +3,7 @@
 //!
 //! A vertical bar is a read or write: its lower end is the offset, its height the bytes that were
 //! moved. Below, each task has its time as a lane. Nothing is left out in silence: what cannot be
-//! drawn, and bars that stand for several operations, are told in words.
+//! drawn, and bars that stand for several operations, are described in words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::options::{ReadOptions, Unit};
 use crate::task_log::TracedJobs;
 
-/// Where a text of a job comes from.
+/// Takes one text out of an attempt, such as its account.
 type Pick = fn(&Attempt) -> Option<Sym>;
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
@@ -44,7 +44,7 @@ fn transition(lifecycle: Lifecycle) -> Transition {
     }
 }
 
-/// Whether attributes of these names can be told of jobs here.
+/// Whether attributes of these names can be given for jobs here.
 pub(crate) fn knows(keep: &[String]) -> bool {
     keep.iter().all(|key| find(key).is_some())
 }
@@ -75,7 +75,7 @@ struct TakenEvent {
     /// Index into [`JobColumns::activities`].
     activity: u32,
     transition: Transition,
-    /// Whether the attempt ended by it: then its bytes are told.
+    /// Whether the attempt ended by it: then its bytes are known.
     ends: bool,
 }
 
@@ -88,7 +88,7 @@ struct TakenAttempt {
     /// Index into [`JobColumns::resources`], or [`NONE`].
     resource: u32,
     number: u32,
-    /// Its measures: where they begin, where those begin that are told when it ends, where they
+    /// Its measures: where they begin, where those begin that are known when it ends, where they
     /// end.
     measures: (u32, u32, u32),
     bytes_from: BytesFrom,
@@ -143,7 +143,7 @@ pub struct JobColumns<'a> {
     /// Of each attempt the value of each attribute that is kept, or [`NONE`].
     kept: Vec<u32>,
     /// Attempts by cluster and job, where bytes flow between jobs; [`NONE`] for one that is not in
-    /// the log or cannot be told from another.
+    /// the log or cannot be distinguished from another.
     by_name: Option<FxHashMap<(u32, Box<str>), u32>>,
 }
 
@@ -395,8 +395,9 @@ pub enum ColumnsError {
     Dataset(#[from] DatasetError),
 }
 
-/// The bytes that jobs gave to each other, as they were traced. An attempt that cannot be told from
-/// another of the same job gives and takes nothing: its bytes count as those of others.
+/// The bytes that jobs gave to each other, as they were traced. An attempt that cannot be
+/// distinguished from another of the same job gives and takes nothing: its bytes count as those of
+/// others.
 fn flows(
     dataset: &Dataset,
     by_name: &FxHashMap<(u32, Box<str>), u32>,
@@ -423,7 +424,7 @@ fn flows(
     Ok(gathered.finish())
 }
 
-/// What a row of `data_flow` tells of: one version of a file, and one who read it.
+/// What a row of `data_flow` is about: one version of a file, and one who read it.
 macro_rules! reading {
     ($row:expr) => {{
         let version = (&$row.host, $row.device, $row.inode, $row.generation, $row.incarnation, &$row.path, $row.version);

@@ -2,7 +2,7 @@
 
 use flowmine_activity_log::Transition;
 
-/// Which events count, and as what.
+/// Which events count, and whether as instances or each by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unit {
     /// Activity instances: events paired by their lifecycle.
@@ -42,7 +42,7 @@ impl Unit {
 /// How a log is read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadOptions {
-    /// Which events count, and as what.
+    /// Which events count, and whether as instances or each by itself.
     pub unit: Unit,
     /// The attributes whose values, joined by plus signs, are the activity; empty for the usual one
     /// of the source. Between keys of which the first that an event has counts stands [`OR`].

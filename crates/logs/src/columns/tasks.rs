@@ -49,7 +49,7 @@ fn put_told(row: &TaskRun<'static>, measures: &mut Vec<(Measure, i64)>) -> Bytes
     ] {
         measures.extend(value.map(|value| (measure, value)));
     }
-    // What calls moved, and where the engine does not tell that, what it counts instead.
+    // What calls moved, and where the engine does not report that, what it counts instead.
     let (read, written) = if row.rchar_bytes.is_some() || row.wchar_bytes.is_some() {
         (row.rchar_bytes, row.wchar_bytes)
     } else {

@@ -13,11 +13,11 @@
 //! | `slurm:read_bytes`, `slurm:written_bytes` | where something was traced, what accounting counted |
 //! | `slurm:…` | what Slurm says, under the names of the table `job_states`, without the `_ns` of times |
 //!
-//! A column that changed while the job waited or ran (`slurm:changed` at the event that tells it)
+//! A column that changed while the job waited or ran (`slurm:changed` at the event that reports it)
 //! has at each event the value that it had then.
 //!
 //! The interval of an observed change is `slurm:not_before` and `slurm:observed_at`;
-//! `slurm:reported` is the time that Slurm tells. A value that is not known has no attribute. A
+//! `slurm:reported` is the time that Slurm reports. A value that is not known has no attribute. A
 //! trace has those of cluster, account, user and group on which all its events agree. `cost` does
 //! not apply: Slurm knows no money.
 //!

@@ -23,8 +23,8 @@
 //!
 //! State, reason and node list of a job change, and what `scontrol update` can change (name,
 //! partition, time limit, …) where it did: they carry the time of each change; of several values at
-//! one moment the last counts, the events tell all. The interval of an observed change is
-//! `not_before` and `observed_at` of its event; `reported` is the time that Slurm tells.
+//! one moment the last counts, the events have all. The interval of an observed change is
+//! `not_before` and `observed_at` of its event; `reported` is the time that Slurm reports.
 //!
 //! A host list with more than [`MAX_NODES`] nodes, or one that is none, stays one object of type
 //! `node`, which a diagnostic says.
@@ -65,7 +65,7 @@ const ACCOUNT: u8 = 5;
 const PARTITION: u8 = 6;
 const NODE: u8 = 7;
 
-/// What of a job changes, told by its events.
+/// What of a job changes, as its events say.
 const CHANGING: [Pick<JobEvent, Option<Sym>>; 3] = [("state", |e| Some(e.state)), ("reason", |e| e.reason), ("node_list", |e| e.node_list)];
 
 const EVENT_TEXTS: [&str; 6] = ["activity", "state", "lifecycle", "changed", "reason", "source"];
@@ -279,7 +279,7 @@ struct Part<'j> {
     depends: FxHashMap<u32, Vec<u32>>,
     first_attempts: FxHashMap<(u32, Sym), u32>,
     runs: Assignment,
-    /// Of each case the oldest submission.
+    /// For each case the number of its oldest submission.
     run_oldest: Vec<u32>,
     /// Whether a case has a declared dependency.
     run_joined: Vec<bool>,
@@ -509,8 +509,8 @@ impl<'j> Part<'j> {
     }
 }
 
-/// The values of a column, each since the event that tells the change; the first since ever. `last`
-/// is the attempt's own value.
+/// The values of a column, each since the event that reports the change; the first since ever.
+/// `last` is the attempt's own value.
 fn history(jobs: &Jobs, attempt: &Attempt, filter: &ResolvedFilter<'_>, column: &str, last: Earlier) -> Vec<(Option<i64>, Earlier)> {
     if jobs.before.is_empty() {
         return vec![(None, last)];

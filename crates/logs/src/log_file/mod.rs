@@ -35,7 +35,7 @@ pub(crate) use findings::found;
 pub use rules::LogRules;
 use type_table::TypeTable;
 
-/// A log file that was read.
+/// A log file of another program that was read.
 pub struct LogFile {
     /// What it holds: objects and events, or traces.
     pub content: Content,
@@ -43,7 +43,7 @@ pub struct LogFile {
     pub findings: Vec<Finding>,
 }
 
-/// The content of a log file.
+/// What a log file holds: objects or traces.
 pub enum Content {
     /// The objects and events of an object-centric log.
     Objects(Box<FileObjectLog>),
@@ -51,7 +51,7 @@ pub enum Content {
     Traces(Box<TraceLog>),
 }
 
-/// Takes what a reader finds.
+/// Takes the records that a reader finds, and sorts them.
 pub struct Collector {
     rules: LogRules,
     records: Sorter,

@@ -64,7 +64,7 @@ impl LogRules {
         self.pseudonymiser.is_none() && self.drop.is_empty()
     }
 
-    /// A record by the rules.
+    /// Applies the rules to a record: pseudonyms, and attributes that are dropped.
     pub fn record<'r>(&self, mut record: Record<'r>) -> Record<'r> {
         match &mut record {
             Record::Object(object) => {

@@ -69,7 +69,7 @@ pub fn names(dataset: &Dataset) -> Result<Vec<String>, DatasetError> {
 /// How much of a log was stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoredCounts {
-    /// Objects, or traces.
+    /// Number of objects or, of a log with cases, of traces.
     pub objects: u64,
     /// Number of events.
     pub events: u64,

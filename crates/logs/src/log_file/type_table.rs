@@ -34,7 +34,7 @@ pub fn widen(a: ValueType, b: ValueType) -> ValueType {
     }
 }
 
-/// What OCEL has for a type.
+/// The type of OCEL 2.0 for a type of XES.
 fn plain(kind: ValueType) -> ValueType {
     match kind {
         ValueType::Id | ValueType::List | ValueType::Container => ValueType::String,

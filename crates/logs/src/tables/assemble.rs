@@ -16,7 +16,7 @@ use super::TableError;
 use super::columns::{Coded, Columns, in_order_of_rows, result_of, threads};
 use crate::log_file::as_objects::UNNAMED;
 
-/// Rows by case.
+/// The rows of a table, put together by case.
 #[derive(Debug, Default)]
 struct ByCase {
     /// Where the rows of each case begin, and where those of the last end.
@@ -77,7 +77,7 @@ pub fn assemble(mut columns: Columns, keys: Vec<String>) -> Result<(ActivityLog,
     Ok((log, notes))
 }
 
-/// How rows ended: numbers of transitions, and what each tells of an end.
+/// How rows ended: numbers of transitions, and what each says of an end.
 type Ends = (Vec<u32>, Vec<Status>);
 
 fn ends((codes, of): (Vec<u32>, Vec<Transition>)) -> Ends {
@@ -88,7 +88,7 @@ fn status_of(ends: Option<&Ends>, row: u32) -> Status {
     ends.and_then(|(codes, of)| of.get(codes[row as usize] as usize)).copied().unwrap_or_default()
 }
 
-/// The status of each row, nothing where no row tells one.
+/// The status of each row, nothing where no row has one.
 fn statuses(ends: Option<&Ends>, rows: impl Iterator<Item = u32>) -> Vec<Status> {
     if ends.is_none_or(|(_, of)| of.iter().all(|&status| status == Status::Unknown)) {
         return Vec::new();
@@ -233,7 +233,7 @@ pub(super) fn sort(rows: &mut [u32], time: &[i64], known: &mut Vec<(i64, u32)>) 
     places.zip(known.iter()).for_each(|(place, &(_, row))| *place = row);
 }
 
-/// A column in another order.
+/// A column in the order of these rows.
 fn moved<T: Copy + Default + Send + Sync>(column: Vec<T>, rows: Option<&[u32]>) -> Vec<T> {
     let Some(rows) = rows else { return column };
     let mut out = vec![T::default(); rows.len()];

@@ -64,7 +64,7 @@ pub struct Choice {
     pub attributes: Vec<(String, usize)>,
 }
 
-/// A name as it is compared.
+/// A column's name as it is compared: small letters, `_` for all but letters and digits.
 fn plain(name: &str) -> String {
     name.trim().chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
 }

@@ -14,7 +14,7 @@ use super::options::FAULTS_TOLD;
 pub struct Coded {
     /// Of each row the number of its text, or [`NONE`].
     pub codes: Vec<u32>,
-    /// The texts, each once.
+    /// The texts of the column.
     pub names: Names,
 }
 
@@ -36,7 +36,7 @@ pub struct Columns {
     pub bad_numbers: u64,
 }
 
-/// As what a column is read.
+/// The type as which the values of a column are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Texts,
@@ -44,7 +44,7 @@ pub enum Want {
     Numbers,
 }
 
-/// A column that was read.
+/// The values that were read of a column.
 #[derive(Debug)]
 pub enum Got {
     Texts(Coded),
@@ -52,7 +52,7 @@ pub enum Got {
     Numbers(Vec<i64>, Faults),
 }
 
-/// What was read of a table.
+/// The columns that were read of a table, and what was wrong with it.
 #[derive(Debug, Default)]
 pub struct Read {
     /// As many as were wanted, in their order.
@@ -61,7 +61,7 @@ pub struct Read {
     pub bad_rows: u64,
 }
 
-/// A table of some format.
+/// A table of some format (CSV, Parquet) whose columns can be read.
 pub trait Source {
     /// The names of its columns.
     fn names(&self) -> &[String];

@@ -13,7 +13,7 @@
 //!
 //! A row with fewer fields than there are columns misses the last ones. Rows with more (other than
 //! empty ones), of more than [`LONGEST_ROW`], or with a quote that is not closed to the end of the
-//! file or for so long are counted and told, and reading goes on in the next line.
+//! file or for so long are counted and reported, and reading goes on in the next line.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -93,7 +93,7 @@ impl<R: io::Read> io::Read for Counted<R> {
     }
 }
 
-/// A field of a row: where it stands.
+/// A field of a row, by where it stands.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     start: usize,
@@ -106,7 +106,7 @@ struct Field {
 /// How the cutting of a row into fields ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Row {
-    /// It is whole, and ends before this place.
+    /// The row is whole and ends before this place in the buffer.
     Whole(usize),
     /// The buffer ends before the row does.
     More,
@@ -123,7 +123,7 @@ pub struct CsvTable<'r> {
     /// What of the buffer has not been taken.
     start: usize,
     is_end: bool,
-    /// Of the row that comes next, from 1.
+    /// Number of the line in which the next row begins, from 1.
     line: u64,
     /// Where the row began that was cut last.
     line_of_row: u64,

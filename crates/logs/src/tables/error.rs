@@ -1,4 +1,4 @@
-//! Why a table is no log.
+//! Why a table cannot be read as a log.
 
 use flowmine_activity_log::TooLarge;
 use flowmine_dataset::foreign_parquet::ForeignError;
@@ -28,7 +28,7 @@ pub enum TableError {
     /// A column was asked for that is not there.
     #[error("there is no column {column:?} (asked for as the {what}). The columns are {columns}")]
     NoSuchColumn {
-        /// What it was to be.
+        /// What the column was to be, in words.
         what: &'static str,
         /// The name that was asked for.
         column: String,
@@ -50,7 +50,7 @@ pub enum TableError {
 }
 
 impl TableError {
-    /// The same, with the file.
+    /// The same error, said of this file.
     pub(super) fn of(self, file: &str) -> Self {
         Self::In { file: file.to_owned(), error: Box::new(self) }
     }

@@ -28,7 +28,7 @@
 //!   moment is known. One with none is left out and counted. At equal times ends come before starts
 //!   ([`flowmine_activity_log::LogBuilder::instance`]).
 //! - **With a lifecycle** it is an event; events are paired to instances as XES says
-//!   ([`flowmine_activity_log::LogBuilder::event`]). A lifecycle that tells starts goes before a
+//!   ([`flowmine_activity_log::LogBuilder::event`]). A lifecycle that has starts goes before a
 //!   start column that was not asked for.
 //! - **Else** it is an event and an instance of its own.
 //!

@@ -40,7 +40,7 @@ pub struct Choice {
 enum ObjectColumns {
     /// One in each row, with its type.
     Rows(usize, usize),
-    /// Lists, with their types.
+    /// Columns of lists of objects, each with the type of its objects.
     Lists(Vec<(String, usize)>),
 }
 

@@ -2,7 +2,7 @@
 
 use flowmine_activity_log::ActivityLog;
 
-/// How many faults of one sort are told with their places.
+/// How many faults of one sort are reported with their places.
 pub const FAULTS_TOLD: usize = 3;
 
 /// Which columns of a table are what. What is `None` is looked for under the usual names; an empty

@@ -1,7 +1,7 @@
-//! Objects put together from what different tables tell of them.
+//! Objects put together from what different tables say of them.
 //!
 //! In go objects, relations and mentions in any order; out come the objects, each once, with all of
-//! its relations. An object that something leads to and that nobody told of is there without
+//! its relations. An object that something leads to and that nobody describes is there without
 //! attributes, so that the relation is kept. All of it is sorted by id outside of memory, which
 //! holds one object.
 
@@ -10,7 +10,7 @@ use flowmine_eventlog::{Attribute, LogError, Object, Record, Relation};
 use flowmine_spill::{Sorted, Sorter, put_ordered_text};
 
 const TOLD: u8 = 0;
-/// Told as well, and there only if something leads to it.
+/// Described as well, and there only if something leads to it.
 const ON_DEMAND: u8 = 1;
 const RELATION: u8 = 2;
 const MENTION: u8 = 3;
@@ -30,7 +30,7 @@ pub fn place(rank: u8, id: &str) -> Vec<u8> {
 }
 
 impl Assembler {
-    /// An object as far as one row tells of it. Of several with the same id the first one has the
+    /// An object as far as one row describes it. Of several with the same id the first one has the
     /// say on attributes; relations are added up. It comes out at `place`, which begins with the
     /// rank of its type.
     pub fn object(&mut self, place: &[u8], object: Object<'_>) -> Result<(), LogError> {
@@ -108,7 +108,7 @@ impl Assembler {
     }
 }
 
-/// One object on its way.
+/// One object while its records are put together.
 #[derive(Default)]
 struct Whole {
     place: Option<Vec<u8>>,
@@ -133,7 +133,7 @@ impl Whole {
         let Record::Object(object) = Record::decode(rest)? else { return Err(LogError::Damaged) };
         for relation in object.relations {
             let relation = Relation { object: relation.object.into_owned().into(), qualifier: relation.qualifier.into_owned().into() };
-            // Equal ones come one after the other; those told with the object are few.
+            // Equal ones come one after the other; those given with the object are few.
             if self.object.relations.last() != Some(&relation) {
                 self.object.relations.push(relation);
             }
@@ -159,7 +159,7 @@ impl Whole {
             (None, Some(rank)) => {
                 object.id = id_of(of_id)?.into();
                 object.kind = kinds.get(usize::from(rank)).map(|kind| (*kind).to_owned()).ok_or(LogError::Damaged)?.into();
-                // After those that were told of.
+                // After those that were described.
                 [&[rank][..], &[0xff; 8], of_id].concat()
             }
             (None, None) => return Err(LogError::Damaged),

@@ -22,7 +22,7 @@ fn time(value: Option<i64>) -> Option<Value<'static>> {
     value.map(Value::Time)
 }
 
-/// What engines tell of a task.
+/// What engines report of a task.
 pub const TASK: &[Pick<TaskRun<'static>>] = &[
     ("engine", String, |t| text(Some(&t.engine))),
     ("run_id", String, |t| text(t.run_id.as_deref())),
@@ -69,7 +69,7 @@ pub const TASK: &[Pick<TaskRun<'static>>] = &[
     ("finished", Time, |t| time(t.finished_ns)),
 ];
 
-/// What traces show of a task, beside what its engine tells.
+/// What traces show of a task, beside what its engine reports.
 pub const TRACED: &[Pick<Traced>] = &[
     ("traced_processes", Integer, |t| integer(Some(t.processes))),
     ("traced_opens", Integer, |t| integer(Some(t.opens))),

@@ -5,10 +5,10 @@
 //! | `concept:name` of an event | the logical task: process, rule, operator |
 //! | `concept:instance` | the task attempt: its events are one activity instance |
 //! | `lifecycle:transition` | `schedule` (queued, or submitted when that is not known), `assign` (submitted after that), `start`, `complete`, `ate_abort` (failed, aborted), `withdraw` (aborted before it started), `autoskip` (cached), `unknown` |
-//! | `time:timestamp` | the event's time, as the engine tells it; `task:precision_ns` is how exact that is |
+//! | `time:timestamp` | the event's time, as the engine reports it; `task:precision_ns` is how exact that is |
 //! | `identity:id` | a UUID made of the attempt and the event |
 //! | `task:status` | what the attempt was then: `submitted`, `running`, and at its last event what became of it |
-//! | `task:…` | what the engine tells, under the names of the table `task_runs`, without the `_ns` of times: what was asked for from the first event on, what is known from the start at the start, what only the end shows at the end. The last event of an attempt has all that is known of it |
+//! | `task:…` | what the engine reports, under the names of the table `task_runs`, without the `_ns` of times: what was asked for from the first event on, what is known from the start at the start, what only the end shows at the end. The last event of an attempt has all that is known of it |
 //! | `io:…` | at the last event of an attempt: what was traced of the whole of it |
 //!
 //! An attempt of which no time is known has no event, which is counted. Traces come in the order of

@@ -17,7 +17,7 @@ pub(super) struct LayerMoment {
     pub kind: String,
     /// Name of the layer, `task` for the plain task.
     pub layer: String,
-    /// 0 for the plain task.
+    /// Number of the layer, counted outwards from the plain task, which is 0.
     pub level: u8,
     /// The transition of the XES lifecycle.
     pub lifecycle: &'static str,

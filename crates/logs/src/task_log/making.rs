@@ -28,9 +28,9 @@ pub(super) const TYPES: [&str; 5] = ["engine run", "tag", "task", "process", "fi
 pub struct ObjectSelection {
     /// Jobs and all that belongs to them.
     pub jobs: bool,
-    /// Tasks and runs of engines.
+    /// Tasks, and the runs of engines.
     pub tasks: bool,
-    /// Processes.
+    /// The processes that were traced.
     pub processes: bool,
     /// Files, and who read and wrote them.
     pub files: bool,
@@ -53,7 +53,7 @@ pub(super) struct Making<'a> {
 pub(super) enum Order<'o> {
     /// A task's, by its id and the number of the moment.
     Task(&'o str, u8),
-    /// A process's.
+    /// A process's, by its id and the number of the moment.
     Process(&'o str, u8),
     /// Who did it, the file, and whether it was written.
     File(&'o str, &'o str, u8),

@@ -1,4 +1,4 @@
-//! Tasks, processes and files as event logs: what engines tell and traces show in, logs that the
+//! Tasks, processes and files as event logs: what engines report and traces show in, logs that the
 //! writers of `flowmine-eventlog` take out.
 //!
 //! In go the tables `task_runs`, `task_io`, `task_totals`, `data_flow`, `links` and `processes`.
@@ -37,13 +37,13 @@ use rustc_hash::FxHashMap;
 pub use cases::TaskCaseLog;
 pub use notion::TaskNotion;
 
-/// Why there is no log.
+/// Why no log could be made of a dataset's tasks.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskLogError {
     /// The dataset could not be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// It could not be put together.
+    /// Jobs of the dataset could not be put together.
     #[error(transparent)]
     Correlate(#[from] CorrelateError),
     /// A temporary file could not be written or read.

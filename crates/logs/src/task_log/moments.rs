@@ -1,4 +1,4 @@
-//! When what happened to a task: the times that its engine tells, as events.
+//! When what happened to a task: the times that its engine reports, as events.
 
 use flowmine_schema::tables::TaskRun;
 

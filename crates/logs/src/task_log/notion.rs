@@ -24,7 +24,7 @@ pub enum TaskNotion {
 }
 
 impl TaskNotion {
-    /// All of them, the usual one first.
+    /// All case notions of tasks, the usual one first.
     pub const ALL: [Self; 3] = [Self::Run, Self::Session, Self::Tag];
 
     /// Its name, as options have it.
@@ -81,7 +81,7 @@ fn is_resumed_by_id(row: &TaskRun<'_>) -> bool {
     row.engine == "nextflow" && row.run_id.is_some()
 }
 
-/// A run's engine, name and id, as they stand in ids; `None` when its engine does not tell its run.
+/// A run's engine, name and id, as they stand in ids; `None` when its engine does not name its run.
 pub(crate) fn run_name(row: &TaskRun<'_>) -> Option<String> {
     name_of_run(&row.engine, row.run_name.as_deref(), row.run_id.as_deref())
 }

@@ -117,7 +117,7 @@ fn process_id(host: &str, pid: i32, started_ns: Option<i64>) -> String {
     id
 }
 
-/// One process on its way.
+/// One process while what is known of it is put together.
 #[derive(Default)]
 struct One {
     key: Vec<u8>,
@@ -153,7 +153,7 @@ impl One {
         let Some(row) = self.row else { return Ok(()) };
         if self.tasks.is_empty() {
             let container = self.container.as_deref().and_then(|container| groups.of(&row.host, container));
-            // A number tells a group only where there is no path.
+            // A number names a group only where there is no path.
             let number = row.cgroup_id.filter(|_| row.cgroup_path.is_none());
             let task = container.or_else(|| groups.of(&row.host, &number?.to_string()));
             self.tasks.extend(task.cloned());
@@ -203,7 +203,7 @@ impl One {
         for job in &self.jobs {
             making.objects.relate((PROCESS_RANK, &id), "belongs to", (JOB, job))?;
         }
-        // Starts of parents are told after boot: what one start is in both ways tells the difference.
+        // Starts of parents are reported after boot: what one start is in both ways gives the difference.
         let boot_ns = row.started_ns.zip(row.process_start_ns).map(|(utc, boot)| utc.saturating_sub(boot));
         if let (Some(pid), Some(started), Some(boot)) = (row.parent_pid, row.parent_start_ns, boot_ns) {
             let parent = process_id(&row.host, pid, Some(started.saturating_add(boot)));

@@ -11,7 +11,7 @@ use crate::check::{Supply, Workflow};
 use crate::error::PredictError;
 use crate::functions::Poly;
 
-/// More settlings of a process are refused.
+/// More computations of what limits a process are refused.
 pub(super) const MAX_SETTLINGS: u64 = 20_000_000;
 /// More pieces of progress and of shares are not kept, about a gigabyte.
 pub(super) const MAX_KEPT: u64 = 8_000_000;
@@ -31,15 +31,15 @@ pub(super) struct Engine<'a> {
     pub kept: u64,
 }
 
-/// How a shared resource is dealt out at present.
+/// How a shared resource is divided at present.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pool {
     /// Its users that run, by their number among its users.
     pub running: BTreeSet<usize>,
     /// Those of them that ask for something else than they did, or came or went.
     pub asked: BTreeSet<usize>,
-    /// What is left of it when all have all that they ask for, and since when that is told; nothing
-    /// where they have not, or where it has to be added up anew.
+    /// What is left of it when all have all that they ask for, and since when that is known;
+    /// nothing where they have not, or where it has to be added up anew.
     pub spare: Option<(f64, Poly)>,
     /// How often that was carried on since it was added up.
     pub carried: usize,
@@ -119,7 +119,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Settles everything at one moment.
+    /// Computes everything anew that changes at one moment.
     fn still(&mut self, now: f64) -> Result<(), PredictError> {
         loop {
             while let Some(rank) = self.dirty.pop_first() {
@@ -184,7 +184,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Adds to the work done.
+    /// Counts times that something was computed anew, which are limited in all.
     pub fn worked(&mut self, settlings: u64) {
         self.settlings += settlings;
     }

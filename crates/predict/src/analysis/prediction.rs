@@ -109,7 +109,7 @@ impl<'a> Prediction<'a> {
         }
     }
 
-    /// What is allocated of a resource a second at a time: for a shared one what was dealt out.
+    /// What is allocated of a resource a second at a time: of a shared one the process's part.
     pub fn allocation(&self, process: usize, resource: usize, time: f64) -> f64 {
         match &self.flow.processes[process].resources[resource].allocation {
             Allocation::Function(f) => f.at(time),

@@ -2,14 +2,14 @@
 
 use crate::functions::Poly;
 
-/// What holds a process up.
+/// What keeps the progress of a process from being faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// The process has not started.
     NotStarted,
     /// A data input, by its number.
     Data(usize),
-    /// A resource, by its number.
+    /// A resource of the process, by its number.
     Resource(usize),
     /// The process has finished.
     Finished,
@@ -18,7 +18,7 @@ pub enum Limit {
 /// A time in which one thing limits a process and its progress is one polynomial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
-    /// From when, in seconds.
+    /// When the segment begins, in seconds.
     pub from: f64,
     /// Until when, in seconds; infinite for one that never finishes.
     pub to: f64,

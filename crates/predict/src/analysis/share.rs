@@ -9,7 +9,7 @@ use crate::check::{Allocation, User};
 use crate::functions::Poly;
 
 impl Engine<'_> {
-    /// Deals a shared resource out; gives the time at which it has to be dealt out anew.
+    /// Divides a shared resource; gives the time at which it has to be divided anew.
     pub fn deal(&mut self, shared: usize, now: f64) -> f64 {
         let asked = std::mem::take(&mut self.pools[shared].asked);
         if let Some(until) = self.carry_on(shared, &asked, now) {
@@ -45,7 +45,7 @@ impl Engine<'_> {
     }
 
     /// Where all have all that they ask for and there is enough for those who ask for something
-    /// else now, only these are dealt with: the work does not grow with the number of users.
+    /// else now, only these are looked at: the work does not grow with the number of users.
     /// Nothing where that is not so. What is left is added up anew after as many changes as there
     /// are users, so that rounding does not grow.
     fn carry_on(&mut self, shared: usize, asked: &BTreeSet<usize>, now: f64) -> Option<f64> {

@@ -8,7 +8,7 @@ use crate::functions::Poly;
 pub(super) struct Share {
     pub since: f64,
     pub given: Poly,
-    /// It gets all it can use.
+    /// Whether the process gets all of the resource that it can use.
     pub satisfied: bool,
 }
 

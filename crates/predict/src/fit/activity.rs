@@ -30,11 +30,11 @@ pub(super) type Role = Option<String>;
 pub enum Pace {
     /// Its processes are on a processor.
     Cpu,
-    /// It reads or writes files.
+    /// Its processes read or write files.
     Files,
     /// Neither: the network, pipes, locks, sleep.
     Elsewhere,
-    /// Nothing was traced that would tell.
+    /// Nothing was traced that would show it.
     Unknown,
 }
 
@@ -85,14 +85,15 @@ const SHORT: f64 = 0.02;
 const CELLS: usize = 100;
 
 impl Activity {
-    /// Of all instances of it in these runs.
+    /// What is learnt from all instances of a logical task in these runs; nothing when there are
+    /// none.
     pub fn of<'r>(runs: &[&'r TracedRun], name: &str) -> Option<Self> {
         let of_run = |run: &&'r TracedRun| {
             let run = *run;
             (0..run.tasks.len()).filter(|at| run.tasks[*at].activity == name).map(|at| Seen { run, at }).collect::<Vec<_>>()
         };
         let all: Vec<Seen<'_>> = runs.iter().flat_map(of_run).collect();
-        // What was traced tells more than what was not, and waiting for a stream is no work.
+        // What was traced says more than what was not, and waiting for a stream is no work.
         let best = [
             |task: &TracedTask| task.traced && !task.inputs.iter().any(|input| input.streamed),
             |task: &TracedTask| task.traced,
@@ -123,7 +124,7 @@ pub(super) fn size(task: &TracedTask) -> f64 {
     if read > 0.0 { read } else { written_bytes(task) }
 }
 
-/// Bytes that a task wrote, those that several read counted once as far as that can be told.
+/// Bytes that a task wrote, those that several read counted once as far as that can be known.
 pub(super) fn written_bytes(task: &TracedTask) -> f64 {
     let last = |curve: &Curve| curve.last().map_or(0.0, |last| last.1);
     task.written.unwrap_or_else(|| task.outputs.iter().map(|output| last(&output.written)).sum())

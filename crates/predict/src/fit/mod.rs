@@ -155,7 +155,7 @@ fn told(name: &str, of: Activity) -> Learnt {
     }
 }
 
-/// What the data do not tell, and what would.
+/// What the data do not show, and what would.
 fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: &Options) -> Vec<String> {
     let mut notes = Vec::new();
     let any = |of: &dyn Fn(&flowmine_activity_log::RunLeftOut) -> bool| runs.iter().any(|run| of(&run.left_out));

@@ -1,7 +1,7 @@
 //! How a number grows with the bytes that a task reads: a part that is always the same and a part
 //! for each byte, neither below zero.
 
-/// `fixed + per_byte · bytes`.
+/// A number as a function of bytes: `fixed + per_byte · bytes`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     /// The part that does not depend on the bytes.
@@ -12,7 +12,7 @@ pub struct Scale {
     pub error: f64,
     /// Whether only one size was seen, so that growing with the bytes is taken for granted.
     pub one_size: bool,
-    /// The mean of what was seen.
+    /// The mean of the numbers that were seen, in the unit of `fixed`.
     pub mean: f64,
 }
 

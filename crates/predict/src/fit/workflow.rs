@@ -22,7 +22,7 @@ const CPU_SECONDS: &str = "cpu_s";
 pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options: &Options) -> Model {
     let processors: BTreeMap<&str, u32> = run.processors.iter().map(|(host, count)| (host.as_str(), *count)).collect();
     let mut made = Made { run, learnt, options, processors, written: vec![0.0; run.tasks.len()], pools: BTreeMap::new() };
-    // Sizes of outputs hang on those of inputs: tasks come after those whose output they read.
+    // Sizes of outputs depend on those of inputs: tasks come after those whose output they read.
     let mut processes: Vec<Option<Process>> = vec![None; run.tasks.len()];
     for at in order(run) {
         processes[at] = made.process(at);
@@ -114,7 +114,7 @@ impl Made<'_> {
                 return seen * self.options.inputs_times;
             }
             let share = learnt.inputs.get(&role(self.run, input.from)).map_or(1.0, |end| end.share);
-            // Without traces of the writer what was told of the reader counts.
+            // Without traces of the writer what is known of the reader counts.
             let given = self.given(input.from as usize, at);
             given.map_or(seen, |given| given * if share > 0.0 { share } else { 1.0 })
         };

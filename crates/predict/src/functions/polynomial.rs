@@ -25,7 +25,7 @@ impl Poly {
         Self::line(value, 0.0)
     }
 
-    /// `at_zero + slope·x`.
+    /// The line `at_zero + slope·x`.
     pub fn line(at_zero: f64, slope: f64) -> Self {
         let mut c = [0.0; MAX_DEGREE + 1];
         (c[0], c[1]) = (at_zero, slope);
@@ -167,7 +167,8 @@ impl Poly {
         rest.rising_root(limit).filter(|x| *x <= limit)
     }
 
-    /// For a polynomial below zero at zero.
+    /// The first root above zero of a polynomial that is negative at zero. Beyond `limit` it need
+    /// not be found.
     fn rising_root(&self, limit: f64) -> Option<f64> {
         let [c, b, a, ..] = self.c;
         match self.degree {

@@ -65,7 +65,7 @@ fn places(prediction: &Prediction<'_>, at: usize, time: &Axis) -> Vec<f64> {
     let bounded = |to: f64| if to.is_finite() { to } else { end };
     let (Some(first), Some(last)) = (segments.first(), segments.last()) else { return Vec::new() };
     let inside = |from: f64, to: f64, steps: usize| {
-        // As near to the ends as a number can tell.
+        // As near to the ends as a number can say.
         let near = 1e-9 * (to - from);
         (0..=steps).map(move |step| (from + near) + (to - from - 2.0 * near) * step as f64 / steps as f64)
     };

@@ -57,9 +57,9 @@ pub struct Interval {
     pub samples: usize,
     /// How many of them never finish; the numbers below are of the others.
     pub never: usize,
-    /// Their mean, in seconds.
+    /// Mean of the times to finish, in seconds.
     pub mean_s: f64,
-    /// Their standard deviation, in seconds.
+    /// Standard deviation of the times to finish, in seconds.
     pub deviation_s: f64,
     /// Quantiles: pairs of share and seconds.
     pub quantiles: Vec<(f64, f64)>,
@@ -113,7 +113,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Above zero and below one.
+    /// A random number above zero and below one, each equally likely.
     fn unit(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }

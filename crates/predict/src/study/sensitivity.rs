@@ -4,7 +4,7 @@ use super::parameter::Parameter;
 use crate::error::PredictError;
 use crate::model::Model;
 
-/// By so much each is changed, up and down.
+/// The share by which each parameter is changed, up and down.
 const STEP: f64 = 0.01;
 /// More parameters are refused: each takes two predictions.
 const MAX_PARAMETERS: usize = 20_000;
@@ -42,7 +42,7 @@ pub fn sensitivity(model: &Model) -> Result<Vec<Sensitivity>, PredictError> {
             parameter.apply(&mut changed, factor)?;
             Ok::<_, PredictError>(changed.check()?.predict()?.finish_s())
         };
-        // Less of what was just enough may be too little to finish at all: then the other side alone tells.
+        // Less of what was just enough may be too little to finish at all: then only the other side counts.
         let per_cent = match (at(1.0 + STEP)?, at(1.0 - STEP)?) {
             (Some(more), Some(less)) => (more - less) / (2.0 * STEP * finish),
             (Some(more), None) => (more - finish) / (STEP * finish),

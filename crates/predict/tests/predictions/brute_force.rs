@@ -73,7 +73,7 @@ fn model(case: &Case) -> Model {
     Model::from_json(&all.to_string()).unwrap()
 }
 
-/// The same workflow where all lasts `time` times as long, and amounts of data are told in a unit
+/// The same workflow where all lasts `time` times as long, and amounts of data are given in a unit
 /// of which there are `data` times as many.
 fn scaled(model: &Model, time: f64, data: f64) -> Model {
     use flowmine_predict::model::Function;

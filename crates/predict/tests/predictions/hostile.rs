@@ -82,7 +82,7 @@ fn a_million_pieces_and_ten_thousand_processes_end() {
     let flow = Model::from_json(&json!({ "processes": chain.collect::<Vec<_>>() }).to_string()).unwrap().check().unwrap();
     let begin = Instant::now();
     assert!(flow.predict().unwrap().finish_s().is_some());
-    // benches/predict.rs measures 0.05 s; the bound only tells an end from none.
+    // benches/predict.rs measures 0.05 s; the bound only distinguishes an end from none.
     assert!(begin.elapsed().as_secs_f64() < 10.0);
 }
 

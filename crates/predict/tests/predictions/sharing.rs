@@ -41,7 +41,7 @@ fn a_reader_whose_stream_hangs_on_a_link_gives_up_processors() {
 
 #[test]
 fn where_use_and_share_hang_on_each_other_the_part_is_kept() {
-    // The transfer uses both, so that all that hang on it keep their third of the processors until they end.
+    // The transfer uses both, so that all that depend on it keep their third of the processors until they end.
     let kept = finish(&model(true));
     assert!(kept > finish(&model(false)) && kept < 30.0, "{kept}");
 }

@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Comment,
     /// What follows a word of Slurm's in a reason, or a whole reason without one.
     Detail,
-    /// A task's id.
+    /// The id of a task of a workflow.
     Task,
     /// Containers, pods, units of systemd.
     Container,
@@ -37,7 +37,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What its codes begin with.
+    /// The word with which its codes begin.
     pub fn tag(self) -> &'static str {
         match self {
             Kind::User => "user",
@@ -71,7 +71,7 @@ impl Coder {
         Hmac::new_from_slice(key).ok().map(Self)
     }
 
-    /// The code of a text.
+    /// The code of a text: the tag of its kind and the beginning of an HMAC under the key.
     pub fn code(&self, kind: Kind, text: &str) -> String {
         let mut mac = self.0.clone();
         mac.update(kind.tag().as_bytes());

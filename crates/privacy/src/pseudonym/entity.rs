@@ -1,4 +1,4 @@
-//! Of what an id is.
+//! Kinds of entities that ids can name.
 
 /// Of what an id is, as far as its pseudonym depends on it; as `links` and `data_flow` name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! In goes a path; out come its bytes, as they are. Refused is what protects nothing: fewer than
 //! [`SHORTEST`] bytes, or the same byte over and over; and what is no key but a mistake: more than
-//! [`LONGEST`] bytes. A file that others can read is told of, not refused, since on some file
+//! [`LONGEST`] bytes. A file that others can read is reported, not refused, since on some file
 //! systems the mode bits say nothing.
 
 use std::fs::File;
@@ -25,7 +25,7 @@ pub enum PseudonymError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// Too few bytes, or none.
+    /// The key file has too few bytes, or none.
     #[error(
         "the key file {} holds {length} bytes; a key has at least {SHORTEST}: make one with `(umask 077; head -c 32 /dev/urandom > key)`",
         .path.display()

@@ -15,7 +15,7 @@ impl Pseudonymiser {
         self.code(Kind::Task, key)
     }
 
-    /// `0`, `batch`, …
+    /// A job's step: a number or one of Slurm's words (`batch`, …) stays, all else becomes a code.
     pub(super) fn step<'r>(&self, step: Text<'r>) -> Text<'r> {
         if step.bytes().all(|b| b.is_ascii_digit()) { step } else { self.word(&TASKS, step) }
     }

@@ -12,7 +12,7 @@ pub struct Code {
     pub name: &'static str,
     /// How bad it is: one, or both where that depends on the place.
     pub severities: &'static [Severity],
-    /// Which commands tell it, as Markdown.
+    /// Which commands report it, as Markdown.
     pub told_by: &'static str,
     /// What was odd and what became of it, as Markdown.
     pub means: &'static str,

@@ -22,7 +22,7 @@ pub struct FactReader {
 }
 
 impl FactReader {
-    /// For what a user asked.
+    /// A reader of those facts that the options ask for.
     pub fn new(proc: &Proc, options: &Options) -> Self {
         let mountinfo = read_up_to(&proc.root().join("self/mountinfo"), LONGEST).unwrap_or_default();
         let cgroup2 = mounts::parse(&mountinfo).into_iter().find(|mount| mount.kind == "cgroup2");

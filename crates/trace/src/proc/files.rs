@@ -12,10 +12,10 @@ use rustc_hash::FxHashSet;
 
 use crate::record::FileKind;
 
-/// What statx(2) tells of a file.
+/// What statx(2) says of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looked {
-    /// Device number as stat(2) tells it.
+    /// Device number as stat(2) gives it.
     pub device: u64,
     /// Inode number, `stx_ino`.
     pub inode: u64,
@@ -91,7 +91,7 @@ pub fn open(dir: RawFd, path: &CStr, flags: libc::c_int) -> io::Result<OwnedFd> 
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Asks file systems for the generations of inodes, and remembers which of them do not tell.
+/// Asks file systems for the generations of inodes, and remembers which of them do not give any.
 #[derive(Debug, Default)]
 pub struct Generations {
     silent: FxHashSet<u64>,

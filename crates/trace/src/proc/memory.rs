@@ -38,7 +38,7 @@ pub fn exactly<const N: usize>(tid: u32, address: u64) -> Option<[u8; N]> {
     (address != 0 && read(tid, address, &mut bytes) == N).then_some(bytes)
 }
 
-/// A number of 64 bits.
+/// Reads a number of 64 bits from a thread's memory.
 pub fn word(tid: u32, address: u64) -> Option<u64> {
     exactly(tid, address).map(u64::from_ne_bytes)
 }

@@ -1,8 +1,8 @@
-//! What `/proc` tells of processes (proc(5)): facts, counters, open files, mounts. For all
+//! What `/proc` says of processes (proc(5)): facts, counters, open files, mounts. For all
 //! backends.
 //!
 //! In: a root folder, `/proc` or one of a test, and numbers of processes or threads. Out: values
-//! with units; `None` where the kernel does not tell, where the process is gone, or where we may
+//! with units; `None` where the kernel does not say, where the process is gone, or where we may
 //! not look. The text is that of other users' processes: nothing in it is trusted, and no reader
 //! panics on it.
 
@@ -61,7 +61,7 @@ impl Proc {
         path
     }
 
-    /// The same for a call of the system.
+    /// The same path, zero-terminated for a system call.
     pub fn c_path(&self, pid: u32, what: &str) -> CString {
         let mut path = Vec::with_capacity(40 + what.len());
         path.extend_from_slice(self.root.as_os_str().as_bytes());

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use super::text::{LONGEST, number};
 
-/// A mount, as a line of `mountinfo` tells it (proc_pid_mountinfo(5)).
+/// A mount, as a line of `mountinfo` describes it (proc_pid_mountinfo(5)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Number of the mount, as `fdinfo` and statx(2) tell it.
+    /// Number of the mount, as `fdinfo` and statx(2) give it.
     pub id: u64,
-    /// Device number of the file system, as stat(2) tells it.
+    /// Device number of the file system, as stat(2) gives it.
     pub device: u64,
     /// Which directory of the file system is seen here.
     pub root: Vec<u8>,
@@ -23,7 +23,7 @@ pub struct Mount {
     pub kind: String,
 }
 
-/// The mounts that a `mountinfo` tells, in its order. Lines of another form are left out.
+/// The mounts that a `mountinfo` lists, in its order. Lines of another form are left out.
 pub fn parse(text: &[u8]) -> Vec<Mount> {
     text.split(|&byte| byte == b'\n').filter_map(mount).collect()
 }
@@ -181,7 +181,7 @@ impl MountTable {
     }
 }
 
-/// POLLPRI tells once that they changed.
+/// POLLPRI reports once that they changed.
 impl AsFd for MountTable {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()

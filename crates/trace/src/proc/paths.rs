@@ -134,7 +134,7 @@ impl Views {
             Some(mounts) => {
                 let mut there = mounts.borrow_mut();
                 let candidates = elsewhere(there.mounts(), self.here.mounts(), file.mount, path);
-                // One that hides behind another mount is another file; of a deleted one only the most likely can be told.
+                // One that hides behind another mount is another file; of a deleted one only the most likely can be known.
                 if gone { candidates.into_iter().next() } else { candidates.into_iter().find(|path| is_file(path, file)) }
             }
         };

@@ -13,7 +13,7 @@ use crate::record::{Counters, ProcessChange, ProcessFacts, ProcessKey, ProcessNe
 /// So many processes that ended are remembered.
 const GONE: usize = 1 << 16;
 
-/// Of so many programs that a process was before its last one is told.
+/// Of so many programs that a process was before its last one is recorded.
 const EARLIER: usize = 16;
 
 struct Known {
@@ -29,8 +29,8 @@ struct Known {
 pub(super) struct Processes {
     live: FxHashMap<ProcessKey, Known>,
     ended: Vec<Process<'static>>,
-    /// Those that ended, the last ones: what they did can be told after their end (sums are, nearly
-    /// always).
+    /// Those that ended, the last ones: what they did can be reported after their end (sums are,
+    /// nearly always).
     gone: FxHashSet<ProcessKey>,
     gone_in_order: VecDeque<ProcessKey>,
     generations: u64,

@@ -59,7 +59,7 @@ impl<R: Row> Kept<R> {
     }
 }
 
-/// What is said once only.
+/// Rows that are said once only, and are kept until they can be written.
 #[derive(Default)]
 pub(super) struct Small {
     pub(super) hosts: Kept<Host<'static>>,
@@ -79,7 +79,7 @@ impl Small {
     }
 
     /// Puts older ones before these, as long as they are not too many. Those that are too many are
-    /// told in `lost`.
+    /// counted in `lost`.
     pub(super) fn put_before(&mut self, older: Self, lost: &mut Counts) {
         self.hosts.put_before(older.hosts);
         self.losses.put_before(older.losses);
@@ -140,7 +140,7 @@ impl Counts {
     }
 }
 
-/// What could not be written.
+/// What could not be written so far, and why.
 #[derive(Default)]
 struct Unwritten {
     /// Records that could not be written and are not yet reported as lost.
@@ -174,7 +174,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread that writes rows into the dataset, and what waits for it.
 pub(super) struct Writing {
-    /// `None` when it has ended.
+    /// The channel to the writing thread; `None` when the thread is being ended.
     orders: Option<SyncSender<Order>>,
     thread: Option<JoinHandle<()>>,
     unwritten: Arc<Mutex<Unwritten>>,
@@ -289,7 +289,7 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
                     locked(unwritten).because(error.into());
                 }
                 locked(unwritten).counts.add_all(dropped);
-                // What could not be merged stays as it is: no row is lost by it, and a disk that takes nothing is told of what is written.
+                // What could not be merged stays as it is: no row is lost by it, and a disk that takes nothing is reported because of what is written.
                 let _ = merging.go_on(&mut writer);
                 if given_back.elapsed() >= GIVE_BACK_EVERY {
                     give_back();

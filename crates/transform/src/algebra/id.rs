@@ -11,7 +11,7 @@ pub trait Contents {
     fn digest(&self, name: &str) -> Option<[u8; 32]>;
 }
 
-/// For tasks whose inputs are not there.
+/// Contents for tasks whose input files are not there: no digest is known.
 pub struct NoContents;
 
 impl Contents for NoContents {

@@ -46,7 +46,7 @@ impl FileName {
 pub enum Setting {
     /// The variable has this value.
     Set(String),
-    /// The variable is not set.
+    /// The variable is unset where the task runs.
     Mask,
     /// This stands before the value that it has where the task runs.
     Prepend(String),

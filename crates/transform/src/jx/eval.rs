@@ -1,4 +1,4 @@
-//! Expressions into values.
+//! Evaluates expressions of JX: makes values of them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};

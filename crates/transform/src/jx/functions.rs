@@ -9,7 +9,7 @@ pub const NAMES: [&str; 17] = [
     "escape", "let",
 ];
 
-/// Calls one of [`NAMES`].
+/// Calls one of the functions in [`NAMES`].
 pub fn call(evaluator: &Evaluator, at: Place, name: &str, arguments: &[Value]) -> Result<Value, Fault> {
     let wrong = |usage: &str| Err(Fault::new(at, format!("it is {usage}, and {} arguments are given", arguments.len())));
     match (name, arguments) {

@@ -1,4 +1,4 @@
-//! Tokens into expressions.
+//! Parses JX: makes expressions of tokens.
 
 use std::sync::Arc;
 

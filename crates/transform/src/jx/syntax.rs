@@ -109,7 +109,7 @@ pub struct Definition {
 /// A whole text: definitions, then what they are for.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// `let` and `define`.
+    /// The names that `let` and `define` bind, in their order.
     pub definitions: Vec<Definition>,
     /// `eval X`, or an expression alone.
     pub result: Option<Expr>,

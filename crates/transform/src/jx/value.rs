@@ -104,7 +104,7 @@ impl Value {
         }
     }
 
-    /// The list's elements.
+    /// The elements of a list; an error, which names `what`, when it is none.
     pub fn as_list(&self, what: &str) -> Result<&[Value], Fault> {
         match &self.data {
             Data::List(list) => Ok(list),
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// The object's members.
+    /// The members of an object; an error, which names `what`, when it is none.
     pub fn as_object(&self, what: &str) -> Result<&[(Arc<str>, Value)], Fault> {
         match &self.data {
             Data::Object(members) => Ok(members),
@@ -120,7 +120,7 @@ impl Value {
         }
     }
 
-    /// Whether it is `true`.
+    /// The value as true or false; an error, which names `what`, when it is neither.
     pub fn as_bool(&self, what: &str) -> Result<bool, Fault> {
         match &self.data {
             Data::Bool(value) => Ok(*value),

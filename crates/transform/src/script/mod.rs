@@ -17,9 +17,9 @@ use crate::jx::quote_json;
 /// A file to be written beside the workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Name of the file.
+    /// Name of the script's file.
     pub name: String,
-    /// The text of the file.
+    /// Text of the script.
     pub text: String,
 }
 
@@ -55,7 +55,7 @@ pub fn layers(task: &Task, id: String) -> Vec<Layer> {
 pub struct About<'a> {
     /// The task's name in its workflow.
     pub task: &'a str,
-    /// What it is an instance of.
+    /// The logical task of which the task is an instance.
     pub activity: &'a str,
     /// The file of its workflow.
     pub workflow: &'a str,

@@ -163,7 +163,7 @@ fn rule_json(task: Option<&(Task, Vec<Layer>)>, rule: &Map<String, Json>) -> Jso
         rule.insert("command".to_owned(), Json::from(outer.command));
         rule.insert("inputs".to_owned(), Json::from(outer.inputs));
         rule.insert("outputs".to_owned(), Json::from(outer.outputs));
-        // The scripts set the environment, each layer its own; what the batch system is told is no variable of a task.
+        // The scripts set the environment, each layer its own; what the batch system gets is no variable of a task.
         let options = rule.remove("environment").and_then(|mut all| all.get_mut("BATCH_OPTIONS").map(Json::take));
         rule.extend(options.map(|options| ("environment".to_owned(), json!({"BATCH_OPTIONS": options}))));
         if !task.parts.resources.is_empty() {

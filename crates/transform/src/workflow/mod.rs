@@ -33,7 +33,7 @@ pub struct Workflow {
 /// Something to know about a workflow that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Where in the workflow's file it is.
+    /// Where in the workflow's file it was found.
     pub at: Place,
     /// What there is to know, in a sentence.
     pub message: String,

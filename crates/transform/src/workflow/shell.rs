@@ -1,4 +1,4 @@
-//! The commands of a shell script, as far as they can be told without running it: words with their
+//! The commands of a shell script, as far as they can be known without running it: words with their
 //! places, what is quoted, what is substituted into what.
 //!
 //! Nothing is expanded. A word that holds a variable, a substitution or a pattern has no literal
@@ -291,7 +291,7 @@ impl Reader<'_> {
     }
 }
 
-/// The name in `name=…`.
+/// The name of the variable that a word `name=…` or `name+=…` assigns to.
 fn assigned(raw: &[u8]) -> Option<&str> {
     let name = &raw[..raw.iter().position(|byte| *byte == b'=')?];
     let name = name.strip_suffix(b"+").unwrap_or(name);

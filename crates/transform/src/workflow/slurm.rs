@@ -1,11 +1,11 @@
 //! Slurm: job scripts with `#SBATCH` lines, and scripts that submit them with `sbatch`, as people
 //! write them (sbatch(1)).
 //!
-//! A job script is a task. Of a script that submits, each `sbatch` whose job script can be told
+//! A job script is a task. Of a script that submits, each `sbatch` whose job script can be known
 //! without running it is a task; in the new script it submits a job script of ours in that one's
-//! place, and all else stays as it is, byte for byte. A job tells no files: lines
+//! place, and all else stays as it is, byte for byte. A job declares no files: lines
 //! `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the job script declare them. What cannot be
-//! told stays, and is noted with its place.
+//! known stays, and is noted with its place.
 
 use std::collections::HashMap;
 
@@ -271,7 +271,7 @@ struct Call {
     ambiguous: bool,
 }
 
-/// Variables that a script sets once, at the beginning of a line, to what can be told without
+/// Variables that a script sets once, at the beginning of a line, to what can be known without
 /// running it.
 struct Constants(HashMap<String, String>);
 
@@ -441,7 +441,7 @@ fn options_follow(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> b
 struct JobScript {
     file: String,
     interpreter: Vec<String>,
-    /// Its `#SBATCH` lines.
+    /// The `#SBATCH` lines of the script.
     lines: Vec<String>,
     name: Option<String>,
     resources: Resources,

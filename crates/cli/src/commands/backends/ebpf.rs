@@ -46,7 +46,7 @@ fn plan(args: &Trace) -> anyhow::Result<Plan> {
 /// Says that it sees what happens from now on, and what it will not see.
 fn begun(tracer: &Tracer, args: &Trace) {
     if !tracer.refused().is_empty() {
-        // The kernel's verifier tells what it looked at, in hundreds of lines.
+        // The kernel's verifier says what it looked at, in hundreds of lines.
         let refused: Vec<&str> = tracer.refused().iter().filter_map(|why| why.split(". Verifier output").next()).collect();
         messages::warning(&format!("not everything can be seen here: {}", refused.join("; ")));
     }

@@ -25,7 +25,7 @@ pub enum Cell {
     Integer(i64),
     /// A floating-point number, not NaN.
     Real(f64),
-    /// From, to.
+    /// A text: where it begins and ends among the bytes of the row's texts.
     Text(usize, usize),
 }
 
@@ -34,7 +34,7 @@ pub enum Cell {
 pub struct Bound<'a>(pub Cell, pub &'a [u8]);
 
 impl<'a> Bound<'a> {
-    /// Its text, or nothing.
+    /// The bytes of the cell's text; nothing when it is no text.
     pub fn bytes(&self) -> &'a [u8] {
         match self.0 {
             Cell::Text(from, to) => self.1.get(from..to).unwrap_or_default(),
@@ -81,7 +81,7 @@ pub struct Rows {
 pub struct Table {
     /// Name of the table.
     pub name: String,
-    /// How many columns it has.
+    /// How many columns the table has.
     pub width: usize,
     /// Whether its rows lie in the order of their keys.
     pub keyed: bool,
@@ -91,7 +91,7 @@ pub struct Table {
 pub const EVENT: usize = 0;
 /// The place of `event_object`.
 pub const EVENT_OBJECT: usize = 1;
-/// The place of `object`.
+/// The place of `object` in [`Tables::all`].
 pub const OBJECT: usize = 2;
 /// The place of `object_object`.
 pub const OBJECT_OBJECT: usize = 3;
@@ -224,7 +224,7 @@ fn sql_type(kind: ValueType) -> &'static str {
 
 struct Making<'t> {
     tables: &'t Tables,
-    /// Where a table's group is.
+    /// The place in `rows` of the group of each table.
     groups: FxHashMap<usize, usize>,
     rows: Rows,
     row: Vec<Cell>,

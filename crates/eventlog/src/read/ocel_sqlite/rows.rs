@@ -21,7 +21,7 @@ const ENTITY: u8 = 0;
 const VALUES: u8 = 1;
 /// … the same with a time that cannot be read, …
 const NO_TIME: u8 = 2;
-/// … a relation.
+/// … a relation of the event or object.
 const RELATION: u8 = 3;
 
 impl Side {

@@ -92,7 +92,7 @@ impl Seen {
         }
     }
 
-    /// What they have in common.
+    /// The narrowest type that all values have: whole number, floating-point number or text.
     pub fn kind(self) -> ValueType {
         match self {
             Self { others: false, reals: true, .. } => ValueType::Float,
