@@ -141,12 +141,16 @@ impl Engine for Nextflow {
                 Ok(told) => (source.rows, source.joined) = (told, joined.filled),
                 Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
             }
+            joined.say_crowded(&mut source.diagnostics);
         }
-        // Where a task can be missing that a source should have told of, nothing follows from how many there are.
+        // Where a task can be missing that a source should have told of, or be there twice, nothing follows from how many there are.
         let tells_all = |source: &&Source| matches!(source.kind, LOG | REPORT | TRACE);
         let is_whole = sources.iter().filter(tells_all).all(|source| {
             source.diagnostics.errors() == 0
-                && !source.diagnostics.iter().any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "report_without_tasks"))
+                && !source
+                    .diagnostics
+                    .iter()
+                    .any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "hash_crowded" | "report_without_tasks"))
         });
         let join::Finished { mut rows, run_of, has_begin } = joined.finish();
         let of_graph = |(at, graph): (usize, dag::Graph)| {
