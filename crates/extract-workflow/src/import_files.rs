@@ -46,7 +46,8 @@ pub struct Report {
     pub already_there: u64,
     /// How many had been imported before and have grown since, so that their rows were replaced.
     pub grown: u64,
-    /// How many files of directories are nothing that the engine reads.
+    /// How many files of directories are nothing that the engine reads, or are no plain files:
+    /// links are not followed.
     pub passed_over: u64,
     /// Number of rows by their status, sorted by status.
     pub statuses: BTreeMap<String, u64>,
@@ -316,6 +317,10 @@ fn refuse(report: &mut Report, path: &Path, diagnostic: Diagnostic) {
 fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Report) -> Vec<Given> {
     let mut given = Vec::new();
     for (path, named, group) in find(engine, paths, report) {
+        if !named && crate::input::is_no_plain_file(&path) {
+            report.passed_over += 1;
+            continue;
+        }
         match Given::look_at(engine, &path, group) {
             Ok(Some(source)) => given.push(source),
             Ok(None) if !named => report.passed_over += 1,

@@ -68,9 +68,9 @@ impl Engine for Nextflow {
                 let (path, name) = (entry.path(), entry.file_name());
                 let is_hash = name.len() == 2 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
                 // Not through links: a task's inputs are linked, and may be work directories.
-                if entry.file_type()?.is_file() {
+                if !entry.file_type()?.is_dir() {
                     found.push(path);
-                } else if entry.file_type()?.is_dir() {
+                } else {
                     if work_dir::is_one(&path) {
                         found.push(path);
                     } else if is_hash || name == "work" || name == PIPELINE_INFO {

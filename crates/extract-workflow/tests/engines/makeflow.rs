@@ -1,11 +1,18 @@
 //! Makeflow's files in, rows and diagnostics out.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use flowmine_dataset::Dataset;
+use flowmine_extract_workflow::airflow::Airflow;
+use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::import_files::import_files;
+use flowmine_extract_workflow::kubernetes::Kubernetes;
 use flowmine_extract_workflow::makeflow::Makeflow;
+use flowmine_extract_workflow::nextflow::Nextflow;
+use flowmine_extract_workflow::transform::Transform;
+use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::time::rfc3339;
@@ -133,6 +140,34 @@ fn jx_is_refused_with_advice() {
     let said = sources[0].diagnostics.iter().next().unwrap();
     assert_eq!(sources[0].kind, "", "it is tried again when it is given again");
     assert_eq!((said.code, said.advice), ("workflow_bad", Some("JX becomes JSON with: jx2json FILE > FILE.json")));
+}
+
+#[test]
+fn links_in_directories_are_not_followed_and_are_counted() {
+    let given = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = |to: PathBuf| fs::copy(fixture("plain.makeflowlog"), to).unwrap();
+    copy(elsewhere.path().join("other.makeflowlog"));
+    fs::create_dir(given.path().join("below")).unwrap();
+    copy(given.path().join("plain.makeflowlog"));
+    for (from, to) in [("other.makeflowlog", "a"), ("other.makeflowlog", "below/b"), ("", "c")] {
+        symlink(elsewhere.path().join(from), given.path().join(to)).unwrap();
+    }
+    // Nobody writes to it: whoever opens it waits.
+    assert!(std::process::Command::new("mkfifo").arg(given.path().join("below/fifo")).status().unwrap().success());
+    let others: [&dyn Engine; 6] = [&Argo, &Kubernetes, &WfFormat, &Airflow, &Nextflow, &Transform];
+    let counts = |engine: &dyn Engine, path: &Path| {
+        let root = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(&root.path().join("dataset")).unwrap();
+        let report = import_files(&dataset, engine, &[path.to_owned()], &Options::default()).unwrap();
+        (report.rows(), report.passed_over, report.errors())
+    };
+    assert_eq!(counts(&Makeflow, given.path()), (4, 4, 0));
+    // What the user names is followed.
+    assert_eq!(counts(&Makeflow, &given.path().join("a")), (4, 0, 0));
+    assert_eq!(counts(&Makeflow, &given.path().join("c")), (4, 0, 0));
+    let passed_over = others.map(|engine| counts(engine, given.path()).1);
+    assert_eq!(passed_over, [3, 3, 3, 5, 3, 0], "with the log, which is not theirs; those of Airflow lie deeper, records have an ending");
 }
 
 #[test]
