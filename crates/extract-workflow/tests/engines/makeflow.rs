@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use flowmine_dataset::Dataset;
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_extract_workflow::airflow::Airflow;
 use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::import_files::import_files;
@@ -15,6 +15,7 @@ use flowmine_extract_workflow::transform::Transform;
 use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::tables::TaskRun;
 use flowmine_schema::time::rfc3339;
 
 fn fixture(name: &str) -> PathBuf {
@@ -168,6 +169,39 @@ fn links_in_directories_are_not_followed_and_are_counted() {
     assert_eq!(counts(&Makeflow, &given.path().join("c")), (4, 0, 0));
     let passed_over = others.map(|engine| counts(engine, given.path()).1);
     assert_eq!(passed_over, [3, 3, 3, 5, 3, 0], "with the log, which is not theirs; those of Airflow lie deeper, records have an ending");
+}
+
+#[test]
+fn a_task_that_is_its_own_parent_is_said_once() {
+    let begin = "# STARTED 1795318114504024\n";
+    let attempt = "1795318114521239 0 1 2524 0 1 0 0 0 2\n1795318115526511 0 3 2524 0 0 0 1 0 2\n";
+    let log = format!("# NODE\t0\ta\n# PARENTS\t0\t1\t0\n# NODE\t1\tb\n{begin}{attempt}{attempt}");
+    let workflow = r#"{"rules": [{"command": "a", "inputs": ["x", "y"], "outputs": ["x"]}, {"command": "b", "outputs": ["y"]}]}"#;
+    let record = r#"{"task":"a","workflow":"w","layers":[{"name":"task","id":"0"}],"parents":["0","1"],"begin":1795523152.6}
+{"task":"a","layer":"task","level":0,"id":"0","failed_in":null,"command":0,"status":0,"signal":null,"begin":1795523152.6,"end":1795523153.6}
+"#;
+    let cases: [(&dyn Engine, &[(&str, &str)], usize); 3] = [
+        (&Makeflow, &[("w.makeflowlog", &log)], 2),
+        (&Makeflow, &[("w.makeflowlog", &format!("{begin}{attempt}")), ("w.json", workflow)], 1),
+        (&Transform, &[("t_0.record", record)], 1),
+    ];
+    for (engine, files, attempts) in cases {
+        let root = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(&root.path().join("dataset")).unwrap();
+        let paths: Vec<PathBuf> = files.iter().map(|(name, _)| root.path().join(name)).collect();
+        files.iter().zip(&paths).for_each(|((_, text), path)| fs::write(path, text).unwrap());
+        let report = import_files(&dataset, engine, &paths, &Options::default()).unwrap();
+        let said: Vec<&str> = report.sources.iter().flat_map(|source| source.diagnostics.iter()).map(|d| d.code).collect();
+        assert_eq!(said, ["parent_is_itself"], "{} {files:?}", engine.name());
+        let mut parents = Vec::new();
+        dataset
+            .read::<TaskRun<'static>, DatasetError>(|row| {
+                parents.push(row.parents.unwrap_or_default().into_owned());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(parents, vec![r#"["1"]"#; attempts], "{} {files:?}", engine.name());
+    }
 }
 
 #[test]

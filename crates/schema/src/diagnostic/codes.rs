@@ -219,8 +219,8 @@ codes! {
     "parent_ambiguous" [Warning] "`import wfformat`",
         "A task names a parent, several tasks have that name, and neither files nor lists of children tell which is meant; the task's `parents` are null",
         "";
-    "parent_is_itself" [Warning] "`import wfformat`",
-        "A task names itself as its parent or child; that is left out",
+    "parent_is_itself" [Warning] "imports of workflow engines",
+        "A task names itself as its parent or child, and no task can wait for its own end; that is left out of its `parents`",
         "";
     "parent_unknown" [Warning] "`import wfformat`",
         "A task names a parent that is not in the file; it stays in `parents` as it is told",
