@@ -16,7 +16,7 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
 
 use self::known::{Given, Is, Known, batch_of, name_of};
-use crate::{Engine, Options, Source};
+use crate::{Engine, Options, Row, Source};
 
 flowmine_schema::columns! {
     /// Which source describes a task.
@@ -46,7 +46,8 @@ pub struct Report {
     pub already_there: u64,
     /// How many had been imported before and have grown since, so that their rows were replaced.
     pub grown: u64,
-    /// How many files of directories are nothing that the engine reads.
+    /// How many files of directories are nothing that the engine reads, or are no plain files:
+    /// links are not followed.
     pub passed_over: u64,
     /// Number of rows by their status, sorted by status.
     pub statuses: BTreeMap<String, u64>,
@@ -84,6 +85,7 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
         diagnostics: Diagnostics::default(),
     }));
     let mut rows = engine.read(&mut report.sources, options);
+    leave_out_itself(&mut rows, &mut report.sources);
     // What could not be read is tried again when it is given again.
     let refused: HashSet<&Path> =
         report.sources.iter().filter(|source| source.kind.is_empty()).map(|source| source.path.as_path()).collect();
@@ -118,6 +120,36 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
         writer.merge_small_files::<DiagnosticRow<'static>>()?;
     }
     Ok(report)
+}
+
+/// Takes tasks out of their own lists of parents and says so, once for each task: a task cannot wait
+/// for its own end, whatever engine tells so.
+fn leave_out_itself(rows: &mut [Row], sources: &mut [Source]) {
+    let by_name: HashMap<(String, String), usize> =
+        sources.iter().enumerate().map(|(at, source)| ((source.name.clone(), source.sha256.clone()), at)).collect();
+    let mut said = HashSet::new();
+    for row in rows {
+        let (Some(id), Some(parents)) = (row.task_id.as_deref(), row.parents.as_deref()) else { continue };
+        // Most lists need not be read.
+        if !parents.contains(&serde_json::json!(id).to_string()) {
+            continue;
+        }
+        let Ok(mut list) = serde_json::from_str::<Vec<String>>(parents) else { continue };
+        let before = list.len();
+        list.retain(|parent| parent != id);
+        if list.len() == before {
+            continue;
+        }
+        let source = by_name.get(&(row.source.to_string(), row.source_sha256.as_deref().unwrap_or_default().to_owned()));
+        if let Some(at) = source
+            && said.insert((row.run_id.clone(), row.run_name.clone(), id.to_owned()))
+        {
+            let message = format!("task {id:?} names itself as its parent, which is left out");
+            let diagnostic = Diagnostic::warning("parent_is_itself", message);
+            sources[*at].diagnostics.push(row.line.map_or(diagnostic.clone(), |line| diagnostic.at(line as u64, None)));
+        }
+        row.parents = Some(serde_json::json!(list).to_string().into());
+    }
 }
 
 /// Takes out the rows that earlier imports made, and what was said of inputs.
@@ -316,6 +348,10 @@ fn refuse(report: &mut Report, path: &Path, diagnostic: Diagnostic) {
 fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Report) -> Vec<Given> {
     let mut given = Vec::new();
     for (path, named, group) in find(engine, paths, report) {
+        if !named && crate::input::is_no_plain_file(&path) {
+            report.passed_over += 1;
+            continue;
+        }
         match Given::look_at(engine, &path, group) {
             Ok(Some(source)) => given.push(source),
             Ok(None) if !named => report.passed_over += 1,

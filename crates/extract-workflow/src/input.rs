@@ -11,10 +11,22 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 pub use flowmine_schema::text::bounds::Lines;
 use flowmine_schema::text::bounds::{self, Packed, UpTo};
 
-/// The files that lie in a folder itself.
+/// What lies in a folder itself and is no folder, links among it.
 pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
-    Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// Whether this is a link, a FIFO or a device: what is found in a directory is not followed to where
+/// nobody pointed, and does not keep its reader waiting.
+pub fn is_no_plain_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Longer lines are left out ([`next_line`]): a hundred thousand files of a rule fit into one.

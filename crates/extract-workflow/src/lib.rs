@@ -118,7 +118,8 @@ pub trait Engine {
     fn name(&self) -> &'static str;
 
     /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then
-    /// looks at each.
+    /// looks at each. Links are not followed but given as what they are, so that they are counted
+    /// among what is passed over.
     ///
     /// # Errors
     /// When the directory cannot be read.

@@ -179,6 +179,19 @@ fn each_end_and_each_step_in_both_shells() {
 }
 
 #[test]
+fn scripts_that_begin_as_options_do_are_run() {
+    let odd = |says: &str| format!("-no-such-command 2>/dev/null; echo {says}");
+    let with = serde_json::json!({"command": {"pre": [odd("before")], "post": [odd("after")]}});
+    for shell in SHELLS {
+        let dir = prepared();
+        let plan = plan(&serde_json::json!({"command": odd("task")}), &read(&format!("define odd(T) {with}")));
+        let ran = run(dir.path(), &install(&plan, dir.path(), shell), &[]);
+        let told = (String::from_utf8_lossy(&ran.out).into_owned(), String::from_utf8_lossy(&ran.err).into_owned());
+        assert_eq!(told, ("before\ntask\nafter\n".to_owned(), String::new()), "{shell}");
+    }
+}
+
+#[test]
 fn term_in_each_layer_cleans_up_and_is_told() {
     for shell in SHELLS {
         for level in 0..4 {

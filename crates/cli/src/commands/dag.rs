@@ -2,7 +2,8 @@
 //!
 //! Of one run in which data flow was traced it is the graph of tasks and files; where nothing was
 //! traced, and of several runs together, the graph of logical tasks as engines declare it; where
-//! neither an engine nor Slurm reports anything, that of processes.
+//! neither an engine nor Slurm reports anything, that of processes. Tables and text are always of
+//! one run.
 
 use std::collections::BTreeSet;
 
@@ -60,15 +61,10 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
     );
     let dataset = Dataset::open(dir)?;
     let stage = Stage::new("reading the dataset");
-    let run = match chosen_run(args, &dataset).with_context(|| dir.display().to_string())? {
+    let run = match chosen_run(args, format, &dataset).with_context(|| dir.display().to_string())? {
         Chosen::Run(run) => *run,
         Chosen::Declared => {
             let found = of(&dataset, &jobs::time_filter(&args.filter)?)?;
-            anyhow::ensure!(
-                !matches!(format, ModelFormat::Csv | ModelFormat::Text),
-                "{} is drawn as a graph of logical tasks, which is written as svg, dot, json and the like; for tables and text choose one run with --run",
-                if found.runs == 1 { "a run of which nothing was traced" } else { "what engines declare of several runs" }
-            );
             return Ok(Box::new(move |out| match format {
                 ModelFormat::Json => Ok(declared_picture::json(&found, out)?),
                 _ => write_graph(&declared_picture::graph(&found), format, out),
@@ -97,7 +93,7 @@ enum Chosen {
     Declared,
 }
 
-fn chosen_run(args: &Discover, dataset: &Dataset) -> anyhow::Result<Chosen> {
+fn chosen_run(args: &Discover, format: ModelFormat, dataset: &Dataset) -> anyhow::Result<Chosen> {
     if args.by == Some(ByArg::Process) || !args.pid.is_empty() {
         return of_processes(args, dataset);
     }
@@ -115,7 +111,9 @@ fn chosen_run(args: &Discover, dataset: &Dataset) -> anyhow::Result<Chosen> {
         || args.fold.is_some()
         || !args.part.only_activity.is_empty()
         || !args.part.without_activity.is_empty()
-        || matches!(args.table, TableArg::Edges);
+        || matches!(args.table, TableArg::Edges)
+        // The graph of logical tasks has no table and no text: these are of the tasks of a run.
+        || matches!(format, ModelFormat::Csv | ModelFormat::Text);
     let rules = RowRules::default();
     let times = jobs::time_filter(&args.filter)?;
     let filter = Filter { accounts: args.filter.account.clone(), users: args.filter.user.clone(), ..times.clone() };
@@ -239,4 +237,65 @@ pub fn of(dataset: &Dataset, filter: &Filter) -> Result<Dag, TaskLogError> {
         });
     })?;
     Ok(builder.finish())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+mod tests {
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    use clap::Parser;
+    use flowmine_dataset::Role;
+    use flowmine_schema::tables::TaskRun;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    /// A dataset of runs of which nothing was traced, each of two tasks.
+    fn untraced(runs: &[&'static str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let mut rows = flowmine_dataset::Builder::<TaskRun<'static>>::new();
+        for run in runs {
+            for (id, parents) in [("0", "[]"), ("1", "[\"0\"]")] {
+                rows.push(&TaskRun {
+                    engine: "makeflow".into(),
+                    run_name: Some((*run).into()),
+                    task_id: Some(id.into()),
+                    name: format!("task {id}").into(),
+                    logical_task: "work".into(),
+                    parents: Some(parents.into()),
+                    status: "completed".into(),
+                    ..TaskRun::default()
+                });
+            }
+        }
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(rows).unwrap();
+        transaction.commit().unwrap();
+        dir
+    }
+
+    fn written(dir: &Path, format: ModelFormat) -> anyhow::Result<String> {
+        let words = ["flowmine", "discover", "--model", "dag", "--dataset"].map(OsStr::new);
+        let Command::Discover(args) = Cli::try_parse_from(words.into_iter().chain([dir.as_os_str()]))?.command else { unreachable!() };
+        let mut out = Vec::new();
+        make(&args, format)?(&mut out)?;
+        Ok(String::from_utf8(out)?)
+    }
+
+    #[test]
+    fn tables_and_text_of_the_only_run_need_no_choice() {
+        let one = untraced(&["first"]);
+        let table = written(one.path(), ModelFormat::Csv).unwrap();
+        assert_eq!(table.lines().count(), 3, "{table}");
+        assert!(table.contains("task 1"), "{table}");
+        assert!(written(one.path(), ModelFormat::Text).unwrap().contains("2 tasks"));
+        let several = untraced(&["first", "second"]);
+        let advice = format!("{:#}", written(several.path(), ModelFormat::Csv).unwrap_err());
+        assert!(advice.contains("2 runs: choose one with --run") && advice.contains("makeflow:second"), "{advice}");
+        assert!(written(several.path(), ModelFormat::Dot).is_ok());
+    }
 }

@@ -210,7 +210,7 @@ fn without_tasks(filter: &Filter) {
 }
 
 fn tell_left_out(left_out: LeftOut) {
-    let LeftOut { tasks_without_event, tasks_without_case, accesses_of_others, bytes_of_others } = left_out;
+    let LeftOut { tasks_without_event, tasks_without_case, accesses_of_others, bytes_of_others, layer_events } = left_out;
     if tasks_without_event > 0 {
         messages::note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));
     }
@@ -220,6 +220,11 @@ fn tell_left_out(left_out: LeftOut) {
     if accesses_of_others > 0 {
         messages::note(&format!(
             "{accesses_of_others} rows of task_io ({bytes_of_others} bytes) are not in the log: they belong to no task or job that is"
+        ));
+    }
+    if layer_events > 0 {
+        messages::note(&format!(
+            "{layer_events} events of layers are not in the log: of each task it has those of the first hundred layers"
         ));
     }
 }

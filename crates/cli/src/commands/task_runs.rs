@@ -61,9 +61,9 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
         },
         if passed_over > 0 {
             format!(
-                "; {} in the directories {} not of this engine",
+                "; {} in the directories {} or not of this engine",
                 counted(passed_over, "file", "files"),
-                if passed_over == 1 { "is" } else { "are" }
+                if passed_over == 1 { "is a link" } else { "are links" }
             )
         } else {
             String::new()

@@ -158,7 +158,7 @@ pub fn snakemake(workflow: &Workflow) -> Result<String, LanguageError> {
             let _ = writeln!(out, "    input: {}", list(&task.inputs));
         }
         let _ = writeln!(out, "    output: {}", list(&task.outputs));
-        let _ = writeln!(out, "    shell: {}", literal(&braces(&format!("sh -c {}", quoted(&command(task))))));
+        let _ = writeln!(out, "    shell: {}", literal(&braces(&format!("sh -c {}", script(&command(task))))));
     }
     Ok(out)
 }
@@ -189,7 +189,9 @@ pub fn slurm(workflow: &Workflow) -> Result<String, LanguageError> {
 /// What is executed from the directory of the workflow.
 fn command(task: &SpecTask) -> Cow<'_, str> {
     match &task.directory {
-        Some(directory) => Cow::Owned(format!("cd {} && sh -c {}", quoted(directory), quoted(&task.command))),
+        // It is a path below; cd would take a beginning `-` for an option or the directory before, and
+        // look for others in CDPATH too.
+        Some(directory) => Cow::Owned(format!("cd ./{} && sh -c {}", quoted(directory), script(&task.command))),
         None => Cow::Borrowed(&task.command),
     }
 }
@@ -223,6 +225,11 @@ fn no_nul(task: &SpecTask) -> Result<(), LanguageError> {
 /// A word of `sh`: within single quotes nothing but their end means anything.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A script as a word after `sh -c`, which would take a beginning `-` or `+` for options.
+fn script(text: &str) -> String {
+    if text.starts_with(['-', '+']) { quoted(&format!(" {text}")) } else { quoted(text) }
 }
 
 fn one_line(text: &str) -> String {
@@ -277,6 +284,23 @@ mod tests {
     }
 
     #[test]
+    fn directories_and_commands_may_begin_as_options_do() {
+        let place = tempfile::tempdir().unwrap();
+        for directory in ["-", "-P", "--", "plain"] {
+            std::fs::create_dir(place.path().join(directory)).unwrap();
+            let mut told = task("a", &[], &["x"], &[]);
+            (told.directory, told.command) = (Some(directory.to_owned()), "-no-such-program 2>/dev/null; echo \"${PWD##*/}\"".to_owned());
+            let run = std::process::Command::new("sh")
+                .args(["-c", &command(&told)])
+                .current_dir(place.path())
+                .env("CDPATH", "/")
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8_lossy(&run.stdout), format!("{directory}\n"), "{}", String::from_utf8_lossy(&run.stderr));
+        }
+    }
+
+    #[test]
     fn what_a_language_cannot_say_is_refused() {
         let without_output = Workflow { tasks: vec![task("a", &[], &[], &[])], ..Workflow::default() };
         assert!(matches!(makeflow(&without_output), Err(LanguageError::NoOutput { .. })));
@@ -285,7 +309,7 @@ mod tests {
         assert!(matches!(snakemake(&twice), Err(LanguageError::TwoMakers { path, .. }) if path == "x"));
         let mut below = Workflow { tasks: vec![task("a", &[], &["x"], &[])], ..Workflow::default() };
         below.tasks[0].directory = Some("in side".to_owned());
-        assert!(makeflow(&below).unwrap().contains("cd 'in side' && sh -c 'echo '\\\\''a'\\\\'' {}"));
+        assert!(makeflow(&below).unwrap().contains("cd ./'in side' && sh -c 'echo '\\\\''a'\\\\'' {}"));
         let mut nul = Workflow { tasks: vec![task("a", &[], &["x"], &[])], ..Workflow::default() };
         nul.tasks[0].command.push('\0');
         assert!(matches!(slurm(&nul), Err(LanguageError::Nul { .. })));

@@ -43,7 +43,7 @@ impl Engine for Airflow {
         NAME
     }
 
-    /// All files below a directory; links are not followed.
+    /// All files below a directory.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let mut dirs = vec![(dir.to_owned(), 0)];
@@ -52,7 +52,7 @@ impl Engine for Airflow {
                 let entry = entry?;
                 let kind = entry.file_type()?;
                 let name = entry.file_name();
-                if kind.is_file() && ![&b"-wal"[..], b"-shm", b"-journal"].iter().any(|end| name.as_encoded_bytes().ends_with(end)) {
+                if !kind.is_dir() && ![&b"-wal"[..], b"-shm", b"-journal"].iter().any(|end| name.as_encoded_bytes().ends_with(end)) {
                     found.push(entry.path());
                 } else if kind.is_dir() && depth < DEEPEST {
                     dirs.push((entry.path(), depth + 1));

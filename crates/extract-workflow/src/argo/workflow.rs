@@ -110,6 +110,8 @@ impl Workflow {
             "a node is of a type that is not known and has no row",
         );
         let is_lost = |node: &&Node| node.children.iter().any(|child| !self.nodes.contains_key(child));
+        let is_its_own = |node: &&Node| node.children.contains(&node.id);
+        count("parent_is_itself", of(&is_its_own), "a node names itself as its child, which is left out");
         count("child_unknown", of(&is_lost), "a node has a child that is not in the workflow");
     }
 

@@ -41,11 +41,10 @@ impl Engine for Makeflow {
         let mut found = Vec::new();
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
-            if entry.file_type()?.is_file() {
+            if entry.file_type()?.is_dir() {
+                found.extend(input::files_in(&entry.path())?);
+            } else {
                 found.push(entry.path());
-            } else if entry.file_type()?.is_dir() {
-                let inside = fs::read_dir(entry.path())?.collect::<io::Result<Vec<_>>>()?;
-                found.extend(inside.iter().map(fs::DirEntry::path).filter(|path| path.is_file()));
             }
         }
         Ok(found)

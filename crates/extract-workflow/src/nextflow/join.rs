@@ -5,7 +5,7 @@
 //! file therefore belongs to the run that executed what it says was executed, and a work directory
 //! to the run that executed the task.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::NaiveDateTime;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -45,11 +45,19 @@ pub struct Joined {
     launches: Vec<Launch>,
     /// What runs are called that only a trace file describes, each with the last number behind it.
     of_traces: HashMap<String, usize>,
-    /// Places of rows by the hash that Nextflow shows.
-    by_key: HashMap<String, Vec<usize>>,
+    /// Places of rows by the hash that Nextflow shows, and of each by run, no more than
+    /// [`MOST_OF_A_HASH`].
+    by_key: HashMap<String, BTreeMap<Option<usize>, Vec<usize>>>,
     /// How often a source added to a row.
     pub filled: u64,
+    /// How many rows of the last source are not in `by_key`, because it is full.
+    crowded: u64,
 }
+
+/// So many rows of a run may share a hash as Nextflow shows it and still be joined with what others
+/// tell. Each is compared with every record that has the hash, which for tens of thousands takes
+/// minutes. Eight digits of a hash are hardly ever those of two tasks, let alone of a hundred.
+const MOST_OF_A_HASH: usize = 100;
 
 impl Joined {
     /// Adds what a history says; gives the number of rows, which is none.
@@ -78,18 +86,39 @@ impl Joined {
 
     fn push(&mut self, row: Row, hash: Option<String>, run: Option<usize>) {
         if let Some(hash) = &hash {
-            self.by_key.entry(shown(hash).to_owned()).or_default().push(self.rows.len());
+            let same_key = self.by_key.entry(shown(hash).to_owned()).or_default().entry(run).or_default();
+            if same_key.len() < MOST_OF_A_HASH {
+                same_key.push(self.rows.len());
+            } else {
+                self.crowded += 1;
+            }
         }
         self.rows.push(row);
         self.hashes.push(hash);
         self.run_of.push(run);
     }
 
-    /// The rows that can be of the same task by hash, number and name, those that surely are first.
-    /// `number` and `name` are of a run, so that they decide only within it, and not where the
-    /// whole hash is known.
-    fn same_task(&self, hash: Option<&str>, row: &Row) -> Vec<usize> {
-        let Some((hash, same_key)) = hash.and_then(|hash| Some((hash, self.by_key.get(shown(hash))?))) else { return Vec::new() };
+    /// Says how many rows of the last source are joined with nothing that other sources tell.
+    pub fn say_crowded(&mut self, diagnostics: &mut Diagnostics) {
+        let count = std::mem::take(&mut self.crowded);
+        if count > 0 {
+            let message = format!(
+                "more than {MOST_OF_A_HASH} tasks of a run share a hash as Nextflow shows it: those beyond are not looked for when other \
+                 sources tell of this hash, and what these tell of them are rows of their own"
+            );
+            diagnostics.push(Diagnostic { count, ..Diagnostic::warning("hash_crowded", message) });
+        }
+    }
+
+    /// The rows, of one run or of all, that can be of the same task by hash, number and name, those
+    /// that surely are first. `number` and `name` are of a run, so that they decide only within it,
+    /// and not where the whole hash is known.
+    fn same_task(&self, hash: Option<&str>, row: &Row, of_run: Option<usize>) -> Vec<usize> {
+        let Some((hash, by_run)) = hash.and_then(|hash| Some((hash, self.by_key.get(shown(hash))?))) else { return Vec::new() };
+        let same_key: Vec<usize> = match of_run {
+            Some(_) => by_run.get(&of_run).cloned().unwrap_or_default(),
+            None => by_run.values().flatten().copied().collect(),
+        };
         let surely = |at: usize| self.hashes[at].as_deref().is_some_and(|known| surely_same(known, hash));
         let can_be = |at: usize| {
             let known = &self.rows[at];
@@ -100,7 +129,7 @@ impl Joined {
             let same_name = row.name.is_empty() || names_agree(&known.name, &row.name) || renumbered;
             same_name && (same_id || known.cached != row.cached) && self.hashes[at].as_deref().is_some_and(|known| can_be_same(known, hash))
         };
-        let mut found: Vec<usize> = same_key.iter().copied().filter(|at| surely(*at) || can_be(*at)).collect();
+        let mut found: Vec<usize> = same_key.into_iter().filter(|at| surely(*at) || can_be(*at)).collect();
         let agrees = |at: usize| names_agree(&self.rows[at].name, &row.name);
         found.sort_by_key(|at| (!surely(*at), !agrees(*at), *at));
         found
@@ -113,7 +142,7 @@ impl Joined {
         let mut agree = vec![(0, 0); self.runs.len()];
         for record in records {
             let runs: HashSet<usize> = self
-                .same_task(record.hash(), &record.row)
+                .same_task(record.hash(), &record.row, None)
                 .into_iter()
                 .filter(|at| self.rows[*at].cached == record.row.cached)
                 .filter_map(|at| self.run_of[at])
@@ -163,7 +192,7 @@ impl Joined {
     fn clock_by_pairs(&self, records: &[Record], run: usize) -> Option<Resolved> {
         records.iter().filter(|record| !record.row.cached).find_map(|record| {
             let Some(Written::Local(local)) = record.submit else { return None };
-            let same = self.same_task(record.hash(), &record.row).into_iter().find(|at| self.run_of[*at] == Some(run))?;
+            let same = self.same_task(record.hash(), &record.row, Some(run)).into_iter().next()?;
             // The times of another trace file can be in a zone that had to be assumed.
             let is_exact = self.rows[same].submitted_precision_ns.is_some_and(|precision| precision < SECOND_NS);
             Resolved::by_pair(local, self.rows[same].submitted_ns.filter(|_| is_exact)?)
@@ -207,7 +236,7 @@ impl Joined {
         }
         // Numbers of tasks count within a run, and what no other source describes is one of its own.
         let run = run.unwrap_or_else(|| self.run_of_its_own(name, &records));
-        self.add_records(records, Some(run), &clock.unwrap_or_else(|| Resolved::without_log(options)), diagnostics)
+        self.add_records(records, run, &clock.unwrap_or_else(|| Resolved::without_log(options)), diagnostics)
     }
 
     /// Adds a report, which names its run and gives times in UTC; gives the number of rows that
@@ -218,10 +247,10 @@ impl Joined {
         if run == self.runs.len() {
             self.runs.push(KnownRun { id: report.run_id, name: report.run_name, ..KnownRun::default() });
         }
-        self.add_records(report.records, Some(run), &Resolved::without_log(&Options::default()), diagnostics)
+        self.add_records(report.records, run, &Resolved::without_log(&Options::default()), diagnostics)
     }
 
-    fn add_records(&mut self, records: Vec<Record>, run: Option<usize>, clock: &Resolved, diagnostics: &mut Diagnostics) -> u64 {
+    fn add_records(&mut self, records: Vec<Record>, run: usize, clock: &Resolved, diagnostics: &mut Diagnostics) -> u64 {
         let mut added = 0;
         // Each row of a file is a task of its own.
         let mut joined: HashSet<usize> = HashSet::new();
@@ -232,8 +261,8 @@ impl Joined {
                 forget_earlier_run(&mut row);
             }
             let line = row.line;
-            let same = self.same_task(hash.as_deref(), &row);
-            let known = same.into_iter().find(|at| self.run_of[*at] == run && self.rows[*at].cached == row.cached && joined.insert(*at));
+            let same = self.same_task(hash.as_deref(), &row, Some(run));
+            let known = same.into_iter().find(|at| self.rows[*at].cached == row.cached && joined.insert(*at));
             if let Some(at) = known {
                 self.filled += 1;
                 fill(&mut self.rows[at], row, diagnostics);
@@ -244,12 +273,10 @@ impl Joined {
                 diagnostics.push(Diagnostic::error("task_without_name", message).at(line.unwrap_or(1) as u64, None));
                 continue;
             }
-            if let Some(run) = run {
-                row.run_id = self.runs[run].id.clone().map(Into::into);
-                row.run_name = self.runs[run].name.clone().map(Into::into);
-            }
+            row.run_id = self.runs[run].id.clone().map(Into::into);
+            row.run_name = self.runs[run].name.clone().map(Into::into);
             joined.insert(self.rows.len());
-            self.push(row, hash, run);
+            self.push(row, hash, Some(run));
             added += 1;
         }
         added
@@ -257,7 +284,7 @@ impl Joined {
 
     /// Adds a work directory; gives the number of rows that it was the first to describe.
     pub fn add_work_dir(&mut self, mut row: Row, hash: &str, diagnostics: &mut Diagnostics) -> u64 {
-        let known = self.same_task(Some(hash), &row);
+        let known = self.same_task(Some(hash), &row, None);
         if !known.is_empty() {
             self.filled += 1;
             let (cached, executed): (Vec<usize>, Vec<usize>) = known.into_iter().partition(|at| self.rows[*at].cached);

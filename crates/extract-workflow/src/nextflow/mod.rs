@@ -68,9 +68,9 @@ impl Engine for Nextflow {
                 let (path, name) = (entry.path(), entry.file_name());
                 let is_hash = name.len() == 2 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
                 // Not through links: a task's inputs are linked, and may be work directories.
-                if entry.file_type()?.is_file() {
+                if !entry.file_type()?.is_dir() {
                     found.push(path);
-                } else if entry.file_type()?.is_dir() {
+                } else {
                     if work_dir::is_one(&path) {
                         found.push(path);
                     } else if is_hash || name == "work" || name == PIPELINE_INFO {
@@ -141,12 +141,16 @@ impl Engine for Nextflow {
                 Ok(told) => (source.rows, source.joined) = (told, joined.filled),
                 Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
             }
+            joined.say_crowded(&mut source.diagnostics);
         }
-        // Where a task can be missing that a source should have described, nothing follows from how many there are.
+        // Where a task can be missing that a source should have described, or be there twice, nothing follows from how many there are.
         let tells_all = |source: &&Source| matches!(source.kind, LOG | REPORT | TRACE);
         let is_whole = sources.iter().filter(tells_all).all(|source| {
             source.diagnostics.errors() == 0
-                && !source.diagnostics.iter().any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "report_without_tasks"))
+                && !source
+                    .diagnostics
+                    .iter()
+                    .any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "hash_crowded" | "report_without_tasks"))
         });
         let join::Finished { mut rows, run_of, has_begin } = joined.finish();
         let of_graph = |(at, graph): (usize, dag::Graph)| {

@@ -36,7 +36,7 @@ pub struct Record {
     pub ended_ns: Option<i64>,
 }
 
-/// The files below a folder of metadata, sorted.
+/// The files below a folder, links among them, sorted.
 pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
@@ -45,7 +45,7 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 open.push(entry.path());
-            } else if entry.file_type()?.is_file() {
+            } else {
                 found.push(entry.path());
             }
         }
@@ -64,6 +64,7 @@ pub fn read(dir: &Path, diagnostics: &mut Diagnostics) -> io::Result<Vec<Record>
         let name = output(path.strip_prefix(dir).unwrap_or(&path));
         let read = match &name {
             None => Err("its name is no path in base64".to_owned()),
+            Some(_) if input::is_no_plain_file(&path) => Err("it is no plain file".to_owned()),
             Some(name) => input::whole(&path).map_err(|e| e.to_string()).and_then(|text| record(name, &text)),
         };
         match read {

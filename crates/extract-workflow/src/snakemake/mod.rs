@@ -46,9 +46,11 @@ impl Engine for Snakemake {
             return metadata::files(dir);
         }
         let mut found = Vec::new();
-        for name in ["log", "slurm_logs"] {
-            if folder.join(name).is_dir() {
-                found.extend(metadata::files(&folder.join(name))?);
+        for path in ["log", "slurm_logs"].map(|name| folder.join(name)).into_iter().filter(|path| path.is_dir()) {
+            if path.is_symlink() {
+                found.push(path);
+            } else {
+                found.extend(metadata::files(&path)?);
             }
         }
         found.extend(Some(folder.join("metadata")).filter(|path| path.is_dir()));
@@ -83,7 +85,9 @@ impl Engine for Snakemake {
     }
 
     fn parts(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        metadata::files(dir)
+        let mut files = metadata::files(dir)?;
+        files.retain(|path| !input::is_no_plain_file(path));
+        Ok(files)
     }
 
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row> {

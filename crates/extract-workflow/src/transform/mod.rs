@@ -9,8 +9,8 @@
 mod attempt;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
 
@@ -32,10 +32,9 @@ impl Engine for Transform {
     }
 
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
-        let is_record =
-            |path: &PathBuf| name_of(path).is_some_and(|name| name.trim_end_matches(".gz").ends_with(".record")) && path.is_file();
-        Ok(entries.iter().map(fs::DirEntry::path).filter(is_record).collect())
+        let mut found = input::files_in(dir)?;
+        found.retain(|path| name_of(path).is_some_and(|name| name.trim_end_matches(".gz").ends_with(".record")));
+        Ok(found)
     }
 
     fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {

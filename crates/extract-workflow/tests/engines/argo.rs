@@ -248,6 +248,15 @@ fn a_group_that_is_taken_from_before_and_a_hook_of_a_retry() {
 }
 
 #[test]
+fn a_node_that_is_its_own_child() {
+    let nodes: &[(&str, &str, &str, &[&str])] =
+        &[("w", "DAG", "Succeeded", &["a"]), ("a", "Pod", "Succeeded", &["a", "b"]), ("b", "Pod", "Succeeded", &[])];
+    let (rows, said) = read_texts(&[workflow(nodes).to_string()]);
+    assert_eq!(statuses(&rows), ["a 1 completed []", "b 1 completed [a]"]);
+    assert_eq!(said, ["parent_is_itself*1"]);
+}
+
+#[test]
 fn ends_that_somebody_or_nobody_wrote() {
     let nodes: &[(&str, &str, &str, &[&str])] = &[("a", "Pod", "Failed", &[]), ("b", "Pod", "Error", &[]), ("c", "Pod", "Running", &[])];
     let mut told = workflow(nodes);

@@ -1,13 +1,21 @@
 //! Makeflow's files in, rows and diagnostics out.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use flowmine_dataset::Dataset;
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_extract_workflow::airflow::Airflow;
+use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::import_files::import_files;
+use flowmine_extract_workflow::kubernetes::Kubernetes;
 use flowmine_extract_workflow::makeflow::Makeflow;
+use flowmine_extract_workflow::nextflow::Nextflow;
+use flowmine_extract_workflow::transform::Transform;
+use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::tables::TaskRun;
 use flowmine_schema::time::rfc3339;
 
 fn fixture(name: &str) -> PathBuf {
@@ -133,6 +141,67 @@ fn jx_is_refused_with_advice() {
     let said = sources[0].diagnostics.iter().next().unwrap();
     assert_eq!(sources[0].kind, "", "it is tried again when it is given again");
     assert_eq!((said.code, said.advice), ("workflow_bad", Some("JX becomes JSON with: jx2json FILE > FILE.json")));
+}
+
+#[test]
+fn links_in_directories_are_not_followed_and_are_counted() {
+    let given = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = |to: PathBuf| fs::copy(fixture("plain.makeflowlog"), to).unwrap();
+    copy(elsewhere.path().join("other.makeflowlog"));
+    fs::create_dir(given.path().join("below")).unwrap();
+    copy(given.path().join("plain.makeflowlog"));
+    for (from, to) in [("other.makeflowlog", "a"), ("other.makeflowlog", "below/b"), ("", "c")] {
+        symlink(elsewhere.path().join(from), given.path().join(to)).unwrap();
+    }
+    // Nobody writes to it: whoever opens it waits.
+    assert!(std::process::Command::new("mkfifo").arg(given.path().join("below/fifo")).status().unwrap().success());
+    let others: [&dyn Engine; 6] = [&Argo, &Kubernetes, &WfFormat, &Airflow, &Nextflow, &Transform];
+    let counts = |engine: &dyn Engine, path: &Path| {
+        let root = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(&root.path().join("dataset")).unwrap();
+        let report = import_files(&dataset, engine, &[path.to_owned()], &Options::default()).unwrap();
+        (report.rows(), report.passed_over, report.errors())
+    };
+    assert_eq!(counts(&Makeflow, given.path()), (4, 4, 0));
+    // What the user names is followed.
+    assert_eq!(counts(&Makeflow, &given.path().join("a")), (4, 0, 0));
+    assert_eq!(counts(&Makeflow, &given.path().join("c")), (4, 0, 0));
+    let passed_over = others.map(|engine| counts(engine, given.path()).1);
+    assert_eq!(passed_over, [3, 3, 3, 5, 3, 0], "with the log, which is not theirs; those of Airflow lie deeper, records have an ending");
+}
+
+#[test]
+fn a_task_that_is_its_own_parent_is_said_once() {
+    let begin = "# STARTED 1795318114504024\n";
+    let attempt = "1795318114521239 0 1 2524 0 1 0 0 0 2\n1795318115526511 0 3 2524 0 0 0 1 0 2\n";
+    let log = format!("# NODE\t0\ta\n# PARENTS\t0\t1\t0\n# NODE\t1\tb\n{begin}{attempt}{attempt}");
+    let workflow = r#"{"rules": [{"command": "a", "inputs": ["x", "y"], "outputs": ["x"]}, {"command": "b", "outputs": ["y"]}]}"#;
+    let record = r#"{"task":"a","workflow":"w","layers":[{"name":"task","id":"0"}],"parents":["0","1"],"begin":1795523152.6}
+{"task":"a","layer":"task","level":0,"id":"0","failed_in":null,"command":0,"status":0,"signal":null,"begin":1795523152.6,"end":1795523153.6}
+"#;
+    let cases: [(&dyn Engine, &[(&str, &str)], usize); 3] = [
+        (&Makeflow, &[("w.makeflowlog", &log)], 2),
+        (&Makeflow, &[("w.makeflowlog", &format!("{begin}{attempt}")), ("w.json", workflow)], 1),
+        (&Transform, &[("t_0.record", record)], 1),
+    ];
+    for (engine, files, attempts) in cases {
+        let root = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(&root.path().join("dataset")).unwrap();
+        let paths: Vec<PathBuf> = files.iter().map(|(name, _)| root.path().join(name)).collect();
+        files.iter().zip(&paths).for_each(|((_, text), path)| fs::write(path, text).unwrap());
+        let report = import_files(&dataset, engine, &paths, &Options::default()).unwrap();
+        let said: Vec<&str> = report.sources.iter().flat_map(|source| source.diagnostics.iter()).map(|d| d.code).collect();
+        assert_eq!(said, ["parent_is_itself"], "{} {files:?}", engine.name());
+        let mut parents = Vec::new();
+        dataset
+            .read::<TaskRun<'static>, DatasetError>(|row| {
+                parents.push(row.parents.unwrap_or_default().into_owned());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(parents, vec![r#"["1"]"#; attempts], "{} {files:?}", engine.name());
+    }
 }
 
 #[test]

@@ -324,6 +324,28 @@ fn two_tasks_with_the_same_short_hash() {
     assert_eq!(place.said(), ["hash_shared"]);
 }
 
+/// Two trace files of one run, each with so many tasks that share a hash.
+fn import_crowded(tasks: usize) -> Place {
+    let place = Place::new();
+    let trace = |column: &str| -> String {
+        let row = |id: usize| format!("{id}\taa/000000\tP (s{id})\tCOMPLETED\t2024-07-10 10:00:04.000\t1 KB\n");
+        format!("task_id\thash\tname\tstatus\tsubmit\t{column}\n{}", (1..=tasks).map(row).collect::<String>())
+    };
+    place.import(&[place.write("a.txt", &trace("rchar")), place.write("b.txt", &trace("wchar"))]);
+    place
+}
+
+#[test]
+fn tasks_of_one_hash_are_joined_up_to_a_bound_which_is_said() {
+    let with_both = |place: &Place| place.rows().iter().filter(|row| row.rchar_bytes.is_some() && row.wchar_bytes.is_some()).count();
+    let place = import_crowded(100);
+    assert_eq!((place.rows().len(), with_both(&place), place.said()), (100, 100, NONE));
+    // Both files tell of twenty more, as of tasks that the other does not know.
+    let place = import_crowded(120);
+    assert_eq!((place.rows().len(), with_both(&place)), (140, 100));
+    assert_eq!(place.said(), ["hash_crowded", "hash_crowded"]);
+}
+
 const HEADER: &str = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\tpeak_vmem\trchar\twchar\n";
 
 #[test]

@@ -145,6 +145,9 @@ pub struct LeftOut {
     pub accesses_of_others: u64,
     /// Bytes read and written in these rows, added up.
     pub bytes_of_others: i64,
+    /// Events of the layers of tasks beyond the first hundred of each. Logs of objects alone have
+    /// events of layers.
+    pub layer_events: u64,
 }
 
 /// What was traced of each job, by the name of its attempt.

@@ -86,7 +86,11 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
             let number = if moment.number == 3 { u8::MAX } else { moment.number };
             making.event(&Order::Task(&id, number), &kind, EVENT_ATTRIBUTES, moment.time_ns, attributes, relations)?;
         }
-        for moment in layers::moments(row).into_iter().filter(|moment| from.wants(moment.time_ns)) {
+        let (of_layers, beyond) = layers::moments(row);
+        if !from.rules.drop.leaves_out("layers") {
+            making.left_out.layer_events += beyond.into_iter().filter(|time_ns| from.wants(*time_ns)).count() as u64;
+        }
+        for moment in of_layers.into_iter().filter(|moment| from.wants(moment.time_ns)) {
             let mut attributes = vec![
                 Attribute::text("layer", moment.layer.clone()),
                 Attribute::integer("level", i64::from(moment.level)),

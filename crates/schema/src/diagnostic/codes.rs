@@ -129,6 +129,9 @@ codes! {
     "graphs_differ" [Warning] "`import nextflow`",
         "Several graphs have the processes of one run and lead to different parents; nothing of them is used",
         "Give the graph that the run drew (`-with-dag`), and no other.";
+    "hash_crowded" [Warning] "`import nextflow`",
+        "More than a hundred tasks of a run have the same hash as Nextflow shows it; those beyond are not joined with what other sources tell of them, which becomes rows of its own, and are counted",
+        "";
     "hash_shared" [Warning] "`import nextflow`",
         "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
         "";
@@ -216,8 +219,8 @@ codes! {
     "parent_ambiguous" [Warning] "`import wfformat`",
         "A task names a parent, several tasks have that name, and neither files nor lists of children tell which is meant; the task's `parents` are null",
         "";
-    "parent_is_itself" [Warning] "`import wfformat`",
-        "A task names itself as its parent or child; that is left out",
+    "parent_is_itself" [Warning] "imports of workflow engines",
+        "A task names itself as its parent or child, and no task can wait for its own end; that is left out of its `parents`",
         "";
     "parent_unknown" [Warning] "`import wfformat`",
         "A task names a parent that is not in the file; it stays in `parents` as it is told",

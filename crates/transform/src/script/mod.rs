@@ -33,6 +33,11 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
+/// A script as a word after `sh -c` or `eval`, which would take a beginning `-` or `+` for options.
+fn script_word(text: &str) -> String {
+    if text.starts_with(['-', '+']) { quoted(&format!(" {text}")) } else { quoted(text) }
+}
+
 /// Name of the file into which the layers of a task write how they ended: a line of JSON each.
 pub fn record_name(layers: &[Layer]) -> String {
     format!("t_{}.record", layers.first().map_or("", |layer| &layer.id))
@@ -149,14 +154,14 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
         let below = level.checked_sub(1).map(|below| format!("./{}", layers[below].script()));
         let _ = match below {
             Some(below) if below == command.cmd => writeln!(out, "fm_layer=layer\nfm_run {below}"),
-            _ => writeln!(out, "fm_run sh -c {}", quoted(&command.cmd)),
+            _ => writeln!(out, "fm_run sh -c {}", script_word(&command.cmd)),
         };
         out.push_str("exit \"$fm_code\"\n");
         return;
     }
     let mut text = String::from("fm_mark=$1; shift\n");
     for pre in &command.pre {
-        let _ = writeln!(text, "eval {} || exit", quoted(pre));
+        let _ = writeln!(text, "eval {} || exit", script_word(pre));
     }
     let _ = write!(text, ": >\"$fm_mark\"; unset fm_mark\n{}", command.cmd);
     let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_mark\"", quoted(&text));
@@ -172,7 +177,7 @@ fn post(out: &mut String, layer: &Layer) {
     }
     let mut text = String::from("EXIT=$1 FAILED_IN=$2 fm_mark=$3; shift 3\n");
     for command in commands {
-        let _ = writeln!(text, "eval {}", quoted(command));
+        let _ = writeln!(text, "eval {}", script_word(command));
     }
     text.push_str("printf \"%s\\n\" \"$EXIT\" >\"$fm_mark\"\n");
     let _ = writeln!(out, "fm_post_text={}", quoted(&text));
