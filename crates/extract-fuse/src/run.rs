@@ -24,7 +24,7 @@ use crate::session::Session;
 use crate::tracer::Tracer;
 use crate::{caller, facts, files, identity, limits, namespace, nodes, process, report, room};
 
-/// What stands of this backend the table `hosts`.
+/// What stands of this backend in the table `hosts`.
 pub fn backend() -> Backend {
     Backend { name: "fuse", hooks: Some("overlay".to_owned()), ring_bytes: None }
 }

@@ -73,7 +73,7 @@ use flowmine_trace::{Recorder, TraceError};
 pub use facts::{Facts, verdict};
 pub use start::Command;
 
-/// What stands of this backend the table `hosts`.
+/// What stands of this backend in the table `hosts`.
 pub fn backend() -> Backend {
     Backend { name: "ptrace", hooks: Some("seccomp".to_owned()), ring_bytes: None }
 }

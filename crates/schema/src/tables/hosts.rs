@@ -27,7 +27,8 @@ crate::table! {
         boot_offset_ns: opt_i64,
         /// The backend: `ebpf`, `fuse`, `ptrace`, `io-csv`.
         backend: text(Harmless),
-        /// Which hooks of it: `syscalls`, `vfs`, … .
+        /// By which hooks it sees operations: `syscalls`, `vfs-fentry`, `vfs-kprobe` (ebpf), `overlay`
+        /// (fuse), `seccomp` (ptrace).
         hooks: opt_text(Harmless),
         /// `events` or `totals`.
         detail: text(Harmless),
