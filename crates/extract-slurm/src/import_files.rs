@@ -223,7 +223,7 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
                 inside.sort();
                 files.extend(inside);
             }
-            Err(e) => reports.push(refused(path, Diagnostic::error("file_unreadable", e.to_string()))),
+            Err(e) => reports.push(refused(path, Diagnostic::of_reading(&e))),
         }
     }
     files
@@ -266,13 +266,13 @@ fn sha256(bytes: &[u8]) -> String {
 
 /// Finds out what a file is and of when, without keeping it.
 fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]) -> Result<(Input, Vec<String>), FileReport> {
-    let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::error("file_unreadable", e.to_string())))?;
+    let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::of_reading(&e)))?;
     // An empty queue is recorded again and again in the same bytes; the name tells those apart.
     let import = Import { name: name_of(path), sha256: sha256(&bytes), ..Import::default() };
     if imported.contains(&import) || inputs.iter().any(|input| input.import == import) {
         return Err(FileReport { already_there: true, ..nothing_yet(path) });
     }
-    let kind = import::recognise(&bytes).map_err(|e| refused(path, Diagnostic::error("file_not_recognised", e.to_string())))?;
+    let kind = import::recognise(&bytes).map_err(|e| refused(path, e.diagnostic()))?;
     let (mut time, mut clusters) = (None, Vec::new());
     let from_name = time_of_name(&import.name);
     if kind != FileKind::SqueueText || from_name.is_none() {
@@ -291,7 +291,7 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
                 time = records.iter().flat_map(|(_, record)| told(record)).flatten().max().map(PollTime::at);
                 clusters.extend(records.into_iter().filter_map(|(cluster, _)| cluster));
             }
-            Err(e) => return Err(FileReport { kind: Some(kind), ..refused(path, Diagnostic::error("file_not_read", e.to_string())) }),
+            Err(e) => return Err(FileReport { kind: Some(kind), ..refused(path, e.diagnostic()) }),
         }
     }
     clusters.sort();
@@ -352,15 +352,14 @@ fn read_and_compare(
     changes: &mut Changes,
     diagnostics: &mut Diagnostics,
 ) -> Result<usize, Diagnostic> {
-    let read_again = || read_file(&input.path).map_err(|e| Diagnostic::error("file_unreadable", e.to_string()));
+    let read_again = || read_file(&input.path).map_err(|e| Diagnostic::of_reading(&e));
     let bytes = input.piped.clone().map_or_else(read_again, Ok)?;
     if sha256(&bytes) != input.import.sha256 {
         return Err(
             Diagnostic::error("file_changed", "the file changed while it was imported; nothing of it is used").advise("import it again")
         );
     }
-    let imported =
-        import::read(&bytes, input.kind, &options.import, diagnostics).map_err(|e| Diagnostic::error("file_not_read", e.to_string()))?;
+    let imported = import::read(&bytes, input.kind, &options.import, diagnostics).map_err(|e| e.diagnostic())?;
     let too_old = |last: PollTime, this: i64| {
         let message = format!(
             "the queue of {} is not younger than the last one in the dataset, of {}; what changed between cannot be known any more",

@@ -43,12 +43,17 @@ const MOST_TASKS: usize = 2_000_000;
 /// A text of a run or of a template stands in the row of each task: no more than this of all.
 pub const MOST_REPEATED: usize = 256 << 20;
 
+/// Says that a file holds more than is read of one.
+pub fn too_large(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}
+
 /// Fails when there are more tasks than a file may tell of.
 pub fn not_too_many(tasks: usize) -> io::Result<()> {
     if tasks <= MOST_TASKS {
         return Ok(());
     }
-    Err(io::Error::other(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
+    Err(too_large(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
 }
 
 /// Opens a file, unpacking gzip that is no larger than text can be.
@@ -134,7 +139,7 @@ pub fn next_line<'l, R: BufRead>(lines: &'l mut Lines<R>, diagnostics: &mut Diag
 /// Fails when a line was too long, for files of which no line can be left out.
 pub fn not_too_long(number: u64, line: &[u8]) -> io::Result<()> {
     if is_too_long(line) {
-        return Err(io::Error::other(format!("line {number} has more than {} MiB", LONGEST_LINE >> 20)));
+        return Err(too_large(format!("line {number} has more than {} MiB", LONGEST_LINE >> 20)));
     }
     Ok(())
 }

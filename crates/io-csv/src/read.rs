@@ -83,9 +83,9 @@ pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usiz
         if nodes.len() == before {
             let message = format!("there is neither {EVENTS} nor {FORKS} in this directory or below it");
             let mut report = FileReport::new(last_name(dir), dir);
-            report
-                .diagnostics
-                .push(Diagnostic::error("directory_empty", message).advise("give the directory of a node, or one that holds several"));
+            report.diagnostics.push(
+                Diagnostic::error("directory_without_trace", message).advise("give the directory of a node, or one that holds several"),
+            );
             reports.push(report);
         }
     }
@@ -530,5 +530,21 @@ fn odd(event: &Event<'_>, line: u64, diagnostics: &mut Diagnostics) {
     }
     if event.ends_before {
         diagnostics.push(Diagnostic::warning("ends_before_start", "this ended before it began; its end is not used").at(line, None));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_without_a_trace_is_said() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("empty")).unwrap();
+        let dataset = Dataset::open_or_create(&place.path().join("dataset")).unwrap();
+        let reports = import(&dataset, &[place.path().join("empty")], |_, _| ()).unwrap();
+        let said: Vec<&str> = reports.iter().flat_map(|report| report.diagnostics.iter()).map(|d| d.code).collect();
+        assert_eq!(said, ["directory_without_trace"]);
     }
 }

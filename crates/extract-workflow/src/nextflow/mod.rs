@@ -132,14 +132,14 @@ impl Engine for Nextflow {
             if source.kind == GRAPH {
                 match input::whole(&source.path).and_then(|text| dag::read(&text, &mut source.diagnostics)) {
                     Ok(graph) => graphs.extend(graph.map(|graph| (at, graph))),
-                    Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+                    Err(e) => source.refuse(Diagnostic::of_reading(&e)),
                 }
                 continue;
             }
             joined.filled = 0;
             match read_one(source, options, &mut joined) {
                 Ok(told) => (source.rows, source.joined) = (told, joined.filled),
-                Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+                Err(e) => source.refuse(Diagnostic::of_reading(&e)),
             }
             joined.say_crowded(&mut source.diagnostics);
         }
