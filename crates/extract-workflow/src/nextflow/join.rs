@@ -31,6 +31,19 @@ struct KnownRun {
     has_begin: bool,
     /// A trace file alone told of it.
     of_trace: bool,
+    /// Of what its log does not tell, and the number of rows of which it does.
+    missing: Option<(Missing, usize)>,
+}
+
+/// Tasks that Nextflow counted and of which nothing is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    /// The number of the log's source.
+    pub source: usize,
+    /// The line of the log that has Nextflow's counts.
+    pub line: u64,
+    /// How many they are.
+    pub tasks: usize,
 }
 
 /// The rows of all sources that were read so far.
@@ -66,8 +79,8 @@ impl Joined {
         0
     }
 
-    /// Adds a run of a log.
-    pub fn add_run(&mut self, run: Run) {
+    /// Adds a run of a log, which is the source with this number.
+    pub fn add_run(&mut self, run: Run, source: usize) {
         let number = self.runs.len();
         self.runs.push(KnownRun {
             has_begin: run.id.is_some() || run.name.is_some(),
@@ -77,6 +90,7 @@ impl Joined {
             trace_file: run.trace_file,
             has_log: true,
             of_trace: false,
+            missing: run.missing.map(|(tasks, line)| (Missing { source, line, tasks }, run.rows.len())),
         });
         for (row, hash) in run.rows.into_iter().zip(run.hashes) {
             self.push(row, hash, Some(number));
@@ -322,6 +336,19 @@ impl Joined {
         }
         cached.retain(|at| surely(*at) || names[&self.run_of[*at]].is_some());
         cached
+    }
+
+    /// Of each run the tasks that Nextflow counted and of which no source tells, where there are some.
+    pub fn missing(&self) -> Vec<Missing> {
+        let mut rows = vec![0; self.runs.len()];
+        self.run_of.iter().flatten().for_each(|run| rows[*run] += 1);
+        let of_run = |(run, rows): (&KnownRun, usize)| {
+            let (missing, of_log) = run.missing?;
+            // Those that others told of may be the missing ones.
+            let tasks = missing.tasks.saturating_sub(rows.saturating_sub(of_log));
+            (tasks > 0).then_some(Missing { tasks, ..missing })
+        };
+        self.runs.iter().zip(rows).filter_map(of_run).collect()
     }
 
     /// The rows: those of logs in their order, then those of trace files, then those of work

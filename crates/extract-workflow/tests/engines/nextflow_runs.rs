@@ -285,6 +285,30 @@ fn ignored_and_retried_failures_are_compared() {
 }
 
 #[test]
+fn tasks_that_were_counted_and_of_which_nobody_tells_are_an_error() {
+    let log = |told: usize| {
+        let stats = "[main] DEBUG n.trace.WorkflowStatsObserver - Workflow completed > WorkflowStats[succeededCount=3; failedCount=0; ignoredCount=0; cachedCount=0; pendingCount=0; retriesCount=0; abortedCount=0; ]";
+        let key = |id: usize| format!("aa/00000{id}");
+        let mut lines: Vec<String> = (1..=told).map(|id| submitted(&key(id), &format!("A ({id})"))).collect();
+        lines.extend((1..=told).map(|id| completed(id, &format!("A ({id})"), "0", &format!("{}0000000000000000000000f1", key(id)))));
+        lines.push(stats.to_owned());
+        run("a_b", &lines)
+    };
+    assert_eq!(statuses(&log(3)).1, NONE);
+    let place = Place::new();
+    let report = place.import(&[place.write(".nextflow.log", &log(1))]);
+    assert_eq!((place.said(), report.errors()), (vec!["counts_differ".to_owned(), "tasks_missing".to_owned()], 2));
+    // A trace file tells of one of the two, then of both.
+    for (told, missing) in [(2, 1), (3, 0)] {
+        let row = |id: usize| format!("{id}\taa/00000{id}\tA ({id})\tCOMPLETED\t2024-07-10 10:00:04.000\n");
+        let trace = format!("task_id\thash\tname\tstatus\tsubmit\n{}", (1..=told).map(row).collect::<String>());
+        let place = Place::new();
+        let report = place.import(&[place.write(".nextflow.log", &log(1)), place.write("trace.txt", &trace)]);
+        assert_eq!((place.rows().len(), report.errors()), (told, missing));
+    }
+}
+
+#[test]
 fn two_tasks_with_the_same_short_hash() {
     let (first, second) = ("aa/000000".to_owned() + "0000000000000000000000f1", "aa/000000".to_owned() + "0000000000000000000000f2");
     let place = Place::new();

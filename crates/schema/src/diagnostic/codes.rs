@@ -67,7 +67,7 @@ codes! {
         "A column of the table has a fixed width and is filled to it, so that longer values were cut short; they are used as they are",
         "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
     "counts_differ" [Warning] "`import nextflow`",
-        "Nextflow's own count of tasks differs from what its log tells of each of them; the rows are what it tells of each",
+        "Nextflow's own count of tasks that came to some end differs from what its log tells of each of them; the rows are what it tells of each (where rows are missing, `tasks_missing` says so too)",
         "";
     "cpu_fraction" [Warning] "`import kubernetes`",
         "Parts of a CPU are asked for, which the column `cpus` cannot hold; it is null",
@@ -381,6 +381,9 @@ codes! {
     "task_without_name" [Error] "`import nextflow`, `import wfformat`",
         "A task has no name (in WfFormat neither id nor name), and nothing else that was given tells it; it is left out",
         "For Nextflow, give the run's `.nextflow.log` as well.";
+    "tasks_missing" [Error] "`import nextflow`",
+        "Nextflow counted more tasks at the end of a run than there are rows of it, whatever source told of them; what is missing is counted",
+        "Import the run's trace file or report in the same call: they tell of each task.";
     "tasks_never_ran" [Warning] "`import airflow`",
         "Task instances never ran (skipped, upstream_failed, scheduled, …); they have no rows, and are counted",
         "";
