@@ -206,7 +206,8 @@ fn which_cluster(
     }
 }
 
-/// The files, those of a directory in the order of their names, without hidden ones.
+/// The files, those of a directory in the order of their names, without hidden ones. Links in a
+/// directory are not followed: nobody pointed to where they lead.
 fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
@@ -217,10 +218,14 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
         match fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()) {
             Ok(mut inside) => {
                 inside.retain(|path| path.is_file() && !name_of(path).starts_with('.'));
-                if inside.is_empty() {
+                inside.sort();
+                let links: Vec<PathBuf> = inside.extract_if(.., |path| path.is_symlink()).collect();
+                let message = "it is a link in a directory, which is not followed";
+                let diagnostic = Diagnostic::warning("link_not_followed", message).advise("name it itself");
+                reports.extend(links.iter().map(|link| refused(link, diagnostic.clone())));
+                if inside.is_empty() && links.is_empty() {
                     reports.push(refused(path, Diagnostic::error("directory_empty", "there is no file in this directory")));
                 }
-                inside.sort();
                 files.extend(inside);
             }
             Err(e) => reports.push(refused(path, Diagnostic::of_reading(&e))),
@@ -426,8 +431,25 @@ fn read_and_compare(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_in_a_directory_are_not_followed_and_are_said() {
+        let (given, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(elsewhere.path().join("secret"), "not of Slurm").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path().join("secret"), given.path().join("link")).unwrap();
+        let said = |reports: &[FileReport]| reports.iter().flat_map(|report| report.diagnostics.iter()).map(|d| d.code).collect::<Vec<_>>();
+        let mut reports = Vec::new();
+        assert_eq!(files(&[given.path().to_owned()], &mut reports), Vec::<PathBuf>::new());
+        assert_eq!(said(&reports), ["link_not_followed"]);
+        fs::write(given.path().join("file"), "").unwrap();
+        let mut reports = Vec::new();
+        let named = given.path().join("link");
+        assert_eq!(files(&[given.path().to_owned(), named.clone()], &mut reports), [given.path().join("file"), named]);
+        assert_eq!(said(&reports), ["link_not_followed"]);
+    }
 
     #[test]
     fn times_in_names() {
