@@ -180,7 +180,8 @@ fn a_task_that_is_its_own_parent_is_said_once() {
     let record = r#"{"task":"a","workflow":"w","layers":[{"name":"task","id":"0"}],"parents":["0","1"],"begin":1795523152.6}
 {"task":"a","layer":"task","level":0,"id":"0","failed_in":null,"command":0,"status":0,"signal":null,"begin":1795523152.6,"end":1795523153.6}
 "#;
-    let cases: [(&dyn Engine, &[(&str, &str)], usize); 3] = [
+    type Files<'f> = &'f [(&'f str, &'f str)];
+    let cases: [(&dyn Engine, Files<'_>, usize); 3] = [
         (&Makeflow, &[("w.makeflowlog", &log)], 2),
         (&Makeflow, &[("w.makeflowlog", &format!("{begin}{attempt}")), ("w.json", workflow)], 1),
         (&Transform, &[("t_0.record", record)], 1),
