@@ -13,7 +13,7 @@ use flowmine_schema::time::{SECOND_NS, rfc3339};
 
 use super::clock::Resolved;
 use super::history::{self, Launch};
-use super::names::{can_be_same, differ_by_number, names_agree, shown, surely_same};
+use super::names::{MOST_OF_A_HASH, can_be_same, differ_by_number, names_agree, shown, surely_same};
 use super::report::Report;
 use super::status::Run;
 use super::trace::{Record, Written};
@@ -66,11 +66,6 @@ pub struct Joined {
     crowded: u64,
 }
 
-/// So many rows of a run may share a hash as Nextflow shows it and still be joined with what others
-/// tell. Each is compared with every record that has the hash, which for tens of thousands takes
-/// minutes. Eight digits of a hash are hardly ever those of two tasks, let alone of a hundred.
-const MOST_OF_A_HASH: usize = 100;
-
 impl Joined {
     /// Adds what a history tells; gives the number of rows, which is none.
     pub fn add_history(&mut self, launches: Vec<Launch>) -> u64 {
@@ -111,13 +106,13 @@ impl Joined {
         self.run_of.push(run);
     }
 
-    /// Says how many rows of the last source are joined with nothing that other sources tell.
+    /// Says how many rows of the last source are too many of a hash to be looked for.
     pub fn say_crowded(&mut self, diagnostics: &mut Diagnostics) {
         let count = std::mem::take(&mut self.crowded);
         if count > 0 {
             let message = format!(
-                "more than {MOST_OF_A_HASH} tasks of a run share a hash as Nextflow shows it: those beyond are not looked for when other \
-                 sources tell of this hash, and what these tell of them are rows of their own"
+                "more than {MOST_OF_A_HASH} tasks of a run share a hash as Nextflow shows it: it is not looked for more where something else is \
+                 told of this hash, and what is told of the others can be rows of its own"
             );
             diagnostics.push(Diagnostic { count, ..Diagnostic::warning("hash_crowded", message) });
         }

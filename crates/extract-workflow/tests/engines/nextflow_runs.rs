@@ -370,6 +370,23 @@ fn tasks_of_one_hash_are_joined_up_to_a_bound_which_is_said() {
     assert_eq!(place.said(), ["hash_crowded", "hash_crowded"]);
 }
 
+#[test]
+fn a_log_with_many_tasks_of_one_hash_joins_its_lines_up_to_the_bound() {
+    let key = "aa/000000";
+    let log = |tasks: usize| {
+        let begin = (0..tasks).map(|id| submitted(key, &format!("A ({id})")));
+        let end = (0..tasks).map(|id| completed(id, &format!("A ({id})"), "0", &format!("{key}0000000000000000000000f1")));
+        statuses(&run("a_b", &begin.chain(end).collect::<Vec<_>>()))
+    };
+    let distinct = |tasks: usize| {
+        let (rows, mut said) = log(tasks);
+        said.dedup();
+        (rows.len(), said)
+    };
+    assert_eq!(distinct(100).1, ["hash_shared"]);
+    assert_eq!(distinct(120).1, ["hash_crowded", "hash_shared"]);
+}
+
 const HEADER: &str = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\tpeak_vmem\trchar\twchar\n";
 
 #[test]

@@ -142,7 +142,7 @@ codes! {
         "Several graphs have the processes of one run and lead to different parents; nothing of them is used",
         "Give the graph that the run drew (`-with-dag`), and no other.";
     "hash_crowded" [Warning] "`import nextflow`",
-        "More than a hundred tasks of a run have the same hash as Nextflow shows it; those beyond are not joined with what other sources tell of them, which becomes rows of its own, and are counted",
+        "More than a hundred tasks of a run have the same hash as Nextflow shows it; among these hundred the one is looked for that other lines and sources mean, so that what they tell of the others, which are counted, can be rows of its own",
         "";
     "hash_shared" [Warning] "`import nextflow`",
         "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
