@@ -91,8 +91,15 @@ pub fn whole(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A small file as text; `None` when there is none.
+/// A small file of a directory as text; `None` when there is none.
+///
+/// # Errors
+/// When it cannot be read, or is a link or another thing than a file.
 pub fn small(path: &Path) -> io::Result<Option<String>> {
+    if is_no_plain_file(path) {
+        let name = path.file_name().unwrap_or_default();
+        return Err(io::Error::other(format!("{} is no plain file", name.display())));
+    }
     if !path.try_exists()? {
         return Ok(None);
     }

@@ -371,6 +371,19 @@ fn tasks_of_one_hash_are_joined_up_to_a_bound_which_is_said() {
 }
 
 #[test]
+fn a_work_directory_whose_files_are_links_is_refused() {
+    let place = Place::new();
+    let secret = place.root.path().join("secret");
+    fs::write(&secret, "not of this task").unwrap();
+    let dir = place.path().join("work/aa/0000000000000000000000000000f1");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join(".command.run"), "# NEXTFLOW TASK: A (1)\n").unwrap();
+    std::os::unix::fs::symlink(&secret, dir.join(".command.sh")).unwrap();
+    let report = place.import(&[place.path().join("work")]);
+    assert_eq!((place.rows().len(), place.said(), report.errors()), (0, vec!["file_unreadable".to_owned()], 1));
+}
+
+#[test]
 fn a_log_with_many_tasks_of_one_hash_joins_its_lines_up_to_the_bound() {
     let key = "aa/000000";
     let log = |tasks: usize| {
