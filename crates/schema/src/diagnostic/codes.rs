@@ -189,9 +189,9 @@ codes! {
     "line_without_task" [Error] "`import airflow`",
         "A line of the scheduler's log does not tell of which task it is; it is left out",
         "Import the metadata database or the logs of tasks, which tell more.";
-    "link_not_followed" [Warning] "`import squeue`",
-        "A link to a file lies in a directory that was given; it is not followed",
-        "Name it itself, or give the directory in which the file lies.";
+    "link_not_followed" [Warning] "`import squeue`, `import io-csv`",
+        "A link lies in a directory that was given; it is not followed",
+        "Give what it leads to.";
     "links_contradict" [Warning] "`correlate`",
         "What was found of a traced process or container says that it belongs to two different tasks or jobs; the message says whether the first holds or neither",
         "";
