@@ -122,8 +122,8 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
     Ok(report)
 }
 
-/// Takes tasks out of their own lists of parents and says so, once for each task: a task cannot wait
-/// for its own end, whatever engine tells so.
+/// Takes tasks out of their own lists of parents and says so, once for each task: a task cannot
+/// wait for its own end, whatever engine tells so.
 fn leave_out_itself(rows: &mut [Row], sources: &mut [Source]) {
     let by_name: HashMap<(String, String), usize> =
         sources.iter().enumerate().map(|(at, source)| ((source.name.clone(), source.sha256.clone()), at)).collect();

@@ -23,8 +23,8 @@ pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether this is a link, a FIFO or a device: what is found in a directory is not followed to where
-/// nobody pointed, and does not keep its reader waiting.
+/// Whether this is a link, a FIFO or a device: what is found in a directory is not followed to
+/// where nobody pointed, and does not keep its reader waiting.
 pub fn is_no_plain_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }

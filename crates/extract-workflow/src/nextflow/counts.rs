@@ -22,7 +22,8 @@ pub struct Counts {
     ignored: usize,
     retried: usize,
     cached: usize,
-    /// Of these the log does not tell what became of them: Nextflow can have counted them as anything.
+    /// Of these the log does not tell what became of them: Nextflow can have counted them as
+    /// anything.
     open: usize,
 }
 
@@ -55,8 +56,8 @@ impl Counts {
         self.retried += usize::from(aside.retried);
     }
 
-    /// Says where the engine counted otherwise; gives how many tasks it counted that cannot be among
-    /// those of which the log tells.
+    /// Says where the engine counted otherwise; gives how many tasks it counted that cannot be
+    /// among those of which the log tells.
     pub fn compare(&self, stats: &str, line: u64, diagnostics: &mut Diagnostics) -> usize {
         let told = |name: &str| count_of(stats, name);
         let failed = told("failedCount").map(|failed| failed.saturating_add(told("abortedCount").unwrap_or(0)));

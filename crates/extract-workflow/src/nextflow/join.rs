@@ -333,7 +333,8 @@ impl Joined {
         cached
     }
 
-    /// Of each run the tasks that Nextflow counted and of which no source tells, where there are some.
+    /// Of each run the tasks that Nextflow counted and of which no source tells, where there are
+    /// some.
     pub fn missing(&self) -> Vec<Missing> {
         let mut rows = vec![0; self.runs.len()];
         self.run_of.iter().flatten().for_each(|run| rows[*run] += 1);
