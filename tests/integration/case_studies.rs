@@ -12,6 +12,7 @@ use flowmine_schema::tables::TaskIo;
 
 use crate::support::docker::Docker;
 use crate::support::doctor;
+use crate::support::makeflow::makeflow_is_there;
 use crate::support::podman::{IMAGE, Podman};
 use crate::support::require::require;
 use crate::support::traced::each;
@@ -25,11 +26,6 @@ const FLOW: &str = r#"{ "rules": [
 
 fn flowmine(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_flowmine")).args(args).current_dir(dir).output().unwrap()
-}
-
-fn makeflow_is_there() -> bool {
-    let version = Command::new("makeflow").arg("--version").output();
-    require("makeflow", "makeflow (coop-computing-tools, openmpi-bin)", version.is_ok_and(|output| output.status.success()))
 }
 
 fn makeflow(dir: &Path) -> Output {

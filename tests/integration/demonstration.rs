@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 use flowmine_schema::tables::{DataFlow, TaskIo, TaskRun, TaskTotal};
 use serde_json::Value;
 
+use crate::support::makeflow::makeflow_is_there;
 use crate::support::require::require;
 use crate::support::traced::each;
 use crate::support::{doctor, traced};
@@ -255,7 +256,7 @@ fn run(engine: &str, pairs: &str) -> (tempfile::TempDir, PathBuf) {
 
 #[test]
 fn the_run_here() {
-    if !tools() || !require("makeflow", "makeflow (Debian's coop-computing-tools and openmpi-bin)", has("makeflow") && has("orted")) {
+    if !tools() || !makeflow_is_there() {
         return;
     }
     let (_dir, place) = run("makeflow", "10000");

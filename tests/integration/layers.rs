@@ -11,6 +11,7 @@ use flowmine_schema::Row;
 use flowmine_schema::tables::{TaskIo, TaskRun};
 
 use crate::support::doctor;
+use crate::support::makeflow::makeflow_is_there;
 use crate::support::podman::{IMAGE, Podman};
 use crate::support::require::require;
 use crate::support::slurm_lab::SlurmLab;
@@ -134,10 +135,7 @@ fn failed(layer: &str, place: &str) -> Vec<(String, String, Option<String>, Opti
 }
 
 fn case_studies(by: By) {
-    let makeflow = Command::new("makeflow").arg("--version").output();
-    if by == By::Makeflow
-        && !require("makeflow", "makeflow (coop-computing-tools, openmpi-bin)", makeflow.is_ok_and(|output| output.status.success()))
-    {
+    if by == By::Makeflow && !makeflow_is_there() {
         return;
     }
     let (works, how) = doctor::says("ebpf");

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use crate::support::makeflow::makeflow_is_there;
 use crate::support::require::require;
 
 fn flowmine(dir: &Path, args: &[&str]) -> Output {
@@ -44,11 +45,6 @@ fn workflow(dir: &Path) {
     )
     .unwrap();
     std::fs::write(dir.join("in.txt"), "line\n".repeat(1000)).unwrap();
-}
-
-fn makeflow_is_there() -> bool {
-    let version = Command::new("makeflow").arg("--version").output();
-    require("makeflow", "makeflow (coop-computing-tools, openmpi-bin)", version.is_ok_and(|output| output.status.success()))
 }
 
 #[test]

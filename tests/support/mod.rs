@@ -5,6 +5,7 @@ pub mod docker;
 pub mod doctor;
 pub mod dump;
 pub mod logs;
+pub mod makeflow;
 pub mod operations;
 #[allow(dead_code, reason = "benches/logs.rs uses the rest")]
 pub mod peers;

@@ -144,7 +144,7 @@ impl Accounting {
                 }
             }
             Err(at) => diagnostics.push(Diagnostic::warning(
-                "dependency_not_understood",
+                "submit_line_not_understood",
                 format!(
                     "job {job}: dependency {:?} of the submit line is not understood at byte {}",
                     text::visible(declared_text),
@@ -246,6 +246,16 @@ mod tests {
         assert_eq!(rows(&mut accounting, &record), (1, 1));
         record.submit_line = None;
         assert_eq!(rows(&mut accounting, &record), (1, 0));
+    }
+
+    #[test]
+    fn a_dependency_of_a_submit_line_that_cannot_be_read_is_said() {
+        let mut record = JobRecord::new(7, JobRef::Single, State::Completed);
+        record.submit_ns = Some(900 * S);
+        record.submit_line = Some("sbatch -d afterok:x step.sh".into());
+        let mut diagnostics = Diagnostics::default();
+        Accounting::new("lab").see(&record, 1000 * S, SACCT, &mut Changes::default(), &mut diagnostics);
+        assert_eq!(diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["submit_line_not_understood"]);
     }
 
     #[test]

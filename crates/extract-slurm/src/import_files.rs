@@ -206,7 +206,8 @@ fn which_cluster(
     }
 }
 
-/// The files, those of a directory in the order of their names, without hidden ones.
+/// The files, those of a directory in the order of their names, without hidden ones. Links in a
+/// directory are not followed: nobody pointed to where they lead.
 fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
@@ -217,13 +218,17 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
         match fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()) {
             Ok(mut inside) => {
                 inside.retain(|path| path.is_file() && !name_of(path).starts_with('.'));
-                if inside.is_empty() {
+                inside.sort();
+                let links: Vec<PathBuf> = inside.extract_if(.., |path| path.is_symlink()).collect();
+                let message = "it is a link in a directory, which is not followed";
+                let diagnostic = Diagnostic::warning("link_not_followed", message).advise("name it itself");
+                reports.extend(links.iter().map(|link| refused(link, diagnostic.clone())));
+                if inside.is_empty() && links.is_empty() {
                     reports.push(refused(path, Diagnostic::error("directory_empty", "there is no file in this directory")));
                 }
-                inside.sort();
                 files.extend(inside);
             }
-            Err(e) => reports.push(refused(path, Diagnostic::error("file_unreadable", e.to_string()))),
+            Err(e) => reports.push(refused(path, Diagnostic::of_reading(&e))),
         }
     }
     files
@@ -266,13 +271,13 @@ fn sha256(bytes: &[u8]) -> String {
 
 /// Finds out what a file is and of when, without keeping it.
 fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]) -> Result<(Input, Vec<String>), FileReport> {
-    let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::error("file_unreadable", e.to_string())))?;
+    let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::of_reading(&e)))?;
     // An empty queue is recorded again and again in the same bytes; the name distinguishes those.
     let import = Import { name: name_of(path), sha256: sha256(&bytes), ..Import::default() };
     if imported.contains(&import) || inputs.iter().any(|input| input.import == import) {
         return Err(FileReport { already_there: true, ..nothing_yet(path) });
     }
-    let kind = import::recognise(&bytes).map_err(|e| refused(path, Diagnostic::error("file_not_recognised", e.to_string())))?;
+    let kind = import::recognise(&bytes).map_err(|e| refused(path, e.diagnostic()))?;
     let (mut time, mut clusters) = (None, Vec::new());
     let from_name = time_of_name(&import.name);
     if kind != FileKind::SqueueText || from_name.is_none() {
@@ -291,7 +296,7 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
                 time = records.iter().flat_map(|(_, record)| told(record)).flatten().max().map(PollTime::at);
                 clusters.extend(records.into_iter().filter_map(|(cluster, _)| cluster));
             }
-            Err(e) => return Err(FileReport { kind: Some(kind), ..refused(path, Diagnostic::error("file_not_read", e.to_string())) }),
+            Err(e) => return Err(FileReport { kind: Some(kind), ..refused(path, e.diagnostic()) }),
         }
     }
     clusters.sort();
@@ -352,15 +357,14 @@ fn read_and_compare(
     changes: &mut Changes,
     diagnostics: &mut Diagnostics,
 ) -> Result<usize, Diagnostic> {
-    let read_again = || read_file(&input.path).map_err(|e| Diagnostic::error("file_unreadable", e.to_string()));
+    let read_again = || read_file(&input.path).map_err(|e| Diagnostic::of_reading(&e));
     let bytes = input.piped.clone().map_or_else(read_again, Ok)?;
     if sha256(&bytes) != input.import.sha256 {
         return Err(
             Diagnostic::error("file_changed", "the file changed while it was imported; nothing of it is used").advise("import it again")
         );
     }
-    let imported =
-        import::read(&bytes, input.kind, &options.import, diagnostics).map_err(|e| Diagnostic::error("file_not_read", e.to_string()))?;
+    let imported = import::read(&bytes, input.kind, &options.import, diagnostics).map_err(|e| e.diagnostic())?;
     let too_old = |last: PollTime, this: i64| {
         let message = format!(
             "the queue of {} is not younger than the last one in the dataset, of {}; what changed between cannot be known any more",
@@ -427,8 +431,25 @@ fn read_and_compare(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_in_a_directory_are_not_followed_and_are_said() {
+        let (given, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(elsewhere.path().join("secret"), "not of Slurm").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path().join("secret"), given.path().join("link")).unwrap();
+        let said = |reports: &[FileReport]| reports.iter().flat_map(|report| report.diagnostics.iter()).map(|d| d.code).collect::<Vec<_>>();
+        let mut reports = Vec::new();
+        assert_eq!(files(&[given.path().to_owned()], &mut reports), Vec::<PathBuf>::new());
+        assert_eq!(said(&reports), ["link_not_followed"]);
+        fs::write(given.path().join("file"), "").unwrap();
+        let mut reports = Vec::new();
+        let named = given.path().join("link");
+        assert_eq!(files(&[given.path().to_owned(), named.clone()], &mut reports), [given.path().join("file"), named]);
+        assert_eq!(said(&reports), ["link_not_followed"]);
+    }
 
     #[test]
     fn times_in_names() {

@@ -318,6 +318,24 @@ fn lines_that_end_as_on_windows_and_a_byte_order_mark() {
 }
 
 #[test]
+fn what_is_wrong_with_a_file_has_a_code_of_its_own() {
+    let code = |bytes: &[u8]| get_with(bytes.to_vec(), &Options::default()).err().map(|error| error.diagnostic().code);
+    for (bytes, expected) in [
+        (&b" \n\n"[..], "file_empty"),
+        (b"\xfd7zXZ\x00....", "file_packed"),
+        (b"\xff\xfeJ\x00O\x00B\x00", "encoding_not_read"),
+        (b"nothing of Slurm\n", "file_not_recognised"),
+        (b"JOBID|NAME\n1|a\n", "header_bad"),
+        (b"{\"jobs\": [", "json_bad"),
+        (b"JOBID|STATE\n|RUNNING\n", "nothing_usable"),
+    ] {
+        assert_eq!(code(bytes), Some(expected), "{}", String::from_utf8_lossy(bytes));
+    }
+    let diagnostic = refused("squeue_two_polls.txt").diagnostic();
+    assert_eq!((diagnostic.code, diagnostic.line), ("several_polls", Some(5)));
+}
+
+#[test]
 fn several_polls_in_one_file_are_refused() {
     assert_eq!(refused("squeue_two_polls.txt"), ImportError::SeveralPolls { line: 5 });
     let twice = [file("squeue_2205.json"), file("squeue_2205.json")].concat();

@@ -122,8 +122,8 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
     Ok(report)
 }
 
-/// Takes tasks out of their own lists of parents and says so, once for each task: a task cannot wait
-/// for its own end, whatever engine tells so.
+/// Takes tasks out of their own lists of parents and says so, once for each task: a task cannot
+/// wait for its own end, whatever engine tells so.
 fn leave_out_itself(rows: &mut [Row], sources: &mut [Source]) {
     let by_name: HashMap<(String, String), usize> =
         sources.iter().enumerate().map(|(at, source)| ((source.name.clone(), source.sha256.clone()), at)).collect();
@@ -357,11 +357,14 @@ fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Repo
             Ok(None) if !named => report.passed_over += 1,
             Ok(None) => {
                 let message = format!("this is nothing that import {} reads", engine.name());
-                let diagnostic = Diagnostic::error("file_not_recognised", message);
                 let what = if path.is_file() { crate::input::head(&path).ok().and_then(|head| engine.not_read(&head)) } else { None };
-                refuse(report, &path, what.map_or(diagnostic.clone(), |what| diagnostic.advise(what)));
+                let diagnostic = match what {
+                    Some(what) => Diagnostic::error("output_not_read", message).advise(what),
+                    None => Diagnostic::error("file_not_recognised", message),
+                };
+                refuse(report, &path, diagnostic);
             }
-            Err(e) => refuse(report, &path, Diagnostic::error("file_unreadable", e.to_string())),
+            Err(e) => refuse(report, &path, Diagnostic::of_reading(&e)),
         }
     }
     let mut by_head: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
@@ -378,7 +381,7 @@ fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Repo
         match source.digest(engine, &lengths) {
             Ok(()) if keys.insert(source.key()) => whole.push(source),
             Ok(()) => report.already_there += 1,
-            Err(e) => refuse(report, &source.path, Diagnostic::error("file_unreadable", e.to_string())),
+            Err(e) => refuse(report, &source.path, Diagnostic::of_reading(&e)),
         }
     }
     let beginnings: HashSet<(u64, String)> =
@@ -400,7 +403,7 @@ fn find(engine: &dyn Engine, paths: &[PathBuf], report: &mut Report) -> Vec<(Pat
         }
         match engine.find(path) {
             Ok(inside) => found.extend(inside.into_iter().map(|path| (path, false, group))),
-            Err(e) => refuse(report, path, Diagnostic::error("file_unreadable", e.to_string())),
+            Err(e) => refuse(report, path, Diagnostic::of_reading(&e)),
         }
     }
     found.sort();

@@ -23,8 +23,8 @@ pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether this is a link, a FIFO or a device: what is found in a directory is not followed to where
-/// nobody pointed, and does not keep its reader waiting.
+/// Whether this is a link, a FIFO or a device: what is found in a directory is not followed to
+/// where nobody pointed, and does not keep its reader waiting.
 pub fn is_no_plain_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
@@ -43,12 +43,17 @@ const MOST_TASKS: usize = 2_000_000;
 /// A text of a run or of a template stands in the row of each task: no more than this of all.
 pub const MOST_REPEATED: usize = 256 << 20;
 
+/// Says that a file holds more than is read of one.
+pub fn too_large(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}
+
 /// Fails when there are more tasks than a file may describe.
 pub fn not_too_many(tasks: usize) -> io::Result<()> {
     if tasks <= MOST_TASKS {
         return Ok(());
     }
-    Err(io::Error::other(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
+    Err(too_large(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
 }
 
 /// Opens a file, unpacking gzip that is no larger than text can be.
@@ -86,8 +91,15 @@ pub fn whole(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A small file as text; `None` when there is none.
+/// A small file of a directory as text; `None` when there is none.
+///
+/// # Errors
+/// When it cannot be read, or is a link or another thing than a file.
 pub fn small(path: &Path) -> io::Result<Option<String>> {
+    if is_no_plain_file(path) {
+        let name = path.file_name().unwrap_or_default();
+        return Err(io::Error::other(format!("{} is no plain file", name.display())));
+    }
     if !path.try_exists()? {
         return Ok(None);
     }
@@ -134,7 +146,7 @@ pub fn next_line<'l, R: BufRead>(lines: &'l mut Lines<R>, diagnostics: &mut Diag
 /// Fails when a line was too long, for files of which no line can be left out.
 pub fn not_too_long(number: u64, line: &[u8]) -> io::Result<()> {
     if is_too_long(line) {
-        return Err(io::Error::other(format!("line {number} has more than {} MiB", LONGEST_LINE >> 20)));
+        return Err(too_large(format!("line {number} has more than {} MiB", LONGEST_LINE >> 20)));
     }
     Ok(())
 }

@@ -143,7 +143,7 @@ pub trait Engine {
     fn parts(&self, dir: &Path) -> std::io::Result<Vec<PathBuf>> {
         let files = std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
         let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file()).collect())
+        Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file() && !path.is_symlink()).collect())
     }
 
     /// A file that belongs to this one and changes in its stead; it counts when what was imported

@@ -79,13 +79,13 @@ pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usiz
     let mut nodes = Vec::new();
     for dir in dirs {
         let before = nodes.len();
-        find(dir, 0, &mut nodes)?;
+        find(dir, 0, &mut nodes, &mut reports)?;
         if nodes.len() == before {
             let message = format!("there is neither {EVENTS} nor {FORKS} in this directory or below it");
             let mut report = FileReport::new(last_name(dir), dir);
-            report
-                .diagnostics
-                .push(Diagnostic::error("directory_empty", message).advise("give the directory of a node, or one that holds several"));
+            report.diagnostics.push(
+                Diagnostic::error("directory_without_trace", message).advise("give the directory of a node, or one that holds several"),
+            );
             reports.push(report);
         }
     }
@@ -115,27 +115,47 @@ struct Node {
     forks: Option<PathBuf>,
 }
 
-/// Finds the directories with traces in the order of their names. Hidden ones are passed over, and
-/// links inside are not followed.
-fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>) -> Result<(), IoCsvError> {
+/// Finds the directories with traces in the order of their names. Hidden ones are passed over.
+/// Links inside are not followed; those to a directory, or with the name of a trace's file, are
+/// said.
+fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>, reports: &mut Vec<FileReport>) -> Result<(), IoCsvError> {
     let failed = || IoCsvError::system(dir.display().to_string());
-    let mut below = Vec::new();
+    let (mut below, mut links) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(dir).map_err(failed())? {
         let entry = entry.map_err(failed())?;
-        if entry.file_type().map_err(failed())?.is_dir() && !entry.file_name().as_encoded_bytes().starts_with(b".") {
-            below.push(entry.path());
+        let (kind, name, path) = (entry.file_type().map_err(failed())?, entry.file_name(), entry.path());
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        if kind.is_dir() {
+            below.push(path);
+        } else if kind.is_symlink() && (path.is_dir() || is_of_trace(&name.to_string_lossy())) {
+            links.push(path);
         }
     }
-    let file = |name: &str| [dir.join(name), dir.join(format!("{name}.gz"))].into_iter().find(|path| path.is_file());
+    links.sort();
+    for link in links {
+        let mut report = FileReport::new(last_name(dir), &link);
+        let message = "it is a link in a directory, which is not followed";
+        report.diagnostics.push(Diagnostic::warning("link_not_followed", message).advise("give the directory in which the file lies"));
+        reports.push(report);
+    }
+    let is_plain = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    let file = |name: &str| [dir.join(name), dir.join(format!("{name}.gz"))].into_iter().find(is_plain);
     let (events, forks) = (file(EVENTS), file(FORKS));
     if events.is_some() || forks.is_some() {
         nodes.push(Node { host: folder::host(&last_name(dir)), dir: dir.to_owned(), events, forks });
     }
     below.sort();
     if depth < DEEPEST {
-        below.iter().try_for_each(|dir| find(dir, depth + 1, nodes))?;
+        below.iter().try_for_each(|dir| find(dir, depth + 1, nodes, reports))?;
     }
     Ok(())
+}
+
+/// Whether a file of a trace has this name.
+fn is_of_trace(name: &str) -> bool {
+    matches!(name.strip_suffix(".gz").unwrap_or(name), EVENTS | FORKS)
 }
 
 /// The name of a directory, also when it was given as `.` or `..`.
@@ -530,5 +550,38 @@ fn odd(event: &Event<'_>, line: u64, diagnostics: &mut Diagnostics) {
     }
     if event.ends_before {
         diagnostics.push(Diagnostic::warning("ends_before_start", "this ended before it began; its end is not used").at(line, None));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_not_followed_and_are_said() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        for dir in ["given", "elsewhere"] {
+            std::fs::create_dir(at(dir)).unwrap();
+        }
+        std::fs::write(at("elsewhere").join(FORKS), "").unwrap();
+        std::os::unix::fs::symlink(at("elsewhere").join(FORKS), at("given").join(FORKS)).unwrap();
+        std::os::unix::fs::symlink(at("elsewhere"), at("given").join("node")).unwrap();
+        std::os::unix::fs::symlink(at("elsewhere").join(FORKS), at("given").join("notes")).unwrap();
+        let dataset = Dataset::open_or_create(&at("dataset")).unwrap();
+        let reports = import(&dataset, &[at("given")], |_, _| ()).unwrap();
+        let said: Vec<&str> = reports.iter().flat_map(|report| report.diagnostics.iter()).map(|d| d.code).collect();
+        assert_eq!(said, ["link_not_followed", "link_not_followed", "directory_without_trace"]);
+    }
+
+    #[test]
+    fn a_directory_without_a_trace_is_said() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("empty")).unwrap();
+        let dataset = Dataset::open_or_create(&place.path().join("dataset")).unwrap();
+        let reports = import(&dataset, &[place.path().join("empty")], |_, _| ()).unwrap();
+        let said: Vec<&str> = reports.iter().flat_map(|report| report.diagnostics.iter()).map(|d| d.code).collect();
+        assert_eq!(said, ["directory_without_trace"]);
     }
 }

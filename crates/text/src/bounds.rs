@@ -52,7 +52,7 @@ impl std::error::Error for Refused {}
 
 impl From<Refused> for io::Error {
     fn from(refused: Refused) -> Self {
-        io::Error::new(io::ErrorKind::InvalidData, refused)
+        io::Error::new(io::ErrorKind::FileTooLarge, refused)
     }
 }
 
@@ -321,7 +321,7 @@ fn too_large(most: u64) -> io::Error {
          if it is text that packs so well",
         most >> 20
     );
-    io::Error::new(io::ErrorKind::InvalidData, message)
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
 
 /// Reads all that a reader gives, if that is not more than `most` bytes.

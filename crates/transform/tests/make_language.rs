@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "../../../tests/support/makeflow.rs"]
+mod makeflow;
 #[path = "../../../tests/support/require.rs"]
 mod require;
 
@@ -13,6 +15,7 @@ use std::process::Command;
 
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::workflow::{NoFiles, Plan, Workflow};
+use makeflow::makeflow_is_there;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -40,11 +43,6 @@ fn ours(text: &str) -> Vec<Value> {
     let flow: Value = serde_json::from_str(&plan.workflow).unwrap();
     let rules = flow["rules"].as_array().unwrap();
     rules[..rules.len() - 1].to_vec()
-}
-
-fn makeflow_is_there() -> bool {
-    let version = Command::new("makeflow").arg("--version").output();
-    require::require("makeflow", "makeflow (coop-computing-tools, openmpi-bin)", version.is_ok_and(|output| output.status.success()))
 }
 
 const FLOWS: [&str; 9] = [

@@ -1,19 +1,14 @@
 //! The workflow as a Makeflow.
 
 use std::fmt::Write as _;
-use std::process::Command;
+
+pub use crate::support::makeflow::makeflow_is_there as present;
 
 use super::place::Place;
 use super::workflow::Task;
 
 /// The log that it writes.
 pub const LOG: &str = "flow.makeflow.makeflowlog";
-
-/// Whether Makeflow runs here: without Open MPI it does not start.
-pub fn present() -> bool {
-    let version = Command::new("makeflow").arg("--version").output();
-    super::require("makeflow", "makeflow (coop-computing-tools, openmpi-bin)", version.is_ok_and(|output| output.status.success()))
-}
 
 /// Writes the workflow; `command` gives each task's.
 pub fn write(place: &Place, tasks: &[Task], command: impl Fn(&Task) -> String) {

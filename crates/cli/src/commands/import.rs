@@ -69,7 +69,8 @@ fn slurm(args: &ImportSlurm) -> anyhow::Result<Outcome> {
     let stage = Stage::new("importing");
     let reports = import_files(&dataset, &args.files, &options, |done, total| stage.at(done, total))?;
     drop(stage);
-    let taken = reports.iter().filter(|report| report.records > 0 || report.diagnostics.errors() == 0 && !report.already_there);
+    let is_read = |report: &&FileReport| report.kind.is_some() && report.diagnostics.errors() == 0 && !report.already_there;
+    let taken = reports.iter().filter(|report| report.records > 0 || is_read(report));
     let (mut files, mut records, mut changes) = (0, 0, 0);
     for report in taken {
         files += 1;

@@ -1,6 +1,6 @@
 //! Why a file cannot be imported.
 
-use flowmine_schema::diagnostic::{Diagnostics, Severity};
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use super::kind::FileKind;
 
@@ -87,6 +87,28 @@ pub enum ImportError {
         /// Why the first was rejected.
         why: String,
     },
+}
+
+impl ImportError {
+    /// What is said of the file.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let message = self.to_string();
+        match self {
+            Self::Empty => Diagnostic::error("file_empty", message),
+            Self::Packed { .. } => Diagnostic::error("file_packed", message),
+            Self::Utf16 => Diagnostic::error("encoding_not_read", message),
+            Self::Unrecognised { .. } => Diagnostic::error("file_not_recognised", message),
+            Self::Header { line, column, .. } => Diagnostic::error("header_bad", message).at(*line, Some(*column)),
+            Self::Json { line, column, .. } => Diagnostic::error("json_bad", message).at(*line, Some(*column)),
+            Self::SeveralPolls { line } => Diagnostic::error("several_polls", message).at(*line, None),
+            Self::SeveralClusters { .. } => Diagnostic::error("several_clusters", message),
+            Self::TooMany => Diagnostic::error("file_too_large", message),
+            Self::NothingUsable { line, .. } => {
+                let diagnostic = Diagnostic::error("nothing_usable", message);
+                line.map_or(diagnostic.clone(), |line| diagnostic.at(line, None))
+            }
+        }
+    }
 }
 
 /// The most jobs that a file may describe. All of a file's are in memory, each with less than a

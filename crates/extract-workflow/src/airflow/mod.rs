@@ -100,7 +100,7 @@ impl Engine for Airflow {
         let mut attempts = Attempts::default();
         for source in sources.iter_mut() {
             if let Err(e) = read_one(source, options, &mut attempts) {
-                source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
+                source.refuse(Diagnostic::of_reading(&e));
             }
         }
         attempts.into_rows().into_values().collect()

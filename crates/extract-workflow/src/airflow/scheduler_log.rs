@@ -54,7 +54,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
         if told.is_none() {
             let shown: String = shown.chars().take(60).collect();
             let message = format!("{shown:?} does not tell of which task it is");
-            source.diagnostics.push(Diagnostic::error("line_bad", message).at(number, Some(1)));
+            source.diagnostics.push(Diagnostic::error("line_without_task", message).at(number, Some(1)));
         }
     }
     common::without_zone(without_zone, source);

@@ -66,7 +66,7 @@ impl Engine for Argo {
             }
             match input::whole(&source.path) {
                 Ok(text) => told.read(&text, at, source),
-                Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+                Err(e) => source.refuse(Diagnostic::of_reading(&e)),
             }
         }
         let mut rows = Vec::new();

@@ -53,7 +53,7 @@ impl Engine for Kubernetes {
         for (at, source) in sources.iter_mut().enumerate() {
             match input::whole(&source.path) {
                 Ok(text) => told.read(&text, at, source),
-                Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+                Err(e) => source.refuse(Diagnostic::of_reading(&e)),
             }
         }
         told.rows(sources)

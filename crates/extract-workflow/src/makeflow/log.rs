@@ -94,7 +94,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
                 if kind(mark).0 == "STARTED" && run.began.is_some() {
                     repeated = repeated.saturating_add(run.rules.values().map(Rule::bytes).sum());
                     if repeated > input::MOST_REPEATED {
-                        return Err(io::Error::other(format!(
+                        return Err(input::too_large(format!(
                             "line {number}: it tells of so many runs that the rules of all would fill the memory; split it and import its parts"
                         )));
                     }

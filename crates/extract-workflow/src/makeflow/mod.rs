@@ -71,7 +71,7 @@ impl Engine for Makeflow {
         let mut told = Contents::default();
         for (at, source) in sources.iter_mut().enumerate() {
             if let Err(e) = told.read(at, source) {
-                source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
+                source.refuse(Diagnostic::of_reading(&e));
             }
         }
         let Contents { mut runs, workflows, summaries, series } = told;
@@ -152,7 +152,7 @@ fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: 
             if run.total.is_some_and(|total| total != rules.len()) {
                 let message =
                     format!("the workflow has {} rules and the run {}: it is not of this run", rules.len(), run.total.unwrap_or_default());
-                sources[at].diagnostics.push(Diagnostic::warning("sources_contradict", message));
+                sources[at].diagnostics.push(Diagnostic::warning("workflow_of_other_run", message));
                 continue;
             }
             for (node, rule) in rules.iter().enumerate() {

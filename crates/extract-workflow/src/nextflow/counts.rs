@@ -4,6 +4,10 @@
 //! log. Among the failed are those that were retried or ignored; the oldest versions count the
 //! ignored apart and those that they ended themselves as failed. Not counted are results of a
 //! `storeDir` and failures of what makes tasks, before there is one.
+//!
+//! Where both count as many tasks and take them for different things, no row is missing, and that
+//! is a warning. Where Nextflow counted more than the log tells of, rows are missing unless another
+//! source tells of them; what nobody tells of is lost, so that it is an error (`Joined::missing`).
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
@@ -18,6 +22,9 @@ pub struct Counts {
     ignored: usize,
     retried: usize,
     cached: usize,
+    /// Of these the log does not tell what became of them: Nextflow can have counted them as
+    /// anything.
+    open: usize,
 }
 
 /// What of a task is not in its row.
@@ -43,20 +50,23 @@ impl Counts {
             "completed" => self.completed += 1,
             "failed" | "aborted" => self.failed_or_aborted += usize::from(aside.had_hash),
             "cached" => self.cached += usize::from(!aside.stored),
-            _ => {}
+            _ => self.open += 1,
         }
         self.ignored += usize::from(aside.ignored);
         self.retried += usize::from(aside.retried);
     }
 
-    /// Says where the engine counted otherwise.
-    pub fn compare(&self, stats: &str, line: u64, diagnostics: &mut Diagnostics) {
+    /// Says where the engine counted otherwise; gives how many tasks it counted that cannot be
+    /// among those of which the log tells.
+    pub fn compare(&self, stats: &str, line: u64, diagnostics: &mut Diagnostics) -> usize {
         let told = |name: &str| count_of(stats, name);
-        let failed = told("failedCount").map(|failed| failed + told("abortedCount").unwrap_or(0));
+        let failed = told("failedCount").map(|failed| failed.saturating_add(told("abortedCount").unwrap_or(0)));
         let apart = if told("pendingCount").is_none() { told("ignoredCount").unwrap_or(0) } else { 0 };
-        let failed = failed.filter(|failed| failed + apart != self.failed_or_aborted);
+        let succeeded = told("succeededCount").or(told("succeedCount"));
+        let all = [succeeded, failed, Some(apart), told("cachedCount")].into_iter().flatten().fold(0, usize::saturating_add);
+        let failed = failed.filter(|failed| failed.saturating_add(apart) != self.failed_or_aborted);
         for (what, told, counted) in [
-            ("succeeded", told("succeededCount").or(told("succeedCount")), self.completed),
+            ("succeeded", succeeded, self.completed),
             ("failed or were aborted", failed, self.failed_or_aborted),
             ("failed and were ignored", told("ignoredCount"), self.ignored),
             ("failed and were retried", told("retriesCount"), self.retried),
@@ -67,6 +77,7 @@ impl Counts {
                 diagnostics.push(Diagnostic::warning("counts_differ", message).at(line, None));
             }
         }
+        all.saturating_sub(self.completed + self.failed_or_aborted + self.cached + self.open)
     }
 }
 
@@ -90,7 +101,7 @@ mod tests {
 
     #[test]
     fn ignored_failures_are_counted_as_nextflow_does() {
-        let counts = Counts { completed: 15, failed_or_aborted: 3, ignored: 2, retried: 1, cached: 4 };
+        let counts = Counts { completed: 15, failed_or_aborted: 3, ignored: 2, retried: 1, cached: 4, open: 0 };
         let new = "succeededCount=15; failedCount=3; ignoredCount=2; cachedCount=4; pendingCount=0; retriesCount=1; abortedCount=0; succeedDuration=1s";
         assert_eq!(differ(&counts, new), Vec::<String>::new());
         let old = "succeedCount=15; failedCount=1; ignoredCount=2; cachedCount=4; succeedDuration=1s";
@@ -99,5 +110,11 @@ mod tests {
         assert_eq!(differ(&counts, &new.replace("failedCount=3", "failedCount=1")), ["failed or were aborted"]);
         assert_eq!(differ(&counts, &new.replace("retriesCount=1", "retriesCount=0")), ["failed and were retried"]);
         assert_eq!(differ(&counts, &new.replace("cachedCount=4", "cachedCount=40")), ["were cached"]);
+        let missing = |counts: &Counts, stats: &str| counts.compare(stats, 7, &mut Diagnostics::default());
+        assert_eq!((missing(&counts, new), missing(&counts, old)), (0, 0));
+        assert_eq!(missing(&counts, &new.replace("cachedCount=4", "cachedCount=40")), 36);
+        let taken_otherwise = new.replace("succeededCount=15", "succeededCount=14").replace("cachedCount=4", "cachedCount=5");
+        assert_eq!(missing(&counts, &taken_otherwise), 0);
+        assert_eq!(missing(&Counts { completed: 14, open: 1, ..counts }, new), 0);
     }
 }

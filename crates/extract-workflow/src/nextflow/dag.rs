@@ -112,7 +112,7 @@ pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Option<Grap
         graph.mermaid(&mut lines)
     };
     if graph.nodes.len() > MOST_NODES || graph.edges > MOST_EDGES {
-        return Err(io::Error::other(format!("the graph has more than {MOST_NODES} nodes or {MOST_EDGES} lines")));
+        return Err(crate::input::too_large(format!("the graph has more than {MOST_NODES} nodes or {MOST_EDGES} lines")));
     }
     if let Err((line, column)) = read {
         let message = "the graph cannot be read from here on; nothing of it is used, since a way in it could be missing";

@@ -13,7 +13,7 @@ use flowmine_schema::time::{SECOND_NS, rfc3339};
 
 use super::clock::Resolved;
 use super::history::{self, Launch};
-use super::names::{can_be_same, differ_by_number, names_agree, shown, surely_same};
+use super::names::{MOST_OF_A_HASH, can_be_same, differ_by_number, names_agree, shown, surely_same};
 use super::report::Report;
 use super::status::Run;
 use super::trace::{Record, Written};
@@ -31,6 +31,19 @@ struct KnownRun {
     has_begin: bool,
     /// Only a trace file describes it.
     of_trace: bool,
+    /// Of what its log does not tell, and the number of rows of which it does.
+    missing: Option<(Missing, usize)>,
+}
+
+/// Tasks that Nextflow counted and of which nothing is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    /// The number of the log's source.
+    pub source: usize,
+    /// The line of the log that has Nextflow's counts.
+    pub line: u64,
+    /// How many they are.
+    pub tasks: usize,
 }
 
 /// The rows of all sources that were read so far.
@@ -54,11 +67,6 @@ pub struct Joined {
     crowded: u64,
 }
 
-/// So many rows of a run may share a hash as Nextflow shows it and still be joined with what others
-/// tell. Each is compared with every record that has the hash, which for tens of thousands takes
-/// minutes. Eight digits of a hash are hardly ever those of two tasks, let alone of a hundred.
-const MOST_OF_A_HASH: usize = 100;
-
 impl Joined {
     /// Adds what a history says; gives the number of rows, which is none.
     pub fn add_history(&mut self, launches: Vec<Launch>) -> u64 {
@@ -67,8 +75,8 @@ impl Joined {
         0
     }
 
-    /// Adds a run that a log describes, with its rows.
-    pub fn add_run(&mut self, run: Run) {
+    /// Adds a run that a log describes, which is the source with this number, with its rows.
+    pub fn add_run(&mut self, run: Run, source: usize) {
         let number = self.runs.len();
         self.runs.push(KnownRun {
             has_begin: run.id.is_some() || run.name.is_some(),
@@ -78,6 +86,7 @@ impl Joined {
             trace_file: run.trace_file,
             has_log: true,
             of_trace: false,
+            missing: run.missing.map(|(tasks, line)| (Missing { source, line, tasks }, run.rows.len())),
         });
         for (row, hash) in run.rows.into_iter().zip(run.hashes) {
             self.push(row, hash, Some(number));
@@ -98,13 +107,13 @@ impl Joined {
         self.run_of.push(run);
     }
 
-    /// Says how many rows of the last source are joined with nothing that other sources tell.
+    /// Says how many rows of the last source are too many of a hash to be looked for.
     pub fn say_crowded(&mut self, diagnostics: &mut Diagnostics) {
         let count = std::mem::take(&mut self.crowded);
         if count > 0 {
             let message = format!(
-                "more than {MOST_OF_A_HASH} tasks of a run share a hash as Nextflow shows it: those beyond are not looked for when other \
-                 sources tell of this hash, and what these tell of them are rows of their own"
+                "more than {MOST_OF_A_HASH} tasks of a run share a hash as Nextflow shows it: it is not looked for more where something else is \
+                 told of this hash, and what is told of the others can be rows of its own"
             );
             diagnostics.push(Diagnostic { count, ..Diagnostic::warning("hash_crowded", message) });
         }
@@ -323,6 +332,20 @@ impl Joined {
         }
         cached.retain(|at| surely(*at) || names[&self.run_of[*at]].is_some());
         cached
+    }
+
+    /// Of each run the tasks that Nextflow counted and of which no source tells, where there are
+    /// some.
+    pub fn missing(&self) -> Vec<Missing> {
+        let mut rows = vec![0; self.runs.len()];
+        self.run_of.iter().flatten().for_each(|run| rows[*run] += 1);
+        let of_run = |(run, rows): (&KnownRun, usize)| {
+            let (missing, of_log) = run.missing?;
+            // Those that others told of may be the missing ones.
+            let tasks = missing.tasks.saturating_sub(rows.saturating_sub(of_log));
+            (tasks > 0).then_some(Missing { tasks, ..missing })
+        };
+        self.runs.iter().zip(rows).filter_map(of_run).collect()
     }
 
     /// The rows: those of logs in their order, then those of trace files, then those of work

@@ -132,16 +132,22 @@ impl Engine for Nextflow {
             if source.kind == GRAPH {
                 match input::whole(&source.path).and_then(|text| dag::read(&text, &mut source.diagnostics)) {
                     Ok(graph) => graphs.extend(graph.map(|graph| (at, graph))),
-                    Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+                    Err(e) => source.refuse(Diagnostic::of_reading(&e)),
                 }
                 continue;
             }
             joined.filled = 0;
-            match read_one(source, options, &mut joined) {
+            match read_one(at, source, options, &mut joined) {
                 Ok(told) => (source.rows, source.joined) = (told, joined.filled),
-                Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+                Err(e) => source.refuse(Diagnostic::of_reading(&e)),
             }
             joined.say_crowded(&mut source.diagnostics);
+        }
+        for join::Missing { source, line, tasks } in joined.missing() {
+            let message = "Nextflow counted more tasks of this run than there are rows: of some no line tells";
+            let advice = "import the run's trace file or report in the same call";
+            let diagnostic = Diagnostic::error("tasks_missing", message).at(line, None).advise(advice);
+            sources[source].diagnostics.push(Diagnostic { count: tasks as u64, ..diagnostic });
         }
         // Where a task can be missing that a source should have described, or be there twice, nothing follows from how many there are.
         let tells_all = |source: &&Source| matches!(source.kind, LOG | REPORT | TRACE);
@@ -171,8 +177,9 @@ impl Engine for Nextflow {
     }
 }
 
-/// Gives the number of rows that it was the first to describe.
-fn read_one(source: &mut Source, options: &Options, joined: &mut Joined) -> io::Result<u64> {
+/// Reads the source with this number; gives the number of rows that it was the first to
+/// describe.
+fn read_one(at: usize, source: &mut Source, options: &Options, joined: &mut Joined) -> io::Result<u64> {
     let path = source.path.clone();
     let diagnostics = &mut source.diagnostics;
     Ok(match source.kind {
@@ -181,7 +188,7 @@ fn read_one(source: &mut Source, options: &Options, joined: &mut Joined) -> io::
             let mut runs = log::read(input::open(&path)?, mtime_ns(&path), options, diagnostics)?;
             runs.iter_mut().flat_map(|run| &mut run.rows).for_each(|row| source.sign(row));
             let told = runs.iter().map(|run| run.rows.len() as u64).sum();
-            runs.into_iter().for_each(|run| joined.add_run(run));
+            runs.into_iter().for_each(|run| joined.add_run(run, at));
             told
         }
         REPORT => {

@@ -9,6 +9,12 @@ pub fn process_and_tag(name: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// Among so many tasks of a run that share a hash as Nextflow shows it the one is looked for of
+/// which something is told. All would be compared with every line that has the hash, which for tens
+/// of thousands takes minutes. Eight digits of a hash are hardly ever those of two tasks, let alone
+/// of a hundred.
+pub const MOST_OF_A_HASH: usize = 100;
+
 /// The length of a hash as Nextflow shows it.
 const SHOWN: usize = "19/2c6526".len();
 

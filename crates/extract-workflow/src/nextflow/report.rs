@@ -68,7 +68,7 @@ pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Report> {
     input::not_too_many(tasks.len())?;
     for task in tasks {
         let Some(columns) = task.as_object() else {
-            diagnostics.push(Diagnostic::error("trace_row_bad", "a task of the report is no object").at(line, None));
+            diagnostics.push(Diagnostic::error("report_task_bad", "a task of the report is no object").at(line, None));
             continue;
         };
         let told = columns.iter().filter_map(|(column, value)| Some((column.as_str(), value.as_str()?)));

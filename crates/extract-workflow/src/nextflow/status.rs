@@ -30,6 +30,8 @@ pub struct Run {
     pub id: Option<String>,
     /// The run's name, where the log has it.
     pub name: Option<String>,
+    /// How many tasks Nextflow counted of which the log does not tell, and in which line.
+    pub missing: Option<(usize, u64)>,
 }
 
 impl RunBuilder {
@@ -77,8 +79,9 @@ impl RunBuilder {
             row
         };
         let rows: Vec<Row> = tasks.into_iter().map(count).collect();
+        let mut missing = None;
         if let Some((line, stats)) = &self.stats {
-            counts.compare(stats, *line, diagnostics);
+            missing = Some((counts.compare(stats, *line, diagnostics), *line));
         } else if !self.has_end && !rows.is_empty() {
             let open = rows.iter().filter(|row| matches!(row.status.as_ref(), "running" | "submitted" | "unknown")).count();
             let message = format!(
@@ -87,7 +90,7 @@ impl RunBuilder {
             let advice = "import the log again when it has grown: its tasks are then replaced";
             diagnostics.push(Diagnostic::warning("run_without_end", message).advise(advice));
         }
-        Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name })
+        Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name, missing })
     }
 
     /// Tasks of which nothing is known but that they waited to be submitted, in a dump of the first

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use super::clock::Stamp;
-use super::names::{can_be_same, names_agree, process_and_tag, shown, surely_same};
+use super::names::{MOST_OF_A_HASH, can_be_same, names_agree, process_and_tag, shown, surely_same};
 use crate::Row;
 
 /// A task while the log is read.
@@ -84,9 +84,16 @@ pub struct Tasks {
 }
 
 impl Tasks {
+    /// The latest tasks of a hash; that there are more is said when they are rows
+    /// (`Joined::say_crowded`).
+    fn of_key(&self, key: &str) -> impl DoubleEndedIterator<Item = usize> {
+        let all = self.by_key.get(key).map(Vec::as_slice).unwrap_or_default();
+        all[all.len().saturating_sub(MOST_OF_A_HASH)..].iter().copied()
+    }
+
     /// The task that is meant, of those for which `fits` says yes.
     pub fn find(&self, about: About<'_>, fits: impl Fn(&Task) -> bool) -> Option<usize> {
-        let same_key = self.by_key.get(shown(about.hash?))?.iter().copied();
+        let same_key = self.of_key(shown(about.hash?));
         let surely = |at: usize| self.all[at].hash.as_deref().zip(about.hash).is_some_and(|(known, told)| surely_same(known, told));
         let can_be = same_key.filter(|at| self.all[*at].can_be(about) && fits(&self.all[*at]));
         can_be.min_by_key(|at| (!surely(*at), *at))
@@ -139,9 +146,8 @@ impl Tasks {
 
     /// The task of which a note has the shown hash, and the name within its text.
     pub fn of_note(&self, key: &str, note: &str) -> Option<usize> {
-        let same_key = self.by_key.get(key)?;
-        let named = |at: &&usize| note.contains(&format!("`{}`", self.all[**at].row.name));
-        same_key.iter().rev().find(named).or(same_key.last()).copied()
+        let named = |at: &usize| note.contains(&format!("`{}`", self.all[*at].row.name));
+        self.of_key(key).rev().find(named).or(self.of_key(key).last())
     }
 
     /// The latest task of this name.

@@ -106,7 +106,7 @@ impl Engine for Snakemake {
                 _ => continue,
             };
             if let Err(e) = read {
-                source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
+                source.refuse(Diagnostic::of_reading(&e));
             }
         }
         joined.finish(sources, options)

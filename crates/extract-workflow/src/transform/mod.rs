@@ -54,7 +54,7 @@ impl Engine for Transform {
             let told = match input::whole(&source.path) {
                 Ok(text) => attempts_of(&text, source),
                 Err(e) => {
-                    source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
+                    source.refuse(Diagnostic::of_reading(&e));
                     continue;
                 }
             };
@@ -109,16 +109,21 @@ fn attempts_of(text: &str, source: &mut Source) -> Vec<Attempt> {
         Ok(object) if object["layers"].is_array() => match Attempt::begin(&object, line) {
             Some(attempt) => attempts.push(attempt),
             None => {
-                source.diagnostics.push(bad(line, "a line that begins an attempt has no task, begin, or layers with ids (1000 at most)"))
+                let message = "a line that begins an attempt has no task, begin, or layers with ids (1000 at most)";
+                source.diagnostics.push(Diagnostic::error("record_bad", message).at(line, None));
             }
         },
         Ok(object) => match attempts.last_mut() {
             Some(attempt) => {
                 if !attempt.layer_ended(&object) {
-                    source.diagnostics.push(bad(line, "the line tells of no layer of the attempt above it"));
+                    let message = "the line tells of no layer of the attempt above it";
+                    source.diagnostics.push(Diagnostic::error("layer_without_attempt", message).at(line, None));
                 }
             }
-            None => source.diagnostics.push(bad(line, "a layer ended before any attempt began")),
+            None => {
+                let message = "a layer ended before any attempt began";
+                source.diagnostics.push(Diagnostic::error("layer_without_attempt", message).at(line, None));
+            }
         },
     });
     for attempt in attempts.iter().filter(|attempt| !attempt.has_ended()) {
@@ -126,8 +131,4 @@ fn attempts_of(text: &str, source: &mut Source) -> Vec<Attempt> {
         source.diagnostics.push(Diagnostic::warning("attempt_without_end", message).at(attempt.line, None));
     }
     attempts
-}
-
-fn bad(line: u64, message: &str) -> Diagnostic {
-    Diagnostic::error("record_bad", message).at(line, None)
 }

@@ -55,10 +55,7 @@ impl Engine for WfFormat {
         sources.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
         let mut rows = Vec::new();
         for source in sources.iter_mut() {
-            match input::whole(&source.path)
-                .map_err(|e| Diagnostic::error("file_unreadable", e.to_string()))
-                .and_then(|text| read_one(&text, source, options))
-            {
+            match input::whole(&source.path).map_err(|e| Diagnostic::of_reading(&e)).and_then(|text| read_one(&text, source, options)) {
                 Ok(mut told) => {
                     told.iter_mut().for_each(|row| source.sign(row));
                     source.rows = told.len() as u64;

@@ -312,6 +312,9 @@ fn older_airflow() {
     fs::write(&path, text).unwrap();
     let (rows, said) = read(std::slice::from_ref(&path));
     assert_eq!((statuses(&rows), said), (vec!["a 1 submitted -".to_owned()], vec!["no_zone".to_owned()]));
+    let odd = "[2021-03-01 01:12:17,200] {scheduler_job.py:990} INFO - Setting external_executor_id for nobody\n";
+    fs::write(dir.path().join("odd.log"), format!("{text}{odd}")).unwrap();
+    assert_eq!(read(&[dir.path().join("odd.log")]).1, ["line_without_task:2", "no_zone"]);
     assert_eq!((rows[0].queue.as_deref(), rows[0].submitted_precision_ns), (Some("slow"), Some(14 * 3600 * 1_000_000_000 + 1_000_000)));
     let (rows, said) = read_with(&[path], &Options { zone_offset_s: Some(3600), year: None });
     assert_eq!((rows[0].submitted_ns.map(rfc3339).as_deref(), said.len()), (Some("2021-03-01T00:12:17.123Z"), 0));

@@ -285,6 +285,30 @@ fn ignored_and_retried_failures_are_compared() {
 }
 
 #[test]
+fn tasks_that_were_counted_and_of_which_nobody_tells_are_an_error() {
+    let log = |told: usize| {
+        let stats = "[main] DEBUG n.trace.WorkflowStatsObserver - Workflow completed > WorkflowStats[succeededCount=3; failedCount=0; ignoredCount=0; cachedCount=0; pendingCount=0; retriesCount=0; abortedCount=0; ]";
+        let key = |id: usize| format!("aa/00000{id}");
+        let mut lines: Vec<String> = (1..=told).map(|id| submitted(&key(id), &format!("A ({id})"))).collect();
+        lines.extend((1..=told).map(|id| completed(id, &format!("A ({id})"), "0", &format!("{}0000000000000000000000f1", key(id)))));
+        lines.push(stats.to_owned());
+        run("a_b", &lines)
+    };
+    assert_eq!(statuses(&log(3)).1, NONE);
+    let place = Place::new();
+    let report = place.import(&[place.write(".nextflow.log", &log(1))]);
+    assert_eq!((place.said(), report.errors()), (vec!["counts_differ".to_owned(), "tasks_missing".to_owned()], 2));
+    // A trace file tells of one of the two, then of both.
+    for (told, missing) in [(2, 1), (3, 0)] {
+        let row = |id: usize| format!("{id}\taa/00000{id}\tA ({id})\tCOMPLETED\t2024-07-10 10:00:04.000\n");
+        let trace = format!("task_id\thash\tname\tstatus\tsubmit\n{}", (1..=told).map(row).collect::<String>());
+        let place = Place::new();
+        let report = place.import(&[place.write(".nextflow.log", &log(1)), place.write("trace.txt", &trace)]);
+        assert_eq!((place.rows().len(), report.errors()), (told, missing));
+    }
+}
+
+#[test]
 fn two_tasks_with_the_same_short_hash() {
     let (first, second) = ("aa/000000".to_owned() + "0000000000000000000000f1", "aa/000000".to_owned() + "0000000000000000000000f2");
     let place = Place::new();
@@ -344,6 +368,36 @@ fn tasks_of_one_hash_are_joined_up_to_a_bound_which_is_said() {
     let place = import_crowded(120);
     assert_eq!((place.rows().len(), with_both(&place)), (140, 100));
     assert_eq!(place.said(), ["hash_crowded", "hash_crowded"]);
+}
+
+#[test]
+fn a_work_directory_whose_files_are_links_is_refused() {
+    let place = Place::new();
+    let secret = place.root.path().join("secret");
+    fs::write(&secret, "not of this task").unwrap();
+    let dir = place.path().join("work/aa/0000000000000000000000000000f1");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join(".command.run"), "# NEXTFLOW TASK: A (1)\n").unwrap();
+    std::os::unix::fs::symlink(&secret, dir.join(".command.sh")).unwrap();
+    let report = place.import(&[place.path().join("work")]);
+    assert_eq!((place.rows().len(), place.said(), report.errors()), (0, vec!["file_unreadable".to_owned()], 1));
+}
+
+#[test]
+fn a_log_with_many_tasks_of_one_hash_joins_its_lines_up_to_the_bound() {
+    let key = "aa/000000";
+    let log = |tasks: usize| {
+        let begin = (0..tasks).map(|id| submitted(key, &format!("A ({id})")));
+        let end = (0..tasks).map(|id| completed(id, &format!("A ({id})"), "0", &format!("{key}0000000000000000000000f1")));
+        statuses(&run("a_b", &begin.chain(end).collect::<Vec<_>>()))
+    };
+    let distinct = |tasks: usize| {
+        let (rows, mut said) = log(tasks);
+        said.dedup();
+        (rows.len(), said)
+    };
+    assert_eq!(distinct(100).1, ["hash_shared"]);
+    assert_eq!(distinct(120).1, ["hash_crowded", "hash_shared"]);
 }
 
 const HEADER: &str = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\tpeak_vmem\trchar\twchar\n";
@@ -768,6 +822,8 @@ fn values_that_were_never_told_and_what_is_cut() {
     let never = reported(1, FIRST, "A (1)", "ABORTED").replace("\"1720605604000\"", "\"0\"").replace("\"1720605609000\"", "\"0\"");
     place.import(&[place.write("report.html", &report("a_b", &never))]);
     assert_eq!((place.rows()[0].submitted_ns.is_some(), place.said()), (true, NONE));
+    let odd = place.import(&[place.write("odd.html", &report("e_f", "7"))]);
+    assert_eq!(odd.sources[0].diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["report_task_bad"]);
     // A report that ends within its tasks, and a row of a trace file before its last value.
     let whole = report("c_d", &reported(2, SECOND, "A (2)", "COMPLETED"));
     let cut = place.write("cut.html", &whole[..whole.find("realtime").unwrap()]);
@@ -785,7 +841,9 @@ fn what_is_no_source_is_refused() {
     let refused = |name: &str, text: &str| {
         let report = place.import(&[place.write(name, text)]);
         let said: Vec<_> = report.sources[0].diagnostics.iter().map(|d| (d.code, d.advice.unwrap_or_default())).collect();
-        assert_eq!((said.len(), said[0].0), (1, "file_not_recognised"), "{name}");
+        // What Nextflow writes and is not read has advice of its own.
+        let code = if said[0].1.is_empty() { "file_not_recognised" } else { "output_not_read" };
+        assert_eq!((said.len(), said[0].0), (1, code), "{name}");
         said[0].1
     };
     assert_eq!(refused("sums.csv", "name,hash\nfile.txt,d41d8cd98f00b204e9800998ecf8427e\n"), "");

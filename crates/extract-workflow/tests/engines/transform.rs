@@ -124,7 +124,7 @@ fn what_is_wrong_has_its_line() {
         &(ended("p", 0, "null") + "{\"broken\n" + &begin("p", "null", "null", "[]", 1) + &ended("z", 0, "null") + &ended("pa", 0, "null")),
     );
     assert_eq!((rows.len(), &*rows[0].status), (1, "completed"));
-    assert_eq!(said, ["record_bad:1", "json_bad:2", "record_bad:4"]);
+    assert_eq!(said, ["layer_without_attempt:1", "json_bad:2", "layer_without_attempt:4"]);
     assert_eq!(Transform.recognise(Path::new("x"), b"{\"task\":1}"), None);
 }
 

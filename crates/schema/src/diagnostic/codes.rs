@@ -13,7 +13,7 @@ pub struct Code {
     /// How bad it is: one, or both where that depends on the place.
     pub severities: &'static [Severity],
     /// Which commands report it, as Markdown.
-    pub told_by: &'static str,
+    pub reported_by: &'static str,
     /// What was odd and what became of it, as Markdown.
     pub means: &'static str,
     /// What to do, as Markdown; empty when nothing needs to be done.
@@ -21,10 +21,10 @@ pub struct Code {
 }
 
 macro_rules! codes {
-    ($($name:literal [$($severity:ident),+] $told_by:literal, $means:literal, $advice:literal;)*) => {
+    ($($name:literal [$($severity:ident),+] $reported_by:literal, $means:literal, $advice:literal;)*) => {
         /// All codes, sorted by name.
         pub static CODES: &[Code] = &[
-            $(Code { name: $name, severities: &[$(Severity::$severity),+], told_by: $told_by, means: $means, advice: $advice }),*
+            $(Code { name: $name, severities: &[$(Severity::$severity),+], reported_by: $reported_by, means: $means, advice: $advice }),*
         ];
     };
 }
@@ -67,7 +67,7 @@ codes! {
         "A column of the table has a fixed width and is filled to it, so that longer values were cut short; they are used as they are",
         "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
     "counts_differ" [Warning] "`import nextflow`",
-        "Nextflow's own count of tasks differs from what its log tells of each of them; the rows are what it tells of each",
+        "Nextflow's own count of tasks that came to some end differs from what its log tells of each of them; the rows are what it tells of each (where rows are missing, `tasks_missing` says so too)",
         "";
     "cpu_fraction" [Warning] "`import kubernetes`",
         "Parts of a CPU are asked for, which the column `cpus` cannot hold; it is null",
@@ -78,18 +78,24 @@ codes! {
     "dependency_cut" [Warning] "`import squeue`",
         "A dependency was cut short by its column; it is read up to its last whole term",
         "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
-    "dependency_not_understood" [Warning, Error] "`observe`, `import squeue`",
-        "A job's dependency cannot be read, as squeue shows it (error) or as it stands in the submit line (warning); the job is kept without it",
+    "dependency_not_understood" [Error] "`observe`, `import squeue`",
+        "A job's dependency cannot be read as squeue shows it; the job is kept without it",
         "";
     "dependency_of_unknown_job" [Warning] "commands that read a dataset's jobs",
         "The dataset has a dependency of a job and no row of that job with that submit time; the dependency is not used",
         "Import the squeue or sacct output that lists the job into the same dataset.";
-    "directory_empty" [Error] "`import squeue`, `import io-csv`",
-        "The directory has no file to read (for `io-csv`: neither file-bpf.csv nor cgroups.csv, nor has one below it); nothing is imported from it",
+    "directory_empty" [Error] "`import squeue`",
+        "There is no file in the directory; nothing is imported from it",
         "Give the directory in which the files lie.";
+    "directory_without_trace" [Error] "`import io-csv`",
+        "There is neither file-bpf.csv nor cgroups.csv in the directory or below it; nothing is imported from it",
+        "Give the directory of a node, or one that holds several.";
     "dry_run" [Warning] "`import snakemake`",
         "The log is of a dry run, which runs no job; what it shows is left out",
         "";
+    "encoding_not_read" [Error] "`import squeue`",
+        "The file is text in UTF-16; nothing of it is used",
+        "Convert it first: `iconv -f UTF-16 -t UTF-8`.";
     "ends_before_start" [Warning] "`import io-csv`",
         "An operation ended before it began; its end is null and the rest of the line is used",
         "";
@@ -99,20 +105,26 @@ codes! {
     "file_damaged" [Error] "`import io-csv`",
         "The packed file is damaged or ends early; what came before that place is used",
         "";
+    "file_empty" [Error] "`import squeue`",
+        "The file holds nothing but blanks; it tells of no queue, not even of an empty one",
+        "Record again: also without a job squeue prints its header.";
     "file_missing" [Warning] "`import io-csv`",
         "One of a trace's two files is not in its directory: without file-bpf.csv no operations are known, without cgroups.csv neither parents nor control groups",
         "Copy it into the directory and import again.";
-    "file_not_read" [Error] "`import squeue`",
-        "The file looks like output of squeue, sacct or SLURMminer and cannot be read as such, or no row of it can be used; nothing of it is used",
-        "";
     "file_not_recognised" [Error] "`import squeue`, imports of workflow engines",
         "The file is nothing that this import reads; it is left out",
         "`flowmine import --help` lists what each import reads.";
+    "file_packed" [Error] "`import squeue`",
+        "The file is packed by a program other than gzip; nothing of it is used",
+        "Unpack it first, as the message says.";
     "file_time" [Error] "`import squeue`",
         "Nothing tells when the file was recorded, not even its modification time; nothing of it is used",
         "Give `--observed-at TIME`.";
+    "file_too_large" [Error] "`import squeue`, imports of workflow engines",
+        "The file, or a line, text or list in it, is larger than what is read of one; nothing of it is used",
+        "Split it and import its parts.";
     "file_unreadable" [Error] "`import squeue`, imports of workflow engines",
-        "A file or directory cannot be read, or holds more than is read of one; nothing of it is used",
+        "A file or directory cannot be read; nothing of it is used",
         "";
     "graph_contradicts" [Warning] "`import nextflow`",
         "Inputs of tasks lie in the work directories of tasks of a process that is not above theirs in the graph of processes; the work directories are believed",
@@ -130,11 +142,14 @@ codes! {
         "Several graphs have the processes of one run and lead to different parents; nothing of them is used",
         "Give the graph that the run drew (`-with-dag`), and no other.";
     "hash_crowded" [Warning] "`import nextflow`",
-        "More than a hundred tasks of a run have the same hash as Nextflow shows it; those beyond are not joined with what other sources tell of them, which becomes rows of its own, and are counted",
+        "More than a hundred tasks of a run have the same hash as Nextflow shows it; among these hundred the one is looked for that other lines and sources mean, so that what they tell of the others, which are counted, can be rows of its own",
         "";
     "hash_shared" [Warning] "`import nextflow`",
         "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
         "";
+    "header_bad" [Error] "`import squeue`",
+        "The header is that of output of squeue, sacct or SLURMminer and lacks what is needed to read the rows below it; nothing of the file is used",
+        "The message says which column is missing or in the way.";
     "header_unknown" [Error] "`import io-csv`",
         "The header lacks a column that is needed, has one twice or too many, or its last column is not the path; it is not used, and lines are read by the published tool's columns",
         "";
@@ -159,8 +174,11 @@ codes! {
     "last_line_cut" [Warning] "`import nextflow`",
         "The file ends within its last message or row: it was cut, or is being written; of a trace file's row the last value is left out, or the row where it has fewer",
         "Import it again when it is whole.";
+    "layer_without_attempt" [Error] "`import transform`",
+        "A line of a task's record tells of a layer that no attempt above it has; it is left out",
+        "";
     "line_bad" [Error] "`import airflow`, `import makeflow`",
-        "A line is not one that such a file has, or does not tell of which task it is; it is left out",
+        "A line is not one that such a file has; it is left out",
         "";
     "line_cut" [Error] "`import nextflow`",
         "A line of the log is cut and another begins within it; the second is read, what stood before it is left out",
@@ -168,6 +186,12 @@ codes! {
     "line_too_long" [Error] "`import io-csv`, imports of workflow engines",
         "A line is longer than is read (of engines 16 MiB); it is left out",
         "";
+    "line_without_task" [Error] "`import airflow`",
+        "A line of the scheduler's log does not tell of which task it is; it is left out",
+        "Import the metadata database or the logs of tasks, which tell more.";
+    "link_not_followed" [Warning] "`import squeue`, `import io-csv`",
+        "A link lies in a directory that was given; it is not followed",
+        "Give what it leads to.";
     "links_contradict" [Warning] "`correlate`",
         "What was found of a traced process or container says that it belongs to two different tasks or jobs; the message says whether the first holds or neither",
         "";
@@ -210,12 +234,15 @@ codes! {
     "nodes_elsewhere" [Error] "`import argo`",
         "Argo keeps the nodes of this workflow in its database, and not in the object; the workflow is left out",
         "Ask Argo's server for it: `argo get NAME -o json`.";
-    "nothing_usable" [Error] "`import io-csv`",
+    "nothing_usable" [Error] "`import squeue`, `import io-csv`",
         "Not one line of the file can be used; it does not count as imported",
-        "Check that it is the file that the published tool wrote.";
+        "Check that it is the file that Slurm or the published tool wrote.";
     "ocel_host_list" [Warning] "OCEL logs of a dataset's jobs",
         "A list of nodes cannot be taken apart into names; it is one object of type node",
         "";
+    "output_not_read" [Error] "`import nextflow`",
+        "The file is one that Nextflow writes and that is not read (a timeline, or a graph in another form than `-with-dag` draws of processes); it is left out",
+        "Give what the message names in its place.";
     "parent_ambiguous" [Warning] "`import wfformat`",
         "A task names a parent, several tasks have that name, and neither files nor lists of children tell which is meant; the task's `parents` are null",
         "";
@@ -250,7 +277,10 @@ codes! {
         "The queue is not younger than the last one in the dataset, so that what changed between cannot be known any more; nothing of it is used",
         "Import files in the order of their times, or into a dataset of their own.";
     "record_bad" [Error] "`import transform`",
-        "A line of a task's record lacks what begins an attempt, or tells of a layer that no attempt above it has; it is left out",
+        "A line of a task's record lacks what begins an attempt; it is left out",
+        "";
+    "report_task_bad" [Error] "`import nextflow`",
+        "A task of the report is no object; it is left out",
         "";
     "report_without_tasks" [Warning] "`import nextflow`",
         "The report holds no table of tasks, which Nextflow leaves out when there are too many; it tells of no task",
@@ -291,6 +321,12 @@ codes! {
     "series_without_run" [Warning] "`import makeflow`",
         "Not exactly one run of the logs that were given has a rule with the number of this time series; the series is not used",
         "Give the log of its run alone with it.";
+    "several_clusters" [Error] "`import squeue`",
+        "The jobs are of several clusters, whose ids may be the same; nothing of the file is used",
+        "Import one file a cluster (`squeue -M NAME --json`).";
+    "several_polls" [Error] "`import squeue`",
+        "The file holds several polls one after the other, and a job is in each of them; nothing of it is used",
+        "Split it where the message says, and import the parts, each with its time.";
     "singleton_without_name" [Warning] "commands that read a dataset's jobs",
         "Singleton jobs have no known user or name, so that what they wait for is not known; they are counted",
         "";
@@ -304,7 +340,7 @@ codes! {
         "A file has grown since it was imported together with another that tells of the same tasks and is not given now; it is not imported",
         "Import both again, or into another dataset.";
     "sources_contradict" [Warning] "`import nextflow`, `import makeflow`, `import airflow`",
-        "Two files tell different things of one task, or a workflow file is not of the run beside it; what was read first is kept",
+        "Two files tell different things of one task; what was read first is kept",
         "";
     "squeue_job_id" [Error] "`observe`, `import squeue`",
         "A row of squeue has no job id that can be read; it is left out",
@@ -318,6 +354,9 @@ codes! {
     "submit_line_doubtful" [Warning] "`observe --accounting`, `import squeue`",
         "The quotes of a submit line are lost, so that the dependency in it may be part of another option's value; it is used",
         "";
+    "submit_line_not_understood" [Warning] "`observe --accounting`, `import squeue`",
+        "The dependency in a job's submit line cannot be read; the job is kept without it",
+        "Import what squeue said of the job while it waited: it shows dependencies in its own form.";
     "summary_bad" [Error] "`import makeflow`",
         "The file is no summary of Makeflow's resource monitor; nothing of it is used",
         "";
@@ -345,6 +384,9 @@ codes! {
     "task_without_name" [Error] "`import nextflow`, `import wfformat`",
         "A task has no name (in WfFormat neither id nor name), and nothing else that was given tells it; it is left out",
         "For Nextflow, give the run's `.nextflow.log` as well.";
+    "tasks_missing" [Error] "`import nextflow`",
+        "Nextflow counted more tasks at the end of a run than there are rows of it, whatever source told of them; what is missing is counted",
+        "Import the run's trace file or report in the same call: they tell of each task.";
     "tasks_never_ran" [Warning] "`import airflow`",
         "Task instances never ran (skipped, upstream_failed, scheduled, …); they have no rows, and are counted",
         "";
@@ -373,7 +415,7 @@ codes! {
         "The texts of the run and of its machines are too long to stand in a row for each of so many tasks; nothing of the file is used",
         "";
     "trace_row_bad" [Error] "`import nextflow`",
-        "A row of the trace file has another number of fields than there are columns, or a task of the report is no object; it is left out",
+        "A row of the trace file has another number of fields than there are columns; it is left out",
         "";
     "trace_value_bad" [Warning] "`import nextflow`",
         "A value of the trace file or report is not one of its column; it is left out",
@@ -408,6 +450,9 @@ codes! {
     "workflow_bad" [Error] "`import makeflow`",
         "The workflow cannot be read as Makeflow's JSON; nothing of it is used",
         "JX becomes JSON with `jx2json FILE > FILE.json`.";
+    "workflow_of_other_run" [Warning] "`import makeflow`",
+        "A workflow file has another number of rules than the run beside it, so that it is not of this run; the run is kept without it",
+        "Give the workflow as it was when the run was made.";
     "workflow_without_run" [Warning] "`import argo`, `import makeflow`, `import wfformat`",
         "The file describes a workflow and no run of it was given; it makes no rows",
         "For Makeflow, give `WORKFLOW.makeflowlog` as well.";
@@ -439,7 +484,7 @@ pub fn markdown() -> String {
     );
     for code in CODES {
         let severities: Vec<&str> = code.severities.iter().map(|severity| severity.name()).collect();
-        let cells = [code.told_by, code.means, code.advice].map(|cell| cell.replace('|', "\\|"));
+        let cells = [code.reported_by, code.means, code.advice].map(|cell| cell.replace('|', "\\|"));
         let _ = writeln!(out, "| `{}` | {} | {} | {} | {} |", code.name, severities.join(" or "), cells[0], cells[1], cells[2]);
     }
     out

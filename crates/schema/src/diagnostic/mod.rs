@@ -2,6 +2,8 @@
 
 pub mod codes;
 
+use std::io;
+
 use crate::tables::DiagnosticRow;
 
 /// How bad a diagnostic is: whether rows are missing because of it.
@@ -51,6 +53,15 @@ impl Diagnostic {
     /// A warning: input was odd, and was read.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    /// An error: a file could not be read, or holds more than is read of one, which readers tell by
+    /// [`io::ErrorKind::FileTooLarge`].
+    pub fn of_reading(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::FileTooLarge => Self::error("file_too_large", error.to_string()),
+            _ => Self::error("file_unreadable", error.to_string()),
+        }
     }
 
     /// Adds the place in the input: line and column, both from 1.
