@@ -1,9 +1,8 @@
 //! Which ids of jobs belong together, since one waits for the other.
 //!
 //! In go the ids of a dataset's jobs and their declared dependencies; out comes, for an id, the one
-//! that stands for all that it is joined to ([`Joined`]). `correlate` keeps that in the dataset
-//! ([`Joined::keep`]), so that whoever partitions the same rows afterwards need not read them for
-//! it.
+//! that stands for all that it is joined to. `correlate` keeps that in the dataset, so that whoever
+//! partitions the same rows afterwards need not read them for it.
 
 use std::hash::{Hash, Hasher};
 
