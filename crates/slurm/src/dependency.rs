@@ -82,6 +82,10 @@ impl Operator {
     }
 }
 
+/// What dependencies are called (sbatch(1), `--dependency`). A later Slurm may know more: a term
+/// keeps any word.
+pub const KINDS: [&str; 8] = ["after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer", "expand", "singleton"];
+
 /// One term of a dependency, such as `afterok:7` (sbatch(1), `--dependency`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {

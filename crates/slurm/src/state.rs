@@ -58,6 +58,9 @@ macro_rules! states {
             /// All 24, in the order of the manual page.
             pub const ALL: [State; 24] = [$(State::$variant),+];
 
+            /// Their full names, in the same order.
+            pub const NAMES: [&'static str; 24] = [$($name),+];
+
             /// The full name of the state, such as `PENDING`.
             pub fn name(&self) -> &str {
                 match self {

@@ -9,6 +9,8 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use flowmine_schema::Vocabulary;
+use flowmine_slurm::dependency::{KINDS, Operator, TargetKind};
+use flowmine_slurm::state::State;
 
 /// A set of words that are no names and stay as they are.
 pub(super) type Words = LazyLock<HashSet<&'static str>>;
@@ -27,18 +29,19 @@ fn of(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
 }
 
-/// Job states: squeue(1), JOB STATE CODES, and the flags that Slurm's page "Job State Codes" adds
-/// since 24.05.
+/// Job states: those of squeue(1), and the flags that Slurm's page "Job State Codes" adds since
+/// 24.05; ours is LEFT.
 pub(super) static STATES: Words = LazyLock::new(|| {
-    of("BOOT_FAIL CANCELLED COMPLETED CONFIGURING COMPLETING DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PENDING PREEMPTED RUNNING \
-        RESV_DEL_HOLD REQUEUE_FED REQUEUE_HOLD REQUEUED RESIZING REVOKED SIGNALING SPECIAL_EXIT STAGE_OUT STOPPED SUSPENDED TIMEOUT \
-        LAUNCH_FAILED POWER_UP_NODE RECONFIG_FAIL UPDATE_DB EXPEDITING LEFT")
+    let flags = of("LAUNCH_FAILED POWER_UP_NODE RECONFIG_FAIL UPDATE_DB EXPEDITING LEFT");
+    flags.into_iter().chain(State::NAMES).collect()
 });
 
-/// What dependencies are called and how they stand: sbatch(1), `--dependency`.
+/// What dependencies are called, how they stand and what they wait for: sbatch(1), `--dependency`.
 pub(super) static DEPENDENCIES: Words = LazyLock::new(|| {
-    of("after afterany afterok afternotok aftercorr afterburstbuffer expand singleton unfulfilled fulfilled failed withdrawn and or \
-        job array array_task user_and_name")
+    let targets = [TargetKind::Job, TargetKind::Array, TargetKind::ArrayTask, TargetKind::UserAndName].map(TargetKind::name);
+    let operators = [Operator::And, Operator::Or].map(Operator::name);
+    let rest = of("unfulfilled fulfilled failed withdrawn");
+    rest.into_iter().chain(KINDS).chain(targets).chain(operators).collect()
 });
 
 /// The values of our own columns `change` and `source`.
@@ -54,19 +57,19 @@ pub(super) static RESOURCES: Words =
 /// task stands, types of entities and of links, rules, Slurm's steps, types of file systems (those
 /// of Linux that clusters have).
 pub(super) static TASKS: Words = LazyLock::new(|| {
-    of("nextflow airflow makeflow snakemake kubernetes argo wfformat transform \
+    let words = of("nextflow airflow makeflow snakemake kubernetes argo wfformat transform \
         apptainer docker environment failure monitor podman retry sandbox timelimit pre cmd post \
         local slurm sge uge lsf pbs pbspro moab condor nqsii oar bridge crg flux hq hyperqueue k8s awsbatch azurebatch google-batch \
         google-lifesciences LocalExecutor CeleryExecutor KubernetesExecutor SequentialExecutor wq torque cluster \
         pid pod container slurm_job aws_job azure_job google_job sge_job pbs_job lsf_job moab_job condor_job oar_job flux_job hq_job \
         completed failed aborted cached running submitted unknown \
         task job step process unit cgroup unassigned belongs-to ran-as \
-        after afterany afterok afternotok aftercorr afterburstbuffer expand singleton \
         declared-dependency native-id monitored-layer work-directory environment process-tree command-line slurm-cgroup container-cgroup systemd-cgroup \
-        told derived guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated changed \
+        declared derived guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated changed \
         sequential strided random mixed engine processes fork operation batch extern interactive \
         ext2 ext3 ext4 xfs btrfs zfs f2fs tmpfs ramfs devtmpfs overlay overlayfs squashfs iso9660 vfat fuse fuseblk nfs nfs4 lustre gpfs \
-        beegfs ceph glusterfs cifs smb3 9p virtiofs bdev proc sysfs cgroup2 devpts mqueue hugetlbfs")
+        beegfs ceph glusterfs cifs smb3 9p virtiofs bdev proc sysfs cgroup2 devpts mqueue hugetlbfs");
+    words.into_iter().chain(KINDS).collect()
 });
 
 /// Sentences that Slurm writes as a reason, with blanks for the underscores that some of its tools
