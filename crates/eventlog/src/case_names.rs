@@ -13,8 +13,8 @@ use rustc_hash::FxHashSet;
 use crate::attribute::{Attribute, Value};
 use crate::error::LogError;
 use crate::id_hash::IdHash;
-use crate::log::{Batches, CaseHeader, CaseLog};
-use crate::record::{self, Batch, BatchBuilder, Record, rebatched};
+use crate::log::{Batches, CaseHeader, CaseLog, rebatched};
+use crate::record::{self, Batch, BatchBuilder, Record};
 
 /// The attribute of a trace that names its case.
 pub const KEY: &str = "concept:name";

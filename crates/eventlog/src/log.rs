@@ -1,9 +1,11 @@
 //! What a log is to a writer: something that can be walked through, more than once, in an order
 //! that does not change.
 
+use std::collections::VecDeque;
+
 use crate::attribute::{Attribute, ValueType};
 use crate::error::LogError;
-use crate::record::Batch;
+use crate::record::{Batch, BatchBuilder};
 
 /// Batches of records in order.
 pub type Batches<'a> = Box<dyn Iterator<Item = Result<Batch, LogError>> + Send + 'a>;
@@ -91,6 +93,32 @@ pub trait CaseLog: Sync {
     /// [`Record::TraceEnd`](crate::Record::TraceEnd), for each trace. A trace can go over several
     /// batches.
     fn traces(&self) -> Batches<'_>;
+}
+
+/// Batches made anew of others: `step` puts what it makes of one into the builder, and what that
+/// gives into the queue. After an error nothing comes.
+pub(crate) fn rebatched<'a>(
+    mut batches: Batches<'a>,
+    mut step: impl FnMut(&Batch, &mut BatchBuilder, &mut VecDeque<Batch>) -> Result<(), LogError> + Send + 'a,
+) -> Batches<'a> {
+    let mut builder = Some(BatchBuilder::default());
+    let mut ready = VecDeque::new();
+    Box::new(std::iter::from_fn(move || {
+        loop {
+            if let Some(batch) = ready.pop_front() {
+                return Some(Ok(batch));
+            }
+            let filling = builder.as_mut()?;
+            match batches.next().map(|batch| batch.and_then(|batch| step(&batch, filling, &mut ready))) {
+                Some(Ok(())) => {}
+                Some(Err(error)) => {
+                    builder = None;
+                    return Some(Err(error));
+                }
+                None => ready.extend(builder.take().and_then(BatchBuilder::finish)),
+            }
+        }
+    }))
 }
 
 /// What a writer wrote, and what it could not write as it was.

@@ -7,8 +7,8 @@
 use crate::attribute::Attribute;
 use crate::case_names::CaseNames;
 use crate::error::LogError;
-use crate::log::{Batches, CaseHeader, CaseLog};
-use crate::record::{self, Record, rebatched};
+use crate::log::{Batches, CaseHeader, CaseLog, rebatched};
+use crate::record::{self, Record};
 
 /// The attribute of a log that is a part: which it is, as in `2/8`.
 pub const KEY: &str = "flowmine:part";

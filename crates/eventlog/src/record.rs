@@ -5,12 +5,10 @@
 //! is internal and never outlives a run.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::attribute::{Attribute, Value};
 use crate::error::LogError;
-use crate::log::Batches;
 
 /// A relation to an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -402,32 +400,6 @@ impl BatchBuilder {
     pub fn finish(mut self) -> Option<Batch> {
         (!self.batch.is_empty()).then(|| self.take())
     }
-}
-
-/// Batches made anew of others: `step` puts what it makes of one into the builder, and what that
-/// gives into the queue. After an error nothing comes.
-pub(crate) fn rebatched<'a>(
-    mut batches: Batches<'a>,
-    mut step: impl FnMut(&Batch, &mut BatchBuilder, &mut VecDeque<Batch>) -> Result<(), LogError> + Send + 'a,
-) -> Batches<'a> {
-    let mut builder = Some(BatchBuilder::default());
-    let mut ready = VecDeque::new();
-    Box::new(std::iter::from_fn(move || {
-        loop {
-            if let Some(batch) = ready.pop_front() {
-                return Some(Ok(batch));
-            }
-            let filling = builder.as_mut()?;
-            match batches.next().map(|batch| batch.and_then(|batch| step(&batch, filling, &mut ready))) {
-                Some(Ok(())) => {}
-                Some(Err(error)) => {
-                    builder = None;
-                    return Some(Err(error));
-                }
-                None => ready.extend(builder.take().and_then(BatchBuilder::finish)),
-            }
-        }
-    }))
 }
 
 #[cfg(test)]

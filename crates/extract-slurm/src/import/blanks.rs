@@ -17,8 +17,8 @@ use flowmine_slurm::units;
 
 use super::error::{ImportError, usable};
 use super::kind::FileKind;
-use super::squeue_text::{Column, Columns, FORGERY, is_known_state, is_plausible, record};
-use super::table;
+use super::squeue_columns::{Column, Columns, is_known_state, is_plausible, record};
+use super::table::{self, FORGERY};
 use super::zone::Zone;
 use crate::record::JobRecord;
 use crate::squeue::Field;
@@ -313,7 +313,7 @@ fn assign<'a>(row: &'a [u8], columns: &[Column]) -> Split<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::squeue_text::column;
+    use crate::import::squeue_columns::column;
 
     fn columns(header: &str) -> Vec<Column> {
         header.split(' ').map(|name| column(name.as_bytes()).unwrap()).collect()

@@ -27,6 +27,7 @@ mod kind;
 pub mod sacct_json;
 pub mod sacct_text;
 pub mod slurmminer;
+mod squeue_columns;
 pub mod squeue_json;
 pub mod squeue_text;
 mod table;

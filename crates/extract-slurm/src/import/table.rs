@@ -43,6 +43,10 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// What to do about rejected rows.
+pub const FORGERY: &str =
+    "a name with the separator or a newline in it looks like this; squeue --json, or `flowmine observe`, has no such trouble";
+
 /// How a header separates its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Separator {

@@ -15,15 +15,13 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 
 use super::clock::{self, Stamp};
+use super::event::{Event, LEVELS, MOST_CONTINUATION};
 use super::handler;
 use super::names::hash_of_dir;
 use super::run_builder::RunBuilder;
 use super::status::Run;
 use crate::input::without_escapes;
 use crate::{Options, input};
-
-/// Of a message that goes over several lines.
-const MOST_CONTINUATION: usize = 256 << 10;
 
 /// Reads a log; several, one after the other in a file, are several runs.
 ///
@@ -147,56 +145,4 @@ fn is_thread(rest: &str, level: &str) -> bool {
     let named = rest.strip_prefix('[').map(str::as_bytes).unwrap_or_default();
     let end = named.iter().take(LONGEST_THREAD).position(|byte| *byte == b']');
     end.is_some_and(|end| named[end..].starts_with(level.as_bytes()))
-}
-
-const LEVELS: [&str; 5] = ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "];
-
-/// A line and its continuation.
-pub struct Event {
-    pub line: u64,
-    pub stamp: Option<Stamp>,
-    pub is_error: bool,
-    pub logger: String,
-    pub message: String,
-    /// Where the message begins in its line, in bytes from 0.
-    pub column: usize,
-    pub more: String,
-    /// Whether the file ends within the event.
-    pub cut: bool,
-}
-
-impl Event {
-    /// From what follows the time: `[main] DEBUG nextflow.Session - Session start`.
-    fn new(line: u64, stamp: Option<Stamp>, rest: &str, at: usize) -> Self {
-        let level = LEVELS.iter().filter_map(|level| Some((rest.find(level)?, level))).min();
-        let after = level.map_or(0, |(at, level)| at + level.len());
-        let (logger, message_at) =
-            rest[after..].find(" - ").map_or((rest, rest.len()), |dash| (&rest[after..after + dash], after + dash + 3));
-        Self {
-            line,
-            stamp,
-            is_error: level.is_some_and(|(_, level)| *level == "] ERROR "),
-            logger: logger.trim().to_owned(),
-            message: rest[message_at..].to_owned(),
-            column: at + message_at,
-            more: String::new(),
-            cut: false,
-        }
-    }
-
-    fn go_on(&mut self, line: &str) {
-        if self.more.len() + line.len() < MOST_CONTINUATION {
-            self.more.push_str(line);
-            self.more.push('\n');
-        }
-    }
-
-    fn is_launch(&self) -> bool {
-        self.logger.ends_with(".Launcher") && self.message.starts_with("$>")
-    }
-
-    /// Whether a user's script wrote it.
-    pub fn is_of_script(&self) -> bool {
-        self.logger == "nextflow.Nextflow" || self.logger.starts_with("nextflow.script.") && !self.logger.ends_with(".ScriptRunner")
-    }
 }

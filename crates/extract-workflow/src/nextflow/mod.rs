@@ -8,6 +8,7 @@
 mod clock;
 mod counts;
 mod dag;
+mod event;
 mod exception;
 mod handler;
 mod history;

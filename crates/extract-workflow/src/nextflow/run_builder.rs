@@ -8,9 +8,9 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;
 
 use super::clock::{Clock, Stamp};
+use super::event::Event;
 use super::exception::is_interruption;
 use super::handler::{self, Handler};
-use super::log::Event;
 use super::names::{hash_of_dir, leading_key, process_and_tag};
 use super::tasks::{About, Tasks};
 use crate::units;
