@@ -323,7 +323,7 @@ fn parts_are_together_the_whole_log() {
             let said = part(notion, format, &format!("{number}/3"), &to, 0);
             assert_eq!(said, "");
             let xes = fs::read_to_string(&to).unwrap();
-            assert!(xes.contains(&format!("<string key=\"flowmine:part\" value=\"{number}/3\"/>")));
+            assert!(xes.contains(&format!("<string key=\"flowmine_part\" value=\"{number}/3\"/>")));
             let of_part = traces(&xes);
             let before = together.len();
             if notion == "dependency" {
@@ -349,6 +349,15 @@ fn parts_are_together_the_whole_log() {
     expect(made.command("export", &["--case-notion", "data-flow", "--format", "parquet", "-o"]).arg(&whole), 0);
     let of_whole = expect(flowmine().args(["discover", "--format", "json", "--log"]).arg(&whole), 0);
     assert!(of_whole.stdout == expect(&mut model, 0).stdout);
+    // Parts alone, and of other rows.
+    part("dependency", "xes", "1/2", &file("first.xes"), 0);
+    let message = said(flowmine().args(["discover", "--format", "json", "--log"]).arg(file("first.xes")), 0);
+    assert!(message.contains("2 parts, of which 1"), "{message}");
+    part("account-group", "xes", "2/2", &file("other.xes"), 0);
+    let both = |first: &str, second: &str, code| {
+        said(flowmine().args(["discover", "--format", "json", "--log"]).arg(file(first)).arg("--log").arg(file(second)), code)
+    };
+    assert!(both("first.xes", "other.xes", 2).contains("parts of different logs"));
     // A file that is given twice.
     let message = said(flowmine().args(["discover", "--format", "json", "--log"]).arg(&whole).arg("--log").arg(&whole), 0);
     assert!(message.contains("the name of a case in an earlier file"), "{message}");
@@ -371,6 +380,9 @@ fn parts_are_together_the_whole_log() {
         assert!(message.contains("run `flowmine correlate` again"), "{message}");
     }
     assert!(!file("none").exists());
+    expect(&mut made.command("correlate", &[]), 0);
+    part("dependency", "xes", "2/2", &file("second.xes"), 0);
+    assert!(both("first.xes", "second.xes", 2).contains("parts of different logs"));
 }
 
 #[test]

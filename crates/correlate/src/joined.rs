@@ -215,6 +215,8 @@ flowmine_schema::table! {
     pub struct JoinedId in ".state" {
         /// The raw files of which it is known: `Dataset::raw_state`, the same in all rows.
         raw_state: i64,
+        /// How many ids there are, the same in all rows.
+        ids: i64,
         /// A hash of the cluster and the id; null in the one row of a dataset in which nothing is
         /// joined.
         id: opt_i64,
@@ -246,21 +248,25 @@ impl Joined {
         Self::kept(dataset, raw_state)?.map_or_else(|| find(dataset), Ok)
     }
 
-    /// What was kept of these raw files, if anything was.
+    /// What was kept of these raw files, if anything was, and is whole.
     fn kept(dataset: &Dataset, raw_state: u64) -> Result<Option<Self>, CorrelateError> {
         let Some(rows) = dataset.state_rows::<JoinedId<'static>>(KEPT)? else { return Ok(None) };
-        if rows.is_empty() || rows.iter().any(|row| unsigned(row.raw_state) != raw_state) {
+        let Some(first) = (!rows.is_empty()).then(|| rows.get(0)) else { return Ok(None) };
+        let (ids, all) = (first.ids, rows.len());
+        if usize::try_from(ids).is_ok_and(|ids| ids.max(1) != all)
+            || rows.iter().any(|row| unsigned(row.raw_state) != raw_state || row.ids != ids)
+        {
             return Ok(None);
         }
-        let nodes: Vec<Node> = rows.iter().filter_map(|row| row.id.map(unsigned)).collect();
-        if !nodes.is_sorted() {
-            return Ok(None);
-        }
-        let mut joined = Self::new(nodes);
-        for row in rows.iter() {
-            if let (Some(id), Some(representative)) = (row.id, row.representative) {
-                joined.join(unsigned(id), unsigned(representative));
+        let pairs: Option<Vec<(Node, Node)>> =
+            rows.iter().take(if ids == 0 { 0 } else { all }).map(|row| Some((unsigned(row.id?), unsigned(row.representative?)))).collect();
+        let Some(pairs) = pairs.filter(|pairs| pairs.is_sorted_by(|(a, _), (b, _)| a < b)) else { return Ok(None) };
+        let mut joined = Self::new(pairs.iter().map(|(id, _)| *id).collect());
+        for (id, representative) in pairs {
+            if joined.place(representative).is_none() {
+                return Ok(None);
             }
+            joined.join(id, representative);
         }
         Ok(Some(joined))
     }
@@ -271,23 +277,25 @@ impl Joined {
     /// When the file cannot be written.
     pub(crate) fn keep(&mut self, raw_state: u64, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
         let mut rows = Builder::<JoinedId<'static>>::new();
-        let raw_state = signed(raw_state);
+        let (raw_state, ids) = (signed(raw_state), self.nodes.len() as i64);
         for at in 0..self.nodes.len() {
             let node = self.nodes[at];
             let (id, representative) = (Some(signed(node)), Some(signed(self.representative(node))));
-            rows.push(&JoinedId { raw_state, id, representative, ..JoinedId::default() });
+            rows.push(&JoinedId { raw_state, ids, id, representative, ..JoinedId::default() });
         }
         if rows.is_empty() {
-            rows.push(&JoinedId { raw_state, ..JoinedId::default() });
+            rows.push(&JoinedId { raw_state, ids, ..JoinedId::default() });
         }
         Ok(transaction.put_state_rows(KEPT, rows)?)
     }
 }
 
-/// Whether what is joined in a dataset was kept of the raw files that there are now.
+/// The raw files that there are now ([`Dataset::raw_state`]), if what is joined in a dataset was kept
+/// of them.
 ///
 /// # Errors
 /// When the dataset cannot be read.
-pub fn is_kept(dataset: &Dataset) -> Result<bool, CorrelateError> {
-    Ok(Joined::kept(dataset, dataset.raw_state()?)?.is_some())
+pub fn kept_state(dataset: &Dataset) -> Result<Option<u64>, CorrelateError> {
+    let raw_state = dataset.raw_state()?;
+    Ok(Joined::kept(dataset, raw_state)?.map(|_| raw_state))
 }

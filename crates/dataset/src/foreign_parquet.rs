@@ -44,6 +44,7 @@ use rustc_hash::FxHashMap;
 
 use crate::leb128;
 use crate::quiet::caught;
+use crate::thrift::{FirstPage, footer_is_sound};
 
 /// No text: the value is missing.
 pub const NO_TEXT: u32 = u32::MAX;
@@ -345,6 +346,9 @@ impl ForeignFile {
     /// When it cannot be read, is not Parquet, or says what cannot be.
     pub fn open(file: File) -> Result<Self, ForeignError> {
         let length = file.metadata()?.len();
+        if !footer_is_sound(&file, length)? {
+            return Err(ForeignError::File("its footer is damaged".to_owned()));
+        }
         let mut reader = &file;
         let metadata = trusting(|| read_metadata(&mut reader).map_err(|error| error.to_string())).map_err(ForeignError::File)?;
         let mut columns = Vec::new();
@@ -558,7 +562,7 @@ impl Task<'_> {
         file.read_exact_at(&mut bytes, range.start).map_err(|error| error.to_string())?;
         let (metadata, size) = (self.chunk, bytes.len());
         // polars does not say the size of a dictionary, which can only be the first page.
-        if rows > 0 && first_page_size(&bytes).is_none_or(|size| size > LARGEST_PAGE as u64) {
+        if rows > 0 && FirstPage::of(&bytes).is_none_or(|page| page.unpacked > LARGEST_PAGE as u64 || !page.can_be(1)) {
             return Err(format!("its first page is damaged or larger than {LARGEST_PAGE} bytes"));
         }
         let bytes = bytes.into();
@@ -1126,17 +1130,6 @@ impl<'a> Iterator for Lengths<'a> {
         self.0 = rest;
         Some(value)
     }
-}
-
-/// How many bytes the first page has unpacked, by its head: the second field of a Thrift structure
-/// in the compact protocol.
-pub(crate) fn first_page_size(bytes: &[u8]) -> Option<u64> {
-    let mut rest = bytes.strip_prefix(&[0x15])?;
-    leb128::take(&mut rest)?;
-    rest = rest.strip_prefix(&[0x15])?;
-    let size = leb128::take(&mut rest)?;
-    // Zigzag: the lowest bit is the sign.
-    (size & 1 == 0).then_some(size >> 1)
 }
 
 /// Runs and packed bits (Parquet, encoding `RLE`): `count` values of so many bits each, appended to

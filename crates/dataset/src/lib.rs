@@ -117,6 +117,7 @@ mod rows;
 mod table_file;
 #[cfg(test)]
 mod tests;
+mod thrift;
 mod transaction;
 mod writer;
 

@@ -23,8 +23,9 @@ use polars_parquet::parquet::metadata::{ColumnChunkMetadata, FileMetadata, KeyVa
 use polars_parquet::parquet::page::CompressedPage;
 use polars_parquet::parquet::read::{PageReader, read_metadata};
 
-use crate::foreign_parquet::{FEW_ROWS, LARGEST_PAGE, ROWS_PER_BYTE, first_page_size};
+use crate::foreign_parquet::{FEW_ROWS, LARGEST_PAGE, ROWS_PER_BYTE};
 use crate::parquet_error::ParquetError;
+use crate::thrift::FirstPage;
 
 /// Under which the footer has the checksums.
 pub(crate) const KEY: &str = "flowmine.crc32";
@@ -37,6 +38,9 @@ const DIGITS: usize = 8;
 
 /// No flowmine wrote larger row groups; [`crate::GROUP_ROWS`] is what it writes now.
 const MOST_GROUP_ROWS: usize = 1 << 18;
+
+/// Each value in a dictionary of a table takes so many bytes at least: a number, or a text's length.
+const LEAST_VALUE: u64 = 4;
 
 /// What is read as a whole (an observer's memory) may have so many rows, and then so many for each
 /// byte: no two rows of it are alike.
@@ -121,12 +125,15 @@ impl GroupCheck {
         }
         self.packed += bytes.len() as u64;
         // polars does not say the size of a dictionary, which can only be the first page.
-        self.unpacked += first_page_size(bytes).filter(|_| self.rows > 0).unwrap_or_default();
+        if self.rows > 0 {
+            let first = FirstPage::of(bytes).filter(|page| page.can_be(LEAST_VALUE)).ok_or(ParquetError::Damaged)?;
+            self.unpacked = self.unpacked.saturating_add(first.unpacked);
+        }
         let mut left = self.rows;
         for page in PageReader::new(Cursor::new(bytes.clone()), chunk, Vec::new(), bytes.len()) {
             if let CompressedPage::Data(page) = page.map_err(|_| ParquetError::Damaged)? {
                 left = left.checked_sub(page.num_values()).ok_or(ParquetError::Damaged)?;
-                self.unpacked += page.uncompressed_size() as u64;
+                self.unpacked = self.unpacked.saturating_add(page.uncompressed_size() as u64);
             }
         }
         if left == 0 { Ok(()) } else { Err(ParquetError::Damaged) }

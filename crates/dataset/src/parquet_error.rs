@@ -18,11 +18,19 @@ pub enum ParquetError {
     /// A column is not of the type that the table says.
     #[error("the column {0} has values of another type: this file is not of this table")]
     WrongType(&'static str),
+    /// A column that always has a value lacks one.
+    #[error("the column {0} has a row without a value, which it must not have: this file is not what flowmine writes")]
+    NoValue(&'static str),
+    /// A text is not text.
+    #[error("the column {0} has a text that is not UTF-8: the file is damaged")]
+    NotText(String),
     /// The reader gave up in a way that it should not.
     #[error("the file is damaged")]
     Damaged,
     /// A checksum in the file is not that of its bytes.
-    #[error("its bytes are not those that were written, a checksum differs ({0}): the disk or a copy damaged it; restore it from a copy")]
+    #[error(
+        "its bytes are not those that were written, a checksum differs ({0}): the disk or a copy damaged it, or another program wrote it again and kept the footer's key flowmine.crc32; restore it from a copy"
+    )]
     Altered(String),
     /// It would take more memory than a file of its size can.
     #[error("{0}: it is made to fill the memory, or damaged")]

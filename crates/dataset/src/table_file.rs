@@ -12,7 +12,7 @@ use std::io::Cursor;
 use std::os::unix::fs::FileExt;
 
 use flowmine_schema::row::HOST;
-use polars_arrow::array::Array;
+use polars_arrow::array::{Array, Utf8ViewArray, View};
 use polars_arrow::compute::concatenate::concatenate;
 use polars_arrow::datatypes::{ArrowDataType, Field};
 use polars_buffer::Buffer;
@@ -29,6 +29,7 @@ use crate::parquet_checks::{GroupCheck, check_rows, checksums};
 use crate::parquet_error::ParquetError;
 use crate::projection::Projection;
 use crate::quiet::caught;
+use crate::thrift::footer_is_sound;
 
 /// From how many values on a row group is decoded on several processors: below, handing the work
 /// over takes longer.
@@ -68,6 +69,9 @@ impl TableFile {
     pub(crate) fn open(file: File) -> Result<Self, ParquetError> {
         trusting(|| {
             let length = file.metadata()?.len();
+            if !footer_is_sound(&file, length)? {
+                return Err(ParquetError::Damaged);
+            }
             let metadata = read_metadata(&mut &file)?;
             let columns = metadata.schema_descr.columns().iter().map(|leaf| {
                 let nested = leaf.path_in_schema.len() != 1 || leaf.descriptor.max_rep_level > 0 || leaf.descriptor.max_def_level > 1;
@@ -92,7 +96,7 @@ impl TableFile {
     /// When it cannot be read, is damaged, or is of another table.
     pub(crate) fn read(&self, host: Option<&str>, group: usize, projection: Projection) -> Result<Columns, ParquetError> {
         let wanted = self.wanted(projection)?;
-        with_host(self.group(group, &wanted)?, host, projection)
+        with_host(complete(self.group(group, &wanted)?, projection)?, host, projection)
     }
 
     /// All rows of the file.
@@ -104,7 +108,7 @@ impl TableFile {
         let wanted = self.wanted(projection)?;
         let groups = (0..self.groups().len()).map(|group| self.group(group, &wanted)).collect::<Result<Vec<_>, _>>()?;
         let columns = if groups.is_empty() { self.without_rows(&wanted)? } else { Columns::concatenated(groups)? };
-        with_host(columns, host, projection)
+        with_host(complete(columns, projection)?, host, projection)
     }
 
     /// A row group with all columns of the file; one without rows when there is none.
@@ -200,10 +204,36 @@ impl ChunkBytes<'_> {
         let pages = BasicDecompressor::new(pages, Vec::new());
         let type_ = &self.metadata.descriptor().descriptor.primitive_type;
         let (mut arrays, _) = column_iter_to_arrays(vec![pages], vec![type_], self.field.clone(), None)?;
-        if arrays.len() == 1 {
-            return Ok(arrays.remove(0));
+        let array = match arrays.len() {
+            1 => arrays.remove(0),
+            _ => concatenate(&arrays.iter().map(|array| &**array).collect::<Vec<_>>())?,
+        };
+        if array.as_any().downcast_ref::<Utf8ViewArray>().is_some_and(|texts| !is_text(texts)) {
+            return Err(ParquetError::NotText(self.field.name.to_string()));
         }
-        Ok(concatenate(&arrays.iter().map(|array| &**array).collect::<Vec<_>>())?)
+        Ok(array)
+    }
+}
+
+/// Whether all texts are UTF-8. The decoder promises it and does not look at the last bytes of short
+/// ones; what it promises is relied upon everywhere else.
+fn is_text(texts: &Utf8ViewArray) -> bool {
+    const LENGTH: u128 = u32::MAX as u128;
+    const NOT_ASCII: u128 = u128::from_le_bytes([0x80; 16]) & !LENGTH;
+    let buffers_are_ascii = texts.data_buffers().iter().all(|buffer| buffer.is_ascii());
+    let is_ascii = |view: &View| view.as_u128() & NOT_ASCII == 0;
+    if buffers_are_ascii && texts.views().iter().all(|view| view.length > View::MAX_INLINE_SIZE || is_ascii(view)) {
+        return true;
+    }
+    texts.to_binview().iter().all(|text| text.is_none_or(|text| std::str::from_utf8(text).is_ok()))
+}
+
+/// Columns, if none lacks a value that it must have.
+fn complete(columns: Columns, projection: Projection) -> Result<Columns, ParquetError> {
+    let lacks = |name| columns.get(name).is_some_and(|array| array.null_count() > 0);
+    match projection.columns.iter().find(|def| !def.nullable && lacks(def.name)) {
+        Some(def) => Err(ParquetError::NoValue(def.name)),
+        None => Ok(columns),
     }
 }
 

@@ -11,7 +11,11 @@ use crate::log::{Batches, CaseHeader, CaseLog, rebatched};
 use crate::record::{self, Record};
 
 /// The attribute of a log that is a part: which it is, as in `2/8`.
-pub const KEY: &str = "flowmine:part";
+pub const PART: &str = "flowmine_part";
+
+/// The attribute of a log that is a part of what a dataset has: of which rows, so that parts of
+/// different ones are not taken for one log.
+pub const ROWS: &str = "flowmine_rows";
 
 /// Which cases are taken, by name. Cases of one name are taken together; one without a name is
 /// called by its place (`case 5`).
@@ -26,9 +30,10 @@ pub struct PartOfCases<'l> {
 
 impl<'l> PartOfCases<'l> {
     /// The cases of a log that are taken; without a choice the log has those of the part alone.
-    pub fn new(log: &'l dyn CaseLog, part: &str, takes: Option<Takes<'l>>) -> Self {
+    pub fn new(log: &'l dyn CaseLog, part: &str, rows: Option<&str>, takes: Option<Takes<'l>>) -> Self {
         let mut header = log.header().clone();
-        header.attributes.push(Attribute::text(KEY, part.to_owned()));
+        header.attributes.push(Attribute::text(PART, part.to_owned()));
+        header.attributes.extend(rows.map(|rows| Attribute::text(ROWS, rows.to_owned())));
         Self { log, header, takes }
     }
 }

@@ -217,13 +217,16 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
         }
         match fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()) {
             Ok(mut inside) => {
-                inside.retain(|path| path.is_file() && !name_of(path).starts_with('.'));
+                inside.retain(|path| !name_of(path).starts_with('.') && (path.is_symlink() || !path.is_dir()));
                 inside.sort();
                 let links: Vec<PathBuf> = inside.extract_if(.., |path| path.is_symlink()).collect();
                 let message = "it is a link in a directory, which is not followed";
                 let diagnostic = Diagnostic::warning("link_not_followed", message).advise("name it itself");
                 reports.extend(links.iter().map(|link| refused(link, diagnostic.clone())));
-                if inside.is_empty() && links.is_empty() {
+                let others: Vec<PathBuf> = inside.extract_if(.., |path| !path.is_file()).collect();
+                let message = "it is no file (a FIFO, a device, a socket), and is not opened";
+                reports.extend(others.iter().map(|other| refused(other, Diagnostic::error("file_unreadable", message))));
+                if inside.is_empty() && links.is_empty() && others.is_empty() {
                     reports.push(refused(path, Diagnostic::error("directory_empty", "there is no file in this directory")));
                 }
                 files.extend(inside);

@@ -52,7 +52,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
             let notion = source::notion(name, &dataset)?;
             let has_objects = args.format.has_objects();
-            unchanged(args, &dataset)?;
+            let rows = rows_of_part(args, &dataset)?;
             let notions = match &notion {
                 Notion::Jobs(notion) if !has_objects => vec![*notion],
                 _ => Vec::new(),
@@ -69,17 +69,18 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                 && !has_objects
             {
                 let log = source::task_cases(&dataset, notion, &rules, &source::filter(&wanted)?)?;
-                unchanged(args, &dataset)?;
-                tell(write_cases(args, &log)?);
+                unchanged(args, &dataset, rows.as_deref())?;
+                tell(write_cases(args, &log, &PartOf { rows, alone: false })?);
                 return Ok(Outcome::Clean);
             }
             let finished = source::job_logs(&dataset, &wanted)?;
-            unchanged(args, &dataset)?;
+            unchanged(args, &dataset, rows.as_deref())?;
+            let alone = matches!(notion, Notion::Jobs(notion) if notion.within_parts());
+            let of = PartOf { rows, alone };
             match (finished.objects, finished.cases.first(), &notion) {
-                (_, Some(log), Notion::Jobs(notion)) if notion.within_parts() => write_part(args, log, None)?,
-                (_, Some(log), _) => write_cases(args, log)?,
+                (_, Some(log), _) => write_cases(args, log, &of)?,
                 (Some(log), None, Notion::Objects(kind)) => {
-                    write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"))?)?
+                    write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"))?, &of)?
                 }
                 (Some(log), None, _) => write_objects(args, &log)?,
                 (None, None, _) => Counts::default(),
@@ -96,7 +97,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                 lossy |= lossy_as_objects;
                 write_objects(args, &*log)?
             } else {
-                write_cases(args, &*source::as_cases(file, name)?)?
+                write_cases(args, &*source::as_cases(file, name)?, &PartOf::default())?
             }
         }
     };
@@ -140,28 +141,41 @@ pub(super) fn objects_to(path: Option<&Path>, format: LogFormat, log: &dyn Objec
     }
 }
 
-/// Whether parts of a dataset's cases fit together, when one is asked for: all are of the rows that
-/// were there when `correlate` last read them.
-fn unchanged(args: &Export, dataset: &Dataset) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        args.part.is_none() || flowmine_correlate::joined::is_kept(dataset)?,
+/// The rows of which a part of a dataset's cases is, when one is asked for: those that were there
+/// when `correlate` last read them, since parts of different rows do not fit together.
+fn rows_of_part(args: &Export, dataset: &Dataset) -> anyhow::Result<Option<String>> {
+    if args.part.is_none() {
+        return Ok(None);
+    }
+    let rows = flowmine_correlate::joined::kept_state(dataset)?.context(
         "the dataset has other rows than its last `flowmine correlate` read, and parts of different rows are not one log: \
-         run `flowmine correlate` again, and export all parts before rows are added"
+         run `flowmine correlate` again, and export all parts before rows are added",
+    )?;
+    Ok(Some(format!("{rows:016x}")))
+}
+
+/// Whether the rows are still those of which the part is.
+fn unchanged(args: &Export, dataset: &Dataset, rows: Option<&str>) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        rows_of_part(args, dataset)?.as_deref() == rows,
+        "the dataset was correlated again while it was read: export all parts again"
     );
     Ok(())
 }
 
-fn write_cases(args: &Export, log: &dyn CaseLog) -> anyhow::Result<Counts> {
-    write_part(args, log, args.part.map(|part| -> Takes<'_> { Box::new(move |name| part.has_case(name)) }))
+/// What a part of the cases is written with.
+#[derive(Default)]
+struct PartOf {
+    /// Of which rows of a dataset it is.
+    rows: Option<String>,
+    /// Whether the log is made of the part alone, and not of all cases.
+    alone: bool,
 }
 
-/// Writes the cases that are taken; all when nothing chooses, as where the log is made of one part
-/// alone.
-fn write_part(args: &Export, log: &dyn CaseLog, takes: Option<Takes<'_>>) -> anyhow::Result<Counts> {
-    match args.part {
-        Some(part) => write(args, &PartOfCases::new(log, &part.to_string(), takes)),
-        None => write(args, log),
-    }
+fn write_cases(args: &Export, log: &dyn CaseLog, of: &PartOf) -> anyhow::Result<Counts> {
+    let Some(part) = args.part else { return write(args, log) };
+    let takes: Option<Takes<'_>> = if of.alone { None } else { Some(Box::new(move |name| part.has_case(name))) };
+    write(args, &PartOfCases::new(log, &part.to_string(), of.rows.as_deref(), takes))
 }
 
 fn write(args: &Export, log: &dyn CaseLog) -> anyhow::Result<Counts> {

@@ -16,6 +16,7 @@ use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_privacy::RowRules;
 use flowmine_schema::diagnostic::Diagnostics;
 
+use super::log_parts::{self, LogPart};
 use super::source::{self, Notion, Selection, Source};
 use super::{export, jobs};
 use crate::args::{Discover, EventsArg, Model, ObjectsArg};
@@ -28,6 +29,8 @@ pub struct Loaded {
     pub log: ActivityLog,
     /// Whether the exit code must say that something is missing.
     pub lossy: bool,
+    /// Which part of a log the file says it is.
+    part: Option<LogPart>,
 }
 
 /// The keys that accounts and users have: in datasets, and in log files.
@@ -44,7 +47,11 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
     };
     let options = ReadOptions { unit, ..ReadOptions::default() };
     let (mut loaded, names) = match (&args.source.dataset, &args.source.log[..]) {
-        (None, [path]) => (file(args, path, options)?, OF_FILES),
+        (None, [path]) => {
+            let loaded = file(args, path, options)?;
+            whole(loaded.part.as_slice())?;
+            (loaded, OF_FILES)
+        }
         (None, [_, _, ..]) => (files(args, &options)?, OF_FILES),
         _ => dataset(args, options)?,
     };
@@ -68,7 +75,7 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
     if let Some(activity) = &args.activity {
         log.words.activity = activity.clone();
     }
-    Ok(Loaded { log, lossy: loaded.lossy })
+    Ok(Loaded { log, lossy: loaded.lossy, part: None })
 }
 
 /// The id of the case that a run is, under the case notion of runs.
@@ -185,7 +192,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
                 }
             };
             let lossy = source::findings("log", &findings) || lossy;
-            return Ok((Loaded { log, lossy }, OF_FILES));
+            return Ok((Loaded { log, lossy, part: None }, OF_FILES));
         }
     };
     let mut options =
@@ -244,7 +251,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
         }
         notion @ Notion::Objects(_) => return Ok((objects(args, &dataset, &notion, options)?, OF_JOBS)),
     };
-    Ok((Loaded { log, lossy: false }, OF_JOBS))
+    Ok((Loaded { log, lossy: false, part: None }, OF_JOBS))
 }
 
 /// The object-centric log of a dataset.
@@ -262,7 +269,7 @@ fn objects(args: &Discover, dataset: &Dataset, notion: &Notion, mut options: Rea
     }
     let (log, findings) = columns::walk_objects(&log, options)?;
     let lossy = source::findings("log", &findings);
-    Ok(Loaded { log, lossy })
+    Ok(Loaded { log, lossy, part: None })
 }
 
 fn types_of(log: &dyn flowmine_eventlog::ObjectLog) -> Vec<String> {
@@ -322,7 +329,7 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
         options.activity = keys;
     }
     let read = columns::read_file(&path, ReadOptions { case_type: None, ..options });
-    let (mut log, _, findings, format) = read.map_err(|error| source::in_file(Path::new(&shown), error))?;
+    let (mut log, header, findings, format) = read.map_err(|error| source::in_file(Path::new(&shown), error))?;
     let lossy = source::findings(&shown, &findings);
     if format == flowmine_eventlog::read::Format::Xes {
         name.map(source::traces_are_cases).transpose()?;
@@ -336,22 +343,38 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
             log.words.notion = format!("objects of type {kind}");
         }
     }
-    Ok(Loaded { log, lossy })
+    Ok(Loaded { log, lossy, part: LogPart::of(&header) })
+}
+
+/// Says when parts of a log are missing.
+fn whole(parts: &[LogPart]) -> anyhow::Result<()> {
+    if let Some(missing) = log_parts::check(parts)? {
+        messages::warning(&missing);
+    }
+    Ok(())
 }
 
 /// Several files as one log.
 fn files(args: &Discover, options: &ReadOptions) -> anyhow::Result<Loaded> {
     let mut all = Concatenation::default();
-    let mut lossy = false;
+    let (mut lossy, mut parts) = (false, Vec::new());
+    let (mut with_attempts, mut without) = (false, false);
     for path in &args.source.log {
-        let Loaded { log, lossy: some_lost } = file(args, path, options.clone())?;
+        let Loaded { log, lossy: some_lost, part } = file(args, path, options.clone())?;
         lossy |= some_lost;
+        parts.extend(part);
+        with_attempts |= !log.instances.attempt.is_empty();
+        without |= log.instances.attempt.is_empty() && !log.is_empty();
         all.push(log).with_context(|| path.display().to_string())?;
+    }
+    whole(&parts)?;
+    if with_attempts && without {
+        messages::warning("some of the files do not say which attempt an instance is: what is counted of attempts holds for the others");
     }
     if all.repeated_cases() > 0 {
         messages::warning(&format!("{} cases have the name of a case in an earlier file; each counts for itself", all.repeated_cases()));
     }
-    Ok(Loaded { log: all.finish(), lossy })
+    Ok(Loaded { log: all.finish(), lossy, part: None })
 }
 
 fn is_regular(path: &Path) -> bool {
@@ -406,7 +429,7 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
         log.words.instance = if log.has_intervals() { "instance" } else { "event" }.to_owned();
     }
     let lossy = read.bad_rows > 0 || log.left_out.without_case > 0;
-    Ok(Loaded { log, lossy })
+    Ok(Loaded { log, lossy, part: None })
 }
 
 /// Standard input as a file: formats are found by their content, and some are read twice.

@@ -15,6 +15,7 @@ mod io_csv;
 mod jobs;
 mod last_run;
 mod log;
+mod log_parts;
 mod model_output;
 mod observe;
 mod one_run;

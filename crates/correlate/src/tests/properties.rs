@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::support::*;
 use crate::cases::{ALL, Entities};
 use crate::jobs::Jobs;
-use crate::joined::is_kept;
+use crate::joined::kept_state;
 use crate::parts::Parts;
 use crate::row_rules::RowRules;
 use crate::{CorrelateError, Share, Timestamp, correlate};
@@ -243,7 +243,7 @@ proptest! {
             let parts = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
             correlate(&dataset, &parts, ALL, None).unwrap();
         }
-        prop_assert_eq!(is_kept(&dataset).unwrap(), kept);
+        prop_assert_eq!(kept_state(&dataset).unwrap().is_some(), kept);
         let mut by_share = Vec::new();
         for number in 1..=of {
             let share = Share::new(number, of).unwrap();

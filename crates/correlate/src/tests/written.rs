@@ -3,7 +3,7 @@ use flowmine_schema::tables::{Case, JobDependency, JobState, Link};
 
 use super::support::*;
 use crate::cases::ALL;
-use crate::joined::is_kept;
+use crate::joined::kept_state;
 use crate::parts::{Parts, ROWS_AT_ONCE};
 use crate::{Jobs, RowRules, Timestamp, correlate};
 
@@ -63,12 +63,12 @@ fn what_is_joined_is_kept_as_long_as_the_rows_are_the_same() {
     let (_dir, dataset) = dataset(&rows(), 2);
     let rules = RowRules::default();
     let parts = |rows_at_once| Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
-    assert!(!is_kept(&dataset).unwrap());
+    assert!(kept_state(&dataset).unwrap().is_none());
     // Of one part and of several.
     let before = parts(ROWS_AT_ONCE);
     for rows_at_once in [ROWS_AT_ONCE, 2] {
         correlate(&dataset, &parts(rows_at_once), ALL, None).unwrap();
-        assert!(is_kept(&dataset).unwrap());
+        assert!(kept_state(&dataset).unwrap().is_some());
     }
     let mut later = Builder::<JobDependency<'static>>::new();
     later.push(&JobDependency { cluster: "c".into(), job: "1".into(), ..JobDependency::default() });
@@ -76,12 +76,12 @@ fn what_is_joined_is_kept_as_long_as_the_rows_are_the_same() {
     let mut transaction = writer.begin().unwrap();
     transaction.append(later).unwrap();
     transaction.commit().unwrap();
-    assert!(!is_kept(&dataset).unwrap());
+    assert!(kept_state(&dataset).unwrap().is_none());
     // What was read before these rows came says nothing of them.
     correlate(&dataset, &before, ALL, None).unwrap();
-    assert!(!is_kept(&dataset).unwrap());
+    assert!(kept_state(&dataset).unwrap().is_none());
     correlate(&dataset, &parts(2), ALL, None).unwrap();
-    assert!(is_kept(&dataset).unwrap());
+    assert!(kept_state(&dataset).unwrap().is_some());
 }
 
 #[test]

@@ -192,6 +192,8 @@ fn command(task: &SpecTask) -> Cow<'_, str> {
         // It is a path below; cd would take a beginning `-` for an option or the directory before, and
         // look for others in CDPATH too.
         Some(directory) => Cow::Owned(format!("cd ./{} && sh -c {}", quoted(directory), script(&task.command))),
+        // What begins like this the engine's `sh -c` takes for its options.
+        None if task.command.starts_with(['-', '+']) => Cow::Owned(format!("sh -c {}", script(&task.command))),
         None => Cow::Borrowed(&task.command),
     }
 }
