@@ -251,9 +251,13 @@ mod tests {
 
     /// A file of one row group with one column, whatever its size.
     fn one_group(array: &dyn Array) -> Vec<u8> {
+        one_group_packed(array, CompressionOptions::Zstd(None))
+    }
+
+    fn one_group_packed(array: &dyn Array, compression: CompressionOptions) -> Vec<u8> {
         let mut columns = Columns::new(array.len());
         columns.push("alike", array.to_boxed()).unwrap();
-        let options = write_options(CompressionOptions::Zstd(None));
+        let options = write_options(compression);
         let schema: ArrowSchema = columns.schema();
         let mut writer = FileWriter::try_new(Vec::new(), schema, options).unwrap();
         let type_ = writer.parquet_schema().fields()[0].clone();
@@ -279,6 +283,40 @@ mod tests {
         assert!(matches!(refused, ParquetError::TooLarge(_)), "{refused}");
         let most = one_group(&PrimitiveArray::from_vec(vec![7_i64; MOST_GROUP_ROWS]));
         assert!(merged([Ok(file(&most))]).unwrap().is_some());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_wherever_they_are() {
+        let texts = ["short", "twelve bytes", "ü and others", &"long ".repeat(40)];
+        for of_ascii in [true, false] {
+            let texts: Vec<&str> = texts.into_iter().filter(|text| !of_ascii || text.is_ascii()).collect();
+            let bytes = one_group_packed(&Utf8ViewArray::from_slice_values(&texts), CompressionOptions::Uncompressed);
+            assert!(merged([Ok(file(&bytes))]).unwrap().is_some());
+            for text in &texts {
+                // It stands in statistics too, which nobody reads.
+                let places: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(text.as_bytes())).collect();
+                for within in 0..text.len() {
+                    let mut bytes = bytes.clone();
+                    places.iter().for_each(|at| bytes[at + within] = 0xff);
+                    let refused = merged([Ok(file(&bytes))]).unwrap_err();
+                    assert!(matches!(refused, ParquetError::NotText(_) | ParquetError::Format(_)), "{refused}: byte {within} of {text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_has_to_be_there_is_there() {
+        let bytes = one_group(&Utf8ViewArray::from_slice([Some("a"), None]));
+        flowmine_schema::table! {
+            /// A row that has to have a text.
+            pub struct Full in "full" {
+                /// The text.
+                alike: text(Harmless),
+            }
+        }
+        let read = TableFile::open(file(&bytes)).unwrap().read_whole(None, Projection::of::<Full<'static>>());
+        assert!(matches!(read, Err(ParquetError::NoValue("alike"))));
     }
 
     #[test]
