@@ -245,30 +245,29 @@ impl Joined {
     /// # Errors
     /// When the dataset cannot be read.
     pub(crate) fn of(dataset: &Dataset, raw_state: u64) -> Result<Self, CorrelateError> {
-        Self::kept(dataset, raw_state)?.map_or_else(|| find(dataset), Ok)
+        Self::kept(dataset, raw_state).map_or_else(|| find(dataset), Ok)
     }
 
-    /// What was kept of these raw files, if anything was, and is whole.
-    fn kept(dataset: &Dataset, raw_state: u64) -> Result<Option<Self>, CorrelateError> {
-        let Some(rows) = dataset.state_rows::<JoinedId<'static>>(KEPT)? else { return Ok(None) };
-        let Some(first) = (!rows.is_empty()).then(|| rows.get(0)) else { return Ok(None) };
-        let (ids, all) = (first.ids, rows.len());
-        if usize::try_from(ids).is_ok_and(|ids| ids.max(1) != all)
-            || rows.iter().any(|row| unsigned(row.raw_state) != raw_state || row.ids != ids)
-        {
-            return Ok(None);
+    /// What was kept of these raw files, if anything was, and is whole. One that is damaged, or of
+    /// another flowmine, is as none: it can be found anew.
+    fn kept(dataset: &Dataset, raw_state: u64) -> Option<Self> {
+        let rows = dataset.state_rows::<JoinedId<'static>>(KEPT).ok()??;
+        let ids = (!rows.is_empty()).then(|| rows.get(0).ids)?;
+        let is_whole = usize::try_from(ids).is_ok_and(|ids| ids.max(1) == rows.len());
+        if !is_whole || rows.iter().any(|row| unsigned(row.raw_state) != raw_state || row.ids != ids) {
+            return None;
         }
-        let pairs: Option<Vec<(Node, Node)>> =
-            rows.iter().take(if ids == 0 { 0 } else { all }).map(|row| Some((unsigned(row.id?), unsigned(row.representative?)))).collect();
-        let Some(pairs) = pairs.filter(|pairs| pairs.is_sorted_by(|(a, _), (b, _)| a < b)) else { return Ok(None) };
+        let known = rows.iter().take(if ids == 0 { 0 } else { rows.len() });
+        let pairs: Vec<(Node, Node)> = known.map(|row| Some((unsigned(row.id?), unsigned(row.representative?)))).collect::<Option<_>>()?;
+        if !pairs.is_sorted_by(|(a, _), (b, _)| a < b) {
+            return None;
+        }
         let mut joined = Self::new(pairs.iter().map(|(id, _)| *id).collect());
         for (id, representative) in pairs {
-            if joined.place(representative).is_none() {
-                return Ok(None);
-            }
+            joined.place(representative)?;
             joined.join(id, representative);
         }
-        Ok(Some(joined))
+        Some(joined)
     }
 
     /// Keeps it in the dataset, of which the raw files are these.
@@ -297,5 +296,5 @@ impl Joined {
 /// When the dataset cannot be read.
 pub fn kept_state(dataset: &Dataset) -> Result<Option<u64>, CorrelateError> {
     let raw_state = dataset.raw_state()?;
-    Ok(Joined::kept(dataset, raw_state)?.map(|_| raw_state))
+    Ok(Joined::kept(dataset, raw_state).map(|_| raw_state))
 }

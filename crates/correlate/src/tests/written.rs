@@ -82,6 +82,15 @@ fn what_is_joined_is_kept_as_long_as_the_rows_are_the_same() {
     assert!(kept_state(&dataset).unwrap().is_none());
     correlate(&dataset, &parts(2), ALL, None).unwrap();
     assert!(kept_state(&dataset).unwrap().is_some());
+    // What is damaged is as none, and is replaced.
+    let kept = dataset.dir().join(".state/joined-jobs.parquet");
+    let whole = std::fs::read(&kept).unwrap();
+    for damaged in [&b""[..], &whole[..whole.len() / 2], b"PAR1\0\0\0\0PAR1"] {
+        std::fs::write(&kept, damaged).unwrap();
+        assert!(kept_state(&dataset).unwrap().is_none());
+        correlate(&dataset, &parts(2), ALL, None).unwrap();
+        assert_eq!(std::fs::read(&kept).unwrap(), whole);
+    }
 }
 
 #[test]
