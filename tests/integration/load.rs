@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process, TracedFile};
 
-use crate::support::doctor;
+use crate::support::{doctor, is_root};
 use crate::support::require::require;
 use crate::support::running::{Running, text, until};
 use crate::support::traced::{each, end};
@@ -122,7 +122,7 @@ fn processes_are_known_when_operations_are_lost() {
         "dd if=/dev/zero of=out bs=512 count=300000 status=none & i=0; while [ $i -lt 300 ]; do TASK=$i /bin/true; i=$((i+1)); done; wait";
     let mut command = trace(dir.path(), &["--ring", "4K", "--environ", "TASK", "--", "sh", "-c"]);
     let output = command.arg(script).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let dataset = dir.path().join("data");
     let losses = losses(&dataset);
     assert!(losses[&("write".to_owned(), "ring-full".to_owned())] > 1000, "the ring was flooded: {losses:?}");
@@ -202,7 +202,7 @@ fn calls_of_32_bit_programs_are_counted() {
     for hooks in ["syscalls", "auto"] {
         let dir = scratch();
         let output = trace(dir.path(), &["--hooks", hooks, "--"]).arg(churn()).args(["--32-bit", "file"]).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
         // open, write, close, unlink.
         assert_eq!(losses(&dir.path().join("data")), BTreeMap::from([(("call".to_owned(), "32-bit-program".to_owned()), 4)]));
         assert!(text(&output).contains("32-bit-program") && !text(&output).contains("--ring"), "{}", text(&output));
@@ -354,4 +354,52 @@ fn a_command_that_cannot_join_runs_untraced_or_not_at_all() {
     let (tracer, _) = serve(dir.path(), &[]);
     tracer.signal("TERM");
     assert_eq!(tracer.output().status.code(), Some(0));
+}
+
+/// Whoever listens at a socket could answer `traced`: of other users than root and oneself it is
+/// not believed. The kernel tells who listens.
+#[test]
+fn a_tracer_of_another_user_is_not_believed() {
+    if !require("mount", "root, to act as two users", is_root()) {
+        return;
+    }
+    // The test's own directories may lie where nobody else comes, and so may the program.
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = dir.path().join("flowmine");
+    fs::copy(env!("CARGO_BIN_EXE_flowmine"), &program).unwrap();
+    let socket = dir.path().join("socket");
+    let script = "import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind('socket')
+os.chmod('socket', 0o666)
+s.listen()
+open('ready', 'w').close()
+while True:
+    c = s.accept()[0]
+    c.sendall(b'traced\\n')
+    c.close()";
+    let as_user = |uid: &str, program: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", uid, "--regid", uid, "--clear-groups", program]).current_dir(dir.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let mut stranger = as_user("6001", "python3");
+    stranger.args(["-c", script]);
+    let _stranger = Running::start(stranger);
+    until("the stranger listens", || dir.path().join("ready").exists());
+    for uid in ["0", "6002"] {
+        let asked = |options: &[&str]| {
+            let mut command = as_user(uid, program.to_str().unwrap());
+            command.args(["trace", "--join"]).arg(&socket).args(options).args(["--", "sh", "-c", "echo ran; exit 4"]);
+            command.output().unwrap()
+        };
+        let refused = asked(&["--must-trace"]);
+        assert_eq!((refused.status.code(), String::from_utf8_lossy(&refused.stdout).as_ref()), (Some(2), ""), "{}", text(&refused));
+        assert!(text(&refused).contains("user 6001"), "{}", text(&refused));
+        let untraced = asked(&[]);
+        assert_eq!(untraced.status.code(), Some(4), "{}", text(&untraced));
+        assert!(text(&untraced).contains("NOT TRACED"), "{}", text(&untraced));
+    }
 }

@@ -3,16 +3,19 @@
 //!
 //! The tracer listens at a Unix socket. Who connects asks that what he starts from then on is
 //! traced; who that is the kernel says (`SO_PEERCRED`, unix(7)), so nobody can ask for another.
-//! The answer is one line: `traced`, or `no: ` and why.
+//! The answer is one line: `traced`, or `no: ` and why. The kernel also tells the command who
+//! listens: it believes root and its own user, since anybody else could answer `traced` and record
+//! nothing, or more than the command's user wants to show.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::sys::stat::{Mode, umask};
+use nix::unistd::geteuid;
 
 use crate::error::TraceError;
 
@@ -49,6 +52,13 @@ impl Door {
             Ok(_) if UnixStream::connect(path).is_ok() => {
                 return Err(TraceError::NotHere(format!("{}: another tracer listens there", path.display())));
             }
+            Ok(about) if about.uid() != geteuid().as_raw() => {
+                return Err(TraceError::NotHere(format!(
+                    "{}: a socket of user {} is there, and nobody listens: remove it, or choose another place",
+                    path.display(),
+                    about.uid()
+                )));
+            }
             Ok(_) => std::fs::remove_file(path).map_err(TraceError::system(what()))?,
             Err(_) => {}
         }
@@ -68,22 +78,29 @@ impl Door {
             if stream.set_nonblocking(true).is_err() {
                 continue;
             }
-            match peer(&stream) {
+            match peer(&stream).ok().and_then(|peer| u32::try_from(peer.pid).ok()) {
                 Some(pid) if pid != 0 => return Some(Asking { pid, stream }),
+                // A process of a PID namespace that is not seen from here has the number 0.
                 _ => answer(stream, &format!("{NO}this tracer does not see processes of that PID namespace")),
             }
         }
     }
 }
 
-/// The process that connected, 0 for one of a PID namespace that is not seen from here.
-fn peer(stream: &UnixStream) -> Option<u32> {
+/// Returns the process, user and group at the other end of a connection: of the tracer, those that
+/// it had when it began to listen (`SO_PEERCRED`, unix(7)).
+fn peer(stream: &UnixStream) -> io::Result<libc::ucred> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: room for the structure, and its length beside it.
     let done =
         unsafe { libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &raw mut length) };
-    (done == 0).then(|| u32::try_from(peer.pid).unwrap_or(0))
+    if done == 0 { Ok(peer) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Whether a tracer of this user may be believed by a process of `own`.
+fn is_trusted(tracer: u32, own: u32) -> bool {
+    tracer == 0 || tracer == own
 }
 
 impl AsFd for Door {
@@ -124,16 +141,25 @@ fn answer(mut stream: UnixStream, line: &str) {
 /// Has a tracer trace what this process starts from now on.
 ///
 /// # Errors
-/// When no tracer listens there, or it refuses.
+/// When no tracer listens there, when another user than root and the caller does, or when the
+/// tracer refuses.
 pub fn join(path: &Path) -> Result<(), TraceError> {
-    let ask = || -> io::Result<String> {
-        let stream = UnixStream::connect(path)?;
+    let silent = || TraceError::system(format!("no tracer answers at {}", path.display()));
+    let stream = UnixStream::connect(path).map_err(silent())?;
+    let tracer = peer(&stream).map_err(silent())?.uid;
+    if !is_trusted(tracer, geteuid().as_raw()) {
+        return Err(TraceError::NotHere(format!(
+            "the socket {} belongs to a process of user {tracer}: only a tracer of root or of your own user is believed",
+            path.display()
+        )));
+    }
+    let answer = || -> io::Result<String> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut line = String::new();
-        stream.take(4096).read_to_string(&mut line)?;
+        (&stream).take(4096).read_to_string(&mut line)?;
         Ok(line)
     };
-    let line = ask().map_err(TraceError::system(format!("no tracer answers at {}", path.display())))?;
+    let line = answer().map_err(silent())?;
     match line.trim_end() {
         TRACED => Ok(()),
         other => {
@@ -176,6 +202,12 @@ mod tests {
         assert!(refused.to_string().contains("refuses: no room"), "{refused}");
         drop(door);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn root_and_the_own_user_are_believed() {
+        assert!(is_trusted(0, 1000) && is_trusted(1000, 1000) && is_trusted(0, 0));
+        assert!(!is_trusted(1000, 0) && !is_trusted(1001, 1000) && !is_trusted(65534, 1000));
     }
 
     #[test]

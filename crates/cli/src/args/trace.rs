@@ -16,7 +16,7 @@ use super::shared::{AsOwner, duration};
     A command that cannot be traced runs all the same, untraced, which a warning says (--must-trace). \
     With --join the command is traced by a tracer that was started with --serve; what was lost is told there. \
     Without a command: traces the whole host, or what the filters leave, until SIGINT, SIGTERM, SIGHUP or SIGQUIT; that takes eBPF and root (or CAP_BPF, CAP_PERFMON and \
-    CAP_SYS_PTRACE). When records were lost, a sentence says so and the exit code is 1. `flowmine doctor` shows what works on this machine."
+    CAP_SYS_PTRACE). Lost records are reported in a warning; without a command, or with --fail-on-loss, the exit code is then 1. `flowmine doctor` shows what works on this machine."
 )]
 pub struct Trace {
     /// The dataset; made when it does not exist, for its owner alone.
@@ -70,6 +70,10 @@ pub struct Trace {
     /// Fail where the command cannot be traced, instead of running it untraced.
     #[arg(long)]
     pub must_trace: bool,
+    /// Exit with 1 where the command succeeded and its trace is incomplete. By default the exit
+    /// code is the command's and a warning reports the loss.
+    #[arg(long, requires = "command", conflicts_with = "join")]
+    pub fail_on_loss: bool,
     /// Size of the kernel's ring of records, a power of two: 16M, 64M. Larger rings lose less when
     /// much happens at once.
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = ring)]

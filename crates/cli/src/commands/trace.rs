@@ -42,12 +42,27 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
         Err(error) => return Err(error),
     };
     tell(&ended, &options);
-    write_tasks(args, &ended)?;
-    Ok(match ended.status.map(shell_code) {
-        None | Some(0) if ended.outcome.lost > 0 || ended.failed.is_some() => Outcome::WithLosses,
-        None | Some(0) => Outcome::Clean,
+    let is_complete = ended.outcome.lost == 0 && ended.failed.is_none();
+    match (write_tasks(args, &ended), ended.status.map(shell_code)) {
+        (Ok(()), status) => Ok(outcome(status, is_complete, args.fail_on_loss)),
+        // The command has run: whoever waits for it gets its exit code.
+        (Err(error), Some(code)) => {
+            messages::warning(&format!("the tasks of the command could not be written: {}", messages::chain(&error)));
+            Ok(outcome(Some(code), false, args.fail_on_loss))
+        }
+        (Err(error), None) => Err(error),
+    }
+}
+
+/// Returns the outcome for a command that ended with the exit code `command`, or for a trace
+/// without a command.
+fn outcome(command: Option<u8>, is_complete: bool, fail_on_loss: bool) -> Outcome {
+    match command {
+        None if is_complete => Outcome::Clean,
+        None => Outcome::WithLosses,
+        Some(0) if fail_on_loss && !is_complete => Outcome::WithLosses,
         Some(code) => Outcome::Code(code),
-    })
+    }
 }
 
 fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> {
@@ -144,7 +159,8 @@ fn untraced(args: &Trace, error: &anyhow::Error, stop: &Stop) -> anyhow::Result<
         "NOT TRACED: {}; the command runs all the same, without a trace (--must-trace fails instead)",
         messages::chain(error)
     ));
-    Ok(Outcome::Code(shell_code(run_beside(&args.command, stop)?)))
+    let code = shell_code(run_beside(&args.command, stop)?);
+    Ok(outcome(Some(code), false, args.fail_on_loss))
 }
 
 /// Says what was recorded when somebody watches, and what was lost in any case.
