@@ -144,12 +144,12 @@ fn what_ptrace_cannot_see_is_counted_with_totals_too() {
 #[test]
 fn make_goes_on_after_a_step_with_losses() {
     let dir = scratch();
-    let trace = format!("{} trace --backend ptrace --dataset data", env!("CARGO_BIN_EXE_flowmine"));
-    let program = operations::program();
+    std::fs::create_dir(dir.path().join("work")).unwrap();
+    let trace = format!("cd work && {} trace --backend ptrace --dataset ../data", env!("CARGO_BIN_EXE_flowmine"));
+    let program = format!("{} aio --expect {}", operations::program().display(), dir.path().join("told").display());
     let rules = format!(
-        "all: second third\nfirst:\n\t{trace} -- {program} aio --expect told\n\ttouch first\nsecond: first\n\ttouch second\n\
-         third: second\n\t{trace} --fail-on-loss -- {program} aio --expect told\n\ttouch third\n",
-        program = program.display()
+        "all: second third\nfirst:\n\t{trace} -- {program}\n\ttouch first\nsecond: first\n\ttouch second\n\
+         third: second\n\t{trace} --fail-on-loss -- {program}\n\ttouch third\n"
     );
     std::fs::write(dir.path().join("Makefile"), rules).unwrap();
     let output = Command::new("make").current_dir(dir.path()).stdin(Stdio::null()).output().unwrap();
