@@ -18,7 +18,8 @@
 //!   stand where they were observed, between the events of states.
 //! * A job that could begin later than it was submitted (begin time, dependency, hold) is ELIGIBLE
 //!   then, where Slurm reports that time.
-//! * An attempt without an end, after which the same job was submitted again, was REQUEUED.
+//! * An attempt without an end, after which the same job was submitted again, was REQUEUED at that
+//!   submission or before it, when polls missed an attempt between the two.
 //!
 //! Nothing else is added.
 //!
@@ -428,11 +429,23 @@ fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym)
 }
 
 /// The end of an attempt without one, after which the same job waited again: by `next`, the first
-/// event of the attempt after it.
+/// event of the next attempt that is known. Between two polls a job can be put back more than once,
+/// so that it ended when that attempt was submitted, or before.
 pub(crate) fn requeued(attempt: u32, last: Option<&Event>, next: &Event, state: Sym) -> Event {
-    let mut event = Event { attempt, state, reason: None, node_list: None, lifecycle: Lifecycle::AteAbort, ..*next };
-    event.time_ns = last.map_or(event.time_ns, |last| last.time_ns.max(event.time_ns));
-    event
+    let submitted = next.reported_ns.get().map_or(next.observed_at_ns, |time| time.min(next.observed_at_ns));
+    let known_at = last.map(|last| last.time_ns).into_iter().chain(next.not_before_ns.get()).max();
+    Event {
+        attempt,
+        state,
+        time_ns: last.map_or(next.time_ns, |last| last.time_ns.max(next.time_ns)),
+        not_before_ns: known_at.filter(|time| *time < submitted).map_or(Maybe::UNKNOWN, Maybe::known),
+        observed_at_ns: submitted,
+        reported_ns: Maybe::UNKNOWN,
+        reason: None,
+        node_list: None,
+        lifecycle: Lifecycle::AteAbort,
+        ..*next
+    }
 }
 
 fn set_times(events: &mut [Event], timestamp: Timestamp) {
