@@ -148,7 +148,8 @@ fn check_cases(told: &BTreeMap<(String, i64), Vec<Told>>, groups: &BTreeMap<Stri
     Ok(())
 }
 
-fn config() -> Config {
+/// The same inputs each time.
+pub fn config() -> Config {
     Config {
         rng_algorithm: RngAlgorithm::ChaCha,
         rng_seed: RngSeed::Fixed(30),

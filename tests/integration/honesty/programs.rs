@@ -1,0 +1,149 @@
+//! Made programs, run for real under each tracer: bytes, ranges and data flow.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use flowmine_schema::tables::{DataFlow, TaskIo};
+use proptest::prelude::*;
+
+use super::acts::{Done, Draw, Model, draws};
+use super::queue::config;
+use crate::support::require::require;
+use crate::support::traced::each;
+use crate::support::{doctor, expect, flowmine};
+
+fn act() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("act.{}", std::process::id()));
+        let mut compile = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+        compile.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&program).arg("tests/operations/act.c");
+        assert!(compile.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success(), "{compile:?}");
+        program
+    })
+}
+
+/// What is compared of a row of `task_io`: counts, and ranges where the row has them.
+type Seen = (i64, i64, i64, i64, i64, Option<i64>, Option<i64>, Option<(i64, i64)>, Option<(i64, i64)>);
+
+fn seen(row: &TaskIo<'_>) -> Seen {
+    let (read, written) = (row.read_offset_min.zip(row.read_offset_end), row.write_offset_min.zip(row.write_offset_end));
+    (
+        row.opens,
+        row.read_calls,
+        row.write_calls,
+        row.read_bytes,
+        row.written_bytes,
+        row.unique_read_bytes,
+        row.unique_written_bytes,
+        read,
+        written,
+    )
+}
+
+fn wanted(done: &Done) -> Seen {
+    let span = |offsets: &BTreeSet<i64>| Some((*offsets.first()?, offsets.last()? + 1));
+    let (read, written) = (done.read_offsets.len() as i64, done.written_offsets.len() as i64);
+    (
+        done.opens,
+        done.read_calls,
+        done.write_calls,
+        done.read_bytes,
+        done.written_bytes,
+        Some(read),
+        Some(written),
+        span(&done.read_offsets),
+        span(&done.written_offsets),
+    )
+}
+
+fn check(backend: &str, programs: &[Vec<Draw>]) -> Result<(), TestCaseError> {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (work, dataset) = (dir.path().join("work"), dir.path().join("data"));
+    std::fs::create_dir(&work).unwrap();
+    let mut model = Model::default();
+    let mut script = "set -e\n".to_owned();
+    for (task, draws) in programs.iter().enumerate() {
+        let program = dir.path().join(format!("act{task}"));
+        std::fs::copy(act(), &program).unwrap();
+        script += &format!("{} {} >> ../inodes\n", program.display(), model.program(task, draws).join(" "));
+    }
+    std::fs::write(dir.path().join("all.sh"), &script).unwrap();
+    let mut trace = flowmine();
+    trace.args(["trace", "--backend", backend, "--tasks", "commands", "--dataset"]).arg(&dataset).arg("--directory").arg(&work);
+    trace.args(["--", "sh"]).arg(dir.path().join("all.sh")).current_dir(&work).stdin(Stdio::null());
+    let said = expect(&mut trace, 0);
+    prop_assert!(!String::from_utf8_lossy(&said.stderr).contains("warning"), "{}", String::from_utf8_lossy(&said.stderr));
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
+    let inodes = std::fs::read_to_string(dir.path().join("inodes")).unwrap_or_default();
+    let inodes: Vec<i64> = inodes.lines().map(|line| line.parse().unwrap()).collect();
+    prop_assert_eq!(inodes.len(), model.opened.len());
+    let inode_of: BTreeMap<usize, i64> = model.opened.iter().copied().zip(inodes).collect();
+    let task_of = |name: &str| name.strip_prefix("act").and_then(|number| number.parse::<usize>().ok());
+
+    // An inode's number can be that of several files, one after another: their rows are compared together.
+    let (mut want, mut got) = (BTreeMap::<(usize, i64), Vec<Seen>>::new(), BTreeMap::<(usize, i64), Vec<Seen>>::new());
+    for ((task, file), done) in model.done.iter().filter(|(_, done)| done.opens > 0) {
+        want.entry((*task, inode_of[file])).or_default().push(wanted(done));
+    }
+    let mut number_of = BTreeMap::new();
+    each::<TaskIo<'static>>(&dataset, |row| {
+        let (Some(task), Some(inode)) = (row.logical_task.as_deref().and_then(task_of), row.inode) else { return };
+        number_of.extend(row.task.as_deref().map(|id| (id.to_owned(), task)));
+        if row.opens > 0 && want.contains_key(&(task, inode)) {
+            got.entry((task, inode)).or_default().push(seen(&row));
+        }
+    });
+    want.values_mut().for_each(|rows| rows.sort());
+    got.values_mut().for_each(|rows| rows.sort());
+    prop_assert_eq!(&got, &want, "{}", script);
+
+    let flows: BTreeSet<(usize, usize, i64)> =
+        model.flows.iter().map(|(writer, reader, file)| (*writer, *reader, inode_of[file])).collect();
+    let mut got = BTreeSet::new();
+    each::<DataFlow<'static>>(&dataset, |row| {
+        let task = |id: &Option<std::borrow::Cow<'_, str>>| id.as_deref().and_then(|id| number_of.get(id).copied());
+        if let (Some(writer), Some(reader), Some(inode)) = (task(&row.writer), task(&row.reader), row.inode)
+            && writer != reader
+            && row.written_bytes > 0
+            && row.read_bytes > 0
+        {
+            got.insert((writer, reader, inode));
+        }
+    });
+    prop_assert_eq!(got, flows, "{}", script);
+    Ok(())
+}
+
+fn works(backend: &str) -> bool {
+    let (works, how) = doctor::says(backend);
+    let part = if backend == "ebpf" { "bpf" } else { backend };
+    require(part, &format!("{backend} ({how})"), works)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 60, ..config() })]
+
+    #[test]
+    fn ebpf_gives_what_programs_did(programs in draws()) {
+        if works("ebpf") {
+            check("ebpf", &programs)?;
+        }
+    }
+
+    #[test]
+    fn ptrace_gives_what_programs_did(programs in draws()) {
+        if works("ptrace") {
+            check("ptrace", &programs)?;
+        }
+    }
+
+    #[test]
+    fn an_overlay_gives_what_programs_did(programs in draws()) {
+        if works("fuse") {
+            check("fuse", &programs)?;
+        }
+    }
+}
