@@ -59,6 +59,7 @@ mod run;
 mod start;
 mod ticker;
 mod tracer;
+mod untraced;
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
