@@ -33,6 +33,7 @@ mod overlay;
 mod pm4py;
 mod predict;
 mod private;
+mod processes;
 mod prune;
 mod recording;
 mod round_trip;
