@@ -27,6 +27,7 @@ mod kernels;
 mod killed;
 mod layers;
 mod load;
+mod locks;
 mod one_run;
 mod operations;
 mod overlay;
