@@ -10,19 +10,8 @@ use crate::support::compiled::compiled;
 use crate::support::doctor;
 use crate::support::require::require;
 
-const CASES: [&str; 11] = [
-    "last_close",
-    "process_end",
-    "who_has_it",
-    "parts",
-    "conversion",
-    "waiting",
-    "deadlocks",
-    "upgrades",
-    "counter",
-    "leases",
-    "program",
-];
+const CASES: [&str; 11] =
+    ["last_close", "process_end", "who_has_it", "parts", "conversion", "waiting", "deadlocks", "upgrades", "counter", "leases", "program"];
 
 /// `tests/operations/locks.c`, compiled when it is first asked for.
 fn program() -> &'static Path {

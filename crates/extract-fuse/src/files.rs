@@ -463,7 +463,10 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
         if call.is_none_or(|call| !call.is(EXECUTING)) {
             // Of io_uring, or of libaio in whatever call the thread is by now. The kernel shortens such reads where the file ends.
             let at_end = op == Op::Read
-                && handle.fd().and_then(|fd| system::stat(fd.raw())).is_ok_and(|stat| offset.saturating_add(result.unwrap_or(0) as u64) >= stat.st_size as u64);
+                && handle
+                    .fd()
+                    .and_then(|fd| system::stat(fd.raw()))
+                    .is_ok_and(|stat| offset.saturating_add(result.unwrap_or(0) as u64) >= stat.st_size as u64);
             let via = call.as_ref().map(Call::via);
             tell_transfer(request, op, handle, via, offset, (!at_end).then_some(size), as_result(result));
         }

@@ -55,7 +55,8 @@ impl Locks {
     pub(crate) fn set(&mut self, lock: Lock) {
         self.clear(lock.owner, lock.range);
         let mut whole = lock;
-        let touches = |other: Range, range: Range| other.first <= range.last.saturating_add(1) && range.first <= other.last.saturating_add(1);
+        let touches =
+            |other: Range, range: Range| other.first <= range.last.saturating_add(1) && range.first <= other.last.saturating_add(1);
         self.0.retain(|other| {
             let joins = (other.owner, other.write) == (lock.owner, lock.write) && touches(other.range, lock.range);
             if joins {

@@ -204,7 +204,9 @@ impl State {
 
     /// Who holds what is in the way.
     fn holders(&self, wanted: &Wanted) -> Vec<Who> {
-        let (Some(range), Some(write), Some(file)) = (wanted.range, wanted.write, self.files.get(&wanted.file())) else { return Vec::new() };
+        let (Some(range), Some(write), Some(file)) = (wanted.range, wanted.write, self.files.get(&wanted.file())) else {
+            return Vec::new();
+        };
         file.locks.against(wanted.owner, range, write).map(|lock| (lock.owner, lock.pid)).collect()
     }
 
