@@ -117,7 +117,8 @@ fn locks_hold_between_inside_and_outside() {
             let refused = run(&directory, trying, &["try", kind, "file"]);
             holder.end();
             let free = run(&directory, trying, &["try", kind, "file"]);
-            // Whose lock it is. The tracer has the locks of an overlay, as a file server has them. Of an open file description the kernel gives no
+            // Whose lock it is. The tracer has the locks of an overlay, as a file server has them.
+            // Of an open file description the kernel gives no
             // process, and the protocol of FUSE has no word for that.
             let by = match (kind, inside_holds) {
                 ("posix", false) => i64::from(pid),

@@ -68,7 +68,8 @@ fn send(line: RawFd, mut words: [i32; 2], fd: Option<RawFd>) -> Result<(), Errno
     let mut control = Control([0; 64]);
     let mut part = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(&words) };
     let mut message = message(&mut part, &mut control);
-    // SAFETY: the control buffer has room for one descriptor, and all parts live until the call returns.
+    // SAFETY: the control buffer has room for one descriptor, and all parts live until the call
+    // returns.
     unsafe {
         message.msg_controllen = 0;
         if let Some(fd) = fd {
@@ -91,7 +92,8 @@ fn receive(line: RawFd) -> Result<([i32; 2], Option<RawFd>), Errno> {
         let mut part = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(&words) };
         let mut message = message(&mut part, &mut control);
         message.msg_controllen = size_of::<Control>() as _;
-        // SAFETY: both buffers have the room that is stated; the header is read only where the kernel has filled it in.
+        // SAFETY: both buffers have the room that is stated; the header is read only where the
+        // kernel has filled it in.
         unsafe {
             match system::moved(libc::recvmsg(line, &raw mut message, libc::MSG_CMSG_CLOEXEC)) {
                 Err(libc::EINTR) => continue,
@@ -119,7 +121,8 @@ fn line() -> Result<(OwnedFd, OwnedFd), Errno> {
 
 /// Gives this thread a table of its own with nothing in it but one descriptor.
 fn own_table(but: RawFd) -> io::Result<()> {
-    // SAFETY: from here on descriptors of this thread are no other's: what it closes stays open elsewhere.
+    // SAFETY: from here on descriptors of this thread are no other's: what it closes stays open
+    // elsewhere.
     unsafe {
         if libc::unshare(libc::CLONE_FILES) != 0 {
             return Err(io::Error::last_os_error());
@@ -215,7 +218,8 @@ impl Deposit {
 
 impl Drop for Deposit {
     fn drop(&mut self) {
-        // The answer is waited for: what goes with the last descriptor, such as a lock, is gone then. Without its thread the table is gone already.
+        // The answer is waited for: what goes with the last descriptor, such as a lock, is gone
+        // then. Without its thread the table is gone already.
         let _ = self.table.ask(Order::Close(self.number), None);
         self.table.kept.fetch_sub(1, Ordering::Relaxed);
     }

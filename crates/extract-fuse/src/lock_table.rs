@@ -103,7 +103,8 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     fn answer(&self, result: Result<(), Errno>) {
-        // An answer that nobody waits for is refused, and the overlay may be gone: nothing is left to do then.
+        // An answer that nobody waits for is refused, and the overlay may be gone: nothing is left
+        // to do then.
         let _ = reply(&self.device, self.unique, result.err().unwrap_or(0), &[]);
     }
 }

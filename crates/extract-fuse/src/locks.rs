@@ -24,7 +24,8 @@ fn owner(request: &Request<'_>, id: u64) -> Owner {
 }
 
 /// Opens a file once more, to carry its locks. Whoever holds the file open may lock it, also one
-/// who may not open it any more: it is the tracer itself that opens it. Which kind of lock goes with
+/// who may not open it any more: it is the tracer itself that opens it. Which kind of lock goes
+/// with
 /// how the file is open has been looked at by the kernel.
 fn open_carrier(request: &Request<'_>, identity: &mut Identity, handle: &Handle, modes: &[libc::c_int]) -> Result<Carrier, Errno> {
     let tracer = &request.session.tracer;
@@ -68,7 +69,8 @@ fn carry(request: &Request<'_>, identity: &mut Identity, wanted: &Wanted, file: 
         (None, false) => &[libc::O_RDONLY],
     };
     let carrier = open_carrier(request, identity, &wanted.handle, modes)?;
-    // One that could not write has locks for reading only, which lie beside those of the new one until it goes.
+    // One that could not write has locks for reading only, which lie beside those of the new one
+    // until it goes.
     for lock in file.locks.all() {
         carrier.set(lock.range, kind(lock.write))?;
     }

@@ -72,7 +72,8 @@ impl Tracer<'_> {
                 requests::go(tid, Go::On, 0);
                 return;
             }
-            // A filter of the program's own asks for a tracer. Untraced there is none: the call fails.
+            // A filter of the program's own asks for a tracer. Untraced there is none: the call
+            // fails.
             _ => {
                 // That the thread is gone is learnt by waiting.
                 let _ = requests::refuse_call(tid);

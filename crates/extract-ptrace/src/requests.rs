@@ -165,7 +165,8 @@ fn set_registers(tid: u32, set: usize, bytes: &[u8]) -> io::Result<()> {
 pub(crate) fn write_memory(tid: u32, address: u64, bytes: &[u8]) -> bool {
     let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
-    // SAFETY: the local range is ours and only read; the remote one is an address for the kernel to check.
+    // SAFETY: the local range is ours and only read; the remote one is an address for the kernel to
+    // check.
     let count = unsafe { libc::process_vm_writev(tid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(count) == Ok(bytes.len())
 }
