@@ -125,7 +125,7 @@ fn locks_hold_between_inside_and_outside() {
                 (_, true) => -1,
                 _ => 0,
             };
-            let details = if kind == "flock" { String::new() } else { format!("what is not locked: done\nby {by}, length 10\n") };
+            let details = if kind == "flock" { String::new() } else { format!("by {by}, length 10\nwhat is not locked: done\n") };
             let expected = format!("to write: Resource temporarily unavailable\n{details}");
             assert_eq!(refused, expected, "{kind}, {inside_holds}");
             assert!(free.starts_with("to write: done\n"), "{kind}, {inside_holds}: {free}");

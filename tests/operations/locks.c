@@ -480,10 +480,10 @@ static int try(enum kind kind, const char *name) {
     int file = open_file(name);
     print("to write", range(kind, file, 0, F_WRLCK, 0, 10));
     if (kind == FLOCK) return 0;
-    print("what is not locked", range(kind, file, 0, F_WRLCK, 10, 10));
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     must(fcntl(file, F_GETLK, &lock) == 0);
     printf("by %d, length %ld\n", lock.l_type == F_UNLCK ? 0 : lock.l_pid, (long)lock.l_len);
+    print("what is not locked", range(kind, file, 0, F_WRLCK, 10, 10));
     return 0;
 }
 
