@@ -303,10 +303,6 @@ mod tests {
 
     use super::*;
 
-    fn descriptors() -> usize {
-        std::fs::read_dir("/proc/self/fd").unwrap().count()
-    }
-
     #[test]
     fn what_is_kept_is_the_same_open_file() {
         let depot = Depot::new(OWN + 2).unwrap();
@@ -340,16 +336,13 @@ mod tests {
 
     #[test]
     fn a_table_begins_empty() {
-        let (reader, writer) = std::io::pipe().unwrap();
+        let (mut reader, writer) = std::io::pipe().unwrap();
         let depot = Depot::new(64).unwrap();
-        let before = descriptors();
         let kept = depot.put(writer.as_raw_fd()).unwrap();
         drop(writer);
         drop(kept);
         // Nobody has an end for writing any more.
         let mut text = Vec::new();
-        let mut reader = reader;
         assert_eq!(reader.read_to_end(&mut text).unwrap(), 0);
-        assert!(descriptors() <= before + 1);
     }
 }
