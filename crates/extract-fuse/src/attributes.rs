@@ -72,13 +72,14 @@ impl Worker {
         let node = request.session.nodes.get(request.header.node)?;
         let handle = if has(fattr::FH) { request.session.handles.get(set.handle).ok() } else { None };
         let fd = node.fd()?;
+        let open = handle.as_ref().map(|handle| handle.fd()).transpose()?;
         let path = ProcPath::of(fd.raw());
         if has(fattr::SIZE) {
             let size = set.size as libc::off_t;
             // SAFETY: a descriptor of ours, or a zero-terminated path.
             let result = done(unsafe {
-                match &handle {
-                    Some(handle) => libc::ftruncate(handle.fd(), size),
+                match &open {
+                    Some(open) => libc::ftruncate(open.raw(), size),
                     None => libc::truncate(path.as_ptr(), size),
                 }
             });
@@ -110,8 +111,8 @@ impl Worker {
             ];
             // SAFETY: a zero-terminated path, or a descriptor of ours, and two times.
             done(unsafe {
-                match &handle {
-                    Some(handle) => libc::futimens(handle.fd(), times.as_ptr()),
+                match &open {
+                    Some(open) => libc::futimens(open.raw(), times.as_ptr()),
                     None => libc::utimensat(libc::AT_FDCWD, path.as_ptr(), times.as_ptr(), 0),
                 }
             })?;
@@ -269,13 +270,13 @@ impl Worker {
         if control.command == SET_XFLAGS && request.session.only_owner.is_none() && !self.identity.in_namespace(request.header.pid) {
             return Err(libc::EPERM);
         }
-        let handle = request.session.handles.get(control.handle)?;
+        let fd = request.session.handles.get(control.handle)?.fd()?;
         let mut buffer = [0u64; 8];
         let data = data.get(..control.in_size as usize).ok_or(libc::EINVAL)?;
         // SAFETY: the buffer has 64 bytes, and none of the five calls moves more than 28.
         let result = unsafe {
             std::ptr::copy_nonoverlapping(data.as_ptr(), buffer.as_mut_ptr().cast(), data.len());
-            system::positive(libc::ioctl(handle.fd(), control.command as _, buffer.as_mut_ptr()))?
+            system::positive(libc::ioctl(fd.raw(), control.command as _, buffer.as_mut_ptr()))?
         };
         self.put(&wire::IoctlOut { result, ..wire::IoctlOut::default() });
         let bytes = buffer.iter().flat_map(|part| part.to_ne_bytes()).take(control.out_size as usize);

@@ -38,18 +38,17 @@ impl Worker {
     pub(crate) fn open_directory(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let session = request.session;
         let node = session.nodes.get(request.header.node)?;
-        let room = &session.tracer.room;
-        room.for_one_more()?;
+        session.tracer.files.for_one_more()?;
         let directory = node.fd()?;
         let fd = session.tracer.keeper.with_room(|| {
             let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
             // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
             unsafe { Ok(OwnedFd::from_raw_fd(system::positive(libc::openat(directory.raw(), c".".as_ptr(), flags))?)) }
         })?;
-        let fd = room.hold(fd);
+        let open = session.tracer.files.keep(fd);
         let id = session.tracer.next_handle.fetch_add(1, Ordering::Relaxed);
         let file = FileKey { device: node.device, inode: node.inode, generation: None };
-        session.handles.insert(Arc::new(Handle::new(id, fd, node, file, false, false)));
+        session.handles.insert(Arc::new(Handle::new(id, open, node, file, false, false)));
         self.put(&OpenOut { handle: id, flags: 0, backing: 0 });
         Ok(Answer::Out)
     }
@@ -57,11 +56,12 @@ impl Worker {
     pub(crate) fn read_directory(&mut self, request: &Request<'_>, plus: bool) -> Result<Answer, Errno> {
         let (read, _) = request.take::<wire::ReadIn>()?;
         let handle = request.session.handles.get(read.handle)?;
+        let fd = handle.fd()?;
         let mut directory = handle.directory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if directory.offset != read.offset {
             // seekdir, rewinddir, or a kernel that asks again for what it had no room for.
             // SAFETY: a descriptor of ours.
-            if unsafe { libc::lseek(handle.fd(), read.offset as libc::off_t, libc::SEEK_SET) } < 0 {
+            if unsafe { libc::lseek(fd.raw(), read.offset as libc::off_t, libc::SEEK_SET) } < 0 {
                 return Err(system::last());
             }
             directory.entries.clear();
@@ -70,7 +70,7 @@ impl Worker {
         } else if read.offset == 0 {
             // The start again: what has been made since must show.
             // SAFETY: a descriptor of ours.
-            unsafe { libc::lseek(handle.fd(), 0, libc::SEEK_SET) };
+            unsafe { libc::lseek(fd.raw(), 0, libc::SEEK_SET) };
             directory.entries.clear();
             directory.at = 0;
         }
@@ -81,7 +81,7 @@ impl Worker {
                 let length = 32 << 10;
                 directory.entries.resize(length, 0);
                 // SAFETY: the buffer is as long as stated.
-                let n = unsafe { libc::syscall(libc::SYS_getdents64, handle.fd(), directory.entries.as_mut_ptr(), length) };
+                let n = unsafe { libc::syscall(libc::SYS_getdents64, fd.raw(), directory.entries.as_mut_ptr(), length) };
                 let n = system::moved(n as isize);
                 directory.at = 0;
                 directory.entries.truncate(n.unwrap_or(0));

@@ -12,6 +12,7 @@ use flowmine_trace::record::{FileKey, Op, Via};
 use crate::caller::{Call, Pieces, Thread};
 use crate::handles::Handle;
 use crate::identity::with_own_capabilities;
+use crate::lock_ranges::Owner;
 use crate::names::{entry, file_kind, path_descriptor};
 use crate::nodes::Node;
 use crate::open_flags::{FMODE_EXEC, open_flags};
@@ -66,7 +67,7 @@ impl Worker {
         let node = request.session.nodes.get(request.header.node)?;
         let flags = underneath(open.flags);
         let tracer = &request.session.tracer;
-        let fd = tracer.room.for_one_more().and_then(|()| {
+        let fd = tracer.files.for_one_more().and_then(|()| {
             let fd = node.fd()?;
             tracer.keeper.with_room(|| system::reopen(fd.raw(), flags))
         });
@@ -91,7 +92,7 @@ impl Worker {
         let c_name = system::name(name)?;
         self.identity.mask(create.umask);
         let tracer = &request.session.tracer;
-        let fd = tracer.room.for_one_more().and_then(|()| {
+        let fd = tracer.files.for_one_more().and_then(|()| {
             let directory = parent.fd()?;
             let flags = underneath(create.flags) | libc::O_CREAT | libc::O_NOFOLLOW;
             // For want of a descriptor it fails before the file is made.
@@ -120,7 +121,7 @@ impl Worker {
         let parent = request.session.nodes.get(request.header.node)?;
         self.identity.mask(create.umask);
         let tracer = &request.session.tracer;
-        tracer.room.for_one_more()?;
+        tracer.files.for_one_more()?;
         let directory = parent.fd()?;
         let flags = (underneath(create.flags) & !libc::O_CREAT) | libc::O_TMPFILE;
         // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
@@ -156,9 +157,9 @@ impl Worker {
                 out.flags |= fopen::PARALLEL_DIRECT_WRITES;
             }
         }
-        let fd = tracer.room.hold(fd);
-        node.opened(&fd);
-        let mut handle = Handle::new(id, fd, Arc::clone(node), file, recorded, append);
+        let open = tracer.files.keep(fd);
+        node.opened(&open);
+        let mut handle = Handle::new(id, open, Arc::clone(node), file, recorded, append);
         handle.direct = out.flags & fopen::DIRECT_IO != 0;
         session.handles.insert(Arc::new(handle));
         if recorded && flags & FMODE_EXEC == 0 {
@@ -218,10 +219,11 @@ impl Worker {
     pub(crate) fn read(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (read, _) = request.take::<wire::ReadIn>()?;
         let handle = request.session.handles.get(read.handle)?;
+        let fd = handle.fd()?;
         let size = (read.size as usize).min(request.session.max_bytes);
         let buffer = &mut self.data.all()[..size];
         // SAFETY: the buffer is as long as stated.
-        let n = unsafe { libc::pread(handle.fd(), buffer.as_mut_ptr().cast(), size, read.offset as libc::off_t) };
+        let n = unsafe { libc::pread(fd.raw(), buffer.as_mut_ptr().cast(), size, read.offset as libc::off_t) };
         let result = system::moved(n);
         if handle.recorded {
             let by_program = read.read_flags & wire::READ_LOCKOWNER != 0;
@@ -234,19 +236,20 @@ impl Worker {
     pub(crate) fn write(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (write, data) = request.take::<wire::WriteIn>()?;
         let handle = request.session.handles.get(write.handle)?;
+        let fd = handle.fd()?;
         let data = data.get(..write.size as usize).ok_or(libc::EINVAL)?;
         let cached = write.write_flags & wire::WRITE_CACHE != 0;
         let append = !cached && write.flags & libc::O_APPEND as u32 != 0;
         if !cached && handle.append.swap(append, Ordering::Relaxed) != append {
             // fcntl(F_SETFL) has changed it.
-            set_append(handle.fd(), append);
+            set_append(fd.raw(), append);
         }
         // SAFETY: the buffer is as long as stated.
-        let n = unsafe { libc::pwrite(handle.fd(), data.as_ptr().cast(), data.len(), write.offset as libc::off_t) };
+        let n = unsafe { libc::pwrite(fd.raw(), data.as_ptr().cast(), data.len(), write.offset as libc::off_t) };
         let result = system::moved(n);
         if handle.recorded && !cached {
             let mut offset = write.offset;
-            if append && let (Ok(written), Ok(stat)) = (result, system::stat(handle.fd())) {
+            if append && let (Ok(written), Ok(stat)) = (result, system::stat(fd.raw())) {
                 // The kernel's idea of the end can be old when others append as well.
                 offset = offset.max((stat.st_size as u64).saturating_sub(written as u64).min(stat.st_size as u64));
             }
@@ -261,11 +264,12 @@ impl Worker {
         let (flush, _) = request.take::<wire::FlushIn>()?;
         let session = request.session;
         let handle = session.handles.get(flush.handle)?;
-        session.locks.closed(handle.node.id, flush.lock_owner);
+        session.tracer.locks.closed(&handle, Owner { session: session.number, id: flush.lock_owner });
+        let fd = handle.fd()?;
         // Network file systems report delayed failures when a descriptor is closed.
         // SAFETY: duplicates a descriptor of ours and closes the duplicate.
         let result = unsafe {
-            let duplicate = session.tracer.keeper.with_room(|| system::positive(libc::fcntl(handle.fd(), libc::F_DUPFD_CLOEXEC, 0)));
+            let duplicate = session.tracer.keeper.with_room(|| system::positive(libc::fcntl(fd.raw(), libc::F_DUPFD_CLOEXEC, 0)));
             duplicate.and_then(|duplicate| system::positive(libc::close(duplicate)).map(|_| ()))
         };
         if handle.recorded {
@@ -304,6 +308,8 @@ impl Worker {
     pub(crate) fn release(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (release, _) = request.take::<wire::ReleaseIn>()?;
         if let Some(handle) = request.session.handles.remove(release.handle) {
+            handle.close();
+            request.session.tracer.locks.released(&handle);
             for totals in handle.take_totals() {
                 request.session.tracer.reporter.send(Item::Totals(totals));
             }
@@ -314,9 +320,10 @@ impl Worker {
     pub(crate) fn fsync(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (fsync, _) = request.take::<wire::FsyncIn>()?;
         let handle = request.session.handles.get(fsync.handle)?;
+        let fd = handle.fd()?;
         // SAFETY: a descriptor of ours.
         let result = system::positive(unsafe {
-            if fsync.flags & wire::FSYNC_DATA != 0 { libc::fdatasync(handle.fd()) } else { libc::fsync(handle.fd()) }
+            if fsync.flags & wire::FSYNC_DATA != 0 { libc::fdatasync(fd.raw()) } else { libc::fsync(fd.raw()) }
         });
         let result = result.map(|_| ());
         // Not msync(2), and not a write that is to be synchronous.
@@ -340,9 +347,10 @@ impl Worker {
     pub(crate) fn allocate(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (allocate, _) = request.take::<wire::FallocateIn>()?;
         let handle = request.session.handles.get(allocate.handle)?;
+        let fd = handle.fd()?;
         let (offset, length) = (allocate.offset, allocate.length);
         // SAFETY: a descriptor of ours.
-        let result = unsafe { libc::fallocate(handle.fd(), allocate.mode as i32, offset as libc::off_t, length as libc::off_t) };
+        let result = unsafe { libc::fallocate(fd.raw(), allocate.mode as i32, offset as libc::off_t, length as libc::off_t) };
         let result = system::positive(result).map(|_| ());
         simple(request, Op::Allocate, &handle, result, Some(offset), Some(length), Some(allocate.mode));
         result.map(|()| Answer::Done)
@@ -350,9 +358,9 @@ impl Worker {
 
     pub(crate) fn seek(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (seek, _) = request.take::<wire::LseekIn>()?;
-        let handle = request.session.handles.get(seek.handle)?;
+        let fd = request.session.handles.get(seek.handle)?.fd()?;
         // SAFETY: a descriptor of ours, whose own offset nothing else uses.
-        let at = unsafe { libc::lseek(handle.fd(), seek.offset as libc::off_t, seek.whence as i32) };
+        let at = unsafe { libc::lseek(fd.raw(), seek.offset as libc::off_t, seek.whence as i32) };
         let offset = u64::try_from(at).map_err(|_| system::last())?;
         self.put(&wire::LseekOut { offset });
         Ok(Answer::Out)
@@ -362,13 +370,14 @@ impl Worker {
         let (copy, _) = request.take::<wire::CopyIn>()?;
         let from = request.session.handles.get(copy.handle_in)?;
         let to = request.session.handles.get(copy.handle_out)?;
+        let (fd_in, fd_out) = (from.fd()?, to.fd()?);
         let (mut offset_in, mut offset_out) = (copy.offset_in as libc::loff_t, copy.offset_out as libc::loff_t);
         let length = usize::try_from(copy.length).map_err(|_| libc::EINVAL)?;
         // The bare system call: the function came with glibc 2.27, and the program also runs with 2.17.
         // SAFETY: descriptors of ours and two offsets of this frame.
         let n = unsafe {
             let (offset_in, offset_out) = (&raw mut offset_in, &raw mut offset_out);
-            libc::syscall(libc::SYS_copy_file_range, from.fd(), offset_in, to.fd(), offset_out, length, copy.flags as u32)
+            libc::syscall(libc::SYS_copy_file_range, fd_in.raw(), offset_in, fd_out.raw(), offset_out, length, copy.flags as u32)
         };
         let result = system::moved(n as isize);
         // Nothing was done when the kernel goes on by other means: these give rows.
@@ -454,7 +463,10 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
         if call.is_none_or(|call| !call.is(EXECUTING)) {
             // Of io_uring, or of libaio in whatever call the thread is by now. The kernel shortens such reads where the file ends.
             let at_end = op == Op::Read
-                && system::stat(handle.fd()).is_ok_and(|stat| offset.saturating_add(result.unwrap_or(0) as u64) >= stat.st_size as u64);
+                && handle
+                    .fd()
+                    .and_then(|fd| system::stat(fd.raw()))
+                    .is_ok_and(|stat| offset.saturating_add(result.unwrap_or(0) as u64) >= stat.st_size as u64);
             let via = call.as_ref().map(Call::via);
             tell_transfer(request, op, handle, via, offset, (!at_end).then_some(size), as_result(result));
         }

@@ -1,7 +1,6 @@
 //! Open files and directories: one for each open file description of the command, with a descriptor
 //! of ours on the file underneath.
 
-use std::os::fd::RawFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -9,6 +8,7 @@ use flowmine_trace::record::{FileKey, Op, ProcessKey, Sum, Totals};
 use rustc_hash::FxHashMap;
 
 use crate::nodes::Node;
+use crate::open_files::OpenFile;
 use crate::room::Held;
 use crate::system::Errno;
 
@@ -16,7 +16,7 @@ use crate::system::Errno;
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) id: u64,
-    fd: Arc<Held>,
+    open: Arc<OpenFile>,
     pub(crate) node: Arc<Node>,
     pub(crate) file: FileKey,
     /// Whether rows are made of what is done with it.
@@ -41,13 +41,22 @@ pub(crate) struct Directory {
 }
 
 impl Handle {
-    pub(crate) fn new(id: u64, fd: Arc<Held>, node: Arc<Node>, file: FileKey, recorded: bool, append: bool) -> Self {
+    pub(crate) fn new(id: u64, open: Arc<OpenFile>, node: Arc<Node>, file: FileKey, recorded: bool, append: bool) -> Self {
         let append = AtomicBool::new(append);
-        Handle { id, fd, node, file, recorded, direct: false, append, directory: Mutex::default(), totals: Mutex::default() }
+        Handle { id, open, node, file, recorded, direct: false, append, directory: Mutex::default(), totals: Mutex::default() }
     }
 
-    pub(crate) fn fd(&self) -> RawFd {
-        self.fd.raw()
+    /// A descriptor on the file underneath.
+    ///
+    /// # Errors
+    /// Those of [`OpenFile::fd`].
+    pub(crate) fn fd(&self) -> Result<Arc<Held>, Errno> {
+        self.open.fd()
+    }
+
+    /// Closes the file underneath, whoever still adds to the sums of the handle.
+    pub(crate) fn close(&self) {
+        self.open.close();
     }
 
     /// Adds a read or write, where they are not kept one by one.

@@ -13,7 +13,8 @@
 //! From outside inwards: [`run`] begins a trace, `namespace.rs` mounts and starts the command,
 //! `serve.rs` takes requests from the kernel, and `files.rs`, `names.rs`, `attributes.rs`,
 //! `directories.rs`, `locks.rs` do them; what a request is stands in `session.rs`, what all share
-//! in `tracer.rs`, what goes to the recorder in `report.rs`.
+//! in `tracer.rs`, what goes to the recorder in `report.rs`. `lock_table.rs` decides on locks,
+//! `open_files.rs` has the descriptors of open files.
 //!
 //! ```no_run
 //! use flowmine_dataset::Dataset;
@@ -33,17 +34,20 @@
 
 mod attributes;
 mod caller;
+mod depot;
 mod directories;
 pub mod facts;
 mod files;
 mod handles;
 mod identity;
 mod limits;
-mod lock_owners;
+mod lock_ranges;
+mod lock_table;
 mod locks;
 mod names;
 mod namespace;
 mod nodes;
+mod open_files;
 mod open_flags;
 mod process;
 mod refused;

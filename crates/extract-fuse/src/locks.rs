@@ -1,151 +1,172 @@
-//! Locks, kept by the file system underneath, so that they also hold between the command and what
-//! runs outside of the overlay.
-//!
-//! flock(2) belongs to an open file description, as does ours. A POSIX lock belongs to a process:
-//! for each owner and file there is a descriptor with locks of its own (`F_OFD_SETLK`,
-//! fcntl_locking(2)). A request that must wait does so in a thread of its own and can be
-//! interrupted.
+//! Requests about locks: what is asked, and which open file carries a file's locks underneath. Who
+//! holds and waits stands in `lock_table.rs`.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::handles::Handle;
 use crate::identity::Identity;
-use crate::lock_owners::{Locks, Owner, locked};
+use crate::lock_ranges::{Owner, Range};
+use crate::lock_table::{Carrier, Locked, Waiting, Wanted, for_system, kind};
 use crate::room::no_room;
-use crate::session::{Answer, Request, Session, Worker, reply};
+use crate::session::{Answer, Request, Worker};
 use crate::system::{self, Errno};
 use crate::wire::{self, LockIn, LockOut};
 
-impl Locks {
-    /// Whoever holds the file open may lock it, also one who may not open it any more: it is the
-    /// tracer itself that opens it once more. Which kind of lock goes with how the file is open has
-    /// been looked at by the kernel.
-    fn owner(&self, request: &Request<'_>, identity: &mut Identity, handle: &Handle, lock: &LockIn) -> Result<Arc<Owner>, Errno> {
-        let mut owners = locked(&self.owners);
-        if let Some(owner) = owners.get(&(handle.node.id, lock.owner)) {
-            return Ok(Arc::clone(owner));
-        }
-        let tracer = &request.session.tracer;
-        tracer.room.for_one_more()?;
-        let again = || {
-            // Read locks need a descriptor for reading and write locks one for writing: best is one for both.
-            let one = |flags| system::reopen(handle.fd(), flags);
-            let less = |errno, flags| if no_room(errno) { Err(errno) } else { one(flags) };
-            tracer
-                .keeper
-                .with_room(|| one(libc::O_RDWR).or_else(|errno| less(errno, libc::O_RDONLY)).or_else(|errno| less(errno, libc::O_WRONLY)))
-        };
-        identity.become_self()?;
-        let fd = again().or_else(|errno| {
-            if no_room(errno) {
-                return Err(errno);
+/// fcntl(2) with locks of open file descriptions, that wait.
+const F_OFD_SETLKW: u64 = libc::F_OFD_SETLKW as u64;
+
+fn range(lock: &LockIn) -> Range {
+    Range { first: lock.start, last: lock.end }
+}
+
+fn owner(request: &Request<'_>, id: u64) -> Owner {
+    Owner { session: request.session.number, id }
+}
+
+/// Opens a file once more, to carry its locks. Whoever holds the file open may lock it, also one
+/// who may not open it any more: it is the tracer itself that opens it. Which kind of lock goes
+/// with
+/// how the file is open has been looked at by the kernel.
+fn open_carrier(request: &Request<'_>, identity: &mut Identity, handle: &Handle, modes: &[libc::c_int]) -> Result<Carrier, Errno> {
+    let tracer = &request.session.tracer;
+    tracer.files.for_one_more()?;
+    let held = handle.fd()?;
+    let again = || {
+        let mut refused = libc::ENOLCK;
+        for mode in modes {
+            match tracer.keeper.with_room(|| system::reopen(held.raw(), *mode)) {
+                Ok(fd) => return Ok((fd, *mode)),
+                Err(errno) if no_room(errno) => return Err(errno),
+                Err(errno) => refused = errno,
             }
-            // Where a server of files takes root for nobody.
-            identity.become_caller(request.whom(), true, request.start_boot_ns)?;
-            again()
-        })?;
-        let owner = Arc::new(Owner { fd: tracer.room.hold(fd), pid: lock.pid });
-        owners.insert((handle.node.id, lock.owner), Arc::clone(&owner));
-        Ok(owner)
+        }
+        Err(refused)
+    };
+    identity.become_self()?;
+    let (fd, mode) = again().or_else(|errno| {
+        if no_room(errno) {
+            return Err(errno);
+        }
+        // Where a server of files takes root for nobody.
+        identity.become_caller(request.whom(), true, request.start_boot_ns)?;
+        again()
+    })?;
+    Ok(Carrier { file: tracer.files.keep(fd), reads: mode != libc::O_WRONLY, writes: mode != libc::O_RDONLY })
+}
+
+/// Sees to it that a file has a carrier for a lock of this kind. A file that is only read is not
+/// opened for writing: it could not be executed meanwhile.
+fn carry(request: &Request<'_>, identity: &mut Identity, wanted: &Wanted, file: &mut Locked) -> Result<(), Errno> {
+    let Some(write) = wanted.write else { return Ok(()) };
+    let has = file.carrier.as_ref();
+    if has.is_some_and(|carrier| if write { carrier.writes } else { carrier.reads }) {
+        return Ok(());
     }
+    let modes: &[libc::c_int] = match (has, write) {
+        (Some(_), _) => &[libc::O_RDWR],
+        (None, true) => &[libc::O_RDWR, libc::O_WRONLY],
+        (None, false) if writes(&wanted.handle)? => &[libc::O_RDWR, libc::O_RDONLY],
+        (None, false) => &[libc::O_RDONLY],
+    };
+    let carrier = open_carrier(request, identity, &wanted.handle, modes)?;
+    // One that could not write has locks for reading only, which lie beside those of the new one
+    // until it goes.
+    for lock in file.locks.all() {
+        carrier.set(lock.range, kind(lock.write))?;
+    }
+    file.carrier = Some(carrier);
+    Ok(())
 }
 
-fn range(lock: &LockIn) -> libc::flock {
-    // SAFETY: all-zero is a valid `flock`.
-    let mut range: libc::flock = unsafe { std::mem::zeroed() };
-    range.l_type = lock.kind as _;
-    range.l_whence = libc::SEEK_SET as _;
-    range.l_start = lock.start as libc::off_t;
-    // The protocol has the last byte; the system a length, where 0 goes on for ever.
-    range.l_len = if lock.end >= i64::MAX as u64 { 0 } else { (lock.end - lock.start + 1) as libc::off_t };
-    range
-}
-
-/// One attempt, which does not wait.
-fn attempt(handle: &Handle, owner: Option<&Owner>, lock: &LockIn) -> Result<(), Errno> {
-    // SAFETY: descriptors of ours, and a lock of this frame.
-    system::positive(unsafe {
-        match owner {
-            None => {
-                let operation = match lock.kind as libc::c_int {
-                    libc::F_RDLCK => libc::LOCK_SH,
-                    libc::F_WRLCK => libc::LOCK_EX,
-                    _ => libc::LOCK_UN,
-                };
-                libc::flock(handle.fd(), operation | libc::LOCK_NB)
-            }
-            Some(owner) => libc::fcntl(owner.fd.raw(), libc::F_OFD_SETLK, &range(lock)),
-        }
-    })
-    .map(|_| ())
+fn writes(handle: &Handle) -> Result<bool, Errno> {
+    let fd = handle.fd()?;
+    // SAFETY: a descriptor of ours.
+    let flags = system::positive(unsafe { libc::fcntl(fd.raw(), libc::F_GETFL) })?;
+    Ok(flags & libc::O_ACCMODE != libc::O_RDONLY)
 }
 
 impl Worker {
     pub(crate) fn get_lock(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (lock, _) = request.take::<LockIn>()?;
         let handle = request.session.handles.get(lock.handle)?;
-        let owner = request.session.locks.owner(request, &mut self.identity, &handle, &lock)?;
-        let mut found = range(&lock);
+        let (range, write) = (range(&lock), lock.kind as libc::c_int == libc::F_WRLCK);
+        let mut state = request.session.tracer.locks.state();
+        let id = (handle.file.device, handle.file.inode);
+        let file = state.file(id);
+        if let Some(other) = file.locks.against(owner(request, lock.owner), range, write).next() {
+            let out = LockOut { start: other.range.first, end: other.range.last, kind: kind(other.write) as u32, pid: other.pid };
+            self.put(&out);
+            return Ok(Answer::Out);
+        }
+        // The carrier has nothing against what it carries. Without one nobody here has a lock.
+        let fd = file.carrier.as_ref().map_or_else(|| handle.fd(), |carrier| carrier.file.fd())?;
+        let mut found = for_system(range, kind(write));
         // SAFETY: a descriptor of ours, and a lock of this frame.
-        system::positive(unsafe { libc::fcntl(owner.fd.raw(), libc::F_OFD_GETLK, &mut found) })?;
+        let result = system::positive(unsafe { libc::fcntl(fd.raw(), libc::F_OFD_GETLK, &mut found) });
+        state.tidy(id);
+        drop(state);
+        result?;
         let end = if found.l_len == 0 { i64::MAX as u64 } else { (found.l_start + found.l_len - 1) as u64 };
-        let free = i32::from(found.l_type) == libc::F_UNLCK;
-        let pid = if free { 0 } else { request.session.locks.holder(&handle, lock.owner, found) };
+        // Of an open file description it is negative.
+        let pid = u32::try_from(found.l_pid).unwrap_or(0);
         self.put(&LockOut { start: found.l_start as u64, end, kind: found.l_type as u32, pid });
         Ok(Answer::Out)
     }
 
     pub(crate) fn set_lock(&mut self, request: &Request<'_>, wait: bool) -> Result<Answer, Errno> {
         let (lock, _) = request.take::<LockIn>()?;
-        let session = request.session;
-        let handle = session.handles.get(lock.handle)?;
-        let owner = if lock.flags & wire::LOCK_FLOCK != 0 {
-            None
-        } else {
-            Some(session.locks.owner(request, &mut self.identity, &handle, &lock)?)
+        let handle = request.session.handles.get(lock.handle)?;
+        let wanted = Wanted {
+            handle,
+            owner: owner(request, lock.owner),
+            pid: lock.pid,
+            range: (lock.flags & wire::LOCK_FLOCK == 0).then(|| range(&lock)),
+            write: match lock.kind as libc::c_int {
+                libc::F_RDLCK => Some(false),
+                libc::F_WRLCK => Some(true),
+                _ => None,
+            },
+            detects: wait && lock.flags & wire::LOCK_FLOCK == 0 && detects(request),
         };
-        let unique = request.header.unique;
-        // Before the first attempt: the interrupt may come at any moment.
-        locked(&session.locks.waiting).insert(unique);
-        let first = attempt(&handle, owner.as_deref(), &lock);
-        if !wait || !matches!(first, Err(libc::EAGAIN | libc::EACCES)) {
-            locked(&session.locks.waiting).remove(&unique);
-            return first.map(|()| Answer::Done);
-        }
-        let (session, device) = (Arc::clone(session), Arc::clone(request.device));
-        let waiter = move || session.wait_for_lock(&device, unique, &handle, owner.as_deref(), &lock);
-        std::thread::Builder::new().name("flowmine-lock".into()).spawn(waiter).map_err(|_| libc::ENOLCK)?;
-        Ok(Answer::Silence)
+        let table = &request.session.tracer.locks;
+        let mut state = table.state();
+        let carried = if wanted.range.is_some() { carry(request, &mut self.identity, &wanted, state.file(wanted.file())) } else { Ok(()) };
+        let result = match carried.and_then(|()| state.attempt(&wanted)) {
+            Ok(went) => {
+                if went {
+                    table.changed();
+                }
+                Ok(Answer::Done)
+            }
+            Err(libc::EAGAIN) => {
+                let until = if wait { None } else { state.refused_at(&wanted) };
+                if wait && wanted.detects && state.is_deadlock(&wanted) {
+                    Err(libc::EDEADLK)
+                } else if wait || until.is_some() {
+                    let device = Arc::clone(request.device);
+                    let waiting = Waiting { wanted: wanted.clone(), device, unique: request.header.unique, until };
+                    table.wait(&mut state, waiting).map(|()| Answer::Silence)
+                } else {
+                    Err(libc::EAGAIN)
+                }
+            }
+            Err(errno) => Err(errno),
+        };
+        state.tidy(wanted.file());
+        result
     }
 
-    /// A request is not waited for any more: only locks wait here.
+    /// A request is not waited for any more.
     pub(crate) fn interrupt(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (interrupt, _) = request.take::<wire::InterruptIn>()?;
-        locked(&request.session.locks.waiting).remove(&interrupt.unique);
+        request.session.tracer.locks.interrupt(request.session.number, interrupt.unique);
         Ok(Answer::Silence)
     }
 }
 
-impl Session {
-    /// Tries until it succeeds or nobody waits. A blocking call could not be ended from here; the
-    /// pauses grow to 10 ms.
-    fn wait_for_lock(&self, device: &OwnedFd, unique: u64, handle: &Handle, owner: Option<&Owner>, lock: &LockIn) {
-        let mut pause = Duration::from_micros(100);
-        let result = loop {
-            if !locked(&self.locks.waiting).contains(&unique) {
-                break Err(libc::EINTR);
-            }
-            match attempt(handle, owner, lock) {
-                Err(libc::EAGAIN | libc::EACCES) => {}
-                result => break result,
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(10));
-        };
-        locked(&self.locks.waiting).remove(&unique);
-        // An answer that nobody waits for is refused, and the overlay may be gone: nothing is left to do then.
-        let _ = reply(device, unique, result.err().unwrap_or(0), &[]);
-    }
+/// Whether a request that waits is for a POSIX lock, of which the kernel detects deadlocks. The
+/// protocol does not tell it from a lock of an open file description; the call does.
+fn detects(request: &Request<'_>) -> bool {
+    let call = request.caller().and_then(|(_, call)| *call);
+    call.is_none_or(|call| !(call.is(&[libc::SYS_fcntl]) && call.arguments[1] & 0xffff_ffff == F_OFD_SETLKW))
 }

@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use rustc_hash::FxHashMap;
 
 use crate::identity::with_own_capabilities;
+use crate::open_files::{OpenFile, OpenFiles};
 use crate::room::{Held, Room, no_room};
 use crate::system::{self, Errno};
 use crate::wire;
@@ -61,8 +62,8 @@ struct Kept {
     fd: Option<Arc<Held>>,
     /// Informed when the descriptor is let go.
     mark: Option<Mark>,
-    /// Descriptors of the command's open files.
-    open: Vec<Weak<Held>>,
+    /// The command's open files.
+    open: Vec<Weak<OpenFile>>,
 }
 
 /// By what a file is known that has no descriptor.
@@ -134,6 +135,7 @@ fn open_name(parent: RawFd, name: &CStr) -> Result<OwnedFd, Errno> {
 #[derive(Debug)]
 pub(crate) struct Keeper {
     room: Arc<Room>,
+    files: Arc<OpenFiles>,
     /// Those with one, in the order in which they got it.
     ring: Mutex<VecDeque<Weak<Node>>>,
     /// Descriptors by which handles of a mount are opened; `None` where that does not work.
@@ -148,8 +150,8 @@ const LOOKED_AT: usize = 64;
 
 impl Keeper {
     /// `by_handle`: whether files can be opened by their handles.
-    pub(crate) fn new(room: Arc<Room>, by_handle: bool) -> Self {
-        Keeper { room, ring: Mutex::default(), mounts: Mutex::default(), by_handle, lets_go: AtomicBool::new(false) }
+    pub(crate) fn new(room: Arc<Room>, files: Arc<OpenFiles>, by_handle: bool) -> Self {
+        Keeper { room, files, ring: Mutex::default(), mounts: Mutex::default(), by_handle, lets_go: AtomicBool::new(false) }
     }
 
     fn ring(&self) -> MutexGuard<'_, VecDeque<Weak<Node>>> {
@@ -162,6 +164,7 @@ impl Keeper {
             Err(errno) if no_room(errno) => {
                 let all = self.ring().len();
                 self.let_go(all, |_| true);
+                self.files.make_room();
                 open()
             }
             result => result,
@@ -273,14 +276,19 @@ impl Node {
     fn known_fd(&self) -> Option<Arc<Held>> {
         let kept = self.kept();
         self.used.store(true, Ordering::Relaxed);
-        kept.fd.clone().or_else(|| kept.open.iter().find_map(Weak::upgrade))
+        if let Some(fd) = &kept.fd {
+            return Some(Arc::clone(fd));
+        }
+        let open: Vec<_> = kept.open.iter().filter_map(Weak::upgrade).collect();
+        drop(kept);
+        open.iter().find_map(|file| file.fd().ok())
     }
 
-    /// A descriptor of the command's open file is one of the node, too.
-    pub(crate) fn opened(&self, fd: &Arc<Held>) {
+    /// An open file of the command has a descriptor of the node, too.
+    pub(crate) fn opened(&self, file: &Arc<OpenFile>) {
         let mut kept = self.kept();
         kept.open.retain(|open| open.strong_count() > 0);
-        kept.open.push(Arc::downgrade(fd));
+        kept.open.push(Arc::downgrade(file));
     }
 
     /// As [`Node::fd`], but it lets go of nothing.
@@ -344,7 +352,9 @@ impl Node {
 
     /// Whether it has a descriptor, so that its inode is no other's.
     fn is_kept(&self) -> bool {
-        self.known_fd().is_some()
+        let kept = self.kept();
+        self.used.store(true, Ordering::Relaxed);
+        kept.fd.is_some() || kept.open.iter().any(|open| open.strong_count() > 0)
     }
 
     fn place(&self) -> Place {

@@ -2,8 +2,9 @@
 //! overlay is more than any limit lets one hold.
 //!
 //! What can be had again (files that the kernel knows but nobody has open, files of `/proc`) gets a
-//! share and is let go beyond it; what cannot (open files, locks) gets the rest. A request for
-//! which there is no room is refused and counted: nothing is lost without a word.
+//! share and is let go beyond it; what cannot (open files, locks) gets the rest, and is kept
+//! elsewhere beyond that (`open_files.rs`). A request for which there is no room is refused and
+//! counted: nothing is lost without a word.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,7 +107,7 @@ impl Room {
 
     /// Whether some of these have to go.
     pub(crate) fn too_many(&self) -> bool {
-        let left = self.shared.saturating_sub(self.open.load(Ordering::Relaxed));
+        let left = self.shared.saturating_sub(self.open());
         self.nodes.load(Ordering::Relaxed) > self.most_nodes.min(left).max(SMALL)
     }
 
@@ -116,9 +117,19 @@ impl Room {
         Arc::new(Held { fd, count: Arc::clone(&self.open) })
     }
 
+    /// How many there are of open files and locks.
+    pub(crate) fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Whether some of them should go, so that what can be had again keeps some room.
+    pub(crate) fn crowded(&self) -> bool {
+        self.open() > self.shared - self.shared / NODES
+    }
+
     /// Whether one more can be open: asked before anything is made.
     pub(crate) fn for_one_more(&self) -> Result<(), Errno> {
-        if self.open.load(Ordering::Relaxed) + SMALL < self.shared { Ok(()) } else { Err(libc::ENFILE) }
+        if self.open() + SMALL < self.shared { Ok(()) } else { Err(libc::ENFILE) }
     }
 
     /// Something could not be served or recorded.

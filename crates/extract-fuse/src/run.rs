@@ -22,7 +22,7 @@ use crate::report::{Item, Receiver};
 use crate::root::{Root, roots};
 use crate::session::Session;
 use crate::tracer::Tracer;
-use crate::{caller, facts, files, identity, limits, namespace, nodes, process, report, room};
+use crate::{caller, depot, facts, files, identity, limits, namespace, nodes, open_files, process, report, room};
 
 /// What stands of this backend in the table `hosts`.
 pub fn backend() -> Backend {
@@ -72,6 +72,8 @@ pub fn run(
     let mounts = roots.iter().map(Root::mount).collect::<Result<Vec<_>, _>>()?;
     let (limit, descriptors) = limits::raise_limit();
     let room = Arc::new(room::Room::new(descriptors, roots.len()));
+    let depot = depot::Depot::new(descriptors).map_err(TraceError::system("starting a thread with descriptors of its own"))?;
+    let files = Arc::new(open_files::OpenFiles::new(Arc::clone(&room), depot));
     limits::lift_file_size();
     let (reporter, receiver) = report::channel();
     let proc = PathBuf::from("/proc");
@@ -79,8 +81,10 @@ pub fn run(
     let own = Arc::new(identity::Own::read(proc.clone(), privileged));
     let tracer = Arc::new(Tracer {
         proc: proc.clone(),
-        keeper: Arc::new(nodes::Keeper::new(Arc::clone(&room), own.opens_by_handle())),
+        keeper: Arc::new(nodes::Keeper::new(Arc::clone(&room), Arc::clone(&files), own.opens_by_handle())),
         own,
+        files,
+        locks: Arc::default(),
         room: Arc::clone(&room),
         reporter,
         threads: caller::Threads::new(proc.clone(), Arc::clone(&room)),
@@ -93,9 +97,9 @@ pub fn run(
     });
     let mut started = namespace::start(program, &mounts, privileged, limit, &tracer)?;
     let mut sessions = Vec::new();
-    for (device, root) in std::mem::take(&mut started.devices).into_iter().zip(roots) {
+    for ((device, root), number) in std::mem::take(&mut started.devices).into_iter().zip(roots).zip(0..) {
         let system = TraceError::system(format!("serving an overlay on {}", root.path.display()));
-        let session = Session::begin(Arc::clone(&tracer), device, root, privileged, host.pages()).map_err(system)?;
+        let session = Session::begin(number, Arc::clone(&tracer), device, root, privileged, host.pages()).map_err(system)?;
         session.serve().map_err(TraceError::system("starting a thread"))?;
         sessions.push(session);
     }

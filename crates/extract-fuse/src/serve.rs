@@ -15,7 +15,6 @@ use flowmine_trace::clock;
 
 use crate::handles::Handles;
 use crate::identity::Identity;
-use crate::lock_owners::Locks;
 use crate::nodes::Nodes;
 use crate::report::Item;
 use crate::room::no_room;
@@ -30,7 +29,14 @@ const WRITE_HEAD: usize = 80;
 
 impl Session {
     /// Agrees with the kernel on what both can.
-    pub(crate) fn begin(tracer: Arc<Tracer>, device: OwnedFd, root: Root, privileged: bool, max_pages: u16) -> io::Result<Arc<Self>> {
+    pub(crate) fn begin(
+        number: u32,
+        tracer: Arc<Tracer>,
+        device: OwnedFd,
+        root: Root,
+        privileged: bool,
+        max_pages: u16,
+    ) -> io::Result<Arc<Self>> {
         let mut buffer = Buffer::new(2 * PAGE);
         let length = read_request(&device, buffer.all())?.ok_or_else(|| io::Error::other("the overlay went away at once"))?;
         let request = &buffer.all()[..length];
@@ -74,7 +80,7 @@ impl Session {
             device: Arc::new(device),
             nodes,
             handles: Handles::default(),
-            locks: Locks::default(),
+            number,
             // SAFETY: these only return numbers.
             only_owner: (!privileged).then(|| unsafe { (libc::geteuid(), libc::getegid()) }),
             root_device,
@@ -124,6 +130,7 @@ impl Session {
         }
         self.idle.fetch_sub(1, Ordering::SeqCst);
         if self.workers.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.tracer.locks.session_over(self.number);
             self.tracer.reporter.send(Item::Unmounted);
         }
     }

@@ -10,7 +10,6 @@ use std::time::Duration;
 use crate::caller::{Call, Thread};
 use crate::handles::Handles;
 use crate::identity::{Caller, Identity, with_own_capabilities};
-use crate::lock_owners::Locks;
 use crate::nodes::Nodes;
 use crate::room::no_room;
 use crate::system::Errno;
@@ -23,14 +22,15 @@ const VALID: Duration = Duration::from_millis(100);
 /// A page in bytes, as requests have them.
 pub(crate) const PAGE: usize = 4096;
 
-/// One overlay over one directory: its device, nodes, open files and locks.
+/// One overlay over one directory: its device, nodes and open files.
 #[derive(Debug)]
 pub(crate) struct Session {
+    /// Its place among the overlays.
+    pub(crate) number: u32,
     pub(crate) tracer: Arc<Tracer>,
     pub(crate) device: Arc<OwnedFd>,
     pub(crate) nodes: Nodes,
     pub(crate) handles: Handles,
-    pub(crate) locks: Locks,
     /// Who owns all files, as it seems in a user namespace.
     pub(crate) only_owner: Option<(u32, u32)>,
     /// The device of the directory itself.

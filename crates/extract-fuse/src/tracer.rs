@@ -14,7 +14,9 @@ use rustc_hash::FxHashMap;
 
 use crate::caller::{Thread, Threads};
 use crate::identity::{Own, with_own_capabilities};
+use crate::lock_table::LockTable;
 use crate::nodes::Keeper;
+use crate::open_files::OpenFiles;
 use crate::process::Processes;
 use crate::report::Reporter;
 use crate::room::Room;
@@ -29,6 +31,8 @@ pub(crate) struct Tracer {
     pub(crate) own: Arc<Own>,
     pub(crate) room: Arc<Room>,
     pub(crate) keeper: Arc<Keeper>,
+    pub(crate) files: Arc<OpenFiles>,
+    pub(crate) locks: Arc<LockTable>,
     pub(crate) reporter: Reporter,
     pub(crate) threads: Threads,
     pub(crate) processes: Processes,

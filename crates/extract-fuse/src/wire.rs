@@ -264,7 +264,7 @@ pub(crate) const READ_LOCKOWNER: u32 = 2;
 pub(crate) const WRITE_CACHE: u32 = 1;
 /// The lock is one of flock(2).
 pub(crate) const LOCK_FLOCK: u32 = 1;
-/// The release ends the flock(2) of the open file.
+/// Only the data are to be synchronised (fdatasync(2)).
 pub(crate) const FSYNC_DATA: u32 = 1;
 /// `ioctl(/dev/fuse)`: one more descriptor for the same session; `_IOR(229, 0, u32)`.
 pub(crate) const IOC_CLONE: u64 = 0x8004_e500;

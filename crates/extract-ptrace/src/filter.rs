@@ -3,12 +3,21 @@
 //!
 //! In: the calls. Out: a classic BPF program over `struct seccomp_data`. Numbers mean something
 //! else in other calling conventions (32-bit programs, x32), so the convention is looked at first;
-//! calls of these are stopped with [`FOREIGN`], to be counted and not to be misread.
+//! calls of these are stopped with [`FOREIGN`], to be counted and not to be misread. Calls that
+//! could make a process without a tracer are stopped with [`MAKES_TASK`] in each convention.
+//!
+//! The kernel reports a stop that a filter of the program's own asks for in the same way. The words
+//! of this filter tell the two apart: another filter's word is another number, as a rule 0.
 
 use crate::calls::{Known, When};
+use crate::untraced;
 
+/// The filter's word for a native call that is recorded.
+pub(crate) const RECORDED: u32 = 0x666d;
 /// The filter's word for a call of another calling convention.
-pub(crate) const FOREIGN: u32 = 1;
+pub(crate) const FOREIGN: u32 = RECORDED + 1;
+/// The filter's word for a call that may make a process without a tracer.
+pub(crate) const MAKES_TASK: u32 = RECORDED + 2;
 
 /// The native calling convention (`AUDIT_ARCH_…`, linux/audit.h).
 #[cfg(target_arch = "x86_64")]
@@ -51,9 +60,33 @@ fn argument(n: usize) -> libc::sock_filter {
     load(ARGUMENTS + 8 * n as u32 + low)
 }
 
+/// Stops a call with a word when its arguments are of interest. The number is loaded; it still is
+/// when the call is another one.
+fn stop(number: u32, when: When, word: u32) -> Vec<libc::sock_filter> {
+    let trace = give(RETURN_TRACE | word);
+    let block: Vec<libc::sock_filter> = match when {
+        When::Always => vec![trace],
+        When::ArgumentIs(n, values) => {
+            let mut block = vec![argument(n)];
+            for value in values {
+                block.extend([instruction(EQUAL, *value, 0, 1), trace]);
+            }
+            block.push(give(RETURN_ALLOW));
+            block
+        }
+        When::ArgumentLacks(n, bits) => vec![argument(n), instruction(HAS, bits, 0, 1), give(RETURN_ALLOW), trace],
+        When::ArgumentHas(n, bits) => vec![argument(n), instruction(HAS, bits, 0, 1), trace, give(RETURN_ALLOW)],
+    };
+    // A block is a few instructions, as its values are few.
+    [vec![instruction(EQUAL, number, 0, block.len() as u8)], block].concat()
+}
+
 /// The seccomp filter (seccomp(2)) that stops the calls that are traced, as a BPF program.
 pub(crate) fn program(calls: &[Known], foreign: &[(u32, &'static str)]) -> Vec<libc::sock_filter> {
     let mut other = vec![load(NUMBER)];
+    for (number, when) in untraced::FOREIGN_CALLS {
+        other.extend(stop(number, when, MAKES_TASK));
+    }
     for (number, _) in foreign {
         other.extend([instruction(EQUAL, *number, 0, 1), give(RETURN_TRACE | FOREIGN)]);
     }
@@ -63,26 +96,17 @@ pub(crate) fn program(calls: &[Known], foreign: &[(u32, &'static str)]) -> Vec<l
     program.push(instruction((libc::BPF_JMP | libc::BPF_JA) as u16, u32::MAX, 0, 0));
     let far = program.len() - 1;
     program.push(load(NUMBER));
+    for (number, when) in untraced::CALLS {
+        program.extend(stop(number, when, MAKES_TASK));
+    }
     if cfg!(target_arch = "x86_64") {
+        for (number, when) in untraced::CALLS {
+            program.extend(stop(X32 | number, when, MAKES_TASK));
+        }
         program.extend([instruction(AT_LEAST, X32, 0, 1), give(RETURN_TRACE | FOREIGN)]);
     }
     for known in calls {
-        let traced: Vec<libc::sock_filter> = match known.when {
-            When::Always => vec![give(RETURN_TRACE)],
-            When::ArgumentIs(n, values) => {
-                let mut block = vec![argument(n)];
-                for value in values {
-                    block.extend([instruction(EQUAL, *value, 0, 1), give(RETURN_TRACE)]);
-                }
-                block.push(give(RETURN_ALLOW));
-                block
-            }
-            When::ArgumentLacks(n, bits) => vec![argument(n), instruction(HAS, bits, 0, 1), give(RETURN_ALLOW), give(RETURN_TRACE)],
-            When::ArgumentHas(n, bits) => vec![argument(n), instruction(HAS, bits, 0, 1), give(RETURN_TRACE), give(RETURN_ALLOW)],
-        };
-        // A block is a few instructions, as its values are few.
-        program.push(instruction(EQUAL, known.number, 0, traced.len() as u8));
-        program.extend(traced);
+        program.extend(stop(known.number, known.when, RECORDED));
     }
     program.push(give(RETURN_ALLOW));
     program[far].k = (program.len() - far - 1) as u32;
@@ -95,6 +119,9 @@ mod tests {
     use super::*;
     use crate::calls::{calls, foreign};
     use flowmine_trace::options::Detail;
+
+    /// `AUDIT_ARCH_I386`, as an example.
+    const FOREIGN_ARCH: u32 = 0x4000_0003;
 
     /// Runs a program as the kernel does.
     fn run(program: &[libc::sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
@@ -138,23 +165,28 @@ mod tests {
             for number in 0..600 {
                 let got = run(&program, NATIVE, number, [0; 6]);
                 let expected = match calls.iter().find(|known| known.number == number).map(|known| known.when) {
+                    None if number == libc::SYS_clone3 as u32 => RETURN_TRACE | MAKES_TASK,
                     None | Some(When::ArgumentHas(..)) => RETURN_ALLOW,
                     Some(When::ArgumentIs(_, values)) => {
                         if values.contains(&0) {
-                            RETURN_TRACE
+                            RETURN_TRACE | RECORDED
                         } else {
                             RETURN_ALLOW
                         }
                     }
-                    Some(_) => RETURN_TRACE,
+                    Some(_) => RETURN_TRACE | RECORDED,
                 };
                 assert_eq!(got, expected, "{number} {detail:?}");
-                let got = run(&program, 0x4000_0003, number, [0; 6]);
-                let expected = if foreign.iter().any(|(n, _)| *n == number) { RETURN_TRACE | FOREIGN } else { RETURN_ALLOW };
+                let got = run(&program, FOREIGN_ARCH, number, [0; 6]);
+                let expected = match number {
+                    435 => RETURN_TRACE | MAKES_TASK,
+                    _ if foreign.iter().any(|(n, _)| *n == number) => RETURN_TRACE | FOREIGN,
+                    _ => RETURN_ALLOW,
+                };
                 assert_eq!(got, expected, "foreign {number}");
             }
             let read = run(&program, NATIVE, libc::SYS_read as u32, [0; 6]);
-            assert_eq!(read == RETURN_TRACE, detail == Detail::Events);
+            assert_eq!(read == RETURN_TRACE | RECORDED, detail == Detail::Events);
         }
     }
 
@@ -164,13 +196,25 @@ mod tests {
         let of = |number: libc::c_long, n: usize, value: u64| {
             let mut arguments = [0; 6];
             arguments[n] = value;
-            run(&program, NATIVE, number as u32, arguments) == RETURN_TRACE
+            run(&program, NATIVE, number as u32, arguments) == RETURN_TRACE | RECORDED
         };
         assert!(of(libc::SYS_fcntl, 1, libc::F_DUPFD_CLOEXEC as u64) && !of(libc::SYS_fcntl, 1, libc::F_GETFL as u64));
         assert!(
             of(libc::SYS_mmap, 3, libc::MAP_PRIVATE as u64) && !of(libc::SYS_mmap, 3, (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64)
         );
         assert!(of(libc::SYS_unshare, 0, libc::CLONE_FILES as u64) && !of(libc::SYS_unshare, 0, libc::CLONE_NEWUSER as u64));
+    }
+
+    #[test]
+    fn who_would_have_no_tracer_is_stopped_in_each_convention() {
+        let program = program(&calls(Detail::Totals), &foreign(Detail::Totals));
+        let of = |arch: u32, number: u32, flags: libc::c_int| run(&program, arch, number, [flags as u64, 0, 0, 0, 0, 0]);
+        let clones = [(NATIVE, libc::SYS_clone as u32), (FOREIGN_ARCH, 120)];
+        let x32 = cfg!(target_arch = "x86_64").then_some((NATIVE, X32 | libc::SYS_clone as u32));
+        for (arch, number) in clones.into_iter().chain(x32) {
+            assert_eq!(of(arch, number, libc::CLONE_UNTRACED | libc::SIGCHLD), RETURN_TRACE | MAKES_TASK);
+            assert_eq!(of(arch, number, libc::SIGCHLD), RETURN_ALLOW);
+        }
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -21,6 +21,10 @@
 //! let through one after the other, which the kernel does anyway (`f_pos_lock`), so that each has
 //! its true offset.
 //!
+//! A process that is made without a tracer (`CLONE_UNTRACED`) would run into the filter alone: the
+//! flag is taken out of the call (`untraced.rs`). A filter of the program's own that asks for a
+//! tracer gets ENOSYS, as without us.
+//!
 //! What it cannot see: what goes through io_uring(7) and io_submit(2) (counted as lost), page
 //! faults, 32-bit and x32 calls (counted as lost), what was passed over a socket by a process that
 //! closed it before it was used first (it gets a new handle).
@@ -59,6 +63,7 @@ mod run;
 mod start;
 mod ticker;
 mod tracer;
+mod untraced;
 
 use std::ffi::OsString;
 use std::process::ExitStatus;

@@ -13,7 +13,7 @@ use flowmine_trace::record::{Op, Operation, Via};
 
 use crate::calls::{At, Buffer, Call, Counted, OpenCall, Position};
 use crate::descriptors::{OpenRef, Slot};
-use crate::filter::X32;
+use crate::filter::{FOREIGN, MAKES_TASK, RECORDED, X32};
 use crate::open_files::{Found, NotFound};
 use crate::pending::{Pending, Place, Side, What};
 use crate::requests::{self, CallStop, Go};
@@ -51,7 +51,7 @@ impl Tracer<'_> {
     /// The filter stopped a call of a thread.
     pub(crate) fn call_begins(&mut self, tid: u32) {
         let start = boot_ns();
-        let Ok(CallStop::Seccomp { arch: _, number, arguments, instruction, data }) = requests::call_stop(tid) else {
+        let Ok(CallStop::Seccomp { arch, number, arguments, instruction, stack, data }) = requests::call_stop(tid) else {
             requests::go(tid, Go::On, 0);
             return;
         };
@@ -60,10 +60,26 @@ impl Tracer<'_> {
             return;
         };
         let interrupted = task.interrupted.take();
-        if data != 0 {
-            self.foreign_call(tid, number);
-            requests::go(tid, Go::On, 0);
-            return;
+        match data {
+            RECORDED => {}
+            MAKES_TASK => {
+                self.trace_new_task(tid, arch, number, &arguments, stack);
+                self.go(tid, 0);
+                return;
+            }
+            FOREIGN => {
+                self.foreign_call(tid, number);
+                requests::go(tid, Go::On, 0);
+                return;
+            }
+            // A filter of the program's own asks for a tracer. Untraced there is none: the call
+            // fails.
+            _ => {
+                // That the thread is gone is learnt by waiting.
+                let _ = requests::refuse_call(tid);
+                requests::go(tid, Go::On, 0);
+                return;
+            }
         }
         let mut start = start;
         if let Some((before, end)) = interrupted {
@@ -141,6 +157,9 @@ impl Tracer<'_> {
     pub(crate) fn call_ended(&mut self, tid: u32) {
         let end = boot_ns();
         let stop = requests::call_stop(tid);
+        if matches!(stop, Ok(CallStop::Exit(_))) {
+            self.restore(tid);
+        }
         let pending = match stop {
             Ok(CallStop::Exit(_)) => self.tasks.get_mut(&tid).and_then(|task| task.pending.take()),
             // Kernels that stop for the filter before the begin of the call.

@@ -6,6 +6,8 @@
 use std::io;
 use std::mem::size_of;
 
+use crate::filter::NATIVE;
+
 /// What a stop for a system call is about (`PTRACE_GET_SYSCALL_INFO`, Linux 5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallStop {
@@ -25,6 +27,8 @@ pub(crate) enum CallStop {
         arguments: [u64; 6],
         /// Address of the instruction that made the call.
         instruction: u64,
+        /// Stack pointer of the thread.
+        stack: u64,
         /// What the filter says besides (`SECCOMP_RET_DATA`).
         data: u32,
     },
@@ -98,10 +102,81 @@ pub(crate) fn call_stop(tid: u32) -> io::Result<CallStop> {
         libc::PTRACE_SYSCALL_INFO_SECCOMP => {
             let tail = info[10].to_ne_bytes();
             let data = u32::from_ne_bytes([tail[0], tail[1], tail[2], tail[3]]);
-            CallStop::Seccomp { arch, number: info[3], arguments, instruction: info[1], data }
+            CallStop::Seccomp { arch, number: info[3], arguments, instruction: info[1], stack: info[2], data }
         }
         _ => CallStop::None,
     })
+}
+
+/// Replaces the first argument of a call that the filter has stopped, or gives a thread back the
+/// register after it.
+///
+/// # Errors
+/// When the thread is not stopped any more.
+pub(crate) fn set_first_argument(tid: u32, arch: u32, value: u64) -> io::Result<()> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // rdi, or ebx, which is the lower half of rbx (struct user_regs_struct).
+        let register = if arch == NATIVE { 14 } else { 5 };
+        poke_user(tid, register, value)
+    }
+    #[cfg(target_arch = "aarch64")]
+    set_registers(tid, NT_PRSTATUS, &value.to_ne_bytes()[..if arch == NATIVE { 8 } else { 4 }])
+}
+
+/// Makes a call that the filter has stopped fail with ENOSYS instead of being done.
+///
+/// # Errors
+/// When the thread is not stopped any more.
+pub(crate) fn refuse_call(tid: u32) -> io::Result<()> {
+    let result = -i64::from(libc::ENOSYS) as u64;
+    #[cfg(target_arch = "x86_64")]
+    {
+        // orig_rax, rax.
+        poke_user(tid, 15, u64::MAX)?;
+        poke_user(tid, 10, result)
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        const NT_ARM_SYSTEM_CALL: usize = 0x404;
+        set_registers(tid, NT_ARM_SYSTEM_CALL, &(-1i32).to_ne_bytes())?;
+        set_registers(tid, NT_PRSTATUS, &result.to_ne_bytes())
+    }
+}
+
+/// Writes one register, by its place in `struct user_regs_struct`.
+#[cfg(target_arch = "x86_64")]
+fn poke_user(tid: u32, register: usize, value: u64) -> io::Result<()> {
+    request(libc::PTRACE_POKEUSER, tid, register * size_of::<u64>(), value as usize).map(drop)
+}
+
+/// The general registers, of which the first is the first argument and the result.
+#[cfg(target_arch = "aarch64")]
+const NT_PRSTATUS: usize = 1;
+
+/// Writes the first bytes of a set of registers (`PTRACE_SETREGSET`).
+#[cfg(target_arch = "aarch64")]
+fn set_registers(tid: u32, set: usize, bytes: &[u8]) -> io::Result<()> {
+    let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    request(libc::PTRACE_SETREGSET, tid, set, &raw const part as usize).map(drop)
+}
+
+/// Writes to the memory of a stopped thread; `false` when not all of it can be written.
+pub(crate) fn write_memory(tid: u32, address: u64, bytes: &[u8]) -> bool {
+    let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
+    // SAFETY: the local range is ours and only read; the remote one is an address for the kernel to
+    // check.
+    let count = unsafe { libc::process_vm_writev(tid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(count) == Ok(bytes.len())
+}
+
+/// Writes a word to the memory of a stopped thread, also where the thread itself may not write.
+///
+/// # Errors
+/// When there is no memory, or the thread is not stopped any more.
+pub(crate) fn poke_memory(tid: u32, address: u64, word: u64) -> io::Result<()> {
+    request(libc::PTRACE_POKEDATA, tid, address as usize, word as usize).map(drop)
 }
 
 /// Waits for news of a child or thread that this thread traces. `None` when a signal came or

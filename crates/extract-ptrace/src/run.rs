@@ -153,7 +153,10 @@ impl Tracer<'_> {
             }
             libc::PTRACE_EVENT_STOP => match signal {
                 libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => requests::go(tid, Go::Stopped, 0),
-                _ if self.tasks.contains_key(&tid) => self.go(tid, 0),
+                _ if self.tasks.contains_key(&tid) => {
+                    self.restore(tid);
+                    self.go(tid, 0);
+                }
                 // Its maker's news of it has not come yet.
                 _ => {
                     self.newborn.insert(tid, Instant::now());
@@ -165,7 +168,7 @@ impl Tracer<'_> {
 
     fn made(&mut self, maker: u32, new: u32) {
         let Some(task) = self.tasks.get(&maker) else { return };
-        let (process, table) = (task.process, task.table);
+        let (process, table, changed) = (task.process, task.table, task.changed);
         // It is stopped, unless it was killed already.
         if let Some(status) = self.proc.status(new) {
             let shares = requests::same(maker, new, Shared::Descriptors);
@@ -177,12 +180,16 @@ impl Tracer<'_> {
                 self.descriptors.copy(table, new)
             };
             if is_thread {
-                self.tasks.insert(new, Task { process, table, pending: None, interrupted: None, view: None, exiting: false });
+                self.tasks.insert(new, Task::new(process, table));
             } else {
                 self.new_process(new, Some(process), table);
             }
+            if let Some(task) = self.tasks.get_mut(&new) {
+                task.changed = changed;
+            }
         }
         if self.newborn.remove(&new).is_some() {
+            self.restore(new);
             requests::go(new, Go::On, 0);
         }
     }
@@ -197,7 +204,7 @@ impl Tracer<'_> {
                 let table = self.descriptors.new_table(tid);
                 match process {
                     Some(process) => {
-                        self.tasks.insert(tid, Task { process, table, pending: None, interrupted: None, view: None, exiting: false });
+                        self.tasks.insert(tid, Task::new(process, table));
                     }
                     None => {
                         let parent = status.parent.and_then(|pid| self.proc.key(pid));
@@ -218,7 +225,7 @@ impl Tracer<'_> {
         let facts = ProcessFacts { parent, ..self.reader.of_fork(pid) };
         self.processes
             .insert(key, Process { uid: facts.uid, gid: facts.gid, counters: Counters::default(), directories: DirectoryCalls::default() });
-        self.tasks.insert(pid, Task { process: key, table, pending: None, interrupted: None, view: None, exiting: false });
+        self.tasks.insert(pid, Task::new(key, table));
         self.tell_process(key, ProcessChange::Fork, facts, Counters::default());
     }
 

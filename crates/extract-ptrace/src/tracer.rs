@@ -21,6 +21,7 @@ use crate::descriptors::{Descriptors, TableId};
 use crate::pending::Pending;
 use crate::positions::Positions;
 use crate::requests::{self, Go};
+use crate::untraced::Changed;
 
 /// A traced thread, and the call that it is in.
 pub(crate) struct Task {
@@ -33,6 +34,15 @@ pub(crate) struct Task {
     /// How it sees files, and when that was found out.
     pub(crate) view: Option<(u64, Option<Rc<View>>)>,
     pub(crate) exiting: bool,
+    /// What was changed of the call that it is in, or that made it.
+    pub(crate) changed: Option<Changed>,
+}
+
+impl Task {
+    /// A thread that has not done anything yet.
+    pub(crate) fn new(process: ProcessKey, table: TableId) -> Self {
+        Task { process, table, pending: None, interrupted: None, view: None, exiting: false, changed: None }
+    }
 }
 
 /// A traced process, and what it has used.
@@ -86,7 +96,7 @@ pub(crate) struct Tracer<'r> {
 impl Tracer<'_> {
     /// Lets a thread go on, to the end of its call if that is awaited.
     pub(crate) fn go(&self, tid: u32, signal: i32) {
-        let awaited = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some());
+        let awaited = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some() || task.changed.is_some());
         requests::go(tid, if awaited { Go::ToCallEnd } else { Go::On }, signal);
     }
 

@@ -38,6 +38,12 @@ pub fn exactly<const N: usize>(tid: u32, address: u64) -> Option<[u8; N]> {
     (address != 0 && read(tid, address, &mut bytes) == N).then_some(bytes)
 }
 
+/// So many bytes from an address of a thread's process; `None` when fewer can be read.
+pub fn bytes(tid: u32, address: u64, length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    (address != 0 && read(tid, address, &mut bytes) == length).then_some(bytes)
+}
+
 /// Reads a number of 64 bits from a thread's memory.
 pub fn word(tid: u32, address: u64) -> Option<u64> {
     exactly(tid, address).map(u64::from_ne_bytes)
