@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flowmine_dataset::{Access, Builder, Dataset, DatasetError, Role, Writer};
-use flowmine_files::FileError;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
 use flowmine_schema::text;
@@ -661,14 +660,10 @@ pub fn record_name(time: PollTime) -> String {
 
 fn record(directory: &Path, time: PollTime, output: &[u8], access: Access) -> Result<(), ObserveError> {
     let path = directory.join(record_name(time));
-    let written = access.make_directory(directory).map_err(FileError::from).and_then(|folder| {
-        let (mut file, hidden) = folder.create_hidden(access.file_mode())?;
-        let written = file.write_all(output).and_then(|()| file.sync_all()).map_err(FileError::from);
-        let done = written.and_then(|()| folder.rename(&hidden, &folder, record_name(time)));
-        if done.is_err() {
-            let _ = folder.remove(&hidden);
-        }
-        done
+    let written = access.make_directory(directory).and_then(|folder| {
+        let mut file = folder.new_file(record_name(time), access.file_mode())?;
+        file.write_all(output)?;
+        file.replace()
     });
     written.map_err(|error| ObserveError::Record { path, source: error.into() })
 }
