@@ -26,6 +26,7 @@ mod jump;
 mod kernels;
 mod killed;
 mod layers;
+mod links;
 mod load;
 mod one_run;
 mod operations;

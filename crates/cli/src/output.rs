@@ -1,7 +1,7 @@
 //! Where results go: a file, which appears only when it is complete, or standard output.
 
-use std::fs::File;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 

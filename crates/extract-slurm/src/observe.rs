@@ -331,8 +331,18 @@ impl<'r> Observer<'r> {
         let accounting_fields = sacct::FORMAT.to_owned();
         let mut observer = Self { writer, runner, options, cluster: None, memory: None, told_skew: false, accounting_fields };
         match observer.name() {
-            Err(error) if !error.may_pass() => Err(error),
+            Err(error) if !error.may_pass() => Err(observer.without_names(error)),
             _ => Ok(observer),
+        }
+    }
+
+    /// An error as it may be shown: with pseudonyms, what a command said is withheld.
+    fn without_names(&self, error: ObserveError) -> ObserveError {
+        match error {
+            ObserveError::Failed { command, place, status, stderr } => {
+                ObserveError::Failed { command, place, status, stderr: self.options.naming.message(stderr) }
+            }
+            other => other,
         }
     }
 
@@ -409,6 +419,10 @@ impl<'r> Observer<'r> {
     /// the dataset is as before. Failing accounting is not an error: it stands in the report and
     /// the next poll asks for the same time again.
     pub fn poll(&mut self) -> Result<Report, ObserveError> {
+        self.poll_once().map_err(|error| self.without_names(error))
+    }
+
+    fn poll_once(&mut self) -> Result<Report, ObserveError> {
         let place = self.runner.describe();
         let cluster = self.name()?;
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
@@ -440,16 +454,16 @@ impl<'r> Observer<'r> {
         if self.options.accounting
             && let Err(error) = self.ask_accounting(&mut memory, there, &mut changes, &mut report.diagnostics)
         {
-            report.accounting_failed = Some(error.to_string());
+            report.accounting_failed = Some(self.options.naming.message(error.to_string()));
             report
                 .diagnostics
                 .push(Diagnostic::warning("accounting_failed", error.to_string()).advise("the next poll asks for the same time again"));
         }
         report.changes = changes.states.len();
         report.dependencies = changes.dependencies.len();
-        let kept = self.options.naming.diagnostics(&report.diagnostics);
+        report.diagnostics = self.options.naming.diagnostics(&report.diagnostics).into_owned();
         let input = if self.options.naming.0.is_some() { "squeue".to_owned() } else { format!("squeue on {place}") };
-        write(&mut self.writer, &memory, changes, &kept, &input, Some(there.ended_ns))?;
+        write(&mut self.writer, &memory, changes, &report.diagnostics, &input, Some(there.ended_ns))?;
         self.memory = Some(memory);
         self.writer.merge_small_files::<JobState<'static>>()?;
         self.writer.merge_small_files::<JobDependency<'static>>()?;
@@ -508,7 +522,7 @@ impl<'r> Observer<'r> {
         if let Some(other) = of_others.first().filter(|_| of_others.len() == records.len()) {
             let why = format!(
                 "it tells of cluster {} only, and this one is called {}: give the same name with --cluster",
-                text::visible(other),
+                text::visible(&naming.cluster(other)),
                 self.cluster()
             );
             return Err(ObserveError::Sacct { place, why });

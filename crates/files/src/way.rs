@@ -271,7 +271,8 @@ mod tests {
         symlink("nowhere", base.join("dangling")).unwrap();
         symlink("ring", base.join("ring")).unwrap();
         fs::write(base.join("file"), "").unwrap();
-        for path in [".", "a", "a/", "a/./b", "a/..", "a/b/../b", "down", "down/..", "down/up", "down/up/whole/b", "chain", "chain/b/up/a"] {
+        for path in [".", "a", "a/", "a/./b", "a/..", "a/b/../b", "down", "down/..", "down/up", "down/up/whole/b", "chain", "chain/b/up/a"]
+        {
             let folder = Folder::open_to_write(&base.join(path)).unwrap();
             assert_eq!(inode(&folder), fs::metadata(base.join(path)).unwrap().ino(), "{path}");
             assert_eq!(folder.path(), base.join(path));

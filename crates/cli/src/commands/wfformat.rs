@@ -1,8 +1,8 @@
 //! `flowmine export --format wfformat`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::io;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use flowmine_attribution::task_attempts::for_each;
