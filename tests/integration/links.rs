@@ -78,7 +78,7 @@ const WRITERS: &[Writer] = &[
     }),
     ("discover", |world, path| {
         let mut command = flowmine();
-        command.args(["discover", "dfg", "--dataset"]).arg(world.path("dataset")).arg("-o").arg(path.join("dfg.svg"));
+        command.args(["discover", "--dataset"]).arg(world.path("dataset")).arg("-o").arg(path.join("dfg.svg"));
         command
     }),
     ("man", |_, path| {
@@ -100,7 +100,7 @@ const WRITERS: &[Writer] = &[
     }),
     ("trace", |_, path| {
         let mut command = flowmine();
-        command.args(["trace", "--backend", "ptrace", "--dataset"]).arg(path).args(["--", "true"]);
+        command.args(["trace", "--must-trace", "--backend", "ptrace", "--dataset"]).arg(path).args(["--", "true"]);
         command
     }),
     ("correlate", |world, path| in_dataset(world, path, &["correlate"])),
