@@ -34,6 +34,12 @@
 //!
 //! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
 
+mod batch;
+mod strangers;
+
+pub use batch::Batch;
+pub use strangers::Stranger;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
@@ -102,6 +108,7 @@ impl From<FileError> for io::Error {
 }
 
 const NOT_A_FILE: &str = "it is not a plain file";
+const ANOTHERS: &str = "it belongs to another user, who could change it later; remove it, or write elsewhere";
 const NOT_A_FOLDER: &str = "it is not a folder";
 const LINKED: &str = "it has more than one name (a hard link)";
 const NOT_A_NAME: &str = "it is not the name of a file";
@@ -217,6 +224,18 @@ impl Folder {
             }
         };
         Ok((self.folder(name)?, made))
+    }
+
+    /// A folder of the caller in it, as [`Folder::make_folder`] makes it. One that is there already
+    /// has to be the caller's, and nobody else may write it.
+    ///
+    /// # Errors
+    /// When it cannot be made, or something else has that name.
+    pub fn make_own_folder(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<Self, FileError> {
+        let (folder, _) = self.make_folder(name, mode)?;
+        let caller = self.owner.map_or_else(Uid::effective, |(uid, _)| uid);
+        let own = folder.owner()? == caller.as_raw() && folder.mode()? & 0o022 == 0;
+        if own { Ok(folder) } else { Err(FileError::Foreign(ANOTHERS)) }
     }
 
     /// A file in it, open for reading.
