@@ -72,7 +72,7 @@ fn beside(path: &Path, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> a
     let (folder, name) = place_of(path)?;
     anyhow::ensure!(folder.special(&name)?.is_none(), "a database can only be a file");
     // A path can be led astray where another user rules: root writes elsewhere first.
-    if flowmine_files::is_root() && folder.is_movable_by_others() {
+    if flowmine_files::is_root() && folder.stranger()?.is_some() {
         let elsewhere = tempfile::tempdir()?;
         let made = elsewhere.path().join("log");
         let counts = log(&made)?;

@@ -39,7 +39,9 @@
 //!
 //! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
 
+mod batch;
 mod new_file;
+mod strangers;
 mod way;
 
 use std::ffi::{OsStr, OsString};
@@ -56,7 +58,9 @@ use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::stat::{FileStat, Mode, SFlag};
 use nix::unistd::{Gid, Uid, UnlinkatFlags};
 
+pub use crate::batch::Batch;
 pub use crate::new_file::{NewFile, WorkFolder};
+pub use crate::strangers::Stranger;
 pub use crate::way::LinkOfAnother;
 use crate::way::{Trust, Way, is_of_proc, is_trusted, kind};
 
@@ -127,6 +131,7 @@ impl From<FileError> for io::Error {
 }
 
 const NOT_A_FILE: &str = "it is not a plain file";
+const ANOTHERS: &str = "it belongs to another user, who could change it later; remove it, or write elsewhere";
 const NOT_A_FOLDER: &str = "it is not a folder";
 const LINKED: &str = "it has more than one name (a hard link)";
 const NOT_A_NAME: &str = "it is not the name of a file";
@@ -182,12 +187,6 @@ impl Folder {
     /// [`FileError::Led`] with the first link that another user made.
     pub fn check_way(&self) -> Result<(), FileError> {
         self.trust.check(self.owner.map(|(uid, _)| uid))
-    }
-
-    /// Whether another user can put another directory in the place of this one or of one above it.
-    /// Then nothing may be opened by its path.
-    pub fn is_movable_by_others(&self) -> bool {
-        self.trust.shared
     }
 
     /// The same directory, in which everything is done as its owner: what is made belongs to him,
@@ -267,6 +266,18 @@ impl Folder {
             }
         };
         Ok((self.folder(name)?, made))
+    }
+
+    /// A folder of the caller in it, as [`Folder::make_folder`] makes it. One that is there already
+    /// has to be the caller's, and nobody else may write it.
+    ///
+    /// # Errors
+    /// When it cannot be made, or something else has that name.
+    pub fn make_own_folder(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<Self, FileError> {
+        let (folder, _) = self.make_folder(name, mode)?;
+        let caller = self.owner.map_or_else(Uid::effective, |(uid, _)| uid);
+        let own = folder.owner()? == caller.as_raw() && folder.mode()? & 0o022 == 0;
+        if own { Ok(folder) } else { Err(FileError::Foreign(ANOTHERS)) }
     }
 
     /// A file in it, open for reading.

@@ -25,8 +25,6 @@ use crate::{FileError, Folder, NOT_A_NAME, is_file};
 pub(crate) struct Trust {
     /// The links that neither root nor the acting user made, in the order of the way.
     pub(crate) links: Vec<LinkOfAnother>,
-    /// Whether another user can rename a directory on the way.
-    pub(crate) shared: bool,
 }
 
 /// A symbolic link that another user made.
@@ -55,9 +53,7 @@ impl Way {
         let start = if path.is_absolute() { "/" } else { "." };
         let at = File::from(nix::fcntl::open(start, DIRECTORY, Mode::empty())?);
         let shown = if path.is_absolute() { PathBuf::from("/") } else { PathBuf::new() };
-        let mut way = Self { at, shown, left: components(path).collect(), links: 0, trust: Trust::default() };
-        way.note_directory()?;
-        Ok(way)
+        Ok(Self { at, shown, left: components(path).collect(), links: 0, trust: Trust::default() })
     }
 
     /// Opens the directory at the end of the way.
@@ -125,14 +121,18 @@ impl Way {
     fn step(&mut self, name: &OsStr) -> io::Result<()> {
         // With O_DIRECTORY, so that an automounter (autofs(5)) mounts what is there.
         match nix::fcntl::openat(&self.at, name, DIRECTORY | OFlag::O_NOFOLLOW, Mode::empty()) {
-            Ok(fd) => self.enter(File::from(fd), name),
+            Ok(fd) => {
+                self.enter(File::from(fd), name);
+                Ok(())
+            }
             Err(Errno::ENOTDIR | Errno::ELOOP) => {
                 let Some((link, stat)) = self.link(name)? else { return Err(Errno::ENOTDIR.into()) };
                 let target = self.target(name, &link, &stat)?;
                 if is_of_proc(&link)? {
                     // Such a link leads to an open file, and its text is only for people.
                     let fd = nix::fcntl::openat(&self.at, name, DIRECTORY, Mode::empty())?;
-                    return self.enter(File::from(fd), name);
+                    self.enter(File::from(fd), name);
+                    return Ok(());
                 }
                 self.lead(&target)
             }
@@ -140,10 +140,9 @@ impl Way {
         }
     }
 
-    fn enter(&mut self, directory: File, name: &OsStr) -> io::Result<()> {
+    fn enter(&mut self, directory: File, name: &OsStr) {
         self.at = directory;
         self.shown.push(name);
-        self.note_directory()
     }
 
     /// The link of this name, open as one; nothing where something else has the name.
@@ -177,13 +176,6 @@ impl Way {
         for name in components(target).rev() {
             self.left.push_front(name);
         }
-        Ok(())
-    }
-
-    fn note_directory(&mut self) -> io::Result<()> {
-        let stat = nix::sys::stat::fstat(&self.at)?;
-        let writable = stat.st_mode & 0o022 != 0 && stat.st_mode & Mode::S_ISVTX.bits() == 0;
-        self.trust.shared |= writable || !is_trusted(stat.st_uid);
         Ok(())
     }
 }
