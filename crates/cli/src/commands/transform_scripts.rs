@@ -25,7 +25,7 @@ const SCRIPT: u32 = 0o755;
 /// complete.
 pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
     let shown = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    let folder = Folder::open(shown).with_context(|| shown.display().to_string())?;
+    let folder = Folder::open_to_write(shown).with_context(|| shown.display().to_string())?;
     refuse_strangers(&folder)?;
     let next = AtomicUsize::new(0);
     let some = || -> anyhow::Result<(Batch, usize)> {
