@@ -14,7 +14,7 @@ use flowmine_schema::tables::JobState;
 
 use crate::support::require::require;
 use crate::support::stand_in::StandIn;
-use crate::support::{expect, is_root, job_dependencies, job_states};
+use crate::support::{expect, flowmine, is_root, job_dependencies, job_states, repository};
 
 /// What a row says, without the times of observation, which differ from run to run.
 fn told(rows: &[JobState<'_>]) -> Vec<String> {
@@ -51,6 +51,40 @@ fn killed_at_any_moment_nothing_is_lost_or_doubled() {
         job_dependencies(dataset).iter().map(|d| format!("{} {} {:?} {:?}", d.job, d.kind, d.target_job_id, d.state)).collect()
     };
     assert_eq!(terms(&rough), terms(&quiet));
+}
+
+/// What a killed `run` leaves goes with the next one, and nothing of others does.
+#[test]
+fn killed_runs_leave_no_hidden_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
+    let mut import = flowmine();
+    import.args(["import", "squeue"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(&dataset);
+    expect(&mut import, 0);
+    let run = || {
+        let mut command = flowmine();
+        command.args(["run", "--formats", "csv,ocel.sqlite", "--dataset"]).arg(&dataset).arg("--out").arg(&out);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let hidden = || {
+        let names = fs::read_dir(&out).into_iter().flatten().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with('.') && name != ".flowmine-run.json").collect::<Vec<_>>()
+    };
+    let mut kills = 0;
+    for round in 0..60u64 {
+        let _ = fs::remove_file(out.join(".flowmine-run.json"));
+        let mut child = run().spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(20_000 + round * 7_919 % 200_000));
+        child.kill().unwrap();
+        kills += u32::from(child.wait().unwrap().code().is_none());
+    }
+    assert!(kills > 20, "{kills}");
+    fs::create_dir_all(&out).unwrap();
+    fs::write(out.join(".mine"), "precious").unwrap();
+    let _ = fs::remove_file(out.join(".flowmine-run.json"));
+    expect(&mut run(), 0);
+    assert_eq!(hidden(), [".mine"]);
 }
 
 #[test]

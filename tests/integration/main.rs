@@ -27,6 +27,7 @@ mod jump;
 mod kernels;
 mod killed;
 mod layers;
+mod links;
 mod load;
 mod locks;
 mod one_run;

@@ -300,6 +300,19 @@ fn an_observer_with_a_key_keeps_no_name() {
     }
     assert!(remembered > 5, "{remembered}");
 
+    // The same key keeps the codes, also through an export with it.
+    let mut again = flowmine();
+    again.args(["export", "--format", "csv", "-o", "-", "--dataset"]).arg(&coded).arg("--pseudonymise");
+    let kept = expect(again.arg(&keys[0]), 0);
+    assert!(String::from_utf8_lossy(&kept.stderr).contains("made with this key"), "{kept:?}");
+    let mut plain_export = flowmine();
+    plain_export.args(["export", "--format", "csv", "-o", "-", "--dataset"]).arg(&coded);
+    let as_it_is = expect(&mut plain_export, 0);
+    assert!(kept.stdout == as_it_is.stdout, "the codes of the dataset");
+    let other = expect(plain_export.arg("--pseudonymise").arg(&keys[1]), 0);
+    assert!(String::from_utf8_lossy(&other.stderr).contains("another key"), "{other:?}");
+    assert!(other.stdout != as_it_is.stdout);
+
     // What comes out is what an export with the key makes of names.
     let export = |dataset: &Path, key: Option<&Path>| {
         let mut command = flowmine();
@@ -327,4 +340,64 @@ fn an_observer_with_a_key_keeps_no_name() {
         };
         assert_eq!(of(&plain), of(&coded), "{column}");
     }
+}
+
+/// Slurm's words may hold names too: messages, states and dependencies that flowmine does not know.
+#[test]
+fn an_observer_with_a_key_tells_and_remembers_no_message() {
+    const NAME: &str = "annsecret";
+    let dir = tempfile::tempdir().unwrap();
+    let queue = StandIn::new(dir.path());
+    let key = dir.path().join("key");
+    fs::write(&key, "a key of more than sixteen bytes").unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let dataset = dir.path().join("dataset");
+    let observe = |options: &[&str], code: i32| {
+        let mut command = queue.observe(&dataset);
+        command.args(["--verbose", "--pseudonymise"]).arg(&key).args(options).stdout(Stdio::piped());
+        let output = expect(&mut command, code);
+        for said in [&output.stdout, &output.stderr] {
+            let said = String::from_utf8_lossy(said);
+            assert!(!said.contains(NAME) && !said.contains("played"), "{said}");
+        }
+    };
+    let assert_kept = || {
+        for (path, _) in modes(&dataset).into_iter().filter(|(path, _)| path.is_file()) {
+            assert!(!path.to_string_lossy().contains(NAME));
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.parent().unwrap().ends_with(".state") && name.starts_with("squeue-") && name.ends_with(".parquet") {
+                let rows = Dataset::open(&dataset).unwrap().state_rows::<Remembered<'static>>(name).unwrap().unwrap();
+                for row in rows.iter() {
+                    assert!(!format!("{row:?}").contains(NAME), "{row:?}");
+                }
+            }
+            let bytes = fs::read(&path).unwrap();
+            assert!(!bytes.windows(NAME.len()).any(|bytes| bytes == NAME.as_bytes()), "{}", path.display());
+        }
+    };
+    // A state, a dependency, a line that is no record.
+    let poll = queue.polls / 2;
+    queue.show(poll);
+    let shown = queue.dir.join("polls").join(poll.to_string());
+    let text = fs::read_to_string(&shown).unwrap();
+    assert!(text.contains("RUNNING") && text.contains("afterok:"));
+    fs::write(&shown, text.replacen("RUNNING", "OF_annsecret", 2).replacen("afterok:", "afterannsecret:", 1)).unwrap();
+    observe(&["--once"], 0);
+    assert_kept();
+    let rows = || job_states(&dataset).len();
+    let before = rows();
+    observe(&["--once"], 0);
+    assert_eq!(rows(), before, "the same state of an unknown word is no change");
+    assert_kept();
+    let squeue = queue.dir.join("bin/squeue");
+    let script = fs::read_to_string(&squeue).unwrap();
+    fs::write(&squeue, "#!/bin/sh\necho 'slurm_load_jobs error: user annsecret of account annsecret' >&2\nexit 1\n").unwrap();
+    observe(&["--once"], 2);
+    observe(&["--every", "60s", "--polls", "1"], 1);
+    assert_kept();
+    fs::write(&squeue, script).unwrap();
+    fs::write(queue.dir.join("bin/sacct"), "#!/bin/sh\necho 'sacct: error: no association of annsecret' >&2\nexit 1\n").unwrap();
+    fs::set_permissions(queue.dir.join("bin/sacct"), fs::Permissions::from_mode(0o755)).unwrap();
+    observe(&["--once", "--accounting"], 1);
+    assert_kept();
 }

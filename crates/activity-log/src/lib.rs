@@ -39,6 +39,8 @@
 //!
 //! Nothing here reads files or knows Slurm, engines, models or pictures.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod builder;
 mod columns;
 mod concatenate;

@@ -89,6 +89,8 @@
 //! or written. A process that is reported twice, a job that two clusters have or an engine that
 //! contradicts the kernel is none: it is counted, and reported in the diagnostics.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod access;
 mod attribute;
 mod bytes;

@@ -1,17 +1,19 @@
 //! Where results go: a file, which appears only when it is complete, or standard output.
 
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
 use flowmine_eventlog::{Counts, LogError};
+use flowmine_files::{Folder, place_of};
 use flowmine_schema::text::terminal::Visible;
 
 /// Writes a result to `path`, or to standard output when there is none (or it is `-`).
 ///
-/// A file is written beside its place under a hidden name and renamed when complete, so that a
-/// failure never costs what was there.
+/// A file has no name or a hidden one until it is complete, so that a failure never costs what was
+/// there. Links of other users are not followed, in no part of the path.
 pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     match path.filter(|path| *path != Path::new("-")) {
         None => {
@@ -19,40 +21,25 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
             write(&mut out)?;
             out.flush().context("standard output")
         }
-        // A pipe or a device is written to as it is; what a symbolic link points to is replaced, not the link.
-        Some(path) if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => {
-            let result = open_special(path).and_then(|file| {
-                let mut out = BufWriter::with_capacity(1 << 16, seen(file));
-                write(&mut out)?;
-                Ok(out.flush()?)
-            });
-            result.with_context(|| path.display().to_string())
-        }
-        Some(path) => replace(path, write).with_context(|| path.display().to_string()),
+        Some(path) => to_place(path, write).with_context(|| path.display().to_string()),
     }
 }
 
-/// Opens what is no plain file. Should it be one by now, it is not written over.
-fn open_special(path: &Path) -> anyhow::Result<File> {
-    let file = File::options().write(true).open(path)?;
-    anyhow::ensure!(!file.metadata()?.is_file(), "it became a plain file while it was opened");
-    Ok(file)
+/// A pipe or a device is written to as it is; what a symbolic link points to is replaced, not the
+/// link.
+fn to_place(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let (folder, name) = place_of(path)?;
+    let Some(file) = folder.special(&name)? else { return replace(&folder, &name, write) };
+    let mut out = BufWriter::with_capacity(1 << 16, seen(file));
+    write(&mut out)?;
+    Ok(out.flush()?)
 }
 
-/// Writes a file under a hidden name and gives it its name when it is complete.
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let (folder, name) = flowmine_files::place_of(path)?;
-    let (file, hidden) = folder.create_hidden(MODE)?;
-    let mut out = BufWriter::with_capacity(1 << 16, file);
-    let result = write(&mut out).and_then(|()| {
-        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        Ok(folder.rename(&hidden, &folder, &name)?)
-    });
-    if result.is_err() {
-        let _ = folder.remove(&hidden);
-    }
-    result
+/// Writes a file that has its name when it is complete.
+fn replace(folder: &Folder, name: &OsString, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, folder.new_file(name, MODE)?);
+    write(&mut out)?;
+    Ok(out.into_inner().map_err(io::IntoInnerError::into_error)?.replace()?)
 }
 
 /// The mode with which a result is made, before the umask.
@@ -78,33 +65,32 @@ pub fn write_log(path: Option<&Path>, log: impl FnOnce(&mut dyn Write) -> Result
 /// beside its place, moved out of it when complete.
 pub fn write_beside(path: Option<&Path>, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
     let path = path.context("say where to with -o FILE")?;
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        anyhow::bail!("{}: a database can only be a file", path.display());
-    }
     beside(path, log).with_context(|| path.display().to_string())
 }
 
 fn beside(path: &Path, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
-    let (folder, name) = flowmine_files::place_of(path)?;
+    let (folder, name) = place_of(path)?;
+    anyhow::ensure!(folder.special(&name)?.is_none(), "a database can only be a file");
     // A path can be led astray where another user rules: root writes elsewhere first.
-    if flowmine_files::is_root() && folder.owner()? != 0 {
+    if flowmine_files::is_root() && folder.stranger()?.is_some() {
         let elsewhere = tempfile::tempdir()?;
         let made = elsewhere.path().join("log");
         let counts = log(&made)?;
-        replace(path, |out| Ok(_ = io::copy(&mut File::open(&made)?, out)?))?;
+        replace(&folder, &name, |out| Ok(_ = io::copy(&mut File::open(&made)?, out)?))?;
         return Ok(counts);
     }
-    let (inside, hidden) = folder.make_hidden()?;
-    let result = log(&inside.path().join(&name)).map_err(anyhow::Error::from).and_then(|counts| {
-        inside.read(&name)?.sync_all()?;
-        inside.rename(&name, &folder, &name)?;
-        Ok(counts)
-    });
-    if result.is_err() {
-        let _ = inside.remove(&name);
-    }
-    let _ = folder.remove_folder(&hidden);
-    result
+    let work = folder.work_folder(&name)?;
+    let inside = work.folder();
+    let counts = log(&inside.path().join(&name))?;
+    inside.read(&name)?.sync_all()?;
+    inside.rename(&name, &folder, &name)?;
+    folder.sync()?;
+    Ok(counts)
+}
+
+/// A directory for results, made where there is none.
+pub fn make_directory(path: &Path) -> anyhow::Result<Folder> {
+    Folder::make(path, 0o777).with_context(|| path.display().to_string())
 }
 
 /// Whether an error is somebody closing our output early (`| head`).
@@ -121,6 +107,8 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -72,6 +72,8 @@
 //! written, or that there is more than 32 bits can count. Tables are written in one transaction:
 //! then they are as they were.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod attempts;
 pub mod cases;
 pub mod components;

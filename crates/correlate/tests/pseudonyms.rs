@@ -100,6 +100,53 @@ fn without_codes(text: &str) -> (Vec<&str>, String) {
 }
 
 #[test]
+fn codes_of_the_same_key_stay_where_that_is_asked_for() {
+    let texts = [
+        "ann",
+        "/home/ann/run.sh -n 4 --in=/data/a.bam X=ann",
+        "n[1-3,7]",
+        "cpu=4,gres/gpu:a100=2",
+        "ReqNodeNotAvail, UnavailableNodes:n1",
+    ];
+    let (plain, keeping) = (with_key(KEY), with_key(KEY).keeping_codes());
+    for text in texts {
+        let row = || {
+            let some = || Some(text.into());
+            JobState {
+                cluster: text.into(),
+                state: some(),
+                name: some(),
+                user: some(),
+                group: some(),
+                account: some(),
+                partition: some(),
+                qos: some(),
+                reason: some(),
+                comment: some(),
+                command: some(),
+                arguments: some(),
+                work_dir: some(),
+                node_list: some(),
+                features: some(),
+                array_tasks: some(),
+                tres_per_node: some(),
+                submit_line: some(),
+                ..JobState::default()
+            }
+        };
+        let once = plain.row(row());
+        assert_eq!(keeping.row(once.clone()), once);
+        assert_ne!(plain.row(once.clone()), once);
+        assert_eq!(keeping.row(row()), once, "names become the same codes");
+    }
+    let other = with_key(b"another key of more than sixteen bytes");
+    assert_ne!(
+        other.row(plain.row(JobState { user: Some("ann".into()), ..JobState::default() })).user.as_deref(),
+        Some(&*plain.user("ann"))
+    );
+}
+
+#[test]
 fn the_code_is_hmac_sha_256_as_documented() {
     // Computed with another implementation (Python's hmac and hashlib).
     let p = with_key(KEY);

@@ -4,12 +4,9 @@
 //! is given when a file is made and never changed afterwards: there is no moment in which others
 //! could open it.
 
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use flowmine_files::Folder;
+use flowmine_files::{FileError, Folder};
 
 /// Who may read a dataset.
 ///
@@ -50,17 +47,12 @@ impl Access {
         }
     }
 
-    /// Makes a directory, where there is none, and opens it; those above it follow the umask.
+    /// Makes a directory, where there is none, and opens it to write into it; those above it follow
+    /// the umask.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn make_directory(self, dir: &Path) -> io::Result<Folder> {
-        if let Some(above) = dir.parent().filter(|above| !above.as_os_str().is_empty()) {
-            fs::create_dir_all(above)?;
-        }
-        match DirBuilder::new().mode(self.folder_mode()).create(dir) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Folder::open(dir),
-        }
+    /// When it cannot be made, or a link of another user leads there.
+    pub fn make_directory(self, dir: &Path) -> Result<Folder, FileError> {
+        Folder::make(dir, self.folder_mode())
     }
 }

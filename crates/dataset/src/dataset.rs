@@ -17,7 +17,7 @@ use rustc_hash::FxHasher;
 
 use crate::access::Access;
 use crate::commit::Commit;
-use crate::disk::{read_small, write_synced};
+use crate::disk::read_small;
 use crate::error::{DatasetError, file_error, io_error, parquet_error};
 use crate::format::{FORMAT_VERSION, MANIFEST, SINCE, STATE};
 use crate::manifest::{Manifest, manifest_json};
@@ -74,11 +74,12 @@ impl Dataset {
     /// caller is root.
     pub fn open_or_create_with(dir: &Path, access: Access, as_owner: bool) -> Result<Self, DatasetError> {
         let folder = match Folder::open(dir) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => access.make_directory(dir).map_err(io_error(dir))?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => access.make_directory(dir).map_err(file_error(dir))?,
             Err(e) if e.kind() == io::ErrorKind::NotADirectory => return Err(DatasetError::NotEmpty(dir.to_owned())),
             other => other.map_err(io_error(dir))?,
         };
         let folder = if as_owner { folder.as_owner().map_err(io_error(dir))? } else { folder };
+        folder.check_way().map_err(file_error(dir))?;
         let mut dataset = Self { as_owner, ..Self::of(folder) };
         let folder = &dataset.folder;
         let manifest = dir.join(MANIFEST);
@@ -99,21 +100,13 @@ impl Dataset {
             folder.set_mode(access.folder_mode()).map_err(io_error(dir))?;
             dataset.access = access;
         }
-        let hidden = format!(".{MANIFEST}.{}.tmp", std::process::id());
-        // Left by somebody with our process number who was killed here.
-        let _ = folder.remove(&hidden);
-        write_synced(folder, &hidden, dataset.access.file_mode(), |file| file.write_all(&manifest_json(&Manifest::default())))
-            .map_err(file_error(&dir.join(&hidden)))?;
-        // A link, not a renaming: whoever was first keeps his, which may already say more. Not every file system has links.
-        let made = match folder.link(&hidden, MANIFEST) {
-            Err(error) if error.is_already_there() => Ok(()),
-            Err(_) => folder.rename(&hidden, folder, MANIFEST),
-            made => made,
-        };
-        let _ = folder.remove(&hidden);
-        made.map_err(file_error(&manifest))?;
-        folder.sync().map_err(io_error(dir))?;
-        Ok(dataset)
+        let mut file = folder.new_file(MANIFEST, dataset.access.file_mode()).map_err(file_error(&manifest))?;
+        file.write_all(&manifest_json(&Manifest::default())).map_err(io_error(&manifest))?;
+        match file.add() {
+            // Whoever was first keeps his, which may already say more.
+            Err(error) if !error.is_already_there() => Err(file_error(&manifest)(error)),
+            _ => Ok(dataset),
+        }
     }
 
     /// The same dataset, written as its directory's owner where the caller is root.
@@ -126,8 +119,9 @@ impl Dataset {
     }
 
     /// Whoever owns a directory can put anything in the way of who writes there. Root only writes
-    /// where root rules.
+    /// where root rules, and nobody where a link of somebody else leads.
     pub(crate) fn check_owner(&self) -> Result<(), DatasetError> {
+        self.folder.check_way().map_err(file_error(self.dir()))?;
         let owner = self.folder.owner().map_err(io_error(self.dir()))?;
         let is_root = flowmine_files::is_root();
         if is_root && owner != 0 && !self.as_owner {

@@ -68,6 +68,14 @@ pub enum DatasetError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A symbolic link of another user leads to the dataset that was to be written.
+    #[error("{}: {source}", .path.display())]
+    Led {
+        /// Path of the dataset.
+        path: PathBuf,
+        /// The link, its owner, and where it leads.
+        source: FileError,
+    },
     /// Root would write where another user rules, who could put anything in its way.
     #[error("{}: it belongs to the user with id {owner}, and you are root: write as that user (`--as-owner`, or `sudo -u \\#{owner} …`), or use a dataset of your own", .path.display())]
     OfAnother {
@@ -94,6 +102,7 @@ pub(crate) fn file_error(path: &Path) -> impl FnOnce(FileError) -> DatasetError 
     move |error| match error {
         FileError::Io(source) => DatasetError::Io { path: path.to_owned(), source },
         FileError::Foreign(why) => DatasetError::Foreign { path: path.to_owned(), why },
+        source @ FileError::Led(_) => DatasetError::Led { path: path.to_owned(), source },
     }
 }
 

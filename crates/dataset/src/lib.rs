@@ -89,6 +89,8 @@
 //! file carries the range of writes that it holds, and appears in the same transaction in which
 //! those it replaces go.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod access;
 pub mod column_file;
 mod columns;

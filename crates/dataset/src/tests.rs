@@ -1,3 +1,5 @@
+mod interrupted;
+
 use std::fs;
 use std::path::Path;
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use flowmine_files::Folder;
 
+use crate::commit::Commit;
 use crate::dataset::Dataset;
 use crate::disk::{try_lock, write_synced};
 use crate::error::{DatasetError, file_error, io_error};
@@ -154,25 +155,7 @@ impl Writer {
         for (folder, _) in commit.moves.iter().map(|(_, to)| to).chain(&commit.deletes).filter_map(|name| name.rsplit_once('/')) {
             touched.insert(folder, self.dataset.folder(folder)?);
         }
-        // Every path of a list is a folder and a name in it: see `Commit::is_ours`.
-        let place = |path: &str| path.rsplit_once('/').and_then(|(folder, name)| Some((touched.get(folder)?.as_ref()?, name.to_owned())));
-        let missing = |path: &str| io_error(&dir.join(path))(io::ErrorKind::NotFound.into());
-        for (hidden, to) in &commit.moves {
-            let (folder, name) = place(to).ok_or_else(|| missing(to))?;
-            match root.rename(hidden, folder, &name) {
-                Ok(()) => {}
-                // Done before we were killed.
-                Err(error) if error.is_not_found() && folder.has_file(&name).unwrap_or(false) => {}
-                Err(error) => return Err(file_error(&dir.join(to))(error)),
-            }
-        }
-        for path in &commit.deletes {
-            match place(path).map_or(Ok(()), |(folder, name)| folder.remove(&name)) {
-                Ok(()) => {}
-                Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(file_error(&dir.join(path))(error)),
-            }
-        }
+        self.rename_all(&commit, &touched)?;
         for folder in touched.values().flatten() {
             folder.sync().map_err(io_error(folder.path()))?;
         }
@@ -180,10 +163,55 @@ impl Writer {
             self.add_to_manifest(&commit.manifest)?;
         }
         match root.remove(self.role.commit_file()) {
-            Ok(()) => root.sync().map_err(io_error(dir)),
-            Err(error) if error.is_not_found() => Ok(()),
-            Err(error) => Err(file_error(&dir.join(self.role.commit_file()))(error)),
+            Ok(()) => root.sync().map_err(io_error(dir))?,
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(file_error(&dir.join(self.role.commit_file()))(error)),
         }
+        for number in 0..commit.deletes.len() {
+            // Nobody reads them. What cannot be removed now is removed by the next writer.
+            let _ = root.remove(self.put_aside(number));
+        }
+        Ok(())
+    }
+
+    /// Puts the files of a list in their places, and those that they replace aside. When one cannot
+    /// be renamed, all others are renamed back: whoever reads the folders without the list sees the
+    /// rows of before, each once.
+    fn rename_all(&self, commit: &Commit, touched: &BTreeMap<&str, Option<Folder>>) -> Result<(), DatasetError> {
+        let dir = self.dataset.dir();
+        let root = &*self.dataset.folder;
+        // Every path of a list is a folder and a name in it: see `Commit::is_ours`.
+        let place = |path: &str| path.rsplit_once('/').and_then(|(folder, name)| Some((touched.get(folder)?.as_ref()?, name.to_owned())));
+        let missing = |path: &str| io_error(&dir.join(path))(io::ErrorKind::NotFound.into());
+        let mut steps: Vec<(&Folder, String, &Folder, String)> = Vec::new();
+        for (hidden, to) in &commit.moves {
+            let (folder, name) = place(to).ok_or_else(|| missing(to))?;
+            steps.push((root, hidden.clone(), folder, name));
+        }
+        for (number, path) in commit.deletes.iter().enumerate() {
+            steps.extend(place(path).map(|(folder, name)| (folder, name, root, self.put_aside(number))));
+        }
+        for (at, (from, name, to, new_name)) in steps.iter().enumerate() {
+            let is_move = at < commit.moves.len();
+            match from.rename(name, to, new_name) {
+                Ok(()) => {}
+                // Done before we were killed.
+                Err(error) if error.is_not_found() && (!is_move || to.has_file(new_name).unwrap_or(false)) => {}
+                Err(error) => {
+                    for (from, name, to, new_name) in steps[..at].iter().rev().filter(|_| !commit.deletes.is_empty()) {
+                        let _ = to.rename(new_name, from, name);
+                    }
+                    let path = if is_move { to.path().join(new_name) } else { from.path().join(name) };
+                    return Err(file_error(&path)(error));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of a replaced file until it is removed.
+    fn put_aside(&self, number: usize) -> String {
+        format!("{}replaced-{number}.tmp", self.role.hidden_prefix())
     }
 
     /// Adds to what the manifest says now, while no other writer does.

@@ -48,6 +48,8 @@
 //! `examples/dfg.rs` is a program to begin with: it reads XES and writes the graph as SVG or DOT
 //! (`cargo run --release -p flowmine-discover --example dfg -- LOG.xes GRAPH.svg`).
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod about;
 pub mod advice;
 pub mod batches;

@@ -37,6 +37,8 @@
 //! Nothing here knows logs or models. The same picture gives the same bytes. `docs/pictures.md`
 //! says what the marks mean.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod axis;
 pub mod dot;
 pub mod exchange;

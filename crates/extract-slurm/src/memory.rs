@@ -52,6 +52,15 @@ pub enum MemoryError {
 /// noticed.
 const CODES: &str = "codes";
 
+/// The code of the key with which a dataset was observed ([`Naming::key_code`]); nothing where it
+/// holds names.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn key_code_of(dataset: &Dataset) -> Result<Option<String>, DatasetError> {
+    Ok(dataset.state(CODES)?.map(|code| String::from_utf8_lossy(&code).into_owned()))
+}
+
 #[derive(Serialize, Deserialize)]
 struct Polls {
     cluster: String,
@@ -103,11 +112,11 @@ impl Memory {
     /// When it is damaged, or missing although the cluster was observed; and when names stand in
     /// the dataset in another way.
     pub fn load(dataset: &Dataset, cluster: &str, naming: &Naming) -> Result<Self, MemoryError> {
-        match (dataset.state(CODES)?, naming.key_code()) {
+        match (key_code_of(dataset)?, naming.key_code()) {
             (None, None) => {}
             (None, Some(_)) if dataset.manifest()?.clusters.is_empty() => {}
             (None, Some(_)) => return Err(MemoryError::HoldsNames),
-            (Some(kept), Some(own)) if kept == own.as_bytes() => {}
+            (Some(kept), Some(own)) if kept == own => {}
             (Some(_), _) => return Err(MemoryError::HoldsCodes),
         }
         Ok(Self { naming: naming.clone(), ..Self::load_named(dataset, cluster)? })

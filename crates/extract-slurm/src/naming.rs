@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::{JobDependency, JobState};
+use flowmine_slurm::dependency::{self, KINDS, Term};
+use flowmine_slurm::state::State;
 
 /// Gives pseudonyms for the names that an observer writes and remembers.
 pub trait Pseudonyms: Debug + Send + Sync {
@@ -39,6 +41,41 @@ impl Naming {
         self.0.as_ref().map_or(Cow::Borrowed(text), |pseudonyms| pseudonyms.text(text).into())
     }
 
+    /// A state to be remembered: a word that is none of Slurm's may be a name.
+    pub fn state<'s>(&self, state: &'s State) -> Cow<'s, State> {
+        match (&self.0, state) {
+            (Some(pseudonyms), State::Other(word)) => {
+                let row = pseudonyms.job_state(JobState { state: Some(word.into()), ..JobState::default() });
+                Cow::Owned(State::parse(row.state.as_deref().unwrap_or_default()))
+            }
+            _ => Cow::Borrowed(state),
+        }
+    }
+
+    /// The list of an array's tasks to be remembered: one that is not only numbers may hold a name.
+    pub fn array_tasks<'t>(&self, tasks: &'t str) -> Cow<'t, str> {
+        let row =
+            |pseudonyms: &Arc<dyn Pseudonyms>| pseudonyms.job_state(JobState { array_tasks: Some(tasks.into()), ..JobState::default() });
+        self.0.as_ref().and_then(|pseudonyms| row(pseudonyms).array_tasks).map_or(Cow::Borrowed(tasks), |tasks| tasks.into_owned().into())
+    }
+
+    /// A dependency to be remembered: one with a word that is none of Slurm's may hold a name.
+    pub fn dependency<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let is_known = || dependency::parse(text).is_ok_and(|parsed| parsed.terms.iter().all(|term| self.can_keep(term)));
+        if self.0.is_none() || is_known() { Cow::Borrowed(text) } else { self.text(text) }
+    }
+
+    /// Whether a term of a dependency can be remembered as it is.
+    pub fn can_keep(&self, term: &Term) -> bool {
+        let is_known = |word: &str| matches!(word, "unfulfilled" | "fulfilled" | "failed");
+        self.0.is_none() || KINDS.contains(&&*term.kind) && term.state.as_deref().is_none_or(is_known)
+    }
+
+    /// What somebody said, such as squeue on its standard error; or that it is withheld.
+    pub fn message(&self, message: String) -> String {
+        if self.0.is_some() { WITHHELD.to_owned() } else { message }
+    }
+
     /// A code that says which key is used; nothing where names stay.
     pub fn key_code(&self) -> Option<String> {
         self.0.as_ref().map(|pseudonyms| pseudonyms.text("flowmine"))
@@ -65,7 +102,10 @@ impl Naming {
     pub fn diagnostics<'d>(&self, diagnostics: &'d Diagnostics) -> Cow<'d, Diagnostics> {
         match &self.0 {
             None => Cow::Borrowed(diagnostics),
-            Some(_) => Cow::Owned(diagnostics.without_messages("(the message may hold names and was not kept)")),
+            Some(_) => Cow::Owned(diagnostics.without_messages(WITHHELD)),
         }
     }
 }
+
+/// What is shown and kept in place of a message.
+const WITHHELD: &str = "(the message may hold names and was not kept)";

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flowmine_dataset::{Access, Builder, Dataset, DatasetError, Role, Writer};
-use flowmine_files::FileError;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
 use flowmine_schema::text;
@@ -332,8 +331,18 @@ impl<'r> Observer<'r> {
         let accounting_fields = sacct::FORMAT.to_owned();
         let mut observer = Self { writer, runner, options, cluster: None, memory: None, told_skew: false, accounting_fields };
         match observer.name() {
-            Err(error) if !error.may_pass() => Err(error),
+            Err(error) if !error.may_pass() => Err(observer.without_names(error)),
             _ => Ok(observer),
+        }
+    }
+
+    /// An error as it may be shown: with pseudonyms, what a command said is withheld.
+    fn without_names(&self, error: ObserveError) -> ObserveError {
+        match error {
+            ObserveError::Failed { command, place, status, stderr } => {
+                ObserveError::Failed { command, place, status, stderr: self.options.naming.message(stderr) }
+            }
+            other => other,
         }
     }
 
@@ -410,6 +419,10 @@ impl<'r> Observer<'r> {
     /// the dataset is as before. Failing accounting is not an error: it stands in the report and
     /// the next poll asks for the same time again.
     pub fn poll(&mut self) -> Result<Report, ObserveError> {
+        self.poll_once().map_err(|error| self.without_names(error))
+    }
+
+    fn poll_once(&mut self) -> Result<Report, ObserveError> {
         let place = self.runner.describe();
         let cluster = self.name()?;
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
@@ -441,16 +454,16 @@ impl<'r> Observer<'r> {
         if self.options.accounting
             && let Err(error) = self.ask_accounting(&mut memory, there, &mut changes, &mut report.diagnostics)
         {
-            report.accounting_failed = Some(error.to_string());
+            report.accounting_failed = Some(self.options.naming.message(error.to_string()));
             report
                 .diagnostics
                 .push(Diagnostic::warning("accounting_failed", error.to_string()).advise("the next poll asks for the same time again"));
         }
         report.changes = changes.states.len();
         report.dependencies = changes.dependencies.len();
-        let kept = self.options.naming.diagnostics(&report.diagnostics);
+        report.diagnostics = self.options.naming.diagnostics(&report.diagnostics).into_owned();
         let input = if self.options.naming.0.is_some() { "squeue".to_owned() } else { format!("squeue on {place}") };
-        write(&mut self.writer, &memory, changes, &kept, &input, Some(there.ended_ns))?;
+        write(&mut self.writer, &memory, changes, &report.diagnostics, &input, Some(there.ended_ns))?;
         self.memory = Some(memory);
         self.writer.merge_small_files::<JobState<'static>>()?;
         self.writer.merge_small_files::<JobDependency<'static>>()?;
@@ -509,7 +522,7 @@ impl<'r> Observer<'r> {
         if let Some(other) = of_others.first().filter(|_| of_others.len() == records.len()) {
             let why = format!(
                 "it tells of cluster {} only, and this one is called {}: give the same name with --cluster",
-                text::visible(other),
+                text::visible(&naming.cluster(other)),
                 self.cluster()
             );
             return Err(ObserveError::Sacct { place, why });
@@ -661,14 +674,10 @@ pub fn record_name(time: PollTime) -> String {
 
 fn record(directory: &Path, time: PollTime, output: &[u8], access: Access) -> Result<(), ObserveError> {
     let path = directory.join(record_name(time));
-    let written = access.make_directory(directory).map_err(FileError::from).and_then(|folder| {
-        let (mut file, hidden) = folder.create_hidden(access.file_mode())?;
-        let written = file.write_all(output).and_then(|()| file.sync_all()).map_err(FileError::from);
-        let done = written.and_then(|()| folder.rename(&hidden, &folder, record_name(time)));
-        if done.is_err() {
-            let _ = folder.remove(&hidden);
-        }
-        done
+    let written = access.make_directory(directory).and_then(|folder| {
+        let mut file = folder.new_file(record_name(time), access.file_mode())?;
+        file.write_all(output)?;
+        file.replace()
     });
     written.map_err(|error| ObserveError::Record { path, source: error.into() })
 }

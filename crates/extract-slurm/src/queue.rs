@@ -220,7 +220,7 @@ impl Poll<'_> {
                 let resubmitted = record.submit_ns.is_some() && known.submit_ns.is_some() && record.submit_ns != known.submit_ns;
                 if resubmitted {
                     change::REQUEUED
-                } else if known.state != record.state {
+                } else if known.state != *self.changes.naming.state(&record.state) {
                     // Sites whose Slurm keeps the submit time: a job that ran and waits again was requeued.
                     let waits_again = record.state == State::Pending
                         && !matches!(known.state, State::Pending | State::RequeueHold | State::SpecialExit | State::ReservationDeleted);
@@ -256,7 +256,7 @@ impl Poll<'_> {
         });
         known.job_id = record.job_id;
         known.submit_ns = record.submit_ns;
-        known.state = record.state.clone();
+        known.state = self.changes.naming.state(&record.state).into_owned();
         known.het = match record.job {
             JobRef::Het { leader, offset } => Some((leader, offset)),
             _ => None,
@@ -335,33 +335,36 @@ impl Poll<'_> {
     /// or in another state. Returns which terms are no longer shown.
     fn update_more(&mut self, key: Key, record: &JobRecord<'_>) -> Vanished {
         let mut vanished = Vanished { key, row: None, terms: Vec::new(), one_suffices: false };
-        let tasks = match &record.job {
+        let shown_tasks = match &record.job {
             JobRef::PendingArray { tasks, .. } => Some(tasks.as_ref()),
             _ => None,
         };
+        let tasks = shown_tasks.map(|tasks| self.changes.naming.array_tasks(tasks));
+        let shown_dependency = record.dependency.as_deref();
+        let dependency = shown_dependency.map(|text| self.changes.naming.dependency(text));
         let queue = &mut *self.queue;
         let Some(known) = queue.jobs.get_mut(&key) else { return vanished };
         let (known_tasks, known_dependency) = match &known.more {
             Some(more) => (more.tasks.as_deref(), more.dependency.as_deref()),
             None => (None, None),
         };
-        if known_tasks == tasks && known_dependency == record.dependency.as_deref() {
+        if known_tasks == tasks.as_deref() && known_dependency == dependency.as_deref() {
             return vanished;
         }
         queue.changed = true;
         let more = known.more.get_or_insert_default();
-        if more.tasks.as_deref() != tasks {
-            more.tasks = tasks.map(str::to_owned);
-            more.pending = tasks.and_then(IndexSet::parse);
+        if more.tasks.as_deref() != tasks.as_deref() {
+            more.tasks = tasks.map(Cow::into_owned);
+            more.pending = shown_tasks.and_then(IndexSet::parse);
         }
-        if more.dependency.as_deref() == record.dependency.as_deref() || record.dependency.is_none() && !record.tells_dependency {
+        if more.dependency.as_deref() == dependency.as_deref() || dependency.is_none() && !record.tells_dependency {
             return vanished;
         }
-        let before = std::mem::replace(&mut more.dependency, record.dependency.as_deref().map(str::to_owned));
-        let expression = match dependency::parse(more.dependency.as_deref().unwrap_or_default()) {
+        let before = std::mem::replace(&mut more.dependency, dependency.map(Cow::into_owned));
+        let expression = match dependency::parse(shown_dependency.unwrap_or_default()) {
             Ok(expression) => expression,
             Err(dependency::NotUnderstood(at)) => {
-                let shown = text::visible(more.dependency.as_deref().unwrap_or_default());
+                let shown = text::visible(shown_dependency.unwrap_or_default());
                 let message = format!("job {}: dependency {shown:?} is not understood at byte {}", record.label(), at + 1);
                 self.diagnostics.push(Diagnostic::error("dependency_not_understood", message));
                 return vanished;
@@ -380,8 +383,8 @@ impl Poll<'_> {
                     at
                 }
                 None => {
-                    more.terms.push(term.clone());
-                    position.max(more.terms.len() - 1)
+                    more.terms.extend(Some(term).filter(|term| self.changes.naming.can_keep(term)).cloned());
+                    position.max(more.terms.len().saturating_sub(1))
                 }
             };
             push_dependency(

@@ -47,6 +47,8 @@
 //! **Errors.** A [`FileAccessError`] says why there is nothing to draw and what to do: correlate
 //! first, trace single operations, choose one of several files.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod accesses;
 pub mod find;
 pub mod merge;

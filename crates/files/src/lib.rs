@@ -1,7 +1,12 @@
 //! Directories held open, so that nobody can lead a writer astray.
 //!
-//! - **In:** a directory ([`Folder::open`]), and single names in it, never paths.
+//! - **In:** a directory ([`Folder::open`]), and single names in it, never paths. Results begin
+//!   with the path that a user gave ([`place_of`], [`Folder::open_to_write`], [`Folder::make`]).
 //! - **Out:** its files and folders, opened, made, renamed, linked and removed.
+//!
+//! **One rule for links.** Whoever writes follows a symbolic link on a path only when root or the
+//! acting user made it. A link of another user is an error that names it ([`FileError::Led`]), in
+//! whichever component it lies. Whoever only reads follows links as the kernel does.
 //!
 //! A [`Folder`] is a descriptor: what happens to the path by which it was found does not matter any
 //! more. It refuses symbolic links and whatever is not a plain file or a folder (a FIFO or a device
@@ -20,10 +25,10 @@
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path();
 //! let folder = Folder::open(path)?;
-//! // Written under a hidden name first, so that nobody sees half of it.
-//! let (mut file, hidden) = folder.create_hidden(0o644)?;
+//! // It has no name before it is complete, so that nobody sees half of it.
+//! let mut file = folder.new_file("result", 0o644)?;
 //! file.write_all(b"done")?;
-//! folder.rename(&hidden, &folder, "result")?;
+//! file.replace()?;
 //! assert_eq!(std::io::read_to_string(folder.read("result")?)?, "done");
 //!
 //! std::os::unix::fs::symlink("/etc/passwd", path.join("link"))?;
@@ -33,6 +38,11 @@
 //! ```
 //!
 //! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
+
+mod batch;
+mod new_file;
+mod strangers;
+mod way;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -48,6 +58,12 @@ use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::stat::{FileStat, Mode, SFlag};
 use nix::unistd::{Gid, Uid, UnlinkatFlags};
 
+pub use crate::batch::Batch;
+pub use crate::new_file::{NewFile, WorkFolder};
+pub use crate::strangers::Stranger;
+pub use crate::way::LinkOfAnother;
+use crate::way::{Trust, Way, is_of_proc, is_trusted, kind};
+
 /// Why a file in a folder could not be opened, made or removed.
 #[derive(Debug)]
 pub enum FileError {
@@ -55,6 +71,8 @@ pub enum FileError {
     Io(io::Error),
     /// Something else lies there than there should; what.
     Foreign(&'static str),
+    /// A symbolic link of another user leads there, where something was to be written.
+    Led(Box<LinkOfAnother>),
 }
 
 impl FileError {
@@ -74,6 +92,16 @@ impl fmt::Display for FileError {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Foreign(why) => f.write_str(why),
+            Self::Led(found) => {
+                let LinkOfAnother { link, owner, target } = &**found;
+                write!(
+                    f,
+                    "{} is a symbolic link that somebody else made, the user with id {owner}: \
+                     give the place that you mean (the link leads to {})",
+                    link.display(),
+                    target.display()
+                )
+            }
         }
     }
 }
@@ -97,14 +125,18 @@ impl From<FileError> for io::Error {
         match error {
             FileError::Io(error) => error,
             FileError::Foreign(why) => io::Error::other(why),
+            led @ FileError::Led(_) => io::Error::other(led.to_string()),
         }
     }
 }
 
 const NOT_A_FILE: &str = "it is not a plain file";
+const ANOTHERS: &str = "it belongs to another user, who could change it later; remove it, or write elsewhere";
 const NOT_A_FOLDER: &str = "it is not a folder";
 const LINKED: &str = "it has more than one name (a hard link)";
 const NOT_A_NAME: &str = "it is not the name of a file";
+const PIPE_OF_ANOTHER: &str = "it is a named pipe that somebody else made: write elsewhere";
+const BECAME_A_FILE: &str = "it became a plain file while it was opened";
 
 /// An open directory, in which files are opened and made by their names.
 #[derive(Debug)]
@@ -113,31 +145,48 @@ pub struct Folder {
     path: PathBuf,
     /// As whom files are made, where that is not the process's own user.
     owner: Option<(Uid, Gid)>,
+    /// Who could have led to it.
+    trust: Trust,
 }
 
 impl Folder {
-    /// Opens a directory by its path, as whoever named it meant it: links on the way are followed.
+    /// Opens a directory by its path. Links on the way are followed, whoever made them: whoever
+    /// writes into it calls [`Folder::check_way`] first, or [`Folder::open_to_write`] instead.
     ///
     /// # Errors
     /// When there is none.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let path_or_here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let fd = nix::fcntl::open(path_or_here, flags, Mode::empty())?;
-        Ok(Self { file: File::from(fd), path: path.to_owned(), owner: None })
+        Way::along(path)?.directory(path)
     }
 
-    /// Makes a folder under a name that nobody could know before, for the caller alone.
+    /// Opens a directory by its path, to write into it.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn make_hidden(&self) -> Result<(Self, String), FileError> {
-        loop {
-            let name = hidden_name();
-            if let (folder, true) = self.make_folder(&name, 0o700)? {
-                return Ok((folder, name));
-            }
-        }
+    /// When there is none, or a link of another user leads there.
+    pub fn open_to_write(path: &Path) -> Result<Self, FileError> {
+        let folder = Self::open(path)?;
+        folder.check_way()?;
+        Ok(folder)
+    }
+
+    /// Opens a directory by its path, to write into it. Where there is none it is made with these
+    /// permissions (less the umask); those above it are made with all that the umask leaves.
+    ///
+    /// # Errors
+    /// When it cannot be made, or a link of another user leads there.
+    pub fn make(path: &Path, mode: u32) -> Result<Self, FileError> {
+        let folder = Way::along(path)?.made_directory(path, mode)?;
+        folder.check_way()?;
+        Ok(folder)
+    }
+
+    /// Whether only those have led here who may: root, the acting user, and the folder's owner
+    /// where everything is done as him.
+    ///
+    /// # Errors
+    /// [`FileError::Led`] with the first link that another user made.
+    pub fn check_way(&self) -> Result<(), FileError> {
+        self.trust.check(self.owner.map(|(uid, _)| uid))
     }
 
     /// The same directory, in which everything is done as its owner: what is made belongs to him,
@@ -186,7 +235,7 @@ impl Folder {
     /// # Errors
     /// When the process has no more.
     pub fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { file: self.file.try_clone()?, path: self.path.clone(), owner: self.owner })
+        Ok(Self { file: self.file.try_clone()?, path: self.path.clone(), owner: self.owner, trust: self.trust.clone() })
     }
 
     /// Opens a folder that lies in this one.
@@ -199,7 +248,7 @@ impl Folder {
             Err(Errno::ENOTDIR | Errno::ELOOP) => return Err(FileError::Foreign(NOT_A_FOLDER)),
             other => other?,
         };
-        Ok(Self { file: File::from(fd), path: self.path.join(name.as_ref()), owner: self.owner })
+        Ok(Self { file: File::from(fd), path: self.path.join(name.as_ref()), owner: self.owner, trust: self.trust.clone() })
     }
 
     /// A folder in it, made with these permissions (less the umask) where there is none. Returns
@@ -217,6 +266,18 @@ impl Folder {
             }
         };
         Ok((self.folder(name)?, made))
+    }
+
+    /// A folder of the caller in it, as [`Folder::make_folder`] makes it. One that is there already
+    /// has to be the caller's, and nobody else may write it.
+    ///
+    /// # Errors
+    /// When it cannot be made, or something else has that name.
+    pub fn make_own_folder(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<Self, FileError> {
+        let (folder, _) = self.make_folder(name, mode)?;
+        let caller = self.owner.map_or_else(Uid::effective, |(uid, _)| uid);
+        let own = folder.owner()? == caller.as_raw() && folder.mode()? & 0o022 == 0;
+        if own { Ok(folder) } else { Err(FileError::Foreign(ANOTHERS)) }
     }
 
     /// A file in it, open for reading.
@@ -315,6 +376,39 @@ impl Folder {
         }
     }
 
+    /// Opens for writing what is neither a plain file nor missing: a pipe, a terminal, a device.
+    ///
+    /// # Errors
+    /// When it is a folder or a named pipe of another user, or cannot be opened.
+    pub fn special(&self, name: impl AsRef<OsStr>) -> Result<Option<File>, FileError> {
+        let name = one(&name)?;
+        // Links of proc(5), as those of /dev/stdout, lead to what is open; all others were followed before.
+        let in_proc = is_of_proc(&self.file)?;
+        let (at, of_link) = if in_proc { (AtFlags::empty(), OFlag::empty()) } else { (AtFlags::AT_SYMLINK_NOFOLLOW, OFlag::O_NOFOLLOW) };
+        let stat = match nix::sys::stat::fstatat(&self.file, name, at) {
+            Err(Errno::ENOENT) => return Ok(None),
+            other => other?,
+        };
+        if is_file(&stat) {
+            return Ok(None);
+        }
+        if kind(&stat) == SFlag::S_IFIFO && !in_proc && !is_trusted(stat.st_uid) {
+            return Err(FileError::Foreign(PIPE_OF_ANOTHER));
+        }
+        let flags = OFlag::O_WRONLY | OFlag::O_NOCTTY | OFlag::O_CLOEXEC | of_link;
+        let file = File::from(nix::fcntl::openat(&self.file, name, flags, Mode::empty())?);
+        if is_file(&nix::sys::stat::fstat(&file)?) { Err(FileError::Foreign(BECAME_A_FILE)) } else { Ok(Some(file)) }
+    }
+
+    /// Whether anything has that name.
+    fn has_any(&self, name: &OsStr) -> Result<bool, FileError> {
+        match nix::sys::stat::fstatat(&self.file, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(true),
+            Err(Errno::ENOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Renames what is here to a name in another folder, in place of what had that name.
     ///
     /// # Errors
@@ -377,6 +471,11 @@ impl Folder {
         self.file.sync_all()
     }
 
+    /// Whose files are made here.
+    fn acting_user(&self) -> Uid {
+        self.owner.map_or_else(Uid::effective, |(uid, _)| uid)
+    }
+
     fn act(&self) -> Option<Acting> {
         let (uid, gid) = self.owner?;
         Some(Acting::begin(uid, gid))
@@ -407,7 +506,7 @@ pub fn is_root() -> bool {
 }
 
 fn is_file(stat: &FileStat) -> bool {
-    SFlag::from_bits_truncate(stat.st_mode & SFlag::S_IFMT.bits()) == SFlag::S_IFREG
+    kind(stat) == SFlag::S_IFREG
 }
 
 fn one<N: AsRef<OsStr> + ?Sized>(name: &N) -> Result<&OsStr, FileError> {
@@ -417,40 +516,20 @@ fn one<N: AsRef<OsStr> + ?Sized>(name: &N) -> Result<&OsStr, FileError> {
     if is_name { Ok(name) } else { Err(FileError::Foreign(NOT_A_NAME)) }
 }
 
-/// The folder and the name of a file that is to be written. A symbolic link at its end is followed,
-/// so that a link stays one, when the caller or root made it: one that somebody else put there is
-/// refused, as the kernel does where everybody may write (`protected_symlinks` of proc_sys_fs(5)).
+/// The folder and the name of a file that is to be written. Links are followed, also one at the end
+/// of the path, which so stays one, when the caller or root made them.
 ///
 /// # Errors
-/// When the folder cannot be opened, or the link belongs to another.
+/// When the folder cannot be opened, or a link of another user leads there.
 pub fn place_of(path: &Path) -> Result<(Folder, OsString), FileError> {
-    let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        let (Some(name), Some(above)) = (path.file_name(), path.parent()) else { return Err(FileError::Foreign(NOT_A_NAME)) };
-        let name = name.to_owned();
-        let folder = Folder::open(above)?;
-        let stat = match nix::sys::stat::fstatat(&folder.file, &*name, AtFlags::AT_SYMLINK_NOFOLLOW) {
-            Err(Errno::ENOENT) => return Ok((folder, name)),
-            other => other?,
-        };
-        if stat.st_mode & SFlag::S_IFMT.bits() != SFlag::S_IFLNK.bits() {
-            return Ok((folder, name));
-        }
-        if stat.st_uid != 0 && stat.st_uid != Uid::effective().as_raw() {
-            return Err(FileError::Foreign("it is a symbolic link that somebody else made; remove it, or write elsewhere"));
-        }
-        let target = nix::fcntl::readlinkat(&folder.file, &*name)?;
-        path = above.join(target);
-    }
-    Err(FileError::Io(Errno::ELOOP.into()))
+    let (folder, name) = Way::along(path)?.last_name()?;
+    folder.check_way()?;
+    Ok((folder, name))
 }
 
 fn hidden_name() -> String {
     format!(".flowmine-{:016x}.tmp", RandomState::new().hash_one(std::process::id()))
 }
-
-/// As many links one after the other as the kernel follows.
-const MOST_LINKS: usize = 40;
 
 #[cfg(test)]
 mod tests {

@@ -11,12 +11,12 @@
 //! processes, a few numbers each are in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use flowmine_dataset::Dataset;
-use flowmine_files::{FileError, Folder};
+use flowmine_files::{FileError, Folder, WorkFolder};
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
 use rustc_hash::FxHashMap;
 
@@ -120,7 +120,6 @@ pub fn export(dataset: &Dataset, out: &Path, period: Period) -> Result<Written, 
     let mut traces = look(dataset, period, &mut written)?;
     take_forks(dataset, &mut traces, &mut written)?;
     written.totals = dataset.row_count::<IoTotal<'static>>()?;
-    fs::create_dir_all(out).map_err(failed(out))?;
     let work = Work::begin(out)?;
     prepare(&mut traces, &mut written);
     take_events(dataset, period, &mut traces, &work, &mut written)?;
@@ -133,52 +132,46 @@ pub fn export(dataset: &Dataset, out: &Path, period: Period) -> Result<Written, 
         write_forks(first.forks, &dir, &mut forks, &mut written)?;
         while let Some((_, trace)) = left.next_if(|((other, _), _)| *other == host) {
             work.append(&trace.part)?.write_all(&trace.lines).map_err(failed(&dir))?;
-            let mut part = work.inside.read(&trace.part).map_err(work.failed(&trace.part))?;
+            let mut part = work.inside().read(&trace.part).map_err(work.failed(&trace.part))?;
             io::copy(&mut part, &mut whole).map_err(failed(&dir))?;
-            work.inside.remove(&trace.part).map_err(work.failed(&trace.part))?;
+            work.inside().remove(&trace.part).map_err(work.failed(&trace.part))?;
             write_forks(trace.forks, &dir, &mut forks, &mut written)?;
         }
         let (folder, _) = work.out.make_folder(folder::of_host(&host), 0o777).map_err(|error| failed(&dir)(error.into()))?;
         for (file, part, name) in [(whole, first.part.as_str(), EVENTS), (forks, FORKS, FORKS)] {
             file.sync_all().map_err(failed(&dir))?;
-            work.inside.rename(part, &folder, name).map_err(|error| failed(&dir.join(name))(error.into()))?;
+            work.inside().rename(part, &folder, name).map_err(|error| failed(&dir.join(name))(error.into()))?;
         }
         written.hosts += 1;
     }
     Ok(written)
 }
 
-/// Where files are until they are complete: a folder that only we can enter, under a name that
-/// nobody could know, which goes at the end.
+/// Where files are until they are complete: a hidden folder that only we can enter, and which goes
+/// at the end.
 struct Work {
     out: Folder,
-    inside: Folder,
-    name: String,
+    parts: WorkFolder,
 }
 
 impl Work {
     fn begin(out: &Path) -> Result<Self, IoCsvError> {
-        let folder = Folder::open(out).map_err(failed(out))?;
-        let (inside, name) = folder.make_hidden().map_err(|error| failed(out)(error.into()))?;
-        Ok(Self { out: folder, inside, name })
+        let folder = Folder::make(out, 0o777).map_err(|error| failed(out)(error.into()))?;
+        let parts = folder.work_folder("io-csv").map_err(|error| failed(out)(error.into()))?;
+        Ok(Self { out: folder, parts })
+    }
+
+    fn inside(&self) -> &Folder {
+        self.parts.folder()
     }
 
     fn append(&self, part: &str) -> Result<File, IoCsvError> {
-        self.inside.append(part, 0o666).map_err(self.failed(part))
+        self.inside().append(part, 0o666).map_err(self.failed(part))
     }
 
     fn failed(&self, part: &str) -> impl FnOnce(FileError) -> IoCsvError {
-        let failed = failed(&self.inside.path().join(part));
+        let failed = failed(&self.inside().path().join(part));
         |error| failed(error.into())
-    }
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        for part in self.inside.names().unwrap_or_default() {
-            let _ = self.inside.remove(part);
-        }
-        let _ = self.out.remove_folder(&self.name);
     }
 }
 
@@ -295,7 +288,7 @@ fn take_events(
         let Some((_, trace)) = &mut at else { return Ok(()) };
         event_line(&row, trace.handle_base, &mut trace.lines, written);
         if trace.lines.len() >= GATHERED {
-            work.append(&trace.part)?.write_all(&trace.lines).map_err(failed(work.inside.path()))?;
+            work.append(&trace.part)?.write_all(&trace.lines).map_err(failed(work.inside().path()))?;
             trace.lines.clear();
         }
         Ok(())
@@ -444,6 +437,8 @@ fn write_forks(
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use proptest::prelude::*;
 
     use super::*;

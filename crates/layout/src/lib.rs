@@ -44,6 +44,8 @@
 //! edge runs through a node or a foreign label; a route begins on the border of its source and ends
 //! on the border of its target; loops stand to the right of their node.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod acyclic;
 mod graph;
 mod layers;

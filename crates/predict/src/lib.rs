@@ -32,6 +32,8 @@
 //! [`fit`] makes a model of traced runs, [`study`] sweeps and varies the numbers of one,
 //! [`what_if`] says what wider things would gain, [`report`] and [`picture`] write it all.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod analysis;
 mod check;
 mod error;

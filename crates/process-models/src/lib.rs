@@ -37,6 +37,8 @@
 //! Everything is a function of the input: no clock, no randomness, and no order of a hash table
 //! reaches a result.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod align;
 pub mod bpmn;
 pub mod declare;

@@ -41,6 +41,8 @@
 //! **Refused** are, when compiled, a column of text that does not say what it can reveal of
 //! somebody, and names that are no column's; [`Record::take`] refuses bytes that are no row.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod diagnostic;
 pub mod private;
 pub mod row;

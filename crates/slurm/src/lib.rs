@@ -27,6 +27,8 @@
 //!
 //! Nothing here knows polls, files, events or cases.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod dependency;
 pub mod host_list;
 pub mod index_set;

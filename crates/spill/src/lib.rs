@@ -26,6 +26,8 @@
 //! # Ok::<(), flowmine_spill::SpillError>(())
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;

@@ -16,6 +16,8 @@
 //! assert!(!visible(&text).contains('\u{1b}'));
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod bounds;
 pub mod ids;
 pub mod percent;

@@ -42,6 +42,8 @@
 //! # Ok::<(), flowmine_transform::Error>(())
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod algebra;
 pub mod builtin;
 mod error;

@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use flowmine_files::{FileError, Folder};
 use flowmine_schema::text::bounds::read_whole;
 use serde_json::{Map, Value, json};
 
@@ -70,10 +71,10 @@ pub fn current(out: &Path, of: &Value) -> Option<(String, bool)> {
 ///
 /// # Errors
 /// When it is there and cannot be removed.
-pub fn forget(out: &Path) -> io::Result<()> {
-    match fs::remove_file(out.join(NOTE)) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
+pub fn forget(out: &Path) -> Result<(), FileError> {
+    match Folder::open_to_write(out)?.remove(NOTE) {
+        Err(error) if error.is_not_found() => Ok(()),
+        done => done,
     }
 }
 

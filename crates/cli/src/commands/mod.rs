@@ -30,6 +30,7 @@ mod source;
 mod task_runs;
 mod trace;
 mod transform;
+mod transform_scripts;
 mod validate;
 mod wfformat;
 

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use flowmine_dataset::Dataset;
+use flowmine_extract_slurm::memory::key_code_of;
 use flowmine_extract_slurm::naming::{Naming, Pseudonyms};
 use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
@@ -55,7 +57,7 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         accounting: args.accounting,
         accounting_since_ns: args.accounting_since,
         record: args.record.clone(),
-        naming: Naming(export::pseudonymiser(args.pseudonymise.as_deref())?.map(|codes| Arc::new(Codes(codes)) as Arc<dyn Pseudonyms>)),
+        naming: export::pseudonymiser(args.pseudonymise.as_deref())?.map_or_else(Naming::default, naming),
     };
     let mut observer = Observer::open(&dataset, runner, options)?;
     if args.once {
@@ -64,6 +66,25 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         return Ok(outcome(&report));
     }
     watch(args, &mut observer, &stop)
+}
+
+/// Writes names as the codes that an export of the same names has.
+fn naming(codes: Pseudonymiser) -> Naming {
+    Naming(Some(Arc::new(Codes(codes))))
+}
+
+/// The pseudonymiser for what is made of a dataset that an observer may have written with codes:
+/// those of the same key stay.
+pub fn pseudonymiser_for(dataset: &Dataset, codes: Pseudonymiser) -> anyhow::Result<Pseudonymiser> {
+    let Some(kept) = key_code_of(dataset)? else { return Ok(codes) };
+    if naming(codes.clone()).key_code().is_some_and(|own| own == kept) {
+        messages::note("the dataset holds codes that were made with this key: they stay as they are");
+        return Ok(codes.keeping_codes());
+    }
+    messages::warning(
+        "the dataset holds codes that were made with another key: codes are made of these codes, and match no others made with this key",
+    );
+    Ok(codes)
 }
 
 /// The codes that an export of the same names has.

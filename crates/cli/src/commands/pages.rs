@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anyhow::Context;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
 
 use crate::args::Cli;
 use crate::outcome::Outcome;
@@ -24,11 +24,22 @@ pub fn manual(dir: Option<&Path>) -> anyhow::Result<Outcome> {
     let mut command = Cli::command();
     command.build();
     match dir {
-        None => output::write(None, |mut out| Ok(clap_mangen::Man::new(command).render(&mut out)?))?,
+        None => output::write(None, |mut out| Ok(Man::new(command).render(&mut out)?))?,
         Some(dir) => {
-            std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
-            clap_mangen::generate_to(command, dir).with_context(|| dir.display().to_string())?;
+            output::make_directory(dir)?;
+            let mut command = command.disable_help_subcommand(true);
+            command.build();
+            pages(&command, dir)?;
         }
     }
     Ok(Outcome::Clean)
+}
+
+/// Writes the page of a command and those of the commands in it.
+fn pages(command: &Command, dir: &Path) -> anyhow::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        pages(below, dir)?;
+    }
+    let page = Man::new(command.clone());
+    output::write(Some(&dir.join(page.get_filename())), |mut out| Ok(page.render(&mut out)?))
 }

@@ -5,7 +5,6 @@
 //! What a dataset has no rows of is not known of: without jobs there is no log, picture or number
 //! of jobs, without tasks none of tasks.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -123,7 +122,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
-    fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
+    output::make_directory(&args.out)?;
     last_run::forget(&args.out).with_context(|| args.out.display().to_string())?;
     correlate(&dataset, &parts)?;
 

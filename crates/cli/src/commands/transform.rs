@@ -4,14 +4,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Context;
 use flowmine_transform::algebra::{Collisions, Composition, Contents, Layer, Setting, Task};
-use flowmine_transform::script::{Script, quote};
-use flowmine_transform::workflow::{Files, Plan, Workflow, utf8};
+use flowmine_transform::script::quote;
+use flowmine_transform::workflow::{Files, Workflow, utf8};
 use flowmine_transform::{Error, builtin, digest, jx};
 
 use flowmine_schema::text::visible;
@@ -19,6 +16,8 @@ use flowmine_schema::text::visible;
 use crate::args::{CollisionsArg, Transform};
 use crate::outcome::Outcome;
 use crate::{messages, output};
+
+use super::transform_scripts;
 
 /// Larger workflows and layers are refused.
 const FILE_BYTES: u64 = 64 << 20;
@@ -59,7 +58,7 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     } else if args.dry_run {
         output::write(None, |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;
     } else if let (Some(path), false) = (&args.out, args.check) {
-        let scripts = write(&plan, path, &directory)?;
+        let scripts = transform_scripts::write(&plan, path, &directory)?;
         messages::note(&format!("{changed} of {} tasks transformed, {scripts} scripts", plan.tasks.len()));
     } else {
         messages::note(&format!("the layers go with {changed} of {} tasks", plan.tasks.len()));
@@ -106,65 +105,6 @@ fn composition(layer: &str, values: &[(String, String)], bound: &mut HashSet<Str
     let text = utf8(file, &bytes)?;
     bind(file, text)?;
     Composition::read(file, text, choice, values)
-}
-
-/// Writes the scripts, as many at once as there are processors, and then the workflow. How many
-/// scripts there are.
-fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
-    let next = AtomicUsize::new(0);
-    let some = || -> anyhow::Result<usize> {
-        let mut written = 0;
-        loop {
-            let task = next.fetch_add(1, Ordering::Relaxed);
-            if task >= plan.tasks.len() {
-                return Ok(written);
-            }
-            for script in plan.scripts(task) {
-                write_script(&script, directory).with_context(|| directory.join(&script.name).display().to_string())?;
-                written += 1;
-            }
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    let written = std::thread::scope(|scope| -> anyhow::Result<usize> {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
-        let mut written = some()?;
-        for other in others {
-            written += other.join().map_err(|_| anyhow::anyhow!("a thread that writes scripts ended before its time"))??;
-        }
-        Ok(written)
-    })?;
-    for file in &plan.files {
-        let folder = directory.join(&file.name).parent().map_or_else(|| directory.to_owned(), Path::to_owned);
-        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        write_script(file, directory).with_context(|| directory.join(&file.name).display().to_string())?;
-    }
-    output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;
-    Ok(written + plan.files.len())
-}
-
-/// A script can be run. What has its name and says the same stays, other things are replaced;
-/// nothing is written through a link, and nothing synced: the command can be given again.
-fn write_script(script: &Script, directory: &Path) -> std::io::Result<()> {
-    let path = directory.join(&script.name);
-    let make = || File::options().write(true).create_new(true).mode(0o777).open(&path);
-    let mut file = match make() {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            if is_there(script, &path) {
-                return Ok(());
-            }
-            std::fs::remove_file(&path)?;
-            make()?
-        }
-        made => made?,
-    };
-    file.write_all(script.text.as_bytes())
-}
-
-fn is_there(script: &Script, path: &Path) -> bool {
-    let can_be_run =
-        std::fs::symlink_metadata(path).is_ok_and(|of| of.is_file() && of.mode() & 0o100 != 0 && of.len() == script.text.len() as u64);
-    can_be_run && std::fs::read(path).is_ok_and(|bytes| bytes == script.text.as_bytes())
 }
 
 /// What each layer of a task does, the plain task first.

@@ -1,8 +1,8 @@
 //! `flowmine export --format wfformat`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use anyhow::Context;
 use flowmine_attribution::task_attempts::for_each;
@@ -65,7 +65,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
         ([], _) => anyhow::bail!("no run could be written"),
         ([(_, instance)], path) if path.is_none_or(|path| !path.is_dir()) => write(path, instance)?,
         (several, Some(dir)) => {
-            fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+            output::make_directory(dir)?;
             for ((_, instance), name) in several.iter().zip(file_names(several)) {
                 write(Some(&dir.join(name)), instance)?;
             }

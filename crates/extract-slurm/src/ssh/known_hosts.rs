@@ -8,9 +8,7 @@
 //! cannot be read becomes a warning with its file and line.
 
 use std::fmt;
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +16,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD as STANDARD_ALPHABET;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD, STANDARD_NO_PAD};
+use flowmine_files::{Folder, place_of};
 use flowmine_schema::text::visible;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
@@ -335,14 +334,13 @@ pub fn append(file: &Path, known: &KnownHosts, name: &HostName, key: &PublicKey)
 }
 
 fn append_inner(file: &Path, known: &KnownHosts, name: &HostName, key: &PublicKey) -> std::io::Result<()> {
-    if let Some(folder) = file.parent()
-        && !folder.as_os_str().is_empty()
-    {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    if let Some(folder) = file.parent() {
+        Folder::make(folder, 0o700)?;
     }
-    let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(file)?;
+    let (folder, file_name) = place_of(file)?;
+    let mut file = folder.append(&file_name, 0o600)?;
     let mut content = Vec::new();
-    file.read_to_end(&mut content)?;
+    folder.read(&file_name)?.read_to_end(&mut content)?;
     let mut written = name.main.clone();
     if known.has_hashed() {
         let mut salt = [0_u8; 20];

@@ -57,6 +57,28 @@ impl Kind {
     }
 }
 
+/// Whether a text has the form of a code, of whatever kind and key.
+pub(super) fn is_code(text: &str) -> bool {
+    let Some((tag, characters)) = text.split_once('-') else { return false };
+    let is_tag = KINDS.iter().any(|kind| kind.tag() == tag);
+    is_tag && characters.len() == CHARACTERS && characters.bytes().all(|byte| ALPHABET.contains(&byte))
+}
+
+const KINDS: [Kind; 13] = [
+    Kind::User,
+    Kind::Account,
+    Kind::Group,
+    Kind::Host,
+    Kind::Partition,
+    Kind::Qos,
+    Kind::Cluster,
+    Kind::Name,
+    Kind::Comment,
+    Kind::Detail,
+    Kind::Task,
+    Kind::Container,
+    Kind::Word,
+];
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Characters of a code: five bits each.
 const CHARACTERS: usize = 16;

@@ -62,11 +62,13 @@ const _: () = assert!((Way::Hosts as usize) < cache::WAYS);
 pub struct Pseudonymiser {
     coder: Coder,
     cache: Cache,
+    /// Whether what looks like a code stays.
+    keeps_codes: bool,
 }
 
 impl Clone for Pseudonymiser {
     fn clone(&self) -> Self {
-        Self { coder: self.coder.clone(), cache: Cache::default() }
+        Self { coder: self.coder.clone(), cache: Cache::default(), keeps_codes: self.keeps_codes }
     }
 }
 
@@ -86,7 +88,14 @@ impl Pseudonymiser {
         let path = path.as_ref();
         let (key, warning) = key::read(path)?;
         let coder = Coder::new(&key).ok_or_else(|| PseudonymError::Short { path: path.to_owned(), length: key.len() })?;
-        Ok((Self { coder, cache: Cache::default() }, warning))
+        Ok((Self { coder, cache: Cache::default(), keeps_codes: false }, warning))
+    }
+
+    /// The same for rows that may hold codes of the same key already: what has the form of a code
+    /// stays, so that a name has one code however often rows are read and written.
+    #[must_use]
+    pub fn keeping_codes(self) -> Self {
+        Self { coder: self.coder, cache: Cache::default(), keeps_codes: true }
     }
 
     /// The pseudonym of a user, as in the column `user`.
@@ -183,6 +192,9 @@ impl Pseudonymiser {
         if text.is_empty() {
             return String::new();
         }
+        if self.keeps_codes && code::is_code(text) {
+            return text.to_owned();
+        }
         self.cache.get(kind as usize, text, || self.coder.code(kind, text))
     }
 
@@ -244,7 +256,9 @@ impl Pseudonymiser {
         }
         let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
-        if REASONS.contains(word) {
+        if REASONS.contains(word) && self.keeps_codes && rest.strip_prefix(", ").is_some_and(code::is_code) {
+            text
+        } else if REASONS.contains(word) {
             Cow::Owned(format!("{word}, {}", self.code(Kind::Detail, rest)))
         } else {
             self.named(Kind::Detail, text)

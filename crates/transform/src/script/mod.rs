@@ -7,7 +7,10 @@
 //! whatever happened, adds a line to the task's record and ends as its command ended. Nothing of a
 //! task is pasted into a script but between single quotes.
 
+mod boxed;
 mod parts;
+
+pub(crate) use boxed::leads_out;
 
 use std::fmt::Write;
 
@@ -80,14 +83,16 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     let layer = &layers[level];
     let outermost = level + 1 == layers.len();
     let command = &layer.parts.command;
-    let marks = !command.pre.is_empty() || !command.post.is_empty();
-    let mut out = String::with_capacity(6 << 10);
-    out.push_str("#!/bin/sh\n");
+    let private = !command.pre.is_empty() || !command.post.is_empty();
+    let mut out = String::with_capacity(8 << 10);
+    // A part of a script fails: it ends with this status, or lacks the brace at its end.
+    out.push_str("#!/bin/sh\nfalse\n");
     let shown: String = about.task.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).take(80).collect();
     let _ = writeln!(out, "# flowmine transform: {shown}: layer {level}, {}", layer.name);
     let _ = writeln!(out, "#ID {}", layer.id);
     out.push_str("# Functions below are called by traps; names and commands of the task stay as they are.\n");
     out.push_str("# shellcheck disable=SC1003,SC2016,SC2034,SC2064,SC2086,SC2317\n");
+    out.push_str("{\n");
     out.push_str(parts::SETUP);
     if about.instances {
         if outermost {
@@ -97,27 +102,38 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     } else {
         let _ = writeln!(out, "fm_record={}", quote(record));
     }
-    if marks {
-        let _ = writeln!(out, "fm_mark=$PWD/.t_{}.$$", layer.id);
+    out.push_str(parts::NOTE);
+    if private || layer.sandbox {
+        out.push_str(parts::PRIVATE);
     }
     out.push_str(parts::SIGNALS);
     out.push_str(if level == 0 { parts::PASS_TO_ALL } else { parts::PASS_TO_LAYER });
     out.push_str(parts::RUN);
     if layer.sandbox {
-        sandbox(&mut out, layer, record, marks);
+        boxed::sandbox(&mut out, layer, record);
     }
     post(&mut out, layer);
     record_line(&mut out, about.task, layer, level);
-    parts::end(&mut out, !command.post.is_empty(), layer.sandbox);
+    if private {
+        out.push_str("fm_own=''\n");
+    }
+    parts::end(&mut out, !command.post.is_empty(), private, layer.sandbox);
     if outermost {
+        out.push_str(parts::CHECKS);
+        let names: Vec<String> = layers.iter().rev().map(|layer| format!("./{}", layer.script())).collect();
+        let _ = writeln!(out, "fm_check {} || exit 125", names.join(" "));
         out.push_str(parts::BEGIN);
         begin_line(&mut out, about, layers);
     }
     if layer.sandbox {
         out.push_str("fm_phase=sandbox\nfm_sandbox_in || exit 125\n");
     }
+    if private {
+        let _ = writeln!(out, "fm_phase=pre\nfm_private \"$PWD/.t_{}\" || exit 125\nfm_own=$fm_new", layer.id);
+    }
     environment(&mut out, layers, level);
     run(&mut out, layers, level);
+    out.push_str("}\n");
     out
 }
 
@@ -140,6 +156,9 @@ fn fixes(environment: &Environment, name: &str) -> bool {
     matches!(environment.get(name), Some(Setting::Set(_) | Setting::Mask))
 }
 
+/// `pre`, `cmd` and `post` find the directory of their run in a variable that the task does not see.
+const OWN_DIRECTORY: &str = "unset FLOWMINE_DIR; FLOWMINE_DIR=$1; shift\n";
+
 /// The command, with what runs before it in the same process, so that what it sets up is there.
 fn run(out: &mut String, layers: &[Layer], level: usize) {
     let command = &layers[level].parts.command;
@@ -159,13 +178,13 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
         out.push_str("exit \"$fm_code\"\n");
         return;
     }
-    let mut text = String::from("fm_mark=$1; shift\n");
+    let mut text = String::from(OWN_DIRECTORY);
     for pre in &command.pre {
         let _ = writeln!(text, "eval {} || exit", script_word(pre));
     }
-    let _ = write!(text, ": >\"$fm_mark\"; unset fm_mark\n{}", command.cmd);
-    let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_mark\"", quoted(&text));
-    out.push_str("if [ -e \"$fm_mark\" ]; then rm -f -- \"$fm_mark\"; else fm_phase=pre; fi\nexit \"$fm_code\"\n");
+    let _ = write!(text, ": >\"$FLOWMINE_DIR/began\"\n{}", command.cmd);
+    let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_own\"", quoted(&text));
+    out.push_str("[ -e \"$fm_own/began\" ] || fm_phase=pre\nexit \"$fm_code\"\n");
 }
 
 /// `fm_after`: the commands that run after all, in a process of their own, which gives `EXIT` back
@@ -175,11 +194,12 @@ fn post(out: &mut String, layer: &Layer) {
     if commands.is_empty() {
         return;
     }
-    let mut text = String::from("EXIT=$1 FAILED_IN=$2 fm_mark=$3; shift 3\n");
+    let mut text = String::from("EXIT=$1 FAILED_IN=$2; shift 2\n");
+    text.push_str(OWN_DIRECTORY);
     for command in commands {
         let _ = writeln!(text, "eval {}", script_word(command));
     }
-    text.push_str("printf \"%s\\n\" \"$EXIT\" >\"$fm_mark\"\n");
+    text.push_str("printf \"%s\\n\" \"$EXIT\" >\"$FLOWMINE_DIR/exit\"\n");
     let _ = writeln!(out, "fm_post_text={}", quoted(&text));
     out.push_str(parts::AFTER);
 }
@@ -195,7 +215,7 @@ fn record_line(out: &mut String, task: &str, layer: &Layer, level: usize) {
     out.push_str("  case $fm_ended in '') fm_by=null ;; *) fm_by=\\\"$fm_ended\\\" ;; esac\n");
     let _ = writeln!(
         out,
-        "  printf '%s%s,\"command\":%s,\"status\":%s,\"signal\":%s,\"begin\":%s,\"end\":%s}}\\n' {} \"$fm_in\" \"$fm_command\" \"$fm_code\" \"$fm_by\" \"$fm_begun\" \"$fm_t\" >>\"$fm_home/$fm_record\"\n}}",
+        "  fm_note {}\"$fm_in,\\\"command\\\":$fm_command,\\\"status\\\":$fm_code,\\\"signal\\\":$fm_by,\\\"begin\\\":$fm_begun,\\\"end\\\":$fm_t}}\"\n}}",
         quoted(&head)
     );
 }
@@ -223,49 +243,10 @@ fn begin_line(out: &mut String, about: About<'_>, layers: &[Layer]) {
             let _ = write!(head, ",\"{kind}\":{amount}");
         }
     }
-    let instance = if about.instances { "\\\"\"$FLOWMINE_TASK\"\\\"" } else { "null" };
+    let instance = if about.instances { "\\\"$FLOWMINE_TASK\\\"" } else { "null" };
     let _ = writeln!(
         out,
-        "printf '%s,\"instance\":%s,\"pid\":%s,\"host\":%s,\"job\":%s,\"begin\":%s}}\\n' {} {instance} $$ \"$fm_host\" \"$fm_job\" \"$fm_begun\" >>\"$fm_record\" || exit 125",
+        "fm_note {}\",\\\"instance\\\":{instance},\\\"pid\\\":$$,\\\"host\\\":$fm_host,\\\"job\\\":$fm_job,\\\"begin\\\":$fm_begun}}\" || exit 125",
         quoted(&head)
     );
-}
-
-/// `fm_sandbox_in`, `fm_sandbox_out`: the paper's steps 1 to 3 and 6 to 7. Files named absolutely
-/// are used where they are.
-fn sandbox(out: &mut String, layer: &Layer, record: &str, marks: bool) {
-    let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
-    let _ = writeln!(out, "fm_box_name=t_{}.box.$$\nfm_disk_mb={disk}", layer.id);
-    out.push_str(parts::SANDBOX);
-    out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return\n");
-    if marks {
-        out.push_str("  fm_mark=$fm_box/.mark\n");
-    }
-    let (plain, others): (Vec<_>, Vec<_>) = here(&layer.parts.inputs).partition(|file| !file.is_renamed() && !file.outer.contains('/'));
-    if !plain.is_empty() {
-        let names: Vec<String> = plain.iter().map(|file| quote(&file.outer)).collect();
-        let _ = writeln!(out, "  fm_bring_all {} || return", names.join(" "));
-    }
-    for file in others {
-        let _ = writeln!(out, "  fm_bring {} {} || return", quote(&file.outer), quote(&file.inner));
-    }
-    // Directories of outputs are there, as they are for the plain task.
-    for file in here(&layer.parts.outputs) {
-        if let Some((directory, _)) = file.inner.rsplit_once('/') {
-            let _ = writeln!(out, "  mkdir -p -- {} || return", quote(&format!("./{directory}")));
-        }
-    }
-    let _ = writeln!(out, "}}\nfm_sandbox_out() {{\n  [ -n \"$fm_box\" ] || return 0\n  cd \"$fm_box\" || return");
-    for file in here(&layer.parts.outputs) {
-        if file.outer != record {
-            let run = if file.each_run { "\"${FLOWMINE_TASK:+.$FLOWMINE_TASK}\"" } else { "" };
-            let _ = writeln!(out, "  fm_give {} {}{run}", quote(&file.inner), quote(&file.outer));
-        }
-    }
-    out.push_str("  [ ! -e \"$fm_record\" ] || cat \"$fm_record\" >>\"$fm_home/$fm_record\"\n");
-    out.push_str("  cd \"$fm_home\" || return\n  rm -rf -- \"$fm_box\"\n}\n");
-}
-
-fn here(files: &[FileName]) -> impl Iterator<Item = &FileName> {
-    files.iter().filter(|file| file.is_renamed() || !file.outer.starts_with('/'))
 }

@@ -6,7 +6,8 @@
 /// INT and QUIT, as a shell's background jobs do not, where INT was not ignored before; and what to
 /// add to the time since the system's start, in hundredths of a second, for that since 1970. So
 /// that the layers below start no process for either.
-pub(super) const SETUP: &str = r#"fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
+pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: $1" >&2; }
+fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
 fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
@@ -35,6 +36,42 @@ case ${FLOWMINE_LAYERS-} in
 esac
 fm_time
 fm_begun=$fm_t
+"#;
+
+/// `fm_note`: adds to the record, which is a plain file of the user who runs the script. A link is
+/// not followed, and `noclobber` makes the file with `O_EXCL`. Between the test and the append only
+/// those can change what has the name who may rename other users' files in the directory.
+pub(super) const NOTE: &str = r#"fm_note() {
+  set -C
+  # shellcheck disable=SC3067
+  if [ -f "$fm_home/$fm_record" ] && [ ! -L "$fm_home/$fm_record" ] && [ -O "$fm_home/$fm_record" ]; then
+    printf '%s\n' "$1" >>"$fm_home/$fm_record"
+  elif [ ! -e "$fm_home/$fm_record" ] && [ ! -L "$fm_home/$fm_record" ]; then
+    printf '%s\n' "$1" >"$fm_home/$fm_record"
+  else
+    fm_say "$fm_record is no plain file of this user: remove it"
+    false
+  fi
+  fm_x=$?
+  set +C
+  return "$fm_x"
+}
+"#;
+
+/// `fm_private`: a directory of this run alone, under a name that nobody knew before. Nothing that
+/// is there already is used.
+pub(super) const PRIVATE: &str = r#"fm_private() {
+  fm_new=$(mktemp -d "$1.XXXXXXXXXX" 2>/dev/null) && return
+  fm_n=0
+  until mkdir -m 700 "$1.$$.$fm_n" 2>/dev/null; do
+    fm_n=$((fm_n + 1))
+    [ "$fm_n" -lt 10 ] || {
+      fm_say "no directory can be made in ${1%/*}"
+      return 1
+    }
+  done
+  fm_new=$1.$$.$fm_n
+}
 "#;
 
 /// Who the descendants of a process are. A signal is remembered and passed on; the shell is in
@@ -161,12 +198,9 @@ fm_run() {
 /// Commands after all. What they do to `EXIT` counts when they came to their end; a fault of theirs
 /// is no fault of the task.
 pub(super) const AFTER: &str = r#"fm_after() {
-  fm_run sh -c "$fm_post_text" sh "$fm_code" "$fm_failed" "$fm_mark"
+  fm_run sh -c "$fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
   fm_new=''
-  if [ -e "$fm_mark" ]; then
-    read -r fm_new <"$fm_mark"
-    rm -f -- "$fm_mark"
-  fi
+  [ ! -f "$fm_own/exit" ] || read -r fm_new <"$fm_own/exit"
   case $fm_new in
     '' | *[!0-9]* | ????*)
       fm_code=$fm_command
@@ -177,11 +211,13 @@ pub(super) const AFTER: &str = r#"fm_after() {
 }
 "#;
 
-/// The end of a layer, whatever led to it; `after` and `sandbox` say whether the layer has such.
-pub(super) fn end(out: &mut String, after: bool, sandbox: bool) {
+/// The end of a layer, whatever led to it; `after`, `private` and `sandbox` say whether the layer
+/// has such.
+pub(super) fn end(out: &mut String, after: bool, private: bool, sandbox: bool) {
     let parts = [
         (true, POST_BEGINS),
         (after, "  fm_after\n  if [ -n \"$fm_signal\" ]; then fm_ended=$fm_signal fm_ended_code=$fm_sig_code fm_code=$fm_sig_code; fi\n"),
+        (private, "  [ -z \"$fm_own\" ] || rm -rf -- \"$fm_own\"\n"),
         (sandbox, "  fm_sandbox_out\n"),
         (true, POST_ENDS),
     ];
@@ -206,66 +242,37 @@ const POST_ENDS: &str = r#"  fm_time
 trap fm_post EXIT
 "#;
 
+/// What the outermost layer tests before anything runs. The scripts of the layers below, its
+/// arguments, are complete plain files of the owner of its own, the first argument. A record that is
+/// there is a plain file with one name.
+pub(super) const CHECKS: &str = r#"# shellcheck disable=SC2012
+fm_owner() { ls -ldn "$1" | { read -r fm_x fm_y fm_t fm_n && printf %s "$fm_t"; }; }
+fm_check() {
+  fm_self=$1
+  shift
+  for fm_f; do
+    # shellcheck disable=SC3067
+    if [ -L "$fm_f" ] || [ ! -f "$fm_f" ] || [ ! -s "$fm_f" ]; then
+      fm_say "$fm_f is no complete script: transform the workflow again"
+      return 1
+    elif [ -O "$fm_self" ] && [ -O "$fm_f" ]; then
+      :
+    elif [ "$(fm_owner "$fm_self")" != "$(fm_owner "$fm_f")" ]; then
+      fm_say "$fm_f does not belong to the owner of $fm_self: another user made it"
+      return 1
+    fi
+  done
+  if [ -e "$fm_home/$fm_record" ] && [ -z "$(find "$fm_home/$fm_record" -prune -type f -links 1)" ]; then
+    fm_say "$fm_record is no plain file with one name: remove it"
+    return 1
+  fi
+}
+"#;
+
 /// The first line of an attempt, by the outermost layer: by its process, on its host, in its Slurm
 /// job, what belongs to the task is known.
 pub(super) const BEGIN: &str = r#"fm_host=null fm_job=null
 { read -r fm_x </proc/sys/kernel/hostname; } 2>/dev/null || fm_x=$(uname -n)
 case $fm_x in '' | *[!A-Za-z0-9._-]*) ;; *) fm_host=\"$fm_x\" ;; esac
 case ${SLURM_JOB_ID-} in '' | *[!0-9]*) ;; *) fm_job=\"$SLURM_JOB_ID\" ;; esac
-"#;
-
-/// A directory for the task, with room, and its files: hard links where that can be, so that
-/// containers see them, copies otherwise.
-pub(super) const SANDBOX: &str = r#"fm_box=''
-fm_sandbox_make() {
-  if [ "$fm_disk_mb" -gt 0 ]; then
-    fm_free=$(df -Pk . | awk 'NR == 2 { print $4 }')
-    if [ -n "$fm_free" ] && [ "$((fm_free / 1024))" -lt "$fm_disk_mb" ]; then
-      printf '%s\n' "flowmine transform: the task needs $fm_disk_mb MB, and $((fm_free / 1024)) MB are free" >&2
-      return 1
-    fi
-  fi
-  fm_n=0
-  until mkdir "$fm_home/$fm_box_name.$fm_n" 2>/dev/null; do
-    fm_n=$((fm_n + 1))
-    [ "$fm_n" -lt 100 ] || return 1
-  done
-  fm_box=$fm_home/$fm_box_name.$fm_n
-  cd "$fm_box" || return
-}
-fm_bring() {
-  case $1 in /*) fm_from=$1 ;; *) fm_from=$fm_home/$1 ;; esac
-  case $2 in */*) mkdir -p -- "./${2%/*}" || return ;; esac
-  if [ -d "$fm_from" ]; then
-    mkdir -p -- "./$2" && cp -Rp -- "$fm_from/." "./$2"
-  elif [ -e "$fm_from" ]; then
-    ln -L -- "$fm_from" "./$2" 2>/dev/null || cp -p -- "$fm_from" "./$2"
-  else
-    printf '%s\n' "flowmine transform: the input $1 is not there" >&2
-    return 1
-  fi
-}
-# Files whose name is the same and has no directory: all with one program, and each that is left by itself.
-fm_bring_all() {
-  (cd "$fm_home" && exec ln -L -- "$@" "$fm_box") 2>/dev/null && return
-  for fm_f; do
-    [ -e "./$fm_f" ] || fm_bring "$fm_f" "$fm_f" || return
-  done
-}
-fm_give() {
-  if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then return 0; fi
-  case $2 in /*) fm_to=$2 ;; *) fm_to=$fm_home/$2 ;; esac
-  # An input that the task has changed where it lies is the output already.
-  # shellcheck disable=SC3013
-  if [ "./$1" -ef "$fm_to" ]; then
-    rm -rf -- "./$1"
-  elif [ -d "./$1" ] && [ -d "$fm_to" ]; then
-    cp -Rp -- "./$1/." "$fm_to"
-  else
-    mv -f -- "./$1" "$fm_to"
-  fi || {
-    printf '%s\n' "flowmine transform: the output $2 could not be brought back" >&2
-    [ "$fm_code" != 0 ] || fm_code=125 fm_failed=sandbox
-  }
-}
 "#;

@@ -17,7 +17,7 @@ use std::path::Path;
 use crate::algebra::{Collisions, Composition, Contents, Layer, Task, across, task_id};
 use crate::error::{Error, Place, Result};
 use crate::jx::syntax::Definition;
-use crate::script::{self, About, Script};
+use crate::script::{self, About, Script, leads_out};
 
 /// A workflow that was read.
 pub struct Workflow {
@@ -175,6 +175,14 @@ impl Workflow {
             if let Some(twice) = layers.iter().find(|layer| !names.insert(layer.id.clone())) {
                 let message = format!("{} has the identifier {} of another task: give one of them another name", task.name, twice.id);
                 return Err(Error::Collision { file: self.file.clone(), at: task.at, message });
+            }
+            if let Some((layer, name)) = layers.iter().filter(|layer| layer.sandbox).find_map(|layer| Some((layer, leads_out(layer)?))) {
+                let message = format!(
+                    "{} cannot run in a directory of its own ({}), because its file “{name}” is not below that directory: \
+                     {{\"outer_name\": \"{name}\", \"inner_name\": NAME}} gives it a name there",
+                    task.name, layer.name
+                );
+                return Err(Error::Text { file: self.file.clone(), at: task.at, message });
             }
             tasks.push((task, layers));
         }

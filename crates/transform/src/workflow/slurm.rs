@@ -703,11 +703,12 @@ impl Job {
             out.push_str(option);
             out.push('\n');
         }
-        out.push_str("# flowmine transform\n");
+        // Read to its end before anything of it runs.
+        out.push_str("# flowmine transform\n{\n");
         if self.arguments {
             out.push_str(ARGUMENTS);
         }
-        out.push_str(&format!("exec ./{}\n", outermost.script()));
+        out.push_str(&format!("exec ./{}\n}}\n", outermost.script()));
         out
     }
 }

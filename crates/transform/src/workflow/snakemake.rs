@@ -237,7 +237,7 @@ impl Snakemake {
 
 fn shell(outermost: &Layer) -> String {
     format!(
-        "#!/bin/sh\n# flowmine transform: what Snakemake runs as the shell of a rule.\nset -- \"${{FLOWMINE_SHELL:-/bin/bash}}\" \"$@\"\nunset FLOWMINE_SHELL\n{}exec ./{}\n",
+        "#!/bin/sh\nfalse\n# flowmine transform: what Snakemake runs as the shell of a rule.\n{{\nset -- \"${{FLOWMINE_SHELL:-/bin/bash}}\" \"$@\"\nunset FLOWMINE_SHELL\n{}exec ./{}\n}}\n",
         super::slurm::ARGUMENTS,
         outermost.script()
     )

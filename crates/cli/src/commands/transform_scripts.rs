@@ -1,0 +1,93 @@
+//! What `flowmine transform` writes: the scripts of all layers, and then the workflow that runs
+//! them.
+
+#![deny(clippy::disallowed_methods)]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Context;
+use flowmine_files::{Batch, FileError, Folder, Stranger};
+use flowmine_transform::script::Script;
+use flowmine_transform::workflow::Plan;
+
+use flowmine_schema::text::visible;
+
+use crate::{messages, output};
+
+/// The permissions of a script, before the umask: only its owner can write it, whatever the umask.
+const SCRIPT: u32 = 0o755;
+
+/// Writes the scripts, as many at once as there are processors, and then the workflow. Returns the
+/// number of scripts.
+///
+/// No script appears before all are on the disk, and the workflow appears last: what it names is
+/// complete.
+pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
+    let shown = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let folder = Folder::open_to_write(shown).with_context(|| shown.display().to_string())?;
+    refuse_strangers(&folder)?;
+    let next = AtomicUsize::new(0);
+    let some = || -> anyhow::Result<(Batch, usize)> {
+        let (mut batch, mut written) = (Batch::new(folder.try_clone()?), 0);
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= plan.tasks.len() {
+                return Ok((batch, written));
+            }
+            for script in plan.scripts(task) {
+                batch.add(&script.name, SCRIPT, script.text.as_bytes()).with_context(|| shown.join(&script.name).display().to_string())?;
+                written += 1;
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let mut batches = std::thread::scope(|scope| -> anyhow::Result<Vec<(Batch, usize)>> {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
+        let mut batches = vec![some()?];
+        for other in others {
+            batches.push(other.join().map_err(|_| anyhow::anyhow!("a thread that writes scripts ended before its time"))??);
+        }
+        Ok(batches)
+    })?;
+    for file in &plan.files {
+        let batch = beside(file, &folder).with_context(|| shown.join(&file.name).display().to_string())?;
+        batches.push((batch, 1));
+    }
+    let mut written = 0;
+    for (batch, scripts) in batches {
+        batch.publish().with_context(|| shown.display().to_string())?;
+        written += scripts;
+    }
+    output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;
+    Ok(written)
+}
+
+/// A file that is not a layer's script, by its name in the folder or in a folder below it.
+fn beside(file: &Script, folder: &Folder) -> Result<Batch, FileError> {
+    let (inside, name) = match file.name.rsplit_once('/') {
+        Some((below, name)) => (folder.make_own_folder(below, SCRIPT)?, name),
+        None => (folder.try_clone()?, &*file.name),
+    };
+    let mut batch = Batch::new(inside);
+    batch.add(name, SCRIPT, file.text.as_bytes())?;
+    Ok(batch)
+}
+
+/// Scripts are run later: whoever can replace them by then decides what is run, and as whom. Root
+/// is refused such a place, everybody else is warned where it is all users who can.
+fn refuse_strangers(folder: &Folder) -> anyhow::Result<()> {
+    let Some(stranger) = folder.stranger()? else { return Ok(()) };
+    let stranger_is = stranger.to_string();
+    let who = visible(&stranger_is);
+    if flowmine_files::is_root() {
+        anyhow::bail!(
+            "{who}, who could replace the scripts before root runs them: write to a directory that only root can change, or run \
+             flowmine as that user"
+        );
+    }
+    if matches!(stranger, Stranger::Everybody(_)) {
+        messages::warning(&format!("{who} and replace the scripts: run them only where you trust all users of the machine"));
+    }
+    Ok(())
+}
