@@ -36,6 +36,7 @@ mod private;
 mod prune;
 mod recording;
 mod round_trip;
+mod scripts;
 mod slurm;
 mod task_logs;
 mod terminal;
