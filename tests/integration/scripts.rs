@@ -20,13 +20,12 @@ fn flow(dir: &Path, tasks: usize) {
     fs::write(dir.join("flow.jx"), serde_json::json!({"rules": rules}).to_string()).unwrap();
 }
 
-/// The scripts of a workflow, and what each holds.
+/// The scripts that lie in a directory, and what each holds.
 fn scripts(dir: &Path) -> Vec<(String, Vec<u8>)> {
-    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
-    let mut all: Vec<_> = names
-        .filter(|name| name.starts_with("t_") && name.ends_with(".sh"))
-        .map(|name| (name.clone(), fs::read(dir.join(&name)).unwrap()))
-        .collect();
+    let plain = fs::read_dir(dir).unwrap().flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let names = plain.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let scripts = names.filter(|name| name.starts_with("t_") && name.ends_with(".sh"));
+    let mut all: Vec<_> = scripts.map(|name| (name.clone(), fs::read(dir.join(&name)).unwrap())).collect();
     all.sort();
     all
 }

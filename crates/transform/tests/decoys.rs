@@ -17,11 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{install, plan, seen};
+use common::{SHELLS, install, is_root, plan, seen};
 use flowmine_transform::algebra::Composition;
 use flowmine_transform::builtin;
-
-const SHELLS: [&str; 3] = ["dash", "bash", "busybox"];
 
 /// How a task ends, or is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,11 +49,6 @@ fn layer(name: &str) -> Composition {
     let lets = [("times", "2"), ("pause", "0"), ("program", "./stand-in"), ("flowmine", "./stand-in")];
     let lets = lets.map(|(name, value)| (name.to_owned(), value.to_owned()));
     Composition::read(name, builtin::text(name).unwrap(), None, &lets).unwrap()
-}
-
-fn is_root() -> bool {
-    // SAFETY: it only asks.
-    unsafe { libc::geteuid() == 0 }
 }
 
 fn fifo(path: &Path) {

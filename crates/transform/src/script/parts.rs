@@ -203,7 +203,7 @@ fm_run() {
 pub(super) const AFTER: &str = r#"fm_after() {
   fm_run sh -c "$fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
   fm_new=''
-  [ ! -f "$fm_own/exit" ] || read -r fm_new <"$fm_own/exit"
+  [ ! -f "$fm_own/.exit" ] || read -r fm_new <"$fm_own/.exit"
   case $fm_new in
     '' | *[!0-9]* | ????*)
       fm_code=$fm_command
