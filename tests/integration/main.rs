@@ -40,6 +40,7 @@ mod processes;
 mod prune;
 mod recording;
 mod round_trip;
+mod scripts;
 mod slurm;
 mod task_logs;
 mod terminal;

@@ -75,7 +75,7 @@ fn a_chain_as_people_write_it() {
     assert_eq!(
         *job(0),
         format!(
-            "#!/bin/sh\n#SBATCH --job-name=align\n#SBATCH -c 4 --mem=2G\n#SBATCH -t 1:30:00\n# flowmine transform\nexec ./{}\n",
+            "#!/bin/sh\n#SBATCH --job-name=align\n#SBATCH -c 4 --mem=2G\n#SBATCH -t 1:30:00\n# flowmine transform\n{{\nexec ./{}\n}}\n",
             outermost(0)
         )
     );
@@ -114,7 +114,7 @@ fn a_job_script_alone() {
         "{}",
         plan.workflow
     );
-    assert!(plan.workflow.ends_with(&format!("exec ./{}\n", plan.tasks[0].1[1].script())));
+    assert!(plan.workflow.ends_with(&format!("exec ./{}\n}}\n", plan.tasks[0].1[1].script())));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn rules_of_a_snakefile() {
         plan.workflow
     );
     assert_eq!(plan.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), [&program]);
-    assert!(plan.files[0].text.ends_with(&format!("exec ./{}\n", plan.tasks[1].1[1].script())));
+    assert!(plan.files[0].text.ends_with(&format!("exec ./{}\n}}\n", plan.tasks[1].1[1].script())));
 }
 
 /// As published workflows have it: names that a file of arguments defines, commas at every end,

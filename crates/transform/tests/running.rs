@@ -2,19 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+mod common;
 #[path = "../../../tests/support/require.rs"]
 mod require;
 
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use flowmine_transform::algebra::{Collisions, Composition, NoContents};
+use common::{install, plan, seen};
+use flowmine_transform::algebra::Composition;
 use flowmine_transform::builtin;
-use flowmine_transform::workflow::{NoFiles, Plan, Workflow};
+use flowmine_transform::workflow::Plan;
 use proptest::prelude::*;
 
 const SHELLS: [&str; 2] = ["dash", "bash"];
@@ -34,32 +35,11 @@ fn read(text: &str) -> Composition {
     Composition::read("layer.jx", text, None, &[("times".to_owned(), "1".to_owned()), ("limit".to_owned(), "60".to_owned())]).unwrap()
 }
 
-fn plan(task: &serde_json::Value, what: &Composition) -> Plan {
-    let flow = Workflow::read("f.json", serde_json::json!([task]).to_string().as_bytes(), &NoFiles).unwrap();
-    flow.transform(what, &[], Collisions::Refuse, &NoContents).unwrap()
-}
-
-/// Writes the scripts and gives the command; the shell is the one that is tested.
-fn install(plan: &Plan, dir: &Path, shell: &str) -> String {
-    for script in (0..plan.tasks.len()).flat_map(|n| plan.scripts(n)) {
-        let path = dir.join(&script.name);
-        let shebang = format!("#!/usr/bin/env {shell}\n");
-        std::fs::write(&path, script.text.replacen("#!/bin/sh\n", &shebang, 1)).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-    }
-    format!("./{}", plan.tasks[0].1.last().unwrap().script())
-}
-
 struct Ran {
     status: i32,
     out: Vec<u8>,
     err: Vec<u8>,
     files: Vec<(String, Vec<u8>)>,
-}
-
-/// The status as a shell sees it: 128 and the signal's number.
-fn seen(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap())
 }
 
 fn run(dir: &Path, command: &str, outputs: &[&str]) -> Ran {

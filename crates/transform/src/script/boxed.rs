@@ -16,13 +16,13 @@ fm_sandbox_make() {
       return 1
     fi
   fi
-  fm_private "$fm_home/$fm_box_name" || return
+  fm_private "$fm_home/$fm_box_name" || return 1
   fm_box=$fm_new
-  cd "$fm_box" || return
+  cd "$fm_box" || return 1
 }
 fm_bring() {
   case $1 in /*) fm_from=$1 ;; *) fm_from=$fm_home/$1 ;; esac
-  case $2 in */*) mkdir -p -- "./${2%/*}" || return ;; esac
+  case $2 in */*) mkdir -p -- "./${2%/*}" || return 1 ;; esac
   if [ -d "$fm_from" ]; then
     mkdir -p -- "./$2" && cp -RPp -- "$fm_from/." "./$2"
   elif [ -e "$fm_from" ]; then
@@ -34,9 +34,9 @@ fm_bring() {
 }
 # Files whose name is the same and has no directory: all with one program, and each that is left by itself.
 fm_bring_all() {
-  (cd "$fm_home" && exec ln -L -- "$@" "$fm_box") 2>/dev/null && return
+  (cd "$fm_home" && exec ln -L -- "$@" "$fm_box") 2>/dev/null && return 0
   for fm_f; do
-    [ -e "./$fm_f" ] || fm_bring "$fm_f" "$fm_f" || return
+    [ -e "./$fm_f" ] || fm_bring "$fm_f" "$fm_f" || return 1
   done
 }
 # The directory of an output is there where it is there for the plain task.
@@ -67,17 +67,17 @@ fm_move() {
   # Through a link to another place its content is not ours to take away.
   fm_take='mv -f'
   case $1 in ./*/*)
-    fm_x=$(cd -P -- "${1%/*}" && printf '%s/' "$PWD") || return
+    fm_x=$(cd -P -- "${1%/*}" && printf '%s/' "$PWD") || return 1
     case $fm_x in "$fm_box_itself"/*) ;; *) fm_take='cp -RPp' ;; esac
     ;;
   esac
-  case $2 in "$fm_home"/*/*) [ -d "${2%/*}" ] || mkdir -p -- "${2%/*}" || return ;; esac
+  case $2 in "$fm_home"/*/*) [ -d "${2%/*}" ] || mkdir -p -- "${2%/*}" || return 1 ;; esac
   # shellcheck disable=SC3013
   if [ ! -L "$1" ] && [ "$1" -ef "$2" ]; then
     # An input that the task has changed where it lies is the output already.
     :
   elif [ ! -L "$1" ] && [ -d "$1" ] && [ -d "$2" ]; then
-    [ ! -L "$2" ] || fm_ours "$2" || return
+    [ ! -L "$2" ] || fm_ours "$2" || return 1
     cp -RPp -- "$1/." "$2"
   elif [ -d "$2" ]; then
     # Into a directory nobody wanted it; a link to one is replaced.
@@ -106,7 +106,7 @@ comes() {
   link=$1 path=$2 left=$n
   shift 2
   for root; do
-    [ "$left" -gt 0 ] || return 1
+    [ "$left" -gt 0 ] || break
     left=$((left - 1))
     name=${root#./}
     name=${name#./}
@@ -118,16 +118,16 @@ comes() {
   done
   # An input is where it was.
   case $link in ././*) return 1 ;; esac
-  [ "./$path" -ef "$home/$path" ]
+  [ "./$path" -ef "$home/$path" ] || { [ -f "./$path" ] && [ -f "$home/$path" ] && cmp -s "./$path" "$home/$path"; }
 }
 relink() { rm -f -- "$1" && ln -s -- "$2" "$1"; }
 content() {
-  real=$(readlink -f -- "$1" && printf .) || return
+  real=$(readlink -f -- "$1" && printf .) || return 1
   real=${real%??}
-  place=$(cd -P -- "${1%/*}" && printf '%s/' "$PWD") || return
-  case $real/ in "$itself"/*) ;; *) relink "$1" "$real"; return ;; esac
+  place=$(cd -P -- "${1%/*}" && printf '%s/' "$PWD") || return 1
+  case $real/ in "$itself"/*) ;; *) relink "$1" "$real"; return "$?" ;; esac
   case $place in "$real"/*) return 1 ;; esac
-  rm -f -- "$1" || return
+  rm -f -- "$1" || return 1
   if [ -d "$real" ]; then cp -RLp -- "$real" "$1"; else ln -- "$real" "$1" 2>/dev/null || cp -Rp -- "$real" "$1"; fi
 }
 i=0 bad=0
@@ -174,7 +174,7 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
     let _ = writeln!(out, "fm_box_name=t_{}.box\nfm_disk_mb={disk}", layer.id);
     out.push_str(IN);
-    out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return\n");
+    out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return 1\n");
     let (plain, others): (Vec<_>, Vec<_>) = here(&layer.parts.inputs).partition(|file| !file.is_renamed() && !file.outer.contains('/'));
     if !plain.is_empty() {
         let names: Vec<String> = plain.iter().map(|file| quote(&file.outer)).collect();
@@ -197,7 +197,7 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     }
     out.push_str(OUT);
     out.push_str("fm_sandbox_out() {\n  [ -n \"$fm_box\" ] || return 0\n");
-    out.push_str("  if ! cd -P -- \"$fm_box\"; then\n    fm_keep \"the sandbox is gone, and what was in it\"\n    fm_kept=''\n    cd \"$fm_home\" || return\n");
+    out.push_str("  if ! cd -P -- \"$fm_box\"; then\n    fm_keep \"the sandbox is gone, and what was in it\"\n    fm_kept=''\n    cd \"$fm_home\" || return 1\n");
     out.push_str("  elif [ -n \"$fm_boxed\" ]; then\n    fm_box_itself=$PWD\n");
     if !outputs.is_empty() {
         let roots: Vec<String> = outputs.iter().map(|file| quote(&root(file))).collect();
@@ -210,7 +210,7 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     out.push_str(
         "    [ ! -f \"$fm_record\" ] || fm_note \"$(cat \"$fm_record\")\" || fm_keep 'the record could not be brought back'\n  fi\n",
     );
-    out.push_str("  cd \"$fm_home\" || return\n");
+    out.push_str("  cd \"$fm_home\" || return 1\n");
     out.push_str("  if [ -n \"$fm_kept\" ]; then\n    fm_say \"what is left is in $fm_box\"\n  else\n    rm -rf -- \"$fm_box\"\n  fi\n}\n");
 }
 

@@ -182,9 +182,9 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
     for pre in &command.pre {
         let _ = writeln!(text, "eval {} || exit", script_word(pre));
     }
-    let _ = write!(text, ": >\"$FLOWMINE_DIR/began\"\n{}", command.cmd);
+    let _ = write!(text, ": >\"$FLOWMINE_DIR/.began\"\n{}", command.cmd);
     let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_own\"", quoted(&text));
-    out.push_str("[ -e \"$fm_own/began\" ] || fm_phase=pre\nexit \"$fm_code\"\n");
+    out.push_str("[ -e \"$fm_own/.began\" ] || fm_phase=pre\nexit \"$fm_code\"\n");
 }
 
 /// `fm_after`: the commands that run after all, in a process of their own, which gives `EXIT` back
@@ -199,7 +199,7 @@ fn post(out: &mut String, layer: &Layer) {
     for command in commands {
         let _ = writeln!(text, "eval {}", script_word(command));
     }
-    text.push_str("printf \"%s\\n\" \"$EXIT\" >\"$FLOWMINE_DIR/exit\"\n");
+    text.push_str("printf \"%s\\n\" \"$EXIT\" >\"$FLOWMINE_DIR/.exit\"\n");
     let _ = writeln!(out, "fm_post_text={}", quoted(&text));
     out.push_str(parts::AFTER);
 }

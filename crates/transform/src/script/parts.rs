@@ -1,5 +1,7 @@
 //! The parts of a script that are the same for all tasks. Short ones: there are as many scripts as
 //! tasks times layers.
+//!
+//! Each `return` has its status: without one it is, in what a trap calls, that before the trap.
 
 /// What layers share. The first on a system (a container is another) finds it out and hands it down
 /// in `FLOWMINE_LAYERS`, which the task does not see: the option of `env` that lets a command take
@@ -8,7 +10,7 @@
 /// that the layers below start no process for either.
 pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: $1" >&2; }
 fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
-fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base=''
+fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
@@ -42,6 +44,7 @@ fm_begun=$fm_t
 /// not followed, and `noclobber` makes the file with `O_EXCL`. Between the test and the append only
 /// those can change what has the name who may rename other users' files in the directory.
 pub(super) const NOTE: &str = r#"fm_note() {
+  [ -z "$fm_refused" ] || return 1
   set -C
   # shellcheck disable=SC3067
   if [ -f "$fm_home/$fm_record" ] && [ ! -L "$fm_home/$fm_record" ] && [ -O "$fm_home/$fm_record" ]; then
@@ -61,7 +64,7 @@ pub(super) const NOTE: &str = r#"fm_note() {
 /// `fm_private`: a directory of this run alone, under a name that nobody knew before. Nothing that
 /// is there already is used.
 pub(super) const PRIVATE: &str = r#"fm_private() {
-  fm_new=$(mktemp -d "$1.XXXXXXXXXX" 2>/dev/null) && return
+  fm_new=$(mktemp -d "$1.XXXXXXXXXX" 2>/dev/null) && return 0
   fm_n=0
   until mkdir -m 700 "$1.$$.$fm_n" 2>/dev/null; do
     fm_n=$((fm_n + 1))
@@ -200,7 +203,7 @@ fm_run() {
 pub(super) const AFTER: &str = r#"fm_after() {
   fm_run sh -c "$fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
   fm_new=''
-  [ ! -f "$fm_own/exit" ] || read -r fm_new <"$fm_own/exit"
+  [ ! -f "$fm_own/.exit" ] || read -r fm_new <"$fm_own/.exit"
   case $fm_new in
     '' | *[!0-9]* | ????*)
       fm_code=$fm_command
@@ -264,6 +267,7 @@ fm_check() {
   done
   if [ -e "$fm_home/$fm_record" ] && [ -z "$(find "$fm_home/$fm_record" -prune -type f -links 1)" ]; then
     fm_say "$fm_record is no plain file with one name: remove it"
+    fm_refused=1
     return 1
   fi
 }

@@ -1,0 +1,317 @@
+//! Outputs of every kind come out of a sandbox as they do without it, or the task fails and what it
+//! made is kept.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use common::{SHELLS, install, is_root, plan, seen};
+use flowmine_transform::algebra::{Collisions, Composition, NoContents};
+use flowmine_transform::builtin;
+use flowmine_transform::workflow::{NoFiles, Workflow};
+
+fn sandbox() -> Composition {
+    Composition::read("sandbox", builtin::text("sandbox").unwrap(), None, &[]).unwrap()
+}
+
+/// What a reader finds below a name, through links; how many names a file has where it is several.
+fn content(path: &Path, depth: usize) -> String {
+    let Ok(of) = fs::metadata(path) else {
+        return fs::symlink_metadata(path).map_or("nothing".to_owned(), |_| "a link to nothing".to_owned());
+    };
+    if of.is_dir() && depth < 4 {
+        let mut names: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        let inside = names.iter().map(|path| format!("{:?}: {}", path.file_name().unwrap(), content(path, depth + 1)));
+        format!("{{{}}}", inside.collect::<Vec<_>>().join(", "))
+    } else if of.is_file() {
+        format!("{:?}", fs::read_to_string(path).unwrap())
+    } else if of.file_type().is_fifo() {
+        "a FIFO".to_owned()
+    } else {
+        "something else".to_owned()
+    }
+}
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    /// `in`, `dir/in` and `existing/old` in the directory of the workflow, `x` and `data/x` outside.
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["flow/dir", "flow/existing", "outside/data"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        for file in ["flow/in", "flow/dir/in", "flow/existing/old", "outside/x", "outside/data/x"] {
+            fs::write(dir.path().join(file), format!("{file}\n")).unwrap();
+        }
+        Self { dir }
+    }
+
+    fn flow(&self) -> PathBuf {
+        self.dir.path().join("flow")
+    }
+
+    fn run(&self, command: &str) -> Output {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(self.flow()).env("OUT", self.dir.path().join("outside")).stdin(Stdio::null());
+        shell.output().unwrap()
+    }
+
+    fn outputs(&self, names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| content(&self.flow().join(name), 0)).collect()
+    }
+
+    fn sandboxes(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir(self.flow()).unwrap().map(|entry| entry.unwrap().path());
+        all.filter(|path| path.to_string_lossy().contains(".box.")).collect()
+    }
+}
+
+/// A command, its inputs and its outputs.
+type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+const CASES: [Case; 38] = [
+    ("mkdir d; echo result >d/y; ln -s d/y o", &[], &["o"]),
+    ("mkdir d; echo result >d/y; ln -s \"$PWD/d/y\" o", &[], &["o"]),
+    ("mkdir d; echo result >d/y; ln -s \"$(pwd -P)/./d/../d/y\" o", &[], &["o"]),
+    ("echo result >y; ln -s y m; ln -s m n; ln -s n o", &[], &["o"]),
+    ("echo result >y; ln -s y m; ln -s m o", &[], &["o", "m"]),
+    ("echo result >y; ln -s y o", &[], &["o", "y"]),
+    ("echo result >y; ln -s \"$PWD/y\" o", &[], &["y", "o"]),
+    ("echo result >y; ln -s y o; ln -s y p", &[], &["o", "p"]),
+    ("ln -s nowhere o", &[], &["o"]),
+    ("ln -s \"$PWD/nowhere\" o", &[], &["o"]),
+    ("ln -s no/such/place o", &[], &["o"]),
+    ("ln -s o o", &[], &["o"]),
+    ("ln -s \"$OUT/x\" o", &[], &["o"]),
+    ("ln -s ../outside/x o", &[], &["o"]),
+    ("ln -s \"$OUT/data\" d; ln -s d/x o", &[], &["o"]),
+    ("ln -s in o", &["in"], &["o"]),
+    ("ln -s \"$PWD/in\" o", &["in"], &["o"]),
+    ("ln -s dir/in o", &["dir"], &["o"]),
+    ("mkdir d; echo 1 >d/1; ln -s d o", &[], &["o"]),
+    ("mkdir -p d/e; echo 1 >d/1; ln -s ../1 d/e/l; ln -s d/ o", &[], &["o"]),
+    ("mkdir o d; echo 1 >d/1; ln -s ../d/1 o/1; ln -s 1 o/2; ln -s \"$PWD/d/1\" o/3; ln -s \"$PWD/o/1\" o/4; ln -s none o/5", &[], &["o"]),
+    ("mkdir -p o/p d; echo 1 >d/1; ln -s ../../d o/p/d; ln -s .. o/p/up", &[], &["o"]),
+    ("mkdir existing; echo new >existing/new; ln -s new existing/link", &[], &["existing"]),
+    ("mkdir o; echo 1 >o/1", &[], &["o/"]),
+    ("echo 1 >dir/o; ln -s o dir/p", &[], &["dir/o", "dir/p"]),
+    ("mkdir new; echo 1 >new/o", &[], &["new/o"]),
+    ("mkfifo o", &[], &["o"]),
+    ("mkfifo f; ln -s f o", &[], &["o"]),
+    ("mkdir o; mkfifo o/f; ln -s f o/l", &[], &["o"]),
+    ("echo 1 >o; ln o p", &[], &["o", "p"]),
+    ("echo 1 >y; ln -s y ./-rf; ln -s ./-rf 'a b'", &[], &["-rf", "a b"]),
+    ("mkdir 'd \n'; echo 1 >'d \n/y\n'; ln -s 'd \n/y\n' 'o\n'", &[], &["o\n"]),
+    ("mkdir ./-d; echo 1 >./-d/-y; ln -s -d/-y ./-o", &[], &["-o"]),
+    ("echo 1 >\"it's\"; ln -s \"it's\" '$(touch pwned)'", &[], &["$(touch pwned)"]),
+    ("echo more >>in", &["in"], &["in"]),
+    ("mkdir o; echo 1 >o/1; exit 3", &[], &["o"]),
+    ("mkdir d; echo 1 >d/y; ln -s d/y o; kill -TERM $$", &[], &["o"]),
+    (":", &[], &["o"]),
+];
+
+#[test]
+fn outputs_come_out_as_they_do_without_the_sandbox() {
+    for shell in SHELLS {
+        for (command, inputs, outputs) in CASES {
+            let (plain, boxed) = (Place::new(), Place::new());
+            // What the command makes is not there before: it is told from what it makes anew.
+            let command = command.replace("mkdir existing", "mkdir -p existing");
+            let status = seen(plain.run(&command).status);
+            let plan = plan(&serde_json::json!({"command": command, "inputs": inputs, "outputs": outputs}), &sandbox());
+            let done = boxed.run(&install(&plan, &boxed.flow(), shell));
+            let about = format!("{command}\nin {shell}: {}", String::from_utf8_lossy(&done.stderr));
+            assert_eq!(seen(done.status), status, "{about}");
+            assert_eq!(boxed.outputs(outputs), plain.outputs(outputs), "{about}");
+            assert_eq!(boxed.sandboxes(), Vec::<PathBuf>::new(), "{about}");
+            assert_eq!(content(&boxed.dir.path().join("outside"), 0), content(&plain.dir.path().join("outside"), 0), "{about}");
+            assert!(!boxed.flow().join("pwned").exists(), "{about}");
+        }
+    }
+}
+
+/// Links whose target is there afterwards stay links, with the text that they have without the
+/// layer.
+#[test]
+fn links_that_lead_to_what_is_there_stay_links() {
+    for shell in SHELLS {
+        for (command, outputs) in [
+            ("echo 1 >y; ln -s y o", ["o", "y"]),
+            ("echo 1 >y; ln -s \"$PWD/y\" o", ["o", "y"]),
+            ("ln -s ../outside/x o; ln -s \"$OUT/x\" p", ["o", "p"]),
+            ("ln -s nowhere o; ln -s \"$PWD/nowhere\" p", ["o", "p"]),
+            ("ln -s in o; ln -s \"$PWD/in\" p", ["o", "p"]),
+            ("mkdir d; echo 1 >d/1; ln -s 1 d/2; ln -s d/2 o", ["o", "d"]),
+        ] {
+            let (plain, boxed) = (Place::new(), Place::new());
+            plain.run(command);
+            let plan = plan(&serde_json::json!({"command": command, "inputs": ["in"], "outputs": outputs}), &sandbox());
+            assert!(boxed.run(&install(&plan, &boxed.flow(), shell)).status.success());
+            for name in outputs {
+                let text = |place: &Place| {
+                    let text = fs::read_link(place.flow().join(name)).ok()?;
+                    Some(text.to_string_lossy().replace(&*place.dir.path().to_string_lossy(), "PLACE"))
+                };
+                assert_eq!(text(&boxed), text(&plain), "{shell}: {command}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn hard_links_stay_one_file() {
+    for shell in SHELLS {
+        let place = Place::new();
+        let plan = plan(&serde_json::json!({"command": "echo 1 >o; ln o p", "outputs": ["o", "p"]}), &sandbox());
+        assert!(place.run(&install(&plan, &place.flow(), shell)).status.success());
+        let inode = |name: &str| fs::metadata(place.flow().join(name)).unwrap().ino();
+        assert_eq!(inode("o"), inode("p"), "{shell}");
+    }
+}
+
+/// Where an output has another name in the workflow, relative links in it are no longer what they
+/// were.
+#[test]
+fn renamed_outputs_that_are_links_have_their_content() {
+    let layer = r#"define layer(T) { "outputs": T.outputs + [ {"inner_name": "log", "outer_name": "log." + T.ID}, {"inner_name": "dir", "outer_name": "logs/of " + T.ID} ],
+        "command": { "post": [ "echo text >y; ln -s y log; mkdir dir; ln -s ../y dir/up; echo 1 >dir/1; ln -s 1 dir/2" ] } }"#;
+    for shell in SHELLS {
+        let place = Place::new();
+        let plan = plan(&serde_json::json!({"command": ":"}), &Composition::read("layer.jx", layer, None, &[]).unwrap());
+        let done = place.run(&install(&plan, &place.flow(), shell));
+        assert!(done.status.success(), "{shell}: {done:?}");
+        let id = &plan.tasks[0].1[0].id;
+        let found = [format!("log.{id}"), format!("logs/of {id}")].map(|name| content(&place.flow().join(name), 0));
+        assert_eq!(found, ["\"text\\n\"", "{\"1\": \"1\\n\", \"2\": \"1\\n\", \"up\": \"text\\n\"}"], "{shell}");
+    }
+}
+
+/// What cannot come out is kept, and a message says where.
+#[test]
+fn nothing_is_lost_that_cannot_come_out() {
+    for shell in SHELLS {
+        for (command, outputs, kept) in [
+            // The sandbox itself cannot be in itself.
+            ("echo 1 >y; ln -s . o", &["o"][..], "y"),
+            // A directory is where the file goes, and a file where the directory goes.
+            ("echo 1 >existing", &["existing"], "existing"),
+            ("mkdir in; echo 1 >in/y", &["in"], "in/y"),
+        ] {
+            let place = Place::new();
+            let before = content(&place.flow(), 0);
+            let plan = plan(&serde_json::json!({"command": command, "outputs": outputs}), &sandbox());
+            let script = install(&plan, &place.flow(), shell);
+            let done = place.run(&script);
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(seen(done.status), 125, "{shell}: {command}: {said}");
+            let boxes = place.sandboxes();
+            assert!(boxes.len() == 1 && said.contains(&format!("what is left is in {}", boxes[0].display())), "{shell}: {command}: {said}");
+            assert_eq!(fs::read_to_string(boxes[0].join(kept)).unwrap(), "1\n", "{shell}: {command}");
+            assert!(before.contains("flow/in") && fs::read(place.flow().join("in")).unwrap() == b"flow/in\n", "{shell}: {command}");
+        }
+    }
+}
+
+/// A task that removes its own sandbox has lost its outputs, and says so.
+#[test]
+fn a_sandbox_that_is_gone_is_no_success() {
+    for shell in SHELLS {
+        let place = Place::new();
+        let plan = plan(&serde_json::json!({"command": "echo 1 >o; rm -rf \"$PWD\"", "outputs": ["o"]}), &sandbox());
+        let done = place.run(&install(&plan, &place.flow(), shell));
+        assert_eq!(seen(done.status), 125, "{shell}: {done:?}");
+    }
+}
+
+/// Outputs that are reached by a link of the task's to somewhere else stay there too.
+#[test]
+fn nothing_is_taken_from_elsewhere() {
+    for shell in SHELLS {
+        let place = Place::new();
+        let plan = plan(&serde_json::json!({"command": "ln -s \"$OUT/data\" d", "outputs": ["d/x"]}), &sandbox());
+        let done = place.run(&install(&plan, &place.flow(), shell));
+        assert!(done.status.success(), "{shell}: {done:?}");
+        for path in ["outside/data/x", "flow/d/x"] {
+            assert_eq!(fs::read(place.dir.path().join(path)).unwrap(), b"outside/data/x\n", "{shell}: {path}");
+        }
+        // To the workflow's own directory: the output is there already.
+        let plan = plan_of("ln -s \"$HERE/dir\" dir; echo new >dir/in", "dir/in");
+        let done = place.run(&format!("HERE=$PWD; export HERE; {}", install(&plan, &place.flow(), shell)));
+        assert!(done.status.success(), "{shell}: {done:?}");
+        assert_eq!(fs::read(place.flow().join("dir/in")).unwrap(), b"new\n", "{shell}");
+    }
+}
+
+fn plan_of(command: &str, output: &str) -> flowmine_transform::workflow::Plan {
+    // The directory of an output is there before, for the plain task and in the sandbox.
+    plan(&serde_json::json!({"command": format!("rmdir dir; {command}"), "outputs": [output]}), &sandbox())
+}
+
+/// A link of another user at the place of an output directory is not followed.
+#[test]
+fn a_planted_link_takes_no_outputs_elsewhere() {
+    if !is_root() {
+        return;
+    }
+    for shell in SHELLS {
+        let place = Place::new();
+        let link = place.flow().join("o");
+        symlink(place.dir.path().join("outside"), &link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(6001), Some(6001)).unwrap();
+        let before = content(&place.dir.path().join("outside"), 0);
+        let plan = plan(&serde_json::json!({"command": "mkdir o; echo 1 >o/1", "outputs": ["o"]}), &sandbox());
+        let done = place.run(&install(&plan, &place.flow(), shell));
+        assert_eq!(seen(done.status), 125, "{shell}: {done:?}");
+        assert_eq!(content(&place.dir.path().join("outside"), 0), before, "{shell}");
+        assert_eq!(place.sandboxes().len(), 1, "{shell}");
+    }
+}
+
+/// Inputs that are outputs too: what came in by half because the disk was full does not go out.
+#[test]
+fn half_an_input_is_no_output() {
+    if !is_root() {
+        return;
+    }
+    for shell in SHELLS {
+        let place = Place::new();
+        let plan = plan(&serde_json::json!({"command": "true", "inputs": ["d"], "outputs": ["d"]}), &sandbox());
+        let command = install(&plan, &place.flow(), shell);
+        let scripts: Vec<String> = plan.tasks[0].1.iter().map(|layer| layer.script()).collect();
+        // A disk of one megabyte, in a mount namespace of the test's own.
+        let run = format!(
+            "mkdir ../small && mount -t tmpfs -o size=1m none ../small && cp -p {} ../small && cd ../small && mkdir d &&
+             head -c 700000 /dev/zero | tr '\\0' x >d/large && {command}; echo $? && wc -c <d/large && ls",
+            scripts.join(" ")
+        );
+        let done = Command::new("unshare").args(["-m", "sh", "-c", &run]).current_dir(place.flow()).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines[..2], ["125", "700000"], "{shell}: {said}{}", String::from_utf8_lossy(&done.stderr));
+        assert!(!said.contains(".box."), "{shell}: {said}");
+    }
+}
+
+/// Such a name means another file in a sandbox: of the workflow's own directory, or no file.
+#[test]
+fn names_that_lead_out_of_the_directory_are_refused() {
+    for name in ["../x", "a/../../x", "..", ".", "a/.."] {
+        for kind in ["inputs", "outputs"] {
+            let task = serde_json::json!([{"command": "true", kind: [name]}]).to_string();
+            let flow = Workflow::read("f.json", task.as_bytes(), &NoFiles).unwrap();
+            let error = flow.transform(&sandbox(), &[], Collisions::Refuse, &NoContents).err().unwrap().to_string();
+            assert!(error.contains("f.json:1:") && error.contains("is not below that directory"), "{name}: {error}");
+            let retry = Composition::read("retry", builtin::text("retry").unwrap(), None, &[]).unwrap();
+            assert!(flow.transform(&retry, &[], Collisions::Refuse, &NoContents).is_ok(), "{name}: without a sandbox it is what it is");
+        }
+    }
+}
