@@ -105,7 +105,7 @@ fn slurms_job_script_is_its_jobs() {
 
 #[test]
 fn the_strongest_finding_holds_and_equal_ones_decide_nothing() {
-    let finding = |id: &str, strength| Finding { claim: Claim::Pod(id.into()), rule: "r", strength, evidence: String::new(), from_ns: 0 };
+    let finding = |id: &str, strength| Finding { claim: Claim::Pod(id.into()), rule: "r", strength, evidence: String::new(), users: vec![], from_ns: 0 };
     let differ = |a: &Finding, b: &Finding| a.claim != b.claim;
     let (told, derived, other) = (finding("a", Strength::Declared), finding("b", Strength::Derived), finding("c", Strength::Declared));
     let decision = decide(&[&derived, &told], differ);
