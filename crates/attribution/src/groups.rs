@@ -18,10 +18,11 @@ use flowmine_schema::tables::Link;
 use rustc_hash::FxHashMap;
 
 use crate::AttributionError;
+use crate::attribute::refuted;
 use crate::entities::Entities;
 use crate::links::Links;
 use crate::processes::{Belongs, Key};
-use crate::rules::{Claim, Facts, Strength, engine, process_tree, work_directory};
+use crate::rules::{Claim, Facts, Strength, engine, plausible, process_tree, work_directory};
 
 /// As far as the clocks of an engine and a host may differ, in nanoseconds.
 const SLACK_NS: i64 = 10_000_000_000;
@@ -56,12 +57,22 @@ struct Group {
 struct Job {
     /// The job in which its engine runs, which is one more for jobs of the same run.
     outer: Option<u32>,
-    /// The child itself, once it has ended, and to which task rules say that it belongs.
-    child: Option<(Facts, Option<u32>)>,
+    /// The child itself, once it has ended.
+    child: Option<Child>,
     /// Processes of which nothing else is known: number and start.
     members: Vec<(i64, Option<i64>)>,
     /// Contradictions that stand when it is not decided.
     undecided: Vec<Diagnostic>,
+}
+
+/// The child of an engine.
+#[derive(Debug, Default)]
+struct Child {
+    facts: Facts,
+    /// The name of its user, as [`Belongs::user`].
+    user: Option<Box<str>>,
+    /// To which task rules say that it belongs.
+    told: Option<u32>,
 }
 
 /// The groups of processes of all hosts that may belong to one task each.
@@ -111,7 +122,8 @@ impl Groups {
         group.oldest_ns = [group.oldest_ns, facts.started_ns].into_iter().flatten().min();
         if group.id == Id::Job(key) {
             let Facts { pid, started_ns, exit_ns, exit_code, .. } = *facts;
-            group.job.child = Some((Facts { pid, started_ns, exit_ns, exit_code, ..Facts::default() }, belongs.task_number()));
+            let facts = Facts { pid, started_ns, exit_ns, exit_code, ..Facts::default() };
+            group.job.child = Some(Child { facts, user: belongs.user.clone(), told: belongs.task_number() });
         }
         let is_job = matches!(group.id, Id::Job(_));
         if is_job && belongs.task.is_none() {
@@ -232,9 +244,18 @@ impl Group {
         diagnostics: &mut Diagnostics,
         transaction: &mut Transaction<'_>,
     ) -> Result<(), AttributionError> {
-        let (facts, told) = self.job.child.take().unwrap_or_default();
+        let Child { facts, user, told } = self.job.child.take().unwrap_or_default();
+        let user = user.as_deref();
         let mut fitting: Vec<(&u32, &(&str, String))> =
             self.claims.iter().filter(|(task, _)| engine::ran_as(entities.tasks.get(**task), &facts, 0)).collect();
+        fitting.retain(|(task, (rule, evidence))| {
+            let why = plausible::of_anothers_task(entities.tasks.get(**task), user.as_slice(), facts.started_ns, entities);
+            if let Some(why) = &why {
+                let said = format!("task {} by rule {rule} ({evidence})", entities.tasks.get(**task).key);
+                diagnostics.push(refuted(host, pid, &said, why));
+            }
+            why.is_none()
+        });
         // Of several attempts the one that ended as it did; a job may also fail after its last process has ended well.
         let ended_so = |task: &u32| (entities.tasks.get(*task).status == "completed") == (facts.exit_code == Some(0));
         if fitting.len() > 1 && fitting.iter().any(|(task, _)| ended_so(task)) {

@@ -21,6 +21,10 @@ pub struct Facts {
     pub pid: i64,
     /// Its number in its own pid namespace, if that is another.
     pub container_pid: Option<i64>,
+    /// Its real user's id, if that is told.
+    pub real_uid: Option<i64>,
+    /// Whether its fork was seen.
+    pub forked: bool,
     /// When the process started, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
     /// When the process ended, UTC nanoseconds since 1970.
@@ -101,6 +105,8 @@ impl Facts {
             host: row.host.to_string(),
             pid: row.pid.into(),
             container_pid: row.container_pid.map(i64::from),
+            real_uid: row.real_uid,
+            forked: row.first_seen == "fork",
             started_ns: row.started_ns,
             exit_ns: row.exit_ns,
             cgroup_path: row.cgroup_path.as_deref().map(str::to_owned),
@@ -127,7 +133,7 @@ impl Facts {
 
     /// The users who can have set its environment. What only root set, root gave to the user who
     /// runs the program.
-    pub fn environment_users(&self) -> Vec<User> {
+    pub fn environment_makers(&self) -> Vec<User> {
         let told = self.environment_users.iter().flatten().filter(|user| user.name() != Some(ROOT));
         let told: Vec<User> = told.cloned().collect();
         if told.is_empty() { self.real_user().cloned().into_iter().collect() } else { told }

@@ -3,6 +3,7 @@
 mod belonging;
 mod engines;
 mod flow;
+mod forged;
 mod hostile;
 mod properties;
 mod sums;
