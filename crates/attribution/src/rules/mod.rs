@@ -63,8 +63,7 @@ pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Findi
     let mut findings = Vec::new();
     for rule in ALL {
         let (name, strength) = (rule.name(), rule.strength());
-        let mut add =
-            |claim, evidence, users, from_ns| findings.push(Finding { claim, rule: name, strength, evidence, users, from_ns });
+        let mut add = |claim, evidence, users, from_ns| findings.push(Finding { claim, rule: name, strength, evidence, users, from_ns });
         let runs = |program: Option<&Program>| program.and_then(|program| program.real_user.clone()).into_iter().collect::<Vec<_>>();
         rule.of_process(facts, entities, &mut |claim, evidence| add(claim, evidence, rule.makers(facts), i64::MIN));
         for (number, program) in facts.programs.iter().enumerate() {

@@ -38,14 +38,8 @@ fn control_groups() {
         ("/slurm/uid_1001/job_7/step_0/slurm/uid_1001/job_5001/step_0".to_owned(), vec![job(7, Some("0"))]),
         ("/myslurm/job_5001/step_0".to_owned(), vec![]),
         // A service that is handed to a user, such as a notebook server, and what he can make in it.
-        (
-            "/system.slice/jupyter-bob.service/slurm_x/uid_1001/job_5001/step_0".to_owned(),
-            vec!["Unit(\"jupyter-bob.service\")".to_owned()],
-        ),
-        (
-            "/system.slice/jupyter-bob.service/slurmstepd.scope/job_5001/step_0".to_owned(),
-            vec!["Unit(\"slurmstepd.scope\")".to_owned()],
-        ),
+        ("/system.slice/jupyter-bob.service/slurm_x/uid_1001/job_5001/step_0".to_owned(), vec!["Unit(\"jupyter-bob.service\")".to_owned()]),
+        ("/system.slice/jupyter-bob.service/slurmstepd.scope/job_5001/step_0".to_owned(), vec!["Unit(\"slurmstepd.scope\")".to_owned()]),
         (
             "/system.slice/jupyter-bob.service/kubepods/pod2f3c0c1e-9d0a-4b52-8f0e-0a4d6f1b2c3d".to_owned(),
             vec!["Unit(\"jupyter-bob.service\")".to_owned()],
@@ -130,7 +124,14 @@ fn slurms_job_script_is_its_jobs() {
 
 #[test]
 fn the_strongest_finding_holds_and_equal_ones_decide_nothing() {
-    let finding = |id: &str, strength| Finding { claim: Claim::Pod(id.into()), rule: "r", strength, evidence: String::new(), users: vec![], from_ns: 0 };
+    let finding = |id: &str, strength| Finding {
+        claim: Claim::Pod(id.into()),
+        rule: "r",
+        strength,
+        evidence: String::new(),
+        users: vec![],
+        from_ns: 0,
+    };
     let differ = |a: &Finding, b: &Finding| a.claim != b.claim;
     let (told, derived, other) = (finding("a", Strength::Declared), finding("b", Strength::Derived), finding("c", Strength::Declared));
     let decision = decide(&[&derived, &told], differ);

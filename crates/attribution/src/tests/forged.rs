@@ -25,12 +25,21 @@ fn world() -> World {
 
 /// Numbers and names of users, as a trace has them: real and effective.
 fn user(name: &str) -> i64 {
-    ["root", "victim", "mallory", "other"].iter().position(|known| *known == name).map_or(100_005, |at| if at == 0 { 0 } else { 1000 + at as i64 })
+    ["root", "victim", "mallory", "other"]
+        .iter()
+        .position(|known| *known == name)
+        .map_or(100_005, |at| if at == 0 { 0 } else { 1000 + at as i64 })
 }
 
 impl World {
     /// A process of n1 that writes so many bytes; its users are real and effective.
-    fn writer(&mut self, pid: i32, (real, effective): (&'static str, &'static str), bytes: i64, change: impl FnOnce(&mut Process<'static>)) {
+    fn writer(
+        &mut self,
+        pid: i32,
+        (real, effective): (&'static str, &'static str),
+        bytes: i64,
+        change: impl FnOnce(&mut Process<'static>),
+    ) {
         let process = P("n1", pid, 2);
         let name = |name: &'static str| (user(name) != 100_005).then(|| name.into());
         self.process(process, 9, |row| {

@@ -5,6 +5,7 @@ mod engines;
 mod flow;
 mod forged;
 mod hostile;
+mod machine;
 mod properties;
 mod sums;
 
