@@ -22,7 +22,7 @@ use crate::attribute::refuted;
 use crate::entities::Entities;
 use crate::links::Links;
 use crate::processes::{Belongs, Key};
-use crate::rules::{Claim, Facts, Strength, engine, plausible, process_tree, work_directory};
+use crate::rules::{self, Claim, Facts, Strength, engine, plausible, process_tree, work_directory};
 
 /// As far as the clocks of an engine and a host may differ, in nanoseconds.
 const SLACK_NS: i64 = 10_000_000_000;
@@ -33,7 +33,8 @@ const UNDECIDED: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Id {
-    Container(String),
+    /// A container by its id and, where a user can have made its control group, by that user.
+    Container(String, Option<Box<str>>),
     Cgroup(i64),
     /// A process that an engine started as its child, with what is below it.
     Job(Key),
@@ -112,7 +113,10 @@ impl Groups {
         belongs: &Belongs,
     ) -> Option<u32> {
         let number = match belongs.container.as_ref().map(|finding| &finding.claim) {
-            Some(Claim::Container(id)) => self.number(host, Id::Container(id.clone())),
+            Some(Claim::Container(id)) => {
+                let user = belongs.user.clone().filter(|_| rules::is_container_of_user(facts));
+                self.number(host, Id::Container(id.clone(), user))
+            }
             _ => match self.of_jobs(host, jobs) {
                 Some(number) => number,
                 None => self.number(host, Id::Cgroup(cgroup_id.filter(|_| facts.cgroup_path.is_none())?)),
@@ -172,14 +176,14 @@ impl Groups {
                     group.decide_job(*pid, host, entities, links, diagnostics, transaction)?;
                     continue;
                 }
-                Id::Container(id) => ("container", id.clone()),
+                Id::Container(id, _) => ("container", id.clone()),
                 Id::Cgroup(id) => ("cgroup", id.to_string()),
             };
             let mut claims = group.claims.iter();
             let Some((&task, (_, evidence))) = claims.next() else { continue };
             if let Some((&other, _)) = claims.next() {
                 // Where an engine runs tasks without containers, all of them are in its own control group.
-                if matches!(group.id, Id::Container(_)) {
+                if matches!(group.id, Id::Container(..)) {
                     let keys = (&entities.tasks.get(task).key, &entities.tasks.get(other).key);
                     let message =
                         format!("{kind} {name} of {host} ran scripts of the tasks {} and {}: it belongs to neither", keys.0, keys.1);

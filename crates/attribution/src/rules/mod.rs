@@ -45,6 +45,11 @@ pub fn is_script(path: &str) -> bool {
     work_directory::is_script(path)
 }
 
+/// Whether a user can have made the control group that names the container of a process.
+pub fn is_container_of_user(facts: &Facts) -> bool {
+    container_cgroup::of_user(facts)
+}
+
 /// Every rule, the more specific ones first.
 pub static ALL: &[&dyn Rule] = &[
     &monitored_layer::MonitoredLayer,

@@ -214,3 +214,23 @@ fn a_group_that_is_called_like_a_container() {
     assert_eq!(bytes, ["a, container ccc: 0 1", "container ccc: 0 20"]);
     assert!(refuted.len() == 1 && refuted[0].contains("of user mallory, and the job of victim"), "{refuted:?}");
 }
+
+/// The container in which a task's script was opened is the task's, and nobody else's of that name.
+#[test]
+fn a_group_that_is_called_like_the_container_of_a_script() {
+    let mut world = world();
+    let group = |place: &str| {
+        let path = format!("{place}/libpod-{ID}.scope");
+        move |row: &mut Process<'static>| row.cgroup_path = Some(path.into())
+    };
+    world.writer(10, ("victim", "victim"), 1, |row| {
+        group("/machine.slice")(row);
+        row.command_line = Some(r#"["bash","/w/ab/12/.command.run"]"#.into());
+    });
+    world.opens(P("n1", 10, 2), 2500, F(1, 99), "/w/ab/12/.command.run", 0);
+    world.writer(11, ("victim", "victim"), 20, group("/machine.slice"));
+    world.writer(12, ("mallory", "mallory"), 300, group("/system.slice/jupyter-mallory.service"));
+    world.task("nextflow", "a", (1, 9), |row| row.work_dir = Some("/w/ab/12".into()));
+    let (bytes, _) = world.judged();
+    assert_eq!(bytes, ["a, container ccc: 0 21", "container ccc: 0 300"]);
+}
