@@ -452,10 +452,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             }
         }
         for (finding, why) in &belongs.refuted {
-            let said = said(finding, all.entities);
-            let message =
-                format!("process {} of {} belongs to {said}: that cannot be, for {why}; it is not believed", node.key.0, self.host);
-            all.diagnostics.push(Diagnostic::warning("links_refuted", message));
+            all.diagnostics.push(refuted(&self.host, node.key.0, &said(finding, all.entities), why));
         }
         let job = belongs.job_claim().map(|claim| owner_job(all.entities, claim, started_ns, &self.host, node.key.0, &mut all.diagnostics));
         let mut owner = Owner {
@@ -565,6 +562,16 @@ fn owner_job(
                 );
                 diagnostics.push(Diagnostic::warning("job_ambiguous", message).advise("trace with --environ SLURM_CLUSTER_NAME"));
             }
+            if let Some(cluster) = claim.cluster.as_deref().filter(|_| several.is_empty())
+                && let Some(other) = entities.jobs.find(claim.id, None, at_ns).first().map(|at| entities.jobs.get(*at))
+            {
+                let message = format!(
+                    "process {pid} of {host} belongs to job {} of cluster {cluster}, which had no such job at that time as far as was \
+                     observed; cluster {} had one",
+                    claim.id, other.cluster
+                );
+                diagnostics.push(Diagnostic::warning("job_of_another_cluster", message));
+            }
             OwnerJob { cluster: claim.cluster.as_deref().map(Into::into), job: claim.id.to_string().into(), submit_ns: None }
         }
     }
@@ -579,6 +586,12 @@ fn said(finding: &rules::Finding, entities: &Entities) -> String {
         Claim::Unit(id) => format!("unit {id}"),
     };
     format!("{name} by rule {} ({})", finding.rule, finding.evidence)
+}
+
+/// A finding that cannot be true.
+pub(crate) fn refuted(host: &str, pid: i32, said: &str, why: &str) -> Diagnostic {
+    let message = format!("process {pid} of {host} belongs to {said}: that cannot be, for {why}; it is not believed");
+    Diagnostic::warning("links_refuted", message)
 }
 
 fn contradiction(host: &str, pid: i32, entities: &Entities, a: &rules::Finding, b: &rules::Finding, holds: bool) -> Diagnostic {

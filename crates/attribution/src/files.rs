@@ -6,7 +6,8 @@
 //!
 //! **Epochs.** For data flow the order of accesses matters, but not of all: an epoch of a file
 //! holds writes first and then reads of it. It ends with a write after somebody else has read, or
-//! after the writer has read what it had not written. Of each epoch one [`Step`] for each process
+//! after the writer has read what it had not written, and with the first write of each process
+//! after that: who wrote and read a version goes on with it, and others do not. Of each epoch one [`Step`] for each process
 //! is given away, so that a file that is written once and then read is a handful of steps, however
 //! many operations that took.
 
@@ -149,6 +150,8 @@ pub struct File {
     steps: Vec<Step>,
     /// Steps of this epoch were given away before its end; whether some of them read.
     given: Option<bool>,
+    /// Processes that have written since the file was read, some of them; `None` before it was.
+    writers: Option<Vec<u32>>,
     deleted: bool,
 }
 
@@ -201,9 +204,17 @@ impl File {
     pub fn take(&mut self, process: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Option<(Order, Vec<Step>)> {
         let writes = !matches!(effect, Effect::Read(_));
         // What was given away was of several processes: of any two that read one is another, and where none reads any two write.
-        let with_others = writes && (self.given.is_some() || self.steps.iter().any(|step| step.process != process && step.writes()));
+        let others = || self.steps.iter().filter(|step| step.writes()).map(|step| &step.process).chain(self.writers.iter().flatten());
+        let with_others = writes && (self.given.is_some() || others().any(|other| *other != process));
         let after_reading = |step: &Step| step.first_read_ns.is_some() && (with_others || step.process != process || !step.writes());
-        let ends = writes && (self.given == Some(true) || self.steps.iter().any(after_reading));
+        let read = writes && (self.given == Some(true) || self.steps.iter().any(after_reading));
+        let ends = read || writes && self.has_new_writer(process);
+        if read {
+            self.writers = Some(Vec::new());
+        }
+        if let Some(writers) = self.writers.as_mut().filter(|known| writes && known.len() < STEPS && !known.contains(&process)) {
+            writers.push(process);
+        }
         let mut ended = ends.then(|| (self.epoch, std::mem::take(&mut self.steps)));
         if ends {
             self.given = None;
@@ -248,6 +259,13 @@ impl File {
             }
         }
         ended
+    }
+
+    /// Whether a process is the first of another writer since the file was read: the writer that
+    /// read it may go on with its version, and the other does not.
+    fn has_new_writer(&self, process: u32) -> bool {
+        let is_new = |writers: &Vec<u32>| !writers.is_empty() && writers.len() < STEPS && !writers.contains(&process);
+        self.writers.as_ref().is_some_and(is_new)
     }
 
     fn has_path(&mut self, hash: u64) {
@@ -308,6 +326,7 @@ impl Files {
             epoch: Order::default(),
             steps: Vec::new(),
             given: None,
+            writers: None,
             deleted: false,
         };
         let at = match self.free.pop() {

@@ -18,10 +18,11 @@ use flowmine_schema::tables::Link;
 use rustc_hash::FxHashMap;
 
 use crate::AttributionError;
+use crate::attribute::refuted;
 use crate::entities::Entities;
 use crate::links::Links;
 use crate::processes::{Belongs, Key};
-use crate::rules::{Claim, Facts, Strength, engine, process_tree, work_directory};
+use crate::rules::{self, Claim, Facts, Strength, engine, plausible, process_tree, work_directory};
 
 /// As far as the clocks of an engine and a host may differ, in nanoseconds.
 const SLACK_NS: i64 = 10_000_000_000;
@@ -32,7 +33,8 @@ const UNDECIDED: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Id {
-    Container(String),
+    /// A container by its id and, where a user can have made its control group, by that user.
+    Container(String, Option<Box<str>>),
     Cgroup(i64),
     /// A process that an engine started as its child, with what is below it.
     Job(Key),
@@ -56,12 +58,22 @@ struct Group {
 struct Job {
     /// The job in which its engine runs, which is one more for jobs of the same run.
     outer: Option<u32>,
-    /// The child itself, once it has ended, and to which task rules say that it belongs.
-    child: Option<(Facts, Option<u32>)>,
+    /// The child itself, once it has ended.
+    child: Option<Child>,
     /// Processes of which nothing else is known: number and start.
     members: Vec<(i64, Option<i64>)>,
     /// Contradictions that stand when it is not decided.
     undecided: Vec<Diagnostic>,
+}
+
+/// The child of an engine.
+#[derive(Debug, Default)]
+struct Child {
+    facts: Facts,
+    /// The name of its user, as [`Belongs::user`].
+    user: Option<Box<str>>,
+    /// To which task rules say that it belongs.
+    told: Option<u32>,
 }
 
 /// The groups of processes of all hosts that may belong to one task each.
@@ -101,7 +113,10 @@ impl Groups {
         belongs: &Belongs,
     ) -> Option<u32> {
         let number = match belongs.container.as_ref().map(|finding| &finding.claim) {
-            Some(Claim::Container(id)) => self.number(host, Id::Container(id.clone())),
+            Some(Claim::Container(id)) => {
+                let user = belongs.user.clone().filter(|_| rules::is_container_of_user(facts));
+                self.number(host, Id::Container(id.clone(), user))
+            }
             _ => match self.of_jobs(host, jobs) {
                 Some(number) => number,
                 None => self.number(host, Id::Cgroup(cgroup_id.filter(|_| facts.cgroup_path.is_none())?)),
@@ -111,7 +126,8 @@ impl Groups {
         group.oldest_ns = [group.oldest_ns, facts.started_ns].into_iter().flatten().min();
         if group.id == Id::Job(key) {
             let Facts { pid, started_ns, exit_ns, exit_code, .. } = *facts;
-            group.job.child = Some((Facts { pid, started_ns, exit_ns, exit_code, ..Facts::default() }, belongs.task_number()));
+            let facts = Facts { pid, started_ns, exit_ns, exit_code, ..Facts::default() };
+            group.job.child = Some(Child { facts, user: belongs.user.clone(), told: belongs.task_number() });
         }
         let is_job = matches!(group.id, Id::Job(_));
         if is_job && belongs.task.is_none() {
@@ -160,14 +176,14 @@ impl Groups {
                     group.decide_job(*pid, host, entities, links, diagnostics, transaction)?;
                     continue;
                 }
-                Id::Container(id) => ("container", id.clone()),
+                Id::Container(id, _) => ("container", id.clone()),
                 Id::Cgroup(id) => ("cgroup", id.to_string()),
             };
             let mut claims = group.claims.iter();
             let Some((&task, (_, evidence))) = claims.next() else { continue };
             if let Some((&other, _)) = claims.next() {
                 // Where an engine runs tasks without containers, all of them are in its own control group.
-                if matches!(group.id, Id::Container(_)) {
+                if matches!(group.id, Id::Container(..)) {
                     let keys = (&entities.tasks.get(task).key, &entities.tasks.get(other).key);
                     let message =
                         format!("{kind} {name} of {host} ran scripts of the tasks {} and {}: it belongs to neither", keys.0, keys.1);
@@ -232,9 +248,18 @@ impl Group {
         diagnostics: &mut Diagnostics,
         transaction: &mut Transaction<'_>,
     ) -> Result<(), AttributionError> {
-        let (facts, told) = self.job.child.take().unwrap_or_default();
+        let Child { facts, user, told } = self.job.child.take().unwrap_or_default();
+        let user = user.as_deref();
         let mut fitting: Vec<(&u32, &(&str, String))> =
             self.claims.iter().filter(|(task, _)| engine::ran_as(entities.tasks.get(**task), &facts, 0)).collect();
+        fitting.retain(|(task, (rule, evidence))| {
+            let why = plausible::of_anothers_task(entities.tasks.get(**task), user.as_slice(), facts.started_ns, entities);
+            if let Some(why) = &why {
+                let said = format!("task {} by rule {rule} ({evidence})", entities.tasks.get(**task).key);
+                diagnostics.push(refuted(host, pid, &said, why));
+            }
+            why.is_none()
+        });
         // Of several attempts the one that ended as it did; a job may also fail after its last process has ended well.
         let ended_so = |task: &u32| (entities.tasks.get(*task).status == "completed") == (facts.exit_code == Some(0));
         if fitting.len() > 1 && fitting.iter().any(|(task, _)| ended_so(task)) {

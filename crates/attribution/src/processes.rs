@@ -16,7 +16,8 @@ use rustc_hash::FxHashMap;
 use crate::access::Access;
 use crate::entities::{Entities, Run};
 use crate::rules::engine;
-use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausible, process_tree};
+use crate::rules::plausible::{self, Above};
+use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, User, process_tree};
 
 /// What tells processes of a host apart: number, and start or, where that is not known, the time of
 /// the fork.
@@ -53,8 +54,6 @@ pub struct Node {
     pub before_trace: bool,
     /// User id of the process.
     pub uid: Option<i64>,
-    /// The user's name.
-    user: Option<Box<str>>,
     /// The v2 control group's number.
     pub cgroup_id: Option<i64>,
     /// CPU time in user mode and in the kernel, in nanoseconds.
@@ -93,8 +92,8 @@ pub struct Belongs {
     pub contradictions: Vec<(Finding, Finding, bool)>,
     /// Findings that cannot be true, and why not.
     pub refuted: Vec<(Finding, String)>,
-    /// The name of its user, or of the nearest ancestor's that has one.
-    user: Option<Box<str>>,
+    /// The name of its real user, or of the nearest ancestor's that has one.
+    pub user: Option<Box<str>>,
     /// The run that it is the engine of, or the nearest ancestor is.
     engine: Option<Rc<Run>>,
 }
@@ -241,7 +240,6 @@ impl Processes {
             node.facts.iter().flat_map(|facts| &facts.programs).any(|program| engine::target_jobs(program).next().is_some());
         node.before_trace = &*row.first_seen == "running" && row.exec_ns.is_none();
         node.uid = row.uid;
-        node.user = row.user.as_deref().map(Into::into);
         node.cgroup_id = row.cgroup_id;
         node.cpu_ns = (row.utime_ns, row.stime_ns);
         let new_parent = node.parent.is_none().then_some(parent).flatten();
@@ -441,16 +439,20 @@ impl Node {
         }
         let mut findings = self.findings(entities).to_vec();
         let engine = self.engine.clone().or_else(|| below.clone());
-        let mut belongs = Belongs { user: self.user.clone().or_else(|| above?.user.clone()), engine, ..Belongs::default() };
+        let own = self.facts.as_ref().and_then(Facts::real_user).and_then(User::name).map(Into::into);
+        let belongs = Belongs { user: own.or_else(|| above?.user.clone()), engine, ..Belongs::default() };
         let unknown = Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&unknown);
         findings.retain(|finding| !engine::excludes(finding, below.as_deref(), engines, entities));
-        findings.retain(|finding| {
-            let why = plausible::refuted(finding, facts, belongs.user.as_deref(), entities);
+        let around = Above { user: belongs.user.as_deref(), job: above.and_then(Belongs::job_claim) };
+        let mut refuted = Vec::new();
+        let mut is_plausible = |finding: &Finding| {
+            let why = plausible::refuted(finding, facts, around, entities);
             let is_plausible = why.is_none();
-            belongs.refuted.extend(why.map(|why| (finding.clone(), why)));
+            refuted.extend(why.map(|why| (finding.clone(), why)));
             is_plausible
-        });
+        };
+        findings.retain(&mut is_plausible);
         let all = |wanted: fn(&Claim) -> bool| -> Vec<&Finding> { findings.iter().filter(|finding| wanted(&finding.claim)).collect() };
         let inherited = |finding: Option<&Finding>| {
             let finding = finding.filter(|finding| process_tree::inherits(started_ns, finding.from_ns))?;
@@ -461,11 +463,12 @@ impl Node {
                 ..finding.clone()
             })
         };
+        let mut contradictions = Vec::new();
         let mut choose = |findings: &[&Finding], exclude: &dyn Fn(&Finding, &Finding) -> bool| {
             let decision = rules::decide(findings, exclude);
             match (decision.holds, &decision.against[..]) {
-                (Some(holds), [against, ..]) => belongs.contradictions.push((holds.clone(), (*against).clone(), true)),
-                (None, [a, b, ..]) => belongs.contradictions.push(((*a).clone(), (*b).clone(), false)),
+                (Some(holds), [against, ..]) => contradictions.push((holds.clone(), (*against).clone(), true)),
+                (None, [a, b, ..]) => contradictions.push(((*a).clone(), (*b).clone(), false)),
                 _ => {}
             }
             (decision.holds.cloned(), decision.holds.is_none() && !decision.against.is_empty())
@@ -489,7 +492,8 @@ impl Node {
             _ => None,
         };
         let place = Place { job: claim, pod: text(&pod), container: text(&container) };
-        let of_place = rules::find_by_place(&place, self.facts.as_ref().unwrap_or(&Facts::default()), entities);
+        let mut of_place = rules::find_by_place(&place, facts, entities);
+        of_place.retain(&mut is_plausible);
         let mut tasks: Vec<&Finding> = of_place.iter().collect();
         tasks.extend(all(|claim| matches!(claim, Claim::Task(_))));
         // A number that an engine reports of this very process says more than the job that it is in, where an engine can run.
@@ -507,9 +511,9 @@ impl Node {
             && different_tasks(own, outer, entities)
             && !by_tracer(own)
         {
-            belongs.contradictions.push((own.clone(), Finding { rule: process_tree::NAME, ..outer.clone() }, true));
+            contradictions.push((own.clone(), Finding { rule: process_tree::NAME, ..outer.clone() }, true));
         }
-        Belongs { job, task, pod, container, unit, ..belongs }
+        Belongs { job, task, pod, container, unit, contradictions, refuted, ..belongs }
     }
 }
 

@@ -120,7 +120,7 @@ struct kgid_struct {
 	u32 val;
 };
 struct cred {
-	struct kuid_struct euid;
+	struct kuid_struct uid, euid;
 	struct kgid_struct egid;
 };
 struct task_io_accounting {

@@ -64,6 +64,8 @@ APART int describe(u64 task_address, u32 kind, u32 which)
 	p->at = boot_ns();
 	p->uid = READ(cred, euid.val);
 	p->gid = READ(cred, egid.val);
+	p->real_uid = READ(cred, uid.val);
+	p->reserved_2 = 0;
 	p->inner_pid = inner_pid(leader);
 	p->tail = 0;
 	p->cgroup = cgroup_id(READ(set, dfl_cgrp));

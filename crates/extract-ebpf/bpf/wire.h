@@ -123,6 +123,7 @@ struct wire_process {
 	u32 inner_pid, tail;
 	u64 cgroup;
 	u64 cgroup_v1[CONTROLLERS];
+	u32 real_uid, reserved_2;
 };
 
 /* Calls by what they do, in the order of `enum call` from FIRST_COUNTED on: mkdir, rmdir, symlink, readdir, stat. Three are not in use: a number of three bits is

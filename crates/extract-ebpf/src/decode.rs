@@ -396,7 +396,12 @@ impl Decoder {
         {
             self.host.cgroups.insert(process::status(bytes)?, process::parent_start(bytes)?, path);
         }
-        let mut facts = ProcessFacts { uid: process::uid(bytes), gid: process::gid(bytes), ..ProcessFacts::default() };
+        let mut facts = ProcessFacts {
+            uid: process::uid(bytes),
+            real_uid: process::real_uid(bytes),
+            gid: process::gid(bytes),
+            ..ProcessFacts::default()
+        };
         facts.container_pid = process::inner_pid(bytes).filter(|inner| *inner != pid && *inner != 0);
         facts.cgroup_id = process::cgroup(bytes).filter(|id| *id != 0);
         facts.cgroup_path = facts.cgroup_id.and_then(|id| self.host.cgroups.v2(id)).map(<[u8]>::to_vec);
@@ -423,7 +428,7 @@ impl Decoder {
     /// Controllers and paths of the v1 groups that are known.
     fn v1(&self, bytes: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
         let bits = wire::process::v1(bytes)?;
-        let ids = bytes.get(64..wire::process::SIZE)?.chunks_exact(8);
+        let ids = bytes.get(wire::process::at::cgroup_v1..wire::process::at::real_uid)?.chunks_exact(8);
         let named = wire::CONTROLLERS.iter().zip(ids).enumerate().filter(|(n, _)| bits >> n & 1 == 1);
         let paths: Vec<_> = named
             .filter_map(|(_, (name, id))| {

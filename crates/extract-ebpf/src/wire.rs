@@ -95,9 +95,9 @@ fields! {
     /// `struct wire_cpu`, behind an operation.
     cpu: "wire_cpu", 32 { user_start: u64 = 0, system_start: u64 = 8, user_end: u64 = 16, system_end: u64 = 24, }
     /// `struct wire_process`.
-    process: "wire_process", 104 {
+    process: "wire_process", 112 {
         v1: u8 = 2, status: i32 = 4, tgid: u32 = 8, parent_tgid: u32 = 12, start: u64 = 16, parent_start: u64 = 24, at: u64 = 32, uid: u32 = 40, gid: u32 = 44,
-        inner_pid: u32 = 48, tail: u32 = 52, cgroup: u64 = 56, cgroup_v1: u64 = 64,
+        inner_pid: u32 = 48, tail: u32 = 52, cgroup: u64 = 56, cgroup_v1: u64 = 64, real_uid: u32 = 104,
     }
     /// `struct wire_exit`.
     exit: "wire_exit", 152 {

@@ -228,6 +228,7 @@ impl Processes {
             container_pid: innermost.filter(|&inner| inner != pid),
             // Second of real, effective, saved, file system.
             uid: status_line(&status, b"Uid:").and_then(|line| field(line, 1)),
+            real_uid: status_line(&status, b"Uid:").and_then(|line| field(line, 0)),
             gid: status_line(&status, b"Gid:").and_then(|line| field(line, 1)),
             cgroup_id: None,
             cgroup_path,

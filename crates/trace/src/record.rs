@@ -265,6 +265,8 @@ pub struct ProcessFacts {
     pub container_pid: Option<u32>,
     /// Effective user id.
     pub uid: Option<u32>,
+    /// Real user id.
+    pub real_uid: Option<u32>,
     /// Effective group id.
     pub gid: Option<u32>,
     /// Id of its v2 cgroup.

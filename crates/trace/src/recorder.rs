@@ -10,6 +10,7 @@
 //! lost: somebody's program waits for it (`writing.rs`).
 
 mod dated;
+mod origin;
 mod process_rows;
 mod rows;
 mod writing;

@@ -189,6 +189,42 @@ fn a_process_has_one_last_row_with_all_that_was_learnt() {
     assert_eq!(row.as_of_ns, OFFSET + 40);
 }
 
+/// A process of one user that becomes a set-user-id program, which starts another as root.
+#[test]
+fn who_started_a_program_and_who_set_its_environment() {
+    const NAMELESS: u32 = 1_234_567;
+    let child = ProcessKey { pid: 43, start_boot_ns: 40 };
+    let change = |process, at_boot_ns, change, (real_uid, uid): (u32, u32), job: Option<&str>| {
+        let facts = ProcessFacts {
+            parent: (process == child).then_some(PROCESS),
+            real_uid: Some(real_uid),
+            uid: Some(uid),
+            executable: job.map(|_| b"/bin/x".to_vec()),
+            environment: job.map(|job| vec![("SLURM_JOB_ID".into(), job.as_bytes().to_vec())]),
+            ..ProcessFacts::default()
+        };
+        Record::Process(Box::new(ProcessNews { process, at_boot_ns, change, facts, counters: Counters::default() }))
+    };
+    let records = [
+        change(PROCESS, 10, ProcessChange::Fork, (NAMELESS, NAMELESS), None),
+        change(PROCESS, 20, ProcessChange::Exec, (NAMELESS, NAMELESS), Some("5001")),
+        change(PROCESS, 30, ProcessChange::Exec, (NAMELESS, 0), Some("5001")),
+        change(child, 40, ProcessChange::Fork, (0, 0), None),
+        change(child, 50, ProcessChange::Exec, (0, 0), Some("5001")),
+    ];
+    let (fixture, _) = Fixture::record(&Options { flush_every: Duration::from_secs(1000), ..Options::default() }, &records);
+    let mut rows = fixture.rows::<Process<'static>, _>(|row| row.into_owned());
+    rows.sort_by_key(|row| row.pid);
+    let told = |row: &Process<'static>| {
+        let text = |text: &Option<std::borrow::Cow<'static, str>>| text.as_deref().map(str::to_owned);
+        (row.real_uid, text(&row.real_user), row.uid, text(&row.user), text(&row.environment_users))
+    };
+    let (root, users) = (Some("root".to_owned()), Some(format!("[{NAMELESS}]")));
+    assert_eq!(told(&rows[0]), (Some(NAMELESS.into()), None, Some(0), root.clone(), users.clone()));
+    assert_eq!(told(&rows[1]), (Some(0), root.clone(), Some(0), root, users));
+    assert!(rows[0].earlier_programs.as_deref().is_some_and(|text| text.contains(&format!("\"real_user\":{NAMELESS}"))));
+}
+
 /// A shell that executes its last command in its own place.
 #[test]
 fn what_a_process_was_before_is_kept_as_command_lines_are() {

@@ -28,6 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::support::cases;
 use crate::support::doctor;
+use crate::support::is_root;
 use crate::support::require::require;
 use crate::support::traced::{each, end as traced_end};
 use container::Podman;
@@ -150,6 +151,19 @@ fn a_claim_to_another_users_job_is_refuted() {
     let _alone = alone();
     if ebpf() && slurm::present() {
         forged::claims();
+    }
+}
+
+/// Nor is what a set-user-id program or a control group of the user's own says.
+#[test]
+fn a_set_user_id_program_charges_nobody() {
+    let _alone = alone();
+    if ebpf() {
+        forged::without_slurm("ebpf");
+    }
+    let (works, how) = doctor::says("ptrace");
+    if require("ptrace", &format!("ptrace as root ({how})"), works && is_root()) {
+        forged::without_slurm("ptrace");
     }
 }
 

@@ -103,6 +103,13 @@ impl KnownJobs {
         found
     }
 
+    /// The attempts of which a claim can speak, the closer ones before all others: at that moment,
+    /// at any time, and on other clusters than the one that is named.
+    pub fn meant(&self, job_id: i64, cluster: Option<&str>, at_ns: Option<i64>) -> Vec<u32> {
+        let ways = [(cluster, at_ns), (cluster, None), (None, at_ns), (None, None)];
+        ways.into_iter().map(|(cluster, at_ns)| self.find(job_id, cluster, at_ns)).find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
     /// The attempts with a raw id, on any cluster, that were waiting or running at a moment.
     pub fn there_at(&self, job_id: i64, ns: i64) -> Vec<u32> {
         let there = |at: &u32| {

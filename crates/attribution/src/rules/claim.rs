@@ -1,5 +1,7 @@
 //! What a rule can find: that a process belongs to something, by which rule, how sure.
 
+use super::facts::User;
+
 /// How far a finding can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
@@ -59,6 +61,8 @@ pub struct Finding {
     pub strength: Strength,
     /// What the rule saw, as text.
     pub evidence: String,
+    /// The users who can have made what the rule saw; nobody where that is not known.
+    pub users: Vec<User>,
     /// Since when, in nanoseconds since 1970; a child that was forked before does not inherit it.
     /// `i64::MIN` when it holds for all of the process.
     pub from_ns: i64,

@@ -44,6 +44,13 @@ pub(super) fn container(path: &str) -> Option<&str> {
     })
 }
 
+/// Whether the group that names the container of a process is one that a user can have made: of
+/// Podman without root, or of somebody who knows the id of another's container.
+pub(super) fn of_user(facts: &Facts) -> bool {
+    let path = facts.cgroups().find(|path| container(path).is_some());
+    path.is_some_and(|path| path.split('/').any(slurm_cgroup::is_of_user))
+}
+
 /// The uid of the Kubernetes pod in a cgroup's path, if there is one that no user can have made.
 pub(super) fn pod(path: &str) -> Option<String> {
     let of_user = path.split('/').any(slurm_cgroup::is_of_user);

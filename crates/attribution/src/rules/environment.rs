@@ -4,7 +4,7 @@
 //! count less than a control group.
 
 use super::claim::{Claim, JobClaim, Strength};
-use super::facts::Facts;
+use super::facts::{Facts, User};
 use super::rule::{AddClaim, Rule};
 use crate::entities::Entities;
 
@@ -29,6 +29,10 @@ impl Rule for Environment {
 
     fn strength(&self) -> Strength {
         Strength::Derived
+    }
+
+    fn makers(&self, facts: &Facts) -> Vec<User> {
+        facts.environment_makers()
     }
 
     fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {

@@ -9,6 +9,9 @@ use serde::Deserialize;
 use super::claim::JobClaim;
 use crate::entities::Run;
 
+/// The name of the user who may act for every other.
+pub const ROOT: &str = "root";
+
 /// What was observed of a process.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
@@ -18,6 +21,10 @@ pub struct Facts {
     pub pid: i64,
     /// Its number in its own pid namespace, if that is another.
     pub container_pid: Option<i64>,
+    /// Its real user's id, if that is told.
+    pub real_uid: Option<i64>,
+    /// Whether its fork was seen.
+    pub forked: bool,
     /// When the process started, UTC nanoseconds since 1970.
     pub started_ns: Option<i64>,
     /// When the process ended, UTC nanoseconds since 1970.
@@ -28,6 +35,8 @@ pub struct Facts {
     pub cgroup_v1: Vec<String>,
     /// Environment variables that were kept.
     pub environment: Vec<(String, String)>,
+    /// The users who can have set them; `None` when the source does not tell.
+    pub environment_users: Option<Vec<User>>,
     /// Its exit code; 128 and the number of the signal that ended it.
     pub exit_code: Option<i64>,
     /// The programs that it was one after the other, the last one included: a shell may execute its
@@ -49,6 +58,32 @@ pub struct Program {
     pub command_line_cut: bool,
     /// Working directory of the process when it began the program.
     pub work_dir: Option<String>,
+    /// Who started the program.
+    pub real_user: Option<User>,
+}
+
+/// A user, as a trace names him.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum User {
+    /// By name.
+    Named(Box<str>),
+    /// By an id that has no name on the host, as in a user namespace.
+    Unnamed(i64),
+}
+
+impl User {
+    fn of(name: Option<&str>, uid: Option<i64>) -> Option<Self> {
+        name.map(|name| User::Named(name.into())).or(uid.map(User::Unnamed))
+    }
+
+    /// The name, if there is one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            User::Named(name) => Some(name),
+            User::Unnamed(_) => None,
+        }
+    }
 }
 
 impl Program {
@@ -70,11 +105,14 @@ impl Facts {
             host: row.host.to_string(),
             pid: row.pid.into(),
             container_pid: row.container_pid.map(i64::from),
+            real_uid: row.real_uid,
+            forked: row.first_seen == "fork",
             started_ns: row.started_ns,
             exit_ns: row.exit_ns,
             cgroup_path: row.cgroup_path.as_deref().map(str::to_owned),
             cgroup_v1: object(&row.cgroup_v1).into_iter().map(|(_, path)| path).collect(),
             environment: object(&row.environment),
+            environment_users: row.environment_users.as_deref().and_then(|text| serde_json::from_str(text).ok()),
             exit_code: row.exit_code.or(row.exit_signal.map(|signal| 128 + signal)).map(i64::from),
             programs: programs(row),
             engine: None,
@@ -86,6 +124,19 @@ impl Facts {
     pub fn program_at(&self, ns: i64) -> Option<&Program> {
         let then = self.programs.iter().rev().find(|program| program.exec_ns.is_none_or(|since| since <= ns));
         then.or(self.programs.first())
+    }
+
+    /// The user who started its last program.
+    pub fn real_user(&self) -> Option<&User> {
+        self.programs.last().and_then(|program| program.real_user.as_ref())
+    }
+
+    /// The users who can have set its environment. What only root set, root gave to the user who
+    /// runs the program.
+    pub fn environment_makers(&self) -> Vec<User> {
+        let told = self.environment_users.iter().flatten().filter(|user| user.name() != Some(ROOT));
+        let told: Vec<User> = told.cloned().collect();
+        if told.is_empty() { self.real_user().cloned().into_iter().collect() } else { told }
     }
 
     /// An environment variable that is set to something.
@@ -106,6 +157,7 @@ fn programs(row: &Process<'_>) -> Vec<Program> {
         command_line: row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         command_line_cut: row.command_line_cut,
         work_dir: row.work_dir.as_deref().map(str::to_owned),
+        real_user: User::of(row.real_user.as_deref(), row.real_uid).or_else(|| User::of(row.user.as_deref(), row.uid)),
     });
     programs
 }

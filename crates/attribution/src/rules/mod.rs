@@ -37,12 +37,17 @@ mod tests;
 use crate::entities::Entities;
 
 pub use claim::{Claim, Finding, JobClaim, Strength};
-pub use facts::{Facts, Place, Program, Script};
+pub use facts::{Facts, Place, Program, ROOT, Script, User};
 pub use rule::{AddClaim, Rule};
 
 /// Whether a rule wants to know that a file was opened; asked of every open.
 pub fn is_script(path: &str) -> bool {
     work_directory::is_script(path)
+}
+
+/// Whether a user can have made the control group that names the container of a process.
+pub fn is_container_of_user(facts: &Facts) -> bool {
+    container_cgroup::of_user(facts)
 }
 
 /// Every rule, the more specific ones first.
@@ -63,15 +68,17 @@ pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Findi
     let mut findings = Vec::new();
     for rule in ALL {
         let (name, strength) = (rule.name(), rule.strength());
-        let mut add = |claim, evidence, from_ns| findings.push(Finding { claim, rule: name, strength, evidence, from_ns });
-        rule.of_process(facts, entities, &mut |claim, evidence| add(claim, evidence, i64::MIN));
+        let mut add = |claim, evidence, users, from_ns| findings.push(Finding { claim, rule: name, strength, evidence, users, from_ns });
+        let runs = |program: Option<&Program>| program.and_then(|program| program.real_user.clone()).into_iter().collect::<Vec<_>>();
+        rule.of_process(facts, entities, &mut |claim, evidence| add(claim, evidence, rule.makers(facts), i64::MIN));
         for (number, program) in facts.programs.iter().enumerate() {
             // What it forked before was forked by another program.
             let from_ns = program.exec_ns.filter(|_| number > 0).unwrap_or(i64::MIN);
-            rule.of_program(program, facts, entities, &mut |claim, evidence| add(claim, evidence, from_ns));
+            rule.of_program(program, facts, entities, &mut |claim, evidence| add(claim, evidence, runs(Some(program)), from_ns));
         }
         for script in scripts {
-            rule.of_script(script, facts, entities, &mut |claim, evidence| add(claim, evidence, script.at_ns));
+            let users = || runs(facts.program_at(script.at_ns));
+            rule.of_script(script, facts, entities, &mut |claim, evidence| add(claim, evidence, users(), script.at_ns));
         }
     }
     findings
@@ -81,8 +88,11 @@ pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Findi
 pub fn find_by_place(place: &Place, facts: &Facts, entities: &Entities) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in ALL {
-        let mut say =
-            |claim, evidence| findings.push(Finding { claim, rule: rule.name(), strength: rule.strength(), evidence, from_ns: i64::MIN });
+        let users: Vec<User> = facts.real_user().cloned().into_iter().collect();
+        let (name, strength) = (rule.name(), rule.strength());
+        let mut say = |claim, evidence| {
+            findings.push(Finding { claim, rule: name, strength, evidence, users: users.clone(), from_ns: i64::MIN });
+        };
         rule.of_place(place, facts, entities, &mut say);
     }
     findings

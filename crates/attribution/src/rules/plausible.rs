@@ -1,41 +1,81 @@
-//! Whether a finding can be true, as far as Slurm says whose job it was and where it ran.
+//! Whether a finding can be true, as far as Slurm and engines say whose it was and where it ran.
 //!
 //! In goes what a rule found of a process; out comes why it cannot be so. Whoever starts a process
-//! chooses its environment, its command line and the names of its files; only control groups that
-//! root made (`slurm_cgroup`) and numbers that an engine reports are not in his hands. So a claim
-//! of those other rules has to fit the job's user, and every claim the nodes on which the job ran,
-//! where Slurm calls that host a node. What is not known contradicts nothing.
+//! chooses its environment, its command line and the names of its files, and becomes another user
+//! by a set-user-id program. So such a claim is judged by the users who can have made it
+//! ([`Finding::users`]), not by the user as whom the process acts. A control group that root made
+//! is judged by the user whose name it carries, an engine's number by the engine's user, and every
+//! claim by the nodes on which the job ran, where Slurm calls that host a node. What is not known
+//! contradicts nothing.
 
-use super::claim::{Claim, Finding};
-use super::facts::Facts;
-use super::{native_id, slurm_cgroup};
-use crate::entities::{Entities, KnownJob};
+use super::claim::{Claim, Finding, JobClaim};
+use super::facts::{Facts, ROOT, User};
+use super::{container_cgroup, native_id, slurm_cgroup};
+use crate::entities::{Entities, KnownJob, Task};
 
-/// Why a finding cannot be true. `user` is the name of the process's user, or of the nearest
-/// ancestor's that has one (a user namespace has ids without names).
-pub fn refuted(finding: &Finding, facts: &Facts, user: Option<&str>, entities: &Entities) -> Option<String> {
-    let is_forgeable = !matches!(finding.rule, slurm_cgroup::NAME | native_id::NAME);
+/// What is known of the processes above one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Above<'a> {
+    /// Name of the user of the process, or of the nearest ancestor that has one: ids of a user
+    /// namespace have none.
+    pub user: Option<&'a str>,
+    /// The job of its parent.
+    pub job: Option<&'a JobClaim>,
+}
+
+/// Why a finding cannot be true.
+pub fn refuted(finding: &Finding, facts: &Facts, above: Above<'_>, entities: &Entities) -> Option<String> {
+    let users = named(&finding.users, above.user);
     match &finding.claim {
         Claim::Job(claim) => {
-            let of_id = |at_ns| entities.jobs.find(claim.id, claim.cluster.as_deref(), at_ns);
-            let now = of_id(facts.started_ns);
-            let candidates = if now.is_empty() { of_id(None) } else { now };
-            first_of_all(candidates.iter().map(|at| {
-                let job = entities.jobs.get(*at);
-                of_another(job, user.filter(|_| is_forgeable)).or_else(|| elsewhere(job, facts, entities))
-            }))
-        }
-        Claim::Task(task) if is_forgeable => {
-            let task = entities.tasks.get(*task);
-            if let Some(why) = user.zip(task.user.as_deref()).and_then(|(user, owner)| not_his(user, owner, "task")) {
+            let of_group = finding.rule == slurm_cgroup::NAME;
+            if let Some(why) = of_group.then(|| in_anothers_group(claim, facts, above)).flatten() {
                 return Some(why);
             }
-            let id = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job"))?.parse().ok()?;
-            let candidates = entities.jobs.find(id, None, facts.started_ns);
-            first_of_all(candidates.iter().map(|at| of_another(entities.jobs.get(*at), user)))
+            let makers = if of_group { &[][..] } else { &users };
+            let candidates = entities.jobs.meant(claim.id, claim.cluster.as_deref(), facts.started_ns);
+            first_of_all(candidates.iter().map(|at| {
+                let job = entities.jobs.get(*at);
+                not_theirs("process", makers, "job", job.user.as_deref()).or_else(|| elsewhere(job, facts, entities))
+            }))
         }
-        _ => None,
+        Claim::Task(at) => {
+            let task = entities.tasks.get(*at);
+            if finding.rule != native_id::NAME || container_cgroup::of_user(facts) {
+                return of_anothers_task(task, &users, facts.started_ns, entities);
+            }
+            match task.native_kind.as_deref() {
+                // The engine's log is in the hands of its user.
+                Some("slurm_job") => of_job(task, facts.started_ns, entities, |job| {
+                    not_theirs("engine", task.user.as_deref().as_slice(), "job", job.user.as_deref())
+                }),
+                Some("pid") => not_theirs("process", &users, "task", task.user.as_deref()),
+                _ => None,
+            }
+        }
+        Claim::Pod(_) | Claim::Container(_) | Claim::Unit(_) => None,
     }
+}
+
+/// Why what these users made cannot be a part of a task: it is another's, or its job is.
+pub fn of_anothers_task(task: &Task, users: &[&str], at_ns: Option<i64>, entities: &Entities) -> Option<String> {
+    not_theirs("process", users, "task", task.user.as_deref())
+        .or_else(|| of_job(task, at_ns, entities, |job| not_theirs("process", users, "job", job.user.as_deref())))
+}
+
+/// The names of users; one without a name is the nearest ancestor that has one, and so is who is
+/// not known.
+fn named<'u>(users: &'u [User], above: Option<&'u str>) -> Vec<&'u str> {
+    if users.is_empty() {
+        return above.into_iter().collect();
+    }
+    users.iter().filter_map(|user| user.name().or(above)).collect()
+}
+
+/// What holds against each Slurm job that a task can have been, by its engine.
+fn of_job(task: &Task, at_ns: Option<i64>, entities: &Entities, against: impl Fn(&KnownJob) -> Option<String>) -> Option<String> {
+    let id = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job"))?.parse().ok()?;
+    first_of_all(entities.jobs.find(id, None, at_ns).iter().map(|at| against(entities.jobs.get(*at))))
 }
 
 /// The first reason, when there is one against each.
@@ -45,13 +85,18 @@ fn first_of_all(mut reasons: impl Iterator<Item = Option<String>>) -> Option<Str
 }
 
 /// Root can do everything, also in a user's name.
-fn of_another(job: &KnownJob, user: Option<&str>) -> Option<String> {
-    let (user, owner) = (user?, job.user.as_deref()?);
-    not_his(user, owner, "job")
+fn not_theirs(whose: &str, users: &[&str], what: &str, owner: Option<&str>) -> Option<String> {
+    let owner = owner?;
+    let user = users.iter().find(|user| **user != owner && **user != ROOT)?;
+    Some(format!("the {whose} is of user {user}, and the {what} of {owner}"))
 }
 
-fn not_his(user: &str, owner: &str, what: &str) -> Option<String> {
-    (user != owner && user != "root").then(|| format!("the process is of user {user}, and the {what} of {owner}"))
+/// A job's control group carries its user's id. Another user in it was started by the job.
+fn in_anothers_group(claim: &JobClaim, facts: &Facts, above: Above<'_>) -> Option<String> {
+    let owner = slurm_cgroup::owner(facts)?;
+    let is_below = above.job.is_some_and(|job| job.id == claim.id);
+    let (user, uid) = above.user.zip(facts.real_uid).filter(|_| facts.forked && !is_below)?;
+    (uid != owner && user != ROOT).then(|| format!("the process is of user {user} ({uid}), and the control group of {owner}"))
 }
 
 fn elsewhere(job: &KnownJob, facts: &Facts, entities: &Entities) -> Option<String> {

@@ -1,7 +1,7 @@
 //! What a rule of attribution is: the trait, and what it is given.
 
 use super::claim::{Claim, Strength};
-use super::facts::{Facts, Place, Program, Script};
+use super::facts::{Facts, Place, Program, Script, User};
 use crate::entities::Entities;
 
 /// What a rule says: the claim and the evidence for it.
@@ -17,6 +17,10 @@ pub trait Rule: Sync {
     fn of_program(&self, _program: &Program, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
     /// What follows from what was observed of a process.
     fn of_process(&self, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
+    /// The users who can have made what [`Rule::of_process`] looks at.
+    fn makers(&self, facts: &Facts) -> Vec<User> {
+        facts.real_user().cloned().into_iter().collect()
+    }
     /// What follows from a script that it opened.
     fn of_script(&self, _script: &Script, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
     /// What follows from where it is.

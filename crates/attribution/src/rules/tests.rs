@@ -37,6 +37,25 @@ fn control_groups() {
         ),
         ("/slurm/uid_1001/job_7/step_0/slurm/uid_1001/job_5001/step_0".to_owned(), vec![job(7, Some("0"))]),
         ("/myslurm/job_5001/step_0".to_owned(), vec![]),
+        // A service that is handed to a user, such as a notebook server, and what he can make in it.
+        ("/system.slice/jupyter-bob.service/slurm_x/uid_1001/job_5001/step_0".to_owned(), vec!["Unit(\"jupyter-bob.service\")".to_owned()]),
+        ("/system.slice/jupyter-bob.service/slurmstepd.scope/job_5001/step_0".to_owned(), vec!["Unit(\"slurmstepd.scope\")".to_owned()]),
+        (
+            "/system.slice/jupyter-bob.service/kubepods/pod2f3c0c1e-9d0a-4b52-8f0e-0a4d6f1b2c3d".to_owned(),
+            vec!["Unit(\"jupyter-bob.service\")".to_owned()],
+        ),
+        // Places that Slurm does not use, whoever made them.
+        ("/batch/slurm/uid_1001/job_5001/step_0".to_owned(), vec![]),
+        ("/slurmstepd.scope/job_5001/step_0".to_owned(), vec!["Unit(\"slurmstepd.scope\")".to_owned()]),
+        ("/slurm/uid_x/job_5001/step_0".to_owned(), vec![]),
+        ("/slurm/system/uid_1001/job_5001".to_owned(), vec![]),
+        ("slurm/uid_1001/job_5001".to_owned(), vec![]),
+        (format!("/docker/{id}/slurm/uid_1001/job_5001/step_0"), vec![container.clone()]),
+        // A slice of its own (`CgroupSlice`), several slurmd on a machine.
+        ("/hpc.slice/hpc-jobs.slice/slurmstepd.scope/job_7/step_0".to_owned(), vec![job(7, Some("0"))]),
+        ("/slurm_n3/uid_1000/job_7/step_0/task_1".to_owned(), vec![job(7, Some("0"))]),
+        ("/system.slice/n1_slurmstepd.scope/job_7/step_0/user/task_0".to_owned(), vec![job(7, Some("0"))]),
+        ("/system.slice/slurmstepd.scope/system".to_owned(), vec!["Unit(\"slurmstepd.scope\")".to_owned()]),
         ("/slurm/job_5001/step_0".to_owned(), vec![]),
         (
             "/user.slice/user-1001.slice/user@1001.service/kubepods/pod2f3c0c1e-9d0a-4b52-8f0e-0a4d6f1b2c3d".to_owned(),
@@ -105,7 +124,14 @@ fn slurms_job_script_is_its_jobs() {
 
 #[test]
 fn the_strongest_finding_holds_and_equal_ones_decide_nothing() {
-    let finding = |id: &str, strength| Finding { claim: Claim::Pod(id.into()), rule: "r", strength, evidence: String::new(), from_ns: 0 };
+    let finding = |id: &str, strength| Finding {
+        claim: Claim::Pod(id.into()),
+        rule: "r",
+        strength,
+        evidence: String::new(),
+        users: vec![],
+        from_ns: 0,
+    };
     let differ = |a: &Finding, b: &Finding| a.claim != b.claim;
     let (told, derived, other) = (finding("a", Strength::Declared), finding("b", Strength::Derived), finding("c", Strength::Declared));
     let decision = decide(&[&derived, &told], differ);

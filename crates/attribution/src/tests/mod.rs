@@ -3,7 +3,9 @@
 mod belonging;
 mod engines;
 mod flow;
+mod forged;
 mod hostile;
+mod machine;
 mod properties;
 mod sums;
 

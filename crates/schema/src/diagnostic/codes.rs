@@ -159,6 +159,9 @@ codes! {
     "job_ambiguous" [Warning] "`correlate`",
         "Two clusters had a job of this number when the process ran, and nothing tells whose the process is; it is given the number without the job as Slurm knew it",
         "Trace with `--environ SLURM_CLUSTER_NAME`.";
+    "job_of_another_cluster" [Warning] "`correlate`",
+        "A process names a cluster that had no such job when it ran, as far as was observed, and another cluster had one; the process is given the job that it names",
+        "Give `import squeue` and `import sacct` the cluster's own name (`--cluster`), or import the queue of the other cluster too.";
     "job_rejected" [Error] "`import squeue`",
         "A job in the JSON has no id, has no state, or is no object; it is left out",
         "";

@@ -33,6 +33,12 @@ crate::table! {
         uid: opt_i64(UserId),
         /// The user's name on the traced host (passwd(5)); null when it has none.
         user: opt_text(User),
+        /// Real user id when it was forked or last became another program: the user who started
+        /// that program, also where a set-user-id program has another effective one
+        /// (credentials(7)). Null where the source does not tell.
+        real_uid: opt_i64(UserId),
+        /// The real user's name on the traced host; null when it has none.
+        real_user: opt_text(User),
         /// Effective group id.
         gid: opt_i64(UserId),
         /// Id of its cgroup in the v2 hierarchy (the inode of its directory).
@@ -53,12 +59,16 @@ crate::table! {
         work_dir: opt_text(Path),
         /// The programs that it was before this one while it was traced (a shell that executes its
         /// last command in its own place), the first one first: a JSON array of objects with
-        /// `exec_ns`, `executable`, `command_line`, `command_line_cut` and `work_dir`, as the
-        /// columns of these names, without what is null. Of more than 16 the first 16. Null when
-        /// there was none.
+        /// `exec_ns`, `executable`, `command_line`, `command_line_cut`, `work_dir` and `real_user`,
+        /// as the columns of these names, without what is null; a real user without a name is
+        /// listed by id. Of more than 16 the first 16. Null when there was none.
         earlier_programs: opt_text(Withheld),
         /// The environment variables that were asked for, as a JSON object.
         environment: opt_text(Withheld),
+        /// The users who can have set these variables, as a JSON array of names, or ids without a
+        /// name: the real user of the first program that had them, and of the program that
+        /// started that one. Null where the source does not tell.
+        environment_users: opt_text(Withheld),
         /// When it last became another program; null when it still runs its parent's.
         exec_ns: opt_i64,
         /// How often it became another program while it was traced.

@@ -39,7 +39,8 @@ impl FactReader {
     pub fn of_fork(&self, pid: u32) -> ProcessFacts {
         let mut facts = ProcessFacts::default();
         if let Some(status) = self.proc.status(pid) {
-            (facts.uid, facts.gid, facts.container_pid) = (status.uid, status.gid, status.inner_number());
+            (facts.real_uid, facts.uid) = (status.real_uid, status.uid);
+            (facts.gid, facts.container_pid) = (status.gid, status.inner_number());
         }
         if let Some(text) = self.proc.read(pid, "cgroup") {
             self.cgroups(&text, &mut facts);

@@ -41,6 +41,8 @@ pub struct Status {
     pub process: Option<u32>,
     /// Process number of the parent.
     pub parent: Option<u32>,
+    /// Real user id.
+    pub real_uid: Option<u32>,
     /// Effective user id.
     pub uid: Option<u32>,
     /// Effective group id.
@@ -64,7 +66,7 @@ impl Status {
                 b"Tgid" => status.process = values.next().and_then(number),
                 b"PPid" => status.parent = values.next().and_then(number),
                 // Real, effective, saved, file system.
-                b"Uid" => status.uid = values.nth(1).and_then(number),
+                b"Uid" => (status.real_uid, status.uid) = (values.next().and_then(number), values.next().and_then(number)),
                 b"Gid" => status.gid = values.nth(1).and_then(number),
                 b"NStgid" => status.numbers = values.filter_map(number).collect(),
                 b"Seccomp" => status.seccomp = values.next().and_then(number),
@@ -119,11 +121,12 @@ mod tests {
     }
 
     #[test]
-    fn effective_ids_and_the_innermost_number() {
+    fn real_and_effective_ids_and_the_innermost_number() {
         let status = Status::parse(
             b"Name:\ta\\nUid:\t9\nTgid:\t77\nPPid:\t5\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNStgid:\t77\t12\t3\nSeccomp:\t2\n",
         );
         assert_eq!((status.process, status.parent, status.uid, status.gid), (Some(77), Some(5), Some(2), Some(6)));
+        assert_eq!(status.real_uid, Some(1));
         assert_eq!((status.inner_number(), status.seccomp), (Some(3), Some(2)));
         assert_eq!(Status { numbers: vec![5], ..Status::default() }.inner_number(), None);
         assert_eq!(Status::parse(b"\xff\xfe\n:\n"), Status::default());

@@ -6,6 +6,7 @@ use flowmine_schema::tables::Process;
 use flowmine_schema::text::decode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::origin::Origin;
 use super::rows::{json_array, json_object};
 use crate::options::CommandLines;
 use crate::record::{Counters, ProcessChange, ProcessFacts, ProcessKey, ProcessNews};
@@ -20,6 +21,7 @@ struct Known {
     row: Process<'static>,
     /// What it was before, see `processes.earlier_programs`.
     earlier: Vec<serde_json::Value>,
+    origin: Origin,
     /// Something changed since the row was last written.
     dirty: bool,
 }
@@ -48,6 +50,12 @@ impl Users {
         let ask = || nix::unistd::User::from_uid(nix::unistd::Uid::from_raw(uid)).ok().flatten().map(|user| user.name);
         self.0.entry(uid).or_insert_with(ask).as_deref()
     }
+
+    /// Names of users, or their ids where they have none, as a JSON array.
+    fn list(&mut self, uids: &[u32]) -> String {
+        let users = uids.iter().map(|&uid| self.name(uid).map_or_else(|| uid.into(), serde_json::Value::from));
+        serde_json::Value::Array(users.collect()).to_string()
+    }
 }
 
 impl Processes {
@@ -70,7 +78,7 @@ impl Processes {
                 first_seen: first_seen.into(),
                 ..Process::default()
             };
-            Known { row, earlier: Vec::new(), dirty: true }
+            Known { row, earlier: Vec::new(), origin: Origin::default(), dirty: true }
         })
     }
 
@@ -90,7 +98,9 @@ impl Processes {
         if matches!(news.change, ProcessChange::Update) && self.gone.contains(&news.process) {
             return;
         }
-        let user = news.facts.uid.map(|uid| self.users.name(uid).map(|name| name.to_owned().into()));
+        let mut name = |uid: Option<u32>| uid.map(|uid| self.users.name(uid).map(|name| name.to_owned().into()));
+        let (user, real_user) = (name(news.facts.uid), name(news.facts.real_uid));
+        let parent = news.facts.parent.and_then(|parent| self.live.get(&parent)).map(|parent| parent.origin.clone());
         let command_lines = self.command_lines.unwrap_or(CommandLines::None);
         let known = self.entry(news.process, first_seen, host, trace_ns, boot_offset_ns);
         known.dirty = true;
@@ -104,6 +114,13 @@ impl Processes {
         if news.change == ProcessChange::Exec {
             known.leave_program();
         }
+        // A program may change its own user afterwards, which is not who started it.
+        if news.change != ProcessChange::Update
+            && let Some(real_user) = real_user
+        {
+            (known.row.real_uid, known.row.real_user) = (news.facts.real_uid.map(i64::from), real_user);
+        }
+        known.changes_origin(news, parent.as_ref());
         facts(&mut known.row, &news.facts, command_lines);
         counters(&mut known.row, &news.counters);
         match news.change {
@@ -127,6 +144,12 @@ impl Processes {
                 }
             }
             ProcessChange::Running | ProcessChange::Fork | ProcessChange::Update => {}
+        }
+        if news.facts.environment.is_some()
+            && let Some(known) = self.live.get_mut(&news.process)
+        {
+            let users = known.origin.users();
+            known.row.environment_users = (!users.is_empty()).then(|| self.users.list(&users).into());
         }
     }
 
@@ -169,11 +192,26 @@ impl Processes {
 }
 
 impl Known {
+    fn changes_origin(&mut self, news: &ProcessNews, parent: Option<&Origin>) {
+        let real_uid = news.facts.real_uid;
+        match news.change {
+            // Where a process is seen late, its program comes with the news of it.
+            ProcessChange::Fork if news.facts.executable.is_none() => self.origin = Origin::forked(parent, real_uid),
+            ProcessChange::Fork | ProcessChange::Running => self.origin = Origin::running(parent, real_uid),
+            ProcessChange::Exec => self.origin.begins_program(real_uid),
+            ProcessChange::Update | ProcessChange::Exit(_) => {}
+        }
+        if let Some(pairs) = &news.facts.environment {
+            self.origin.has_environment(pairs);
+        }
+    }
+
     /// It becomes another program: what is known of the one that it was goes to the earlier ones.
     fn leave_program(&mut self) {
         let row = &mut self.row;
         let (executable, command_line, work_dir) = (row.executable.take(), row.command_line.take(), row.work_dir.take());
         let cut = std::mem::take(&mut row.command_line_cut);
+        let (real_uid, real_user) = (row.real_uid, row.real_user.clone());
         if executable.is_none() && command_line.is_none() || self.earlier.len() >= EARLIER {
             return;
         }
@@ -184,6 +222,7 @@ impl Known {
         put("command_line_cut", command_line.is_some().then(|| cut.into()));
         put("command_line", command_line.and_then(|line| serde_json::from_str(&line).ok()));
         put("work_dir", work_dir.map(Into::into));
+        put("real_user", real_user.map_or_else(|| real_uid.map(Into::into), |name| Some(name.into())));
         self.earlier.push(program.into());
         row.earlier_programs = serde_json::to_string(&self.earlier).ok().map(Into::into);
     }
