@@ -119,6 +119,7 @@ mod table_file;
 mod tests;
 mod thrift;
 mod transaction;
+mod unchecked;
 mod writer;
 
 pub use access::Access;
@@ -136,4 +137,5 @@ pub use prune::Pruned;
 pub use role::Role;
 pub use rows::{Builder, Rows};
 pub use transaction::Transaction;
+pub use unchecked::files_without_checksums;
 pub use writer::Writer;

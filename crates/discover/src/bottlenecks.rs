@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::about::About;
+use crate::ranks::InstanceRanks;
 use crate::stats::percentile;
 
 /// Thresholds from which on something is a finding.
@@ -192,10 +193,13 @@ pub struct Bottlenecks {
     pub unknown: Vec<String>,
 }
 
+/// Number of instances that a finding names.
+const EXAMPLES: usize = 3;
+
 struct Search<'l> {
     log: &'l ActivityLog,
     cases: &'l Cases,
-    case_of: Vec<u32>,
+    ranks: InstanceRanks<'l>,
     findings: Vec<Finding>,
 }
 
@@ -223,8 +227,13 @@ impl Search<'_> {
         }
         let name = |number: u32| self.log.activities.get(number).to_owned();
         let mut most: Vec<(u32, i128)> = of.to_vec();
-        most.sort_by_key(|&(at, ns)| (std::cmp::Reverse(ns), at));
-        let examples = most.iter().take(3).map(|&(at, ns)| self.example(at, ns)).collect();
+        let order = |&(at, ns): &(u32, i128)| (std::cmp::Reverse(ns), self.ranks.key(at));
+        if most.len() > EXAMPLES {
+            most.select_nth_unstable_by_key(EXAMPLES, order);
+            most.truncate(EXAMPLES);
+        }
+        most.sort_unstable_by_key(order);
+        let examples = most.iter().map(|&(at, ns)| self.example(at, ns)).collect();
         self.findings.push(Finding {
             kind,
             activity: name(activity),
@@ -237,7 +246,7 @@ impl Search<'_> {
     }
 
     fn example(&self, at: u32, ns: i128) -> Example {
-        let case = self.case_of[at as usize] as usize;
+        let case = self.ranks.case(at) as usize;
         let place = if case < self.cases.len() { self.cases.of(case).position(|member| member == at) } else { None };
         let resource = self.log.instances.resource.get(at as usize).map(|&resource| self.log.resources.get(resource).to_owned());
         Example {
@@ -371,7 +380,10 @@ impl Search<'_> {
             .map(|&(at, ns, share)| (at, (ns as f64 * (1.0 - share)) as i128))
             .collect();
         if !idle.is_empty() {
-            let mean = used.iter().map(|(_, _, share)| share).sum::<f64>() / used.len() as f64;
+            // In the order of size: sums of fractions depend on it.
+            let mut shares: Vec<f64> = used.iter().map(|(_, _, share)| *share).collect();
+            shares.sort_unstable_by(f64::total_cmp);
+            let mean = shares.iter().sum::<f64>() / shares.len() as f64;
             let found = format!(
                 "{} used less than {:.0} % of their CPUs ({:.0} % on average)",
                 counted(idle.len(), "instance"),
@@ -405,17 +417,16 @@ impl Search<'_> {
         let log = self.log;
         let mut rates: Vec<(u32, f64, f64, f64)> = Vec::new();
         for (activity, all) in (0u32..).zip(of) {
-            let (mut bytes, mut ns) = (0.0, 0.0);
+            let (mut bytes, mut ns) = (0i128, 0i128);
             for &at in all {
-                let moved =
-                    [Measure::ReadBytes, Measure::WrittenBytes].iter().filter_map(|&m| log.measure(m, at)).map(|b| b as f64).sum::<f64>();
                 if let Some(io) = log.measure(Measure::IoTimeNs, at).filter(|&io| io > 0) {
-                    bytes += moved;
-                    ns += io as f64;
+                    let moved = [Measure::ReadBytes, Measure::WrittenBytes].iter().filter_map(|&m| log.measure(m, at));
+                    bytes += moved.map(i128::from).sum::<i128>();
+                    ns += i128::from(io);
                 }
             }
-            if ns > 0.0 {
-                rates.push((activity, bytes / ns, bytes, ns));
+            if ns > 0 {
+                rates.push((activity, bytes as f64 / ns as f64, bytes as f64, ns as f64));
             }
         }
         for &(activity, rate, bytes, ns) in &rates {
@@ -475,10 +486,10 @@ impl Search<'_> {
 
 /// Finds what costs time in a log and ranks it by the time at stake.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlenecks {
-    let mut search = Search { log, cases, case_of: cases.of_instances(log.len()), findings: Vec::new() };
+    let mut search = Search { log, cases, ranks: InstanceRanks::new(log, cases), findings: Vec::new() };
     let mut of: Vec<Vec<u32>> = vec![Vec::new(); log.activities.len()];
     for (at, &activity) in (0u32..).zip(&log.instances.activity) {
-        if search.case_of[at as usize] != flowmine_activity_log::NONE {
+        if search.ranks.case(at) != flowmine_activity_log::NONE {
             of[activity as usize].push(at);
         }
     }
