@@ -221,11 +221,11 @@ pub struct Flows {
     pub between: Vec<Flow>,
     /// Bytes read of what was there before the trace, or written by nobody in the log, by instance,
     /// sorted.
-    pub from_outside: Vec<(u32, i64)>,
+    pub from_outside: Vec<(u32, i128)>,
     /// Bytes read in the dataset by nobody in the log.
-    pub read_by_others: i64,
+    pub read_by_others: i128,
     /// Bytes that instances read of what they had written themselves.
-    pub read_back: i64,
+    pub read_back: i128,
     /// Whether the bytes were traced (`data_flow`) or are sizes of declared files.
     pub declared: bool,
 }
@@ -295,20 +295,20 @@ impl LeftOut {
             read_bytes_of_others,
             written_bytes_of_others,
         } = other;
-        self.events_without_time = self.events_without_time.saturating_add(*events_without_time);
-        self.without_end = self.without_end.saturating_add(*without_end);
-        self.without_start = self.without_start.saturating_add(*without_start);
-        self.inner_events = self.inner_events.saturating_add(*inner_events);
-        self.unnamed = self.unnamed.saturating_add(*unnamed);
-        self.without_case = self.without_case.saturating_add(*without_case);
-        self.bad_numbers = self.bad_numbers.saturating_add(*bad_numbers);
-        self.without_moment = self.without_moment.saturating_add(*without_moment);
-        self.start_unknown = self.start_unknown.saturating_add(*start_unknown);
-        self.start_traced = self.start_traced.saturating_add(*start_traced);
-        self.ends_before_start = self.ends_before_start.saturating_add(*ends_before_start);
-        self.starts_before_ready = self.starts_before_ready.saturating_add(*starts_before_ready);
-        self.read_bytes_of_others = self.read_bytes_of_others.saturating_add(*read_bytes_of_others);
-        self.written_bytes_of_others = self.written_bytes_of_others.saturating_add(*written_bytes_of_others);
+        self.events_without_time += events_without_time;
+        self.without_end += without_end;
+        self.without_start += without_start;
+        self.inner_events += inner_events;
+        self.unnamed += unnamed;
+        self.without_case += without_case;
+        self.bad_numbers += bad_numbers;
+        self.without_moment += without_moment;
+        self.start_unknown += start_unknown;
+        self.start_traced += start_traced;
+        self.ends_before_start += ends_before_start;
+        self.starts_before_ready += starts_before_ready;
+        self.read_bytes_of_others += read_bytes_of_others;
+        self.written_bytes_of_others += written_bytes_of_others;
     }
 
     /// Each count that is not zero, in a sentence.

@@ -154,7 +154,7 @@ pub struct Finding {
     /// Of a wait the activity that ended before it; `None` of all other kinds.
     pub after: Option<String>,
     /// Time at stake in nanoseconds, over all instances.
-    pub at_stake_ns: i64,
+    pub at_stake_ns: i128,
     /// Number of instances that show the finding.
     pub instances: u64,
     /// What was found, in a sentence with its numbers.
@@ -175,7 +175,7 @@ pub struct Example {
     /// The resource on which it ran; `None` where that is not known.
     pub resource: Option<String>,
     /// What of its time is at stake, in nanoseconds.
-    pub time_ns: i64,
+    pub time_ns: i128,
 }
 
 /// The ranked list of bottlenecks of a log.
@@ -201,10 +201,6 @@ struct Search<'l> {
     cases: &'l Cases,
     ranks: InstanceRanks<'l>,
     findings: Vec<Finding>,
-}
-
-fn whole(ns: i128) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
 fn duration(ns: i128) -> String {
@@ -238,7 +234,7 @@ impl Search<'_> {
             kind,
             activity: name(activity),
             after: after.map(name),
-            at_stake_ns: whole(at_stake),
+            at_stake_ns: at_stake,
             instances: of.len() as u64,
             found,
             examples,
@@ -254,7 +250,7 @@ impl Search<'_> {
             place: place.map_or(0, |place| place as u64 + 1),
             start_ns: self.log.start_ns(at),
             resource: resource.filter(|name| !name.is_empty()),
-            time_ns: whole(ns),
+            time_ns: ns,
         }
     }
 
@@ -279,7 +275,7 @@ impl Search<'_> {
             return;
         }
         let total = sum(&service);
-        let mut times: Vec<i64> = service.iter().map(|&(_, ns)| whole(ns)).collect();
+        let mut times: Vec<i64> = all.iter().filter_map(|&at| log.service_ns(at)).filter(|&ns| ns > 0).collect();
         let median = percentile(&mut times, 0.5);
         let found =
             format!("{} ran {}, half of them {} or less", counted(service.len(), "instance"), duration(total), duration(median as i128));
@@ -340,11 +336,8 @@ impl Search<'_> {
                     Some((at, (measure(Measure::IoTimeNs, at)? as f64 * bytes as f64 / all as f64) as i128))
                 })
                 .collect();
-            let found = format!(
-                "{} of {} read had been read before",
-                flowmine_draw::axis::bytes(whole(again_total)),
-                flowmine_draw::axis::bytes(whole(read))
-            );
+            let found =
+                format!("{} of {} read had been read before", flowmine_draw::axis::bytes(again_total), flowmine_draw::axis::bytes(read));
             self.add(BottleneckKind::ReRead, activity, &cost, found);
         }
         let calls = |at: u32| Some(measure(Measure::ReadCalls, at)? + measure(Measure::WriteCalls, at)?);
@@ -357,8 +350,8 @@ impl Search<'_> {
             let (calls, bytes) = tiny.iter().fold((0, 0), |sum, one| (sum.0 + one.2, sum.1 + one.3));
             let found = format!(
                 "{} calls moved {} on average",
-                flowmine_draw::count(u64::try_from(calls).unwrap_or(u64::MAX)),
-                flowmine_draw::axis::bytes(whole(bytes / calls.max(1)))
+                flowmine_draw::count(calls.max(0).unsigned_abs()),
+                flowmine_draw::axis::bytes(bytes / calls.max(1))
             );
             let of: Vec<(u32, i128)> = tiny.iter().map(|&(at, ns, ..)| (at, ns)).collect();
             self.add(BottleneckKind::TinyRequests, activity, &of, found);
@@ -433,10 +426,10 @@ impl Search<'_> {
             let best = rates.iter().filter(|other| other.2 * 2.0 >= bytes).map(|other| other.1).fold(0.0, f64::max);
             if rate * 10.0 < best {
                 let stake = ns - bytes / best;
-                let per_s = |rate: f64| flowmine_draw::axis::bytes((rate * 1e9) as i64);
+                let per_s = |rate: f64| flowmine_draw::axis::bytes((rate * 1e9) as i128);
                 let found = format!(
                     "moved {} at {}/s while reading and writing; another activity moved as much at {}/s",
-                    flowmine_draw::axis::bytes(bytes as i64),
+                    flowmine_draw::axis::bytes(bytes as i128),
                     per_s(rate),
                     per_s(best)
                 );
@@ -554,7 +547,7 @@ mod tests {
 
     fn found(log: &ActivityLog) -> Vec<(&'static str, String, i64)> {
         let list = discover(log, &log.groups[0], &Options::default());
-        list.findings.iter().map(|f| (f.kind.name(), f.activity.clone(), f.at_stake_ns / SECOND)).collect()
+        list.findings.iter().map(|f| (f.kind.name(), f.activity.clone(), (f.at_stake_ns / i128::from(SECOND)) as i64)).collect()
     }
 
     #[test]

@@ -607,9 +607,9 @@ fn flows(log: &ActivityLog, pairs: &mut Pairs) -> (Vec<Option<Stats>>, Option<Fl
     let mut values = Values::default();
     let Some(flows) = &log.flows else { return (vec![None; pairs.list.len()], None) };
     let mut totals = FlowTotals {
-        from_outside: flows.from_outside.iter().map(|(_, bytes)| i128::from(*bytes)).sum(),
-        read_back: i128::from(flows.read_back),
-        read_by_others: i128::from(flows.read_by_others),
+        from_outside: flows.from_outside.iter().map(|(_, bytes)| bytes).sum(),
+        read_back: flows.read_back,
+        read_by_others: flows.read_by_others,
         declared: flows.declared,
         ..FlowTotals::default()
     };
