@@ -21,6 +21,7 @@ mod containers;
 mod debian_kernels;
 mod demonstration;
 mod export;
+mod honest;
 mod io_csv;
 mod jump;
 mod kernels;
