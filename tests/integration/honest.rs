@@ -157,7 +157,7 @@ fn cases() -> impl Strategy<Value = Vec<Vec<Interval>>> {
     prop::collection::vec(case, 1..6)
 }
 
-fn run(times: u32, mut check: impl FnMut(&Path, Vec<Vec<Interval>>) -> Result<(), TestCaseError>) {
+fn run(times: u32, check: impl Fn(&Path, Vec<Vec<Interval>>) -> Result<(), TestCaseError>) {
     let mut runner = TestRunner::new(Config { cases: times, failure_persistence: None, ..Config::default() });
     let checked = runner.run(&cases(), |cases| {
         let dir = tempfile::tempdir().unwrap();
