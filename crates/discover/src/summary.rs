@@ -150,6 +150,8 @@ struct Sums {
     /// Nanoseconds of CPU time, and of CPUs that were there.
     cpu_used: i128,
     cpu_there: i128,
+    /// The CPUs that were there are beyond 128 bits.
+    cpu_unknown: bool,
     last_case: u32,
 }
 
@@ -202,7 +204,10 @@ impl Sums {
             row.cpu_ns = Some(row.cpu_ns.unwrap_or(0) + i128::from(cpu));
             if let Some((cpus, ns)) = log.measure(Measure::Cpus, at).zip(service) {
                 self.cpu_used += i128::from(cpu);
-                self.cpu_there += i128::from(cpus) * i128::from(ns);
+                match (i128::from(cpus) * i128::from(ns)).checked_add(self.cpu_there) {
+                    Some(there) => self.cpu_there = there,
+                    None => self.cpu_unknown = true,
+                }
             }
         }
         let (asked, peak) = (log.measure(Measure::MemoryBytes, at), log.measure(Measure::PeakMemoryBytes, at));
@@ -232,7 +237,7 @@ impl Sums {
             queue: times(queue),
             service: times(service),
             bytes: bytes.collect(),
-            cpu_efficiency: (self.cpu_there > 0).then(|| self.cpu_used as f64 / self.cpu_there as f64),
+            cpu_efficiency: (self.cpu_there > 0 && !self.cpu_unknown).then(|| self.cpu_used as f64 / self.cpu_there as f64),
             ..self.row
         }
     }
