@@ -683,6 +683,7 @@ impl LogBuilder {
             log.events.record.extend(known..log.events.time_ns.len() as u32);
         }
         log.groups = vec![self.cases];
+        log.count_contradictions();
         log
     }
 }

@@ -1,5 +1,6 @@
 //! An activity log in columns: its events, activity instances and cases.
 
+use crate::elapsed::elapsed_ns;
 use crate::names::Names;
 
 /// A time or measure that is not known.
@@ -220,11 +221,11 @@ pub struct Flows {
     pub between: Vec<Flow>,
     /// Bytes read of what was there before the trace, or written by nobody in the log, by instance,
     /// sorted.
-    pub from_outside: Vec<(u32, i64)>,
+    pub from_outside: Vec<(u32, i128)>,
     /// Bytes read in the dataset by nobody in the log.
-    pub read_by_others: i64,
+    pub read_by_others: i128,
     /// Bytes that instances read of what they had written themselves.
-    pub read_back: i64,
+    pub read_back: i128,
     /// Whether the bytes were traced (`data_flow`) or are sizes of declared files.
     pub declared: bool,
 }
@@ -265,6 +266,10 @@ pub struct LeftOut {
     pub start_unknown: u64,
     /// Instances whose start nobody reports and a trace shows: that of their first process.
     pub start_traced: u64,
+    /// Instances that end before they start; their end counts as not known.
+    pub ends_before_start: u64,
+    /// Instances that start before they were ready; when they were ready counts as not known.
+    pub starts_before_ready: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
     /// Bytes written in the dataset that belong to no instance of the log.
@@ -285,21 +290,25 @@ impl LeftOut {
             without_moment,
             start_unknown,
             start_traced,
+            ends_before_start,
+            starts_before_ready,
             read_bytes_of_others,
             written_bytes_of_others,
         } = other;
-        self.events_without_time = self.events_without_time.saturating_add(*events_without_time);
-        self.without_end = self.without_end.saturating_add(*without_end);
-        self.without_start = self.without_start.saturating_add(*without_start);
-        self.inner_events = self.inner_events.saturating_add(*inner_events);
-        self.unnamed = self.unnamed.saturating_add(*unnamed);
-        self.without_case = self.without_case.saturating_add(*without_case);
-        self.bad_numbers = self.bad_numbers.saturating_add(*bad_numbers);
-        self.without_moment = self.without_moment.saturating_add(*without_moment);
-        self.start_unknown = self.start_unknown.saturating_add(*start_unknown);
-        self.start_traced = self.start_traced.saturating_add(*start_traced);
-        self.read_bytes_of_others = self.read_bytes_of_others.saturating_add(*read_bytes_of_others);
-        self.written_bytes_of_others = self.written_bytes_of_others.saturating_add(*written_bytes_of_others);
+        self.events_without_time += events_without_time;
+        self.without_end += without_end;
+        self.without_start += without_start;
+        self.inner_events += inner_events;
+        self.unnamed += unnamed;
+        self.without_case += without_case;
+        self.bad_numbers += bad_numbers;
+        self.without_moment += without_moment;
+        self.start_unknown += start_unknown;
+        self.start_traced += start_traced;
+        self.ends_before_start += ends_before_start;
+        self.starts_before_ready += starts_before_ready;
+        self.read_bytes_of_others += read_bytes_of_others;
+        self.written_bytes_of_others += written_bytes_of_others;
     }
 
     /// Each count that is not zero, in a sentence.
@@ -330,6 +339,16 @@ impl LeftOut {
                 self.start_traced,
                 "start is that of the first process traced, since the engine tells none",
                 "starts are those of the first process traced, since the engine tells none",
+            ),
+            words(
+                self.ends_before_start,
+                "instance ends before it starts, and its end counts as unknown",
+                "instances end before they start, and their ends count as unknown",
+            ),
+            words(
+                self.starts_before_ready,
+                "instance starts before it is ready, and when it was ready counts as unknown",
+                "instances start before they are ready, and when they were ready counts as unknown",
             ),
             words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
         ]
@@ -386,14 +405,49 @@ impl ActivityLog {
         self.time_ns(self.instances.start[instance as usize])
     }
 
-    /// When an instance ended, or its only moment, UTC nanoseconds since 1970.
+    /// When an instance ended, or its only moment, UTC nanoseconds since 1970. An end before the
+    /// first moment of its instance is not known ([`LeftOut::ends_before_start`]).
     pub fn end_ns(&self, instance: u32) -> Option<i64> {
-        self.time_ns(self.instances.end[instance as usize])
+        let end = self.time_ns(self.instances.end[instance as usize])?;
+        Some(end).filter(|&end| self.is_moment(instance) || self.start_ns(instance).is_none_or(|start| start <= end))
     }
 
-    /// When an instance was ready to run, UTC nanoseconds since 1970.
+    /// When an instance was ready to run, UTC nanoseconds since 1970. What is ready only after its
+    /// start was ready at a time that is not known ([`LeftOut::starts_before_ready`]).
     pub fn ready_ns(&self, instance: u32) -> Option<i64> {
-        self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))
+        let ready = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))?;
+        Some(ready).filter(|&ready| self.start_ns(instance).is_none_or(|start| ready <= start))
+    }
+
+    /// Whether an instance ends before it starts.
+    pub fn ends_before_start(&self, instance: u32) -> bool {
+        self.end_ns(instance).is_none() && self.time_ns(self.instances.end[instance as usize]).is_some()
+    }
+
+    /// Whether an instance starts before it is ready.
+    pub fn starts_before_ready(&self, instance: u32) -> bool {
+        let ready = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event));
+        ready.is_some() && self.ready_ns(instance).is_none()
+    }
+
+    /// Counts times that contradict each other, and lengths of time that 64 bits cannot count. For
+    /// whoever made the log, once all instances are there.
+    pub fn count_contradictions(&mut self) {
+        let mut counts = [0; 3];
+        for at in 0..self.len() as u32 {
+            // Of a moment nothing can contradict itself.
+            if self.is_moment(at) && self.instances.ready.is_empty() {
+                continue;
+            }
+            counts[0] += u64::from(self.ends_before_start(at));
+            counts[1] += u64::from(self.starts_before_ready(at));
+            let too_long = |from: Option<i64>, to: Option<i64>| from.zip(to).is_some_and(|(from, to)| elapsed_ns(from, to).is_none());
+            let (start, end) = (self.start_ns(at), self.end_ns(at));
+            counts[2] += u64::from(too_long(start, end)) + u64::from(too_long(self.ready_ns(at), start));
+        }
+        self.left_out.ends_before_start += counts[0];
+        self.left_out.starts_before_ready += counts[1];
+        self.left_out.bad_numbers += counts[2];
     }
 
     /// Whether only one moment of the instance is known.
@@ -406,16 +460,16 @@ impl ActivityLog {
         self.is_moment(instance) || self.instances.ready.get(instance as usize) != self.instances.start.get(instance as usize)
     }
 
-    /// From start to end; `None` where only one moment or no time is known.
+    /// From start to end, never below zero; `None` where only one moment or no time is known.
     pub fn service_ns(&self, instance: u32) -> Option<i64> {
         if self.is_moment(instance) || !self.start_is_known(instance) {
             return None;
         }
-        Some(self.end_ns(instance)?.saturating_sub(self.start_ns(instance)?))
+        elapsed_ns(self.start_ns(instance)?, self.end_ns(instance)?)
     }
 
-    /// From when it was ready to when it started; `None` where one of them is not known. What never
-    /// started has not queued for a start.
+    /// From when it was ready to when it started, never below zero; `None` where one of them is not
+    /// known. What never started has not queued for a start.
     pub fn queue_ns(&self, instance: u32) -> Option<i64> {
         let ready = self.ready_ns(instance)?;
         // Of a moment only one that is no end is a start.
@@ -424,7 +478,7 @@ impl ActivityLog {
         if is_end || is_ready {
             return None;
         }
-        Some(self.start_ns(instance)?.saturating_sub(ready))
+        elapsed_ns(ready, self.start_ns(instance)?)
     }
 
     /// A column of measures, if the log has it.

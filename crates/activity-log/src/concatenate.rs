@@ -180,8 +180,8 @@ impl Concatenation {
         }
         all.between.extend(flows.between.into_iter().map(|flow| Flow { from: flow.from + first, to: flow.to + first, ..flow }));
         all.from_outside.extend(flows.from_outside.into_iter().map(|(instance, bytes)| (instance + first, bytes)));
-        all.read_by_others = all.read_by_others.saturating_add(flows.read_by_others);
-        all.read_back = all.read_back.saturating_add(flows.read_back);
+        all.read_by_others += flows.read_by_others;
+        all.read_back += flows.read_back;
         Ok(())
     }
 

@@ -223,24 +223,24 @@ fn regroup(group: &Cases, new_place: &[u32], chosen: Option<&[bool]>) -> Cases {
 
 fn reflow(flows: Flows, new_place: &[u32]) -> Flows {
     let mut out = Flows { declared: flows.declared, read_by_others: flows.read_by_others, read_back: flows.read_back, ..Flows::default() };
-    let mut outside: Vec<(u32, i64)> = Vec::new();
+    let mut outside: Vec<(u32, i128)> = Vec::new();
     for (at, bytes) in flows.from_outside {
         match new_place[at as usize] {
-            NONE => out.read_by_others = out.read_by_others.saturating_add(bytes),
+            NONE => out.read_by_others += bytes,
             at => outside.push((at, bytes)),
         }
     }
     for Flow { from, to, bytes } in flows.between {
         match (new_place[from as usize], new_place[to as usize]) {
-            (_, NONE) => out.read_by_others = out.read_by_others.saturating_add(bytes),
-            (NONE, to) => outside.push((to, bytes)),
+            (_, NONE) => out.read_by_others += i128::from(bytes),
+            (NONE, to) => outside.push((to, i128::from(bytes))),
             (from, to) => out.between.push(Flow { from, to, bytes }),
         }
     }
     outside.sort_unstable();
     for (at, bytes) in outside {
         match out.from_outside.last_mut() {
-            Some((last, sum)) if *last == at => *sum = sum.saturating_add(bytes),
+            Some((last, sum)) if *last == at => *sum += bytes,
             _ => out.from_outside.push((at, bytes)),
         }
     }

@@ -44,6 +44,7 @@
 mod builder;
 mod columns;
 mod concatenate;
+mod elapsed;
 pub mod filter;
 mod names;
 mod operations;
@@ -57,6 +58,7 @@ pub use columns::{
     ActivityLog, Attribute, BytesFrom, Cases, Events, Flow, Flows, Instances, LeftOut, Measure, Members, NONE, Status, UNKNOWN, Words,
 };
 pub use concatenate::{ConcatenateError, Concatenation};
+pub use elapsed::elapsed_ns;
 pub use filter::{Filter, FilterError};
 pub use names::{Interner, Names};
 pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};

@@ -1,6 +1,6 @@
 //! Processes as they were traced, each with its parent: what models of a fork tree take.
 
-use crate::{NONE, Names};
+use crate::{NONE, Names, elapsed_ns};
 
 /// Processes of one or more hosts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -84,7 +84,7 @@ impl ProcessIo {
 impl ProcessRow {
     /// How long it ran, in nanoseconds.
     pub fn time_ns(&self) -> Option<i64> {
-        self.started_ns.zip(self.ended_ns).map(|(start, end)| end.saturating_sub(start)).filter(|time| *time >= 0)
+        self.started_ns.zip(self.ended_ns).and_then(|(start, end)| elapsed_ns(start, end))
     }
 
     /// Whether it failed: with another exit code than 0, or by a signal.

@@ -14,6 +14,7 @@ use flowmine_correlate::Share;
 
 pub use discover::{
     ByArg, ColumnArgs, Discover, EventsArg, FilesArg, FoldArg, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg,
+    TimeUnitArg,
 };
 pub use predict::{Predict, PredictFormat, StartArg};
 pub use shared::{AsOwner, FilterArgs, Kept, SourceArgs, TimestampArg};

@@ -35,7 +35,9 @@ pub fn main() -> ExitCode {
         messages::error("rights that this program has by its file (setcap, set-uid) could not be given up");
         return ExitCode::from(2);
     }
-    match commands::run(cli) {
+    let outcome = commands::run(cli);
+    messages::unchecked_datasets();
+    match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::WithLosses) => ExitCode::from(1),
         Ok(Outcome::Code(code)) => ExitCode::from(code),

@@ -29,6 +29,17 @@ pub fn error(text: &str) {
     note(&format!("flowmine: {text}"));
 }
 
+/// Says once of each dataset that was read how many of its files have no checksums.
+pub fn unchecked_datasets() {
+    for (dataset, files) in flowmine_dataset::files_without_checksums() {
+        let files = counted(files, "file has", "files have");
+        note(&format!(
+            "flowmine: note: {}: {files} no checksums, so that altered bytes would not be noticed; an older flowmine or another program wrote them",
+            dataset.display()
+        ));
+    }
+}
+
 /// An error and its causes as one sentence, without what a cause repeats.
 pub fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();

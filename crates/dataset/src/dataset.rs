@@ -27,6 +27,7 @@ use crate::projection::Projection;
 use crate::role::{DERIVED, Role};
 use crate::rows::Rows;
 use crate::table_file::TableFile;
+use crate::unchecked;
 
 /// A dataset, open for reading.
 #[derive(Debug, Clone)]
@@ -270,12 +271,13 @@ impl Dataset {
         let names: Vec<PartName> = from.iter().map(|(name, ..)| name.clone()).collect();
         from.retain(|(name, ..)| !names.iter().any(|other| other.covers(name)));
         from.sort_by(|a, b| a.0.cmp(&b.0));
+        let dataset: Arc<Path> = self.dir().into();
         let mut parts = Vec::with_capacity(from.len());
         for (name, folder, file_name) in from {
             let path = folder.path().join(&file_name);
             let file = folder.read(&file_name).map_err(file_error(&path))?;
             let bytes = file.metadata().map_err(io_error(&path))?.len();
-            parts.push(Part { leaf: leaf.clone(), name, path, file, bytes });
+            parts.push(Part { dataset: Arc::clone(&dataset), leaf: leaf.clone(), name, path, file, bytes });
         }
         Ok(parts)
     }
@@ -378,7 +380,11 @@ impl Dataset {
     /// When it cannot be read.
     pub fn state_rows<R: Row>(&self, name: &str) -> Result<Option<Rows<R>>, DatasetError> {
         let Some((file, path)) = self.state_file(name)? else { return Ok(None) };
-        let columns = TableFile::open(file).and_then(|file| file.read_whole(None, Projection::of::<R>()));
+        let file = TableFile::open(file).map_err(parquet_error(&path))?;
+        if !file.has_checksums() {
+            unchecked::note(self.dir(), &path);
+        }
+        let columns = file.read_whole(None, Projection::of::<R>());
         Ok(Some(columns.and_then(Rows::of).map_err(parquet_error(&path))?))
     }
 }

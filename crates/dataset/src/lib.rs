@@ -121,6 +121,7 @@ mod table_file;
 mod tests;
 mod thrift;
 mod transaction;
+mod unchecked;
 mod writer;
 
 pub use access::Access;
@@ -138,4 +139,5 @@ pub use prune::Pruned;
 pub use role::Role;
 pub use rows::{Builder, Rows};
 pub use transaction::Transaction;
+pub use unchecked::files_without_checksums;
 pub use writer::Writer;

@@ -6,8 +6,8 @@
 //! CRC-32 of each column chunk, with its pages' headers, group after group, and before them that of
 //! all behind the last chunk (the footer; these eight digits count as [`BLANK`]). Each is eight
 //! hexadecimal digits. Checked is what is read: the footer, and the chunks of the columns and
-//! groups that are asked for. Files without the key were written before there was one, and are
-//! read.
+//! groups that are asked for. Files without the key were written before there was one, or by another
+//! program; they are read, and counted by dataset ([`crate::files_without_checksums`]).
 //!
 //! **Bounds.** A run of equal values takes no bytes, so a few kilobytes can claim any number of
 //! rows, and a page can unpack to gigabytes. Row groups have a bound, and pages must not unpack to

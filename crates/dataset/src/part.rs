@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flowmine_schema::row::View;
 
@@ -11,10 +12,13 @@ use crate::place::{Leaf, PartName};
 use crate::projection::Projection;
 use crate::rows::Rows;
 use crate::table_file::TableFile;
+use crate::unchecked;
 
 /// One file of a table, open.
 #[derive(Debug)]
 pub struct Part {
+    /// The directory of the dataset.
+    pub(crate) dataset: Arc<Path>,
     pub(crate) leaf: Leaf,
     pub(crate) name: PartName,
     pub(crate) path: PathBuf,
@@ -38,7 +42,11 @@ impl Part {
     /// When it is damaged.
     pub(crate) fn open(&self) -> Result<TableFile, DatasetError> {
         let file = self.file.try_clone().map_err(io_error(&self.path))?;
-        TableFile::open(file).map_err(parquet_error(&self.path))
+        let file = TableFile::open(file).map_err(parquet_error(&self.path))?;
+        if !file.has_checksums() {
+            unchecked::note(&self.dataset, &self.path);
+        }
+        Ok(file)
     }
 
     /// Reads one row group of the file, which [`Part::open`] gave.

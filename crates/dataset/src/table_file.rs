@@ -85,6 +85,11 @@ impl TableFile {
         })
     }
 
+    /// Whether the file has checksums, by which altered bytes are noticed.
+    pub(crate) fn has_checksums(&self) -> bool {
+        self.checksums.is_some()
+    }
+
     /// How many rows each row group has.
     pub(crate) fn groups(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.metadata.row_groups.iter().map(|group| group.num_rows())

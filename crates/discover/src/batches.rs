@@ -12,6 +12,7 @@ use flowmine_activity_log::{ActivityLog, Cases, NONE};
 use serde::Serialize;
 
 use crate::about::About;
+use crate::ranks::ranks;
 
 /// When instances count as a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,11 +113,12 @@ pub struct Batch {
     pub end_ns: i64,
     /// Number of instances in the batch.
     pub instances: u64,
-    /// The cases of them, each once, in the order of their first starts.
+    /// The cases of them, each once, in the order of their first starts, then ends, then by name.
     pub cases: Vec<String>,
 }
 
-type Key = (u32, u32, i64, i64, u32);
+/// Activity, resource, start, end, rank of the case by name, instance.
+type Key = (u32, u32, i64, i64, u32, u32);
 
 /// Finds the batches of a log, by activity and, if wanted, resource.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches {
@@ -127,22 +129,24 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches 
         by_resource: options.by_resource,
         ..Batches::default()
     };
+    let case_of = cases.of_instances(log.len());
+    let ranks = ranks(&cases.names);
     let mut keys: Vec<Key> = Vec::with_capacity(log.len());
     for at in 0..log.len() as u32 {
         let resource = log.instances.resource.get(at as usize).copied().unwrap_or(NONE);
         let times = log.start_ns(at).zip(log.end_ns(at));
         match times {
             _ if options.by_resource && resource == NONE => found.without_resource += 1,
+            _ if log.ends_before_start(at) => found.backwards += 1,
             None => found.without_time += 1,
-            Some((start, end)) if end < start => found.backwards += 1,
             Some((start, end)) => {
                 let resource = if options.by_resource { resource } else { NONE };
-                keys.push((log.instances.activity[at as usize], resource, start, end, at));
+                let rank = ranks.get(case_of[at as usize] as usize).copied().unwrap_or(NONE);
+                keys.push((log.instances.activity[at as usize], resource, start, end, rank, at));
             }
         }
     }
     keys.sort_unstable();
-    let case_of = cases.of_instances(log.len());
     for group in keys.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         let (activity, resource) = (group[0].0, group[0].1);
         let mut out = Group {
@@ -182,7 +186,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches 
 
 fn batch(members: &[Key], end_ns: i64, cases: &Cases, case_of: &[u32]) -> Batch {
     let mut seen = rustc_hash::FxHashSet::default();
-    let of = members.iter().map(|key| case_of[key.4 as usize]).filter(|&case| case != NONE && seen.insert(case));
+    let of = members.iter().map(|key| case_of[key.5 as usize]).filter(|&case| case != NONE && seen.insert(case));
     Batch {
         kind: kind(members),
         start_ns: members[0].2,

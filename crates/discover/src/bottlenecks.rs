@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::about::About;
+use crate::ranks::InstanceRanks;
 use crate::stats::percentile;
 
 /// Thresholds from which on something is a finding.
@@ -153,7 +154,7 @@ pub struct Finding {
     /// Of a wait the activity that ended before it; `None` of all other kinds.
     pub after: Option<String>,
     /// Time at stake in nanoseconds, over all instances.
-    pub at_stake_ns: i64,
+    pub at_stake_ns: i128,
     /// Number of instances that show the finding.
     pub instances: u64,
     /// What was found, in a sentence with its numbers.
@@ -174,7 +175,7 @@ pub struct Example {
     /// The resource on which it ran; `None` where that is not known.
     pub resource: Option<String>,
     /// What of its time is at stake, in nanoseconds.
-    pub time_ns: i64,
+    pub time_ns: i128,
 }
 
 /// The ranked list of bottlenecks of a log.
@@ -192,15 +193,14 @@ pub struct Bottlenecks {
     pub unknown: Vec<String>,
 }
 
+/// Number of instances that a finding names.
+const EXAMPLES: usize = 3;
+
 struct Search<'l> {
     log: &'l ActivityLog,
     cases: &'l Cases,
-    case_of: Vec<u32>,
+    ranks: InstanceRanks<'l>,
     findings: Vec<Finding>,
-}
-
-fn whole(ns: i128) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
 fn duration(ns: i128) -> String {
@@ -223,13 +223,18 @@ impl Search<'_> {
         }
         let name = |number: u32| self.log.activities.get(number).to_owned();
         let mut most: Vec<(u32, i128)> = of.to_vec();
-        most.sort_by_key(|&(at, ns)| (std::cmp::Reverse(ns), at));
-        let examples = most.iter().take(3).map(|&(at, ns)| self.example(at, ns)).collect();
+        let order = |&(at, ns): &(u32, i128)| (std::cmp::Reverse(ns), self.ranks.key(at));
+        if most.len() > EXAMPLES {
+            most.select_nth_unstable_by_key(EXAMPLES, order);
+            most.truncate(EXAMPLES);
+        }
+        most.sort_unstable_by_key(order);
+        let examples = most.iter().map(|&(at, ns)| self.example(at, ns)).collect();
         self.findings.push(Finding {
             kind,
             activity: name(activity),
             after: after.map(name),
-            at_stake_ns: whole(at_stake),
+            at_stake_ns: at_stake,
             instances: of.len() as u64,
             found,
             examples,
@@ -237,7 +242,7 @@ impl Search<'_> {
     }
 
     fn example(&self, at: u32, ns: i128) -> Example {
-        let case = self.case_of[at as usize] as usize;
+        let case = self.ranks.case(at) as usize;
         let place = if case < self.cases.len() { self.cases.of(case).position(|member| member == at) } else { None };
         let resource = self.log.instances.resource.get(at as usize).map(|&resource| self.log.resources.get(resource).to_owned());
         Example {
@@ -245,7 +250,7 @@ impl Search<'_> {
             place: place.map_or(0, |place| place as u64 + 1),
             start_ns: self.log.start_ns(at),
             resource: resource.filter(|name| !name.is_empty()),
-            time_ns: whole(ns),
+            time_ns: ns,
         }
     }
 
@@ -270,7 +275,7 @@ impl Search<'_> {
             return;
         }
         let total = sum(&service);
-        let mut times: Vec<i64> = service.iter().map(|&(_, ns)| whole(ns)).collect();
+        let mut times: Vec<i64> = all.iter().filter_map(|&at| log.service_ns(at)).filter(|&ns| ns > 0).collect();
         let median = percentile(&mut times, 0.5);
         let found =
             format!("{} ran {}, half of them {} or less", counted(service.len(), "instance"), duration(total), duration(median as i128));
@@ -331,11 +336,8 @@ impl Search<'_> {
                     Some((at, (measure(Measure::IoTimeNs, at)? as f64 * bytes as f64 / all as f64) as i128))
                 })
                 .collect();
-            let found = format!(
-                "{} of {} read had been read before",
-                flowmine_draw::axis::bytes(whole(again_total)),
-                flowmine_draw::axis::bytes(whole(read))
-            );
+            let found =
+                format!("{} of {} read had been read before", flowmine_draw::axis::bytes(again_total), flowmine_draw::axis::bytes(read));
             self.add(BottleneckKind::ReRead, activity, &cost, found);
         }
         let calls = |at: u32| Some(measure(Measure::ReadCalls, at)? + measure(Measure::WriteCalls, at)?);
@@ -348,8 +350,8 @@ impl Search<'_> {
             let (calls, bytes) = tiny.iter().fold((0, 0), |sum, one| (sum.0 + one.2, sum.1 + one.3));
             let found = format!(
                 "{} calls moved {} on average",
-                flowmine_draw::count(u64::try_from(calls).unwrap_or(u64::MAX)),
-                flowmine_draw::axis::bytes(whole(bytes / calls.max(1)))
+                flowmine_draw::count(calls.max(0).unsigned_abs()),
+                flowmine_draw::axis::bytes(bytes / calls.max(1))
             );
             let of: Vec<(u32, i128)> = tiny.iter().map(|&(at, ns, ..)| (at, ns)).collect();
             self.add(BottleneckKind::TinyRequests, activity, &of, found);
@@ -371,7 +373,10 @@ impl Search<'_> {
             .map(|&(at, ns, share)| (at, (ns as f64 * (1.0 - share)) as i128))
             .collect();
         if !idle.is_empty() {
-            let mean = used.iter().map(|(_, _, share)| share).sum::<f64>() / used.len() as f64;
+            // In the order of size: sums of fractions depend on it.
+            let mut shares: Vec<f64> = used.iter().map(|(_, _, share)| *share).collect();
+            shares.sort_unstable_by(f64::total_cmp);
+            let mean = shares.iter().sum::<f64>() / shares.len() as f64;
             let found = format!(
                 "{} used less than {:.0} % of their CPUs ({:.0} % on average)",
                 counted(idle.len(), "instance"),
@@ -405,27 +410,26 @@ impl Search<'_> {
         let log = self.log;
         let mut rates: Vec<(u32, f64, f64, f64)> = Vec::new();
         for (activity, all) in (0u32..).zip(of) {
-            let (mut bytes, mut ns) = (0.0, 0.0);
+            let (mut bytes, mut ns) = (0i128, 0i128);
             for &at in all {
-                let moved =
-                    [Measure::ReadBytes, Measure::WrittenBytes].iter().filter_map(|&m| log.measure(m, at)).map(|b| b as f64).sum::<f64>();
                 if let Some(io) = log.measure(Measure::IoTimeNs, at).filter(|&io| io > 0) {
-                    bytes += moved;
-                    ns += io as f64;
+                    let moved = [Measure::ReadBytes, Measure::WrittenBytes].iter().filter_map(|&m| log.measure(m, at));
+                    bytes += moved.map(i128::from).sum::<i128>();
+                    ns += i128::from(io);
                 }
             }
-            if ns > 0.0 {
-                rates.push((activity, bytes / ns, bytes, ns));
+            if ns > 0 {
+                rates.push((activity, bytes as f64 / ns as f64, bytes as f64, ns as f64));
             }
         }
         for &(activity, rate, bytes, ns) in &rates {
             let best = rates.iter().filter(|other| other.2 * 2.0 >= bytes).map(|other| other.1).fold(0.0, f64::max);
             if rate * 10.0 < best {
                 let stake = ns - bytes / best;
-                let per_s = |rate: f64| flowmine_draw::axis::bytes((rate * 1e9) as i64);
+                let per_s = |rate: f64| flowmine_draw::axis::bytes((rate * 1e9) as i128);
                 let found = format!(
                     "moved {} at {}/s while reading and writing; another activity moved as much at {}/s",
-                    flowmine_draw::axis::bytes(bytes as i64),
+                    flowmine_draw::axis::bytes(bytes as i128),
                     per_s(rate),
                     per_s(best)
                 );
@@ -475,10 +479,10 @@ impl Search<'_> {
 
 /// Finds what costs time in a log and ranks it by the time at stake.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlenecks {
-    let mut search = Search { log, cases, case_of: cases.of_instances(log.len()), findings: Vec::new() };
+    let mut search = Search { log, cases, ranks: InstanceRanks::new(log, cases), findings: Vec::new() };
     let mut of: Vec<Vec<u32>> = vec![Vec::new(); log.activities.len()];
     for (at, &activity) in (0u32..).zip(&log.instances.activity) {
-        if search.case_of[at as usize] != flowmine_activity_log::NONE {
+        if search.ranks.case(at) != flowmine_activity_log::NONE {
             of[activity as usize].push(at);
         }
     }
@@ -543,7 +547,7 @@ mod tests {
 
     fn found(log: &ActivityLog) -> Vec<(&'static str, String, i64)> {
         let list = discover(log, &log.groups[0], &Options::default());
-        list.findings.iter().map(|f| (f.kind.name(), f.activity.clone(), f.at_stake_ns / SECOND)).collect()
+        list.findings.iter().map(|f| (f.kind.name(), f.activity.clone(), (f.at_stake_ns / i128::from(SECOND)) as i64)).collect()
     }
 
     #[test]

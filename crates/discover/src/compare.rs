@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Status};
+use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Status, elapsed_ns};
 use serde::Serialize;
 
 use crate::about::{About, bytes_from, origin, span};
@@ -196,7 +196,7 @@ pub fn discover(first: (&str, &ActivityLog, &Cases), second: (&str, &ActivityLog
 fn side((name, log, cases): (&str, &ActivityLog, &Cases)) -> Side {
     let spans = (0..cases.len()).filter_map(|case| span(log, cases, case));
     let whole = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-    Side { name: name.to_owned(), about: About::of(log, cases), time_ns: whole.map(|(from, to)| to.saturating_sub(from)) }
+    Side { name: name.to_owned(), about: About::of(log, cases), time_ns: whole.and_then(|(from, to)| elapsed_ns(from, to)) }
 }
 
 fn gather(log: &ActivityLog) -> BTreeMap<String, Gathered> {
@@ -214,7 +214,7 @@ fn gather(log: &ActivityLog) -> BTreeMap<String, Gathered> {
         }
         let turnaround = || {
             let known = !log.is_moment(at) && !log.start_is_known(at);
-            known.then(|| Some(log.end_ns(at)?.saturating_sub(log.start_ns(at)?))).flatten()
+            known.then(|| elapsed_ns(log.start_ns(at)?, log.end_ns(at)?)).flatten()
         };
         let mut add = |quantity, from, number: Option<i64>| {
             if let Some(number) = number.filter(|number| *number >= 0) {

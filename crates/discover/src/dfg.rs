@@ -288,10 +288,8 @@ impl<'l> Walk<'l> {
 
     /// `last` says that no other instance that `b` follows directly ended later than `a`.
     fn step(&mut self, case: u32, a: u32, b: u32, last: bool) {
-        let instances = &self.log.instances;
-        let end = self.log.events.time_ns[instances.end[a as usize] as usize];
-        let start = self.log.events.time_ns[instances.start[b as usize] as usize];
-        let start = if self.log.start_is_known(b) { start } else { UNKNOWN };
+        let end = self.log.end_ns(a).unwrap_or(UNKNOWN);
+        let start = self.log.start_ns(b).filter(|_| self.log.start_is_known(b)).unwrap_or(UNKNOWN);
         self.follow(case, (self.activity(a), end), (self.activity(b), start), last);
     }
 
@@ -304,15 +302,16 @@ impl<'l> Walk<'l> {
         let edge = &mut self.edges[slot as usize];
         edge.frequency += 1;
         edge.cases.see(case);
-        if end == UNKNOWN || start == UNKNOWN {
-            self.steps_without_time += 1;
-        } else {
-            // Two times further apart than 292 years do not fit; such a time is a fault of the log already.
-            let wait = start.saturating_sub(end);
-            self.backward_steps += u64::from(wait < 0);
-            self.waits.push(slot, wait);
-            if last {
-                edge.last_wait += i128::from(wait);
+        let known = end != UNKNOWN && start != UNKNOWN;
+        // Two times further apart than 292 years do not fit, and count as unknown.
+        match start.checked_sub(end).filter(|_| known) {
+            None => self.steps_without_time += 1,
+            Some(wait) => {
+                self.backward_steps += u64::from(wait < 0);
+                self.waits.push(slot, wait);
+                if last {
+                    edge.last_wait += i128::from(wait);
+                }
             }
         }
     }
@@ -608,9 +607,9 @@ fn flows(log: &ActivityLog, pairs: &mut Pairs) -> (Vec<Option<Stats>>, Option<Fl
     let mut values = Values::default();
     let Some(flows) = &log.flows else { return (vec![None; pairs.list.len()], None) };
     let mut totals = FlowTotals {
-        from_outside: flows.from_outside.iter().map(|(_, bytes)| i128::from(*bytes)).sum(),
-        read_back: i128::from(flows.read_back),
-        read_by_others: i128::from(flows.read_by_others),
+        from_outside: flows.from_outside.iter().map(|(_, bytes)| bytes).sum(),
+        read_back: flows.read_back,
+        read_by_others: flows.read_by_others,
         declared: flows.declared,
         ..FlowTotals::default()
     };

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::about::About;
+use crate::ranks::InstanceRanks;
 
 /// What the resources of a chart are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,10 +109,10 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     let mut found =
         Gantt { about: About::of(log, cases), activities: log.activities.clone(), cases: cases.names.clone(), ..Gantt::default() };
     let attribute = options.by.as_ref().and_then(|key| log.attributes.iter().find(|attribute| attribute.key == *key));
-    let of_instance = cases.of_instances(log.len());
+    let ranks = InstanceRanks::new(log, cases);
     let mut by_resource: BTreeMap<Option<&str>, Vec<Bar>> = BTreeMap::new();
-    for (instance, case) in (0..).zip(of_instance) {
-        match bar(log, instance, case, last) {
+    for instance in 0..log.len() as u32 {
+        match bar(log, instance, ranks.case(instance), last) {
             Ok(bar) => by_resource.entry(resource(log, attribute, instance)).or_default().push(bar),
             Err(Without::Time) => found.without_time += 1,
             Err(Without::Order) => found.backwards += 1,
@@ -119,7 +120,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     }
     let mut first_lane = 0;
     for (name, mut bars) in by_resource {
-        let lanes = slots(&mut bars, first_lane);
+        let lanes = slots(&mut bars, first_lane, |instance| ranks.key(instance));
         found.resources.push(Resource {
             name: name.map(str::to_owned),
             first_lane,
@@ -187,10 +188,10 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
         (true, Status::Unfinished) => last,
         (true, _) => None,
     };
-    let (Some(start_ns), Some(end_ns)) = (log.start_ns(instance), end) else { return Err(Without::Time) };
-    if end_ns < start_ns {
+    if log.ends_before_start(instance) {
         return Err(Without::Order);
     }
+    let (Some(start_ns), Some(end_ns)) = (log.start_ns(instance), end) else { return Err(Without::Time) };
     let ready_ns = log.ready_ns(instance).filter(|ready| *ready < start_ns);
     let activity = log.instances.activity[instance as usize];
     let attempt = log.attempt(instance);
@@ -210,9 +211,10 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
     })
 }
 
-/// Puts bars into lanes: each into the first that is free. Says how many there are.
-fn slots(bars: &mut [Bar], first_lane: u32) -> u32 {
-    bars.sort_by_key(|bar| (bar.start_ns, bar.end_ns, bar.instance));
+/// Puts bars into lanes: each into the first that is free. Says how many there are. Bars with the
+/// same times take theirs in the order of `tie`.
+fn slots(bars: &mut [Bar], first_lane: u32, tie: impl Fn(u32) -> (u32, u32, u32)) -> u32 {
+    bars.sort_by_key(|bar| (bar.start_ns, bar.end_ns, tie(bar.instance)));
     let times: Vec<(i64, i64)> = bars.iter().map(|bar| (bar.start_ns, bar.end_ns)).collect();
     let (of, lanes) = lanes(&times);
     for (bar, lane) in bars.iter_mut().zip(of) {
@@ -310,7 +312,7 @@ mod tests {
         fn lanes_are_few_and_free(times in prop::collection::vec((0i64..100, 1i64..30), 1..60)) {
             let times: Vec<(i64, i64)> = times.into_iter().map(|(start, time)| (start, start + time)).collect();
             let mut made = bars(&times);
-            let lanes = slots(&mut made, 5);
+            let lanes = slots(&mut made, 5, |instance| (0, 0, instance));
             let most = level(times.iter().copied(), (0, 200)).most;
             prop_assert_eq!(u64::from(lanes), most);
             for (at, a) in made.iter().enumerate() {

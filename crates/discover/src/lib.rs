@@ -76,6 +76,7 @@ pub mod process_model;
 pub mod process_tree;
 pub mod profile;
 mod profile_numbers;
+mod ranks;
 pub mod run_dag;
 pub mod spec;
 pub mod stats;

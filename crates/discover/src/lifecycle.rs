@@ -82,20 +82,18 @@ impl Activity {
             self.retries = Some(self.retries.unwrap_or(0) + u64::from(attempt > 1));
         }
         match log.queue_ns(at) {
-            Some(ns) if ns >= 0 => {
+            Some(ns) => {
                 self.queue_ns = Some(self.queue_ns.unwrap_or(0) + i128::from(ns));
                 self.queue_known += 1;
             }
-            Some(_) => self.queue_backwards += 1,
-            None => {}
+            None => self.queue_backwards += u64::from(log.starts_before_ready(at)),
         }
         match log.service_ns(at) {
-            Some(ns) if ns >= 0 => {
+            Some(ns) => {
                 self.service_ns = Some(self.service_ns.unwrap_or(0) + i128::from(ns));
                 self.service_known += 1;
             }
-            Some(_) => self.service_backwards += 1,
-            None => {}
+            None => self.service_backwards += u64::from(log.ends_before_start(at)),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first
 //! event to the end of its last.
 
-use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words};
+use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words, elapsed_ns};
 
 use crate::dfg::{Dfg, activities, dfg};
 use crate::stats::Stats;
@@ -90,7 +90,7 @@ fn of_type(log: &ActivityLog, cases: &Cases) -> TypeGraph {
         } else {
             of().next().and_then(|at| log.start_ns(at)).zip(of().filter_map(|at| log.end_ns(at)).max())
         };
-        leads.extend(span.map(|(first, last)| last.saturating_sub(first)));
+        leads.extend(span.and_then(|(first, last)| elapsed_ns(first, last)));
     }
     TypeGraph { kind: cases.kind.clone(), dfg: dfg(log, cases), lead_ns: Stats::of(&mut leads) }
 }

@@ -11,6 +11,7 @@ use flowmine_activity_log::{ActivityLog, Cases, NONE};
 use serde::Serialize;
 
 use crate::about::About;
+use crate::ranks::ranks;
 use crate::stats::percentile;
 
 /// The path of which a spectrum is made.
@@ -149,9 +150,10 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
             before = at;
         }
     }
+    let ranks = ranks(&cases.names);
     let mut durations = Vec::new();
     for segment in &mut segments {
-        segment.passages.sort_unstable();
+        segment.passages.sort_unstable_by_key(|passage| (passage.start_ns, passage.finish_ns, ranks[passage.case as usize]));
         durations.clear();
         durations.extend(segment.passages.iter().map(Passage::duration_ns));
         segment.count = durations.len() as u64;

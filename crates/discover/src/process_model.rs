@@ -9,6 +9,7 @@ use flowmine_activity_log::{ActivityLog, Cases, variants};
 use flowmine_process_models::{Error, PetriNet, ProcessTree, Variant, Variants, align, declare, inductive, replay};
 
 use crate::about::About;
+use crate::ranks::ranks;
 
 /// How a model is discovered and measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,14 +61,17 @@ pub struct ProcessModel {
     pub not_aligned: u64,
 }
 
-/// The variants of a log's cases, as process models take them.
+/// The variants of a log's cases, as process models take them: activities are numbered in the order
+/// of their names, so that nothing depends on which came first.
 ///
 /// # Errors
 /// Never for a log of this crate: its activities have names.
 pub fn variants_of(log: &ActivityLog, cases: &Cases) -> Result<Variants, Error> {
     let found = variants(log, cases);
-    let list = found.variants.into_iter().map(|variant| Variant { trace: variant.trace, count: variant.count }).collect();
-    Variants::new(log.activities.iter().map(str::to_owned).collect(), list)
+    let ranks = ranks(&log.activities);
+    let ranked = |trace: Vec<u32>| trace.into_iter().map(|activity| ranks[activity as usize]).collect();
+    let list = found.variants.into_iter().map(|variant| Variant { trace: ranked(variant.trace), count: variant.count }).collect();
+    Variants::new(log.activities.sorted().into_iter().map(|activity| log.activities.get(activity).to_owned()).collect(), list)
 }
 
 /// Discovers a model and measures it.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_activity_log::{NONE, ProcessIo, ProcessRow, Processes};
+use flowmine_activity_log::{NONE, ProcessIo, ProcessRow, Processes, elapsed_ns};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ pub fn discover(all: &Processes, options: &Options) -> ProcessTree {
     let last = order.iter().filter_map(|&at| all.rows[at as usize].ended_ns).max();
     found.processes = order.len() as u64;
     found.hosts = order.iter().map(|&at| all.rows[at as usize].host).collect::<std::collections::BTreeSet<_>>().len() as u64;
-    found.time_ns = times(first.zip(last).map(|(first, last)| last.saturating_sub(first)).filter(|time| *time >= 0));
+    found.time_ns = times(first.zip(last).and_then(|(first, last)| elapsed_ns(first, last)));
     found.idle_before = idle_before;
     found.circular = (all.rows.len() - order.len()) as u64;
     found.lost = all.lost;

@@ -10,7 +10,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use flowmine_activity_log::{NONE, RunGraph, RunTask};
+use flowmine_activity_log::{NONE, RunGraph, RunTask, elapsed_ns};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -305,7 +305,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     };
     let first = fine.tasks.iter().filter_map(|&at| run.tasks[at as usize].started_ns).min();
     let last = fine.tasks.iter().filter_map(|&at| run.tasks[at as usize].finished_ns).max();
-    found.time_ns = first.zip(last).map(|(first, last)| last.saturating_sub(first)).filter(|time| *time >= 0);
+    found.time_ns = first.zip(last).and_then(|(first, last)| elapsed_ns(first, last));
     let grouped = Grouped::of(run, &fine, options);
     found.fold = grouped.fold;
     found.files_by = grouped.files;
@@ -923,7 +923,7 @@ impl Line {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         self.doubtful += u64::from(doubtful);
-        if let Some(time) = times.map(|(first, last)| last.saturating_sub(first)).filter(|time| *time >= 0) {
+        if let Some(time) = times.and_then(|(first, last)| elapsed_ns(first, last)) {
             self.time_ns = Some(self.time_ns.unwrap_or(0).saturating_add(time));
             self.timed_bytes = self.timed_bytes.saturating_add(bytes);
         }
@@ -1027,7 +1027,7 @@ impl Gathered {
         node.failed += u64::from(task.failed);
         node.started_ns = [node.started_ns, task.started_ns].into_iter().flatten().min();
         node.ended_ns = node.ended_ns.max(task.finished_ns);
-        let ran = task.started_ns.zip(task.finished_ns).map(|(start, end)| end.saturating_sub(start)).or(task.run_time_ns);
+        let ran = task.started_ns.zip(task.finished_ns).and_then(|(start, end)| elapsed_ns(start, end)).or(task.run_time_ns);
         self.times.extend(ran.filter(|time| *time >= 0));
         if let Some(host) = task.host.as_ref().filter(|host| !self.hosts.contains(host)) {
             // One more says that there are several.
@@ -1089,7 +1089,7 @@ impl Gathered {
         let node = &mut self.node;
         node.started_ns = [node.started_ns, first].into_iter().flatten().min();
         node.ended_ns = node.ended_ns.max(last);
-        self.times.extend(first.zip(last).map(|(first, last)| last.saturating_sub(first)).filter(|time| *time >= 0));
+        self.times.extend(first.zip(last).and_then(|(first, last)| elapsed_ns(first, last)));
     }
 
     fn add_fans(&mut self, (into, out, pairs): (u32, u32, Option<(u32, u32)>)) {

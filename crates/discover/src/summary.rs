@@ -4,7 +4,7 @@
 //! Times that lie the wrong way round (ended before it started) are not known and counted. Bytes of
 //! different origin stand apart. Nothing is refused.
 
-use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE, Status};
+use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE, Status, elapsed_ns};
 use serde::Serialize;
 
 use crate::about::{About, ORIGINS, bytes_from, origin, span};
@@ -147,8 +147,11 @@ struct Sums {
     status_known: bool,
     attempts: bool,
     bytes: [ByteSums; ORIGINS.len()],
-    cpu_used: f64,
-    cpu_there: f64,
+    /// Nanoseconds of CPU time, and of CPUs that were there.
+    cpu_used: i128,
+    cpu_there: i128,
+    /// The CPUs that were there are beyond 128 bits.
+    cpu_unknown: bool,
     last_case: u32,
 }
 
@@ -159,10 +162,6 @@ struct ByteSums {
     written: Option<i128>,
     timed_bytes: i128,
     timed_ns: i128,
-}
-
-fn forward(ns: Option<i64>) -> Option<i64> {
-    ns.filter(|ns| *ns >= 0)
 }
 
 impl Sums {
@@ -184,7 +183,7 @@ impl Sums {
         if log.instances.measures.is_empty() {
             return;
         }
-        let service = forward(log.service_ns(at));
+        let service = log.service_ns(at);
         let (read, written) = (log.measure(Measure::ReadBytes, at), log.measure(Measure::WrittenBytes, at));
         if read.is_some() || written.is_some() {
             let from = bytes_from(log, at);
@@ -204,8 +203,11 @@ impl Sums {
         if let Some(cpu) = log.measure(Measure::CpuTimeNs, at) {
             row.cpu_ns = Some(row.cpu_ns.unwrap_or(0) + i128::from(cpu));
             if let Some((cpus, ns)) = log.measure(Measure::Cpus, at).zip(service) {
-                self.cpu_used += cpu as f64;
-                self.cpu_there += cpus as f64 * ns as f64;
+                self.cpu_used += i128::from(cpu);
+                match (i128::from(cpus) * i128::from(ns)).checked_add(self.cpu_there) {
+                    Some(there) => self.cpu_there = there,
+                    None => self.cpu_unknown = true,
+                }
             }
         }
         let (asked, peak) = (log.measure(Measure::MemoryBytes, at), log.measure(Measure::PeakMemoryBytes, at));
@@ -235,7 +237,7 @@ impl Sums {
             queue: times(queue),
             service: times(service),
             bytes: bytes.collect(),
-            cpu_efficiency: (self.cpu_there > 0.0).then(|| self.cpu_used / self.cpu_there),
+            cpu_efficiency: (self.cpu_there > 0 && !self.cpu_unknown).then(|| self.cpu_used as f64 / self.cpu_there as f64),
             ..self.row
         }
     }
@@ -258,19 +260,18 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Summary 
     let activity_of = |at: u32| log.instances.activity[at as usize];
     let numbers = |of: fn(&ActivityLog, u32) -> Option<i64>| {
         let all = all.clone();
-        move || all.clone().filter_map(move |at| forward(of(log, at)).map(|ns| (activity_of(at), ns)))
+        move || all.clone().filter_map(move |at| of(log, at).map(|ns| (activity_of(at), ns)))
     };
     let mut queue = Grouped::of(log.activities.len(), numbers(ActivityLog::queue_ns));
     let mut service = Grouped::of(log.activities.len(), numbers(ActivityLog::service_ns));
-    let everything = |of: fn(&ActivityLog, u32) -> Option<i64>| all.clone().filter_map(|at| forward(of(log, at))).collect::<Vec<i64>>();
+    let everything = |of: fn(&ActivityLog, u32) -> Option<i64>| all.clone().filter_map(|at| of(log, at)).collect::<Vec<i64>>();
     let mut sums = vec![Sums { last_case: NONE, ..Sums::default() }; log.activities.len()];
     let mut total = Sums::default();
     let mut backwards = 0;
     for at in all.clone() {
         sums[activity_of(at) as usize].add(log, at);
         total.add(log, at);
-        let wrong = |ns: Option<i64>| ns.is_some_and(|ns| ns < 0);
-        backwards += u64::from(wrong(log.queue_ns(at)) || wrong(log.service_ns(at)));
+        backwards += u64::from(log.starts_before_ready(at) || log.ends_before_start(at));
     }
     let mut case_list = Vec::with_capacity(cases.len());
     let mut intervals = Vec::new();
@@ -322,7 +323,7 @@ fn case_row(log: &ActivityLog, cases: &Cases, case: usize, intervals: &mut Vec<(
         let status = log.status(at);
         known |= status != Status::Unknown;
         failed += u64::from(status == Status::Failed);
-        if let Some(ns) = forward(log.service_ns(at)) {
+        if let Some(ns) = log.service_ns(at) {
             service = Some(service.unwrap_or(0) + i128::from(ns));
             intervals.extend(log.start_ns(at).zip(log.end_ns(at)));
         }
@@ -339,7 +340,7 @@ fn case_row(log: &ActivityLog, cases: &Cases, case: usize, intervals: &mut Vec<(
         case: cases.names.get(case as u32).to_owned(),
         start_ns: span.map(|span| span.0),
         end_ns: span.map(|span| span.1),
-        duration_ns: span.map(|(start, end)| end.saturating_sub(start)),
+        duration_ns: span.and_then(|(start, end)| elapsed_ns(start, end)),
         instances: cases.of(case).len() as u64,
         failed: known.then_some(failed),
         service_ns: service,

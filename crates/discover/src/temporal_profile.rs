@@ -334,8 +334,10 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Temporal
     profile.activities_left_out = used.iter().filter(|used| **used).count().saturating_sub(n) as u64;
     let mut walk = Walk { members: Vec::new(), waiting: BinaryHeap::new() };
     let mut sums = Sums { n, pairs: vec![Moments::default(); n * n], ends: vec![Moments::default(); n], seen: Vec::new() };
-    for case in 0..cases.len() {
-        let (without_time, left_out) = walk.case(log, cases.of(case), &number_of, &mut sums);
+    // By name: sums of fractions depend on the order, and that of the file must not show.
+    let order = cases.names.sorted();
+    for &case in &order {
+        let (without_time, left_out) = walk.case(log, cases.of(case as usize), &number_of, &mut sums);
         profile.without_time += without_time;
         profile.instances_left_out += left_out;
         sums.seen.drain(..).for_each(|activity| sums.ends[activity as usize] = Moments::default());
@@ -363,8 +365,8 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Temporal
         most: options.most_deviations,
         listed: BinaryHeap::new(),
     };
-    for case in 0..cases.len() {
-        walk.case(log, cases.of(case), &number_of, &mut second);
+    for &case in &order {
+        walk.case(log, cases.of(case as usize), &number_of, &mut second);
         second.end_case();
     }
     let mut listed: Vec<Found> = second.listed.into_iter().map(|Reverse(found)| found).collect();
@@ -374,7 +376,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Temporal
         .map(|found| {
             let pair = profile.pairs[found.pair as usize];
             Deviation {
-                case: cases.names.get(found.case).to_owned(),
+                case: cases.names.get(order[found.case as usize]).to_owned(),
                 from: pair.from,
                 to: pair.to,
                 time_ns: found.time as i64,

@@ -4,7 +4,7 @@
 //! A variant is the sequence of a case's activities in the order of their starts (van der Aalst, *Process
 //! Mining*, 2016, §5.2). Cases without instances are the variant of length 0. Nothing is refused.
 
-use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Names};
+use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Names, elapsed_ns};
 
 use crate::about::{About, ORIGINS, bytes_from, origin, span};
 use crate::grouped::Grouped;
@@ -44,7 +44,7 @@ pub struct Variant {
     pub share: f64,
     /// The share of this variant and of those before it.
     pub cumulative_share: f64,
-    /// The name of the first case that has it.
+    /// The name of the case that has it and begins first; of several the first by name.
     pub example: String,
     /// Number of its cases of which the duration is known.
     pub timed_cases: u64,
@@ -83,12 +83,15 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Variants
     let listed = options.most.unwrap_or(total).min(total);
     let mut times = Grouped::of(listed, || {
         let spans = found.of_case.iter().enumerate().filter(|(_, of)| (**of as usize) < listed);
-        spans.filter_map(|(case, &of)| span(log, cases, case).map(|(start, end)| (of, end.saturating_sub(start))))
+        spans.filter_map(|(case, &of)| Some((of, span(log, cases, case).and_then(|(start, end)| elapsed_ns(start, end))?)))
     });
-    let mut examples = vec![usize::MAX; listed];
-    for (case, &of) in found.of_case.iter().enumerate().rev() {
-        if let Some(example) = examples.get_mut(of as usize) {
-            *example = case;
+    let begins = |case: usize| span(log, cases, case).map_or(i64::MAX, |(start, _)| start);
+    let mut examples: Vec<Option<(i64, usize)>> = vec![None; listed];
+    for (case, &of) in found.of_case.iter().enumerate() {
+        let Some(example) = examples.get_mut(of as usize) else { continue };
+        let (name, begin) = (|case: usize| cases.names.get(case as u32), begins(case));
+        if example.is_none_or(|(first, known)| (begin, name(case)) < (first, name(known))) {
+            *example = Some((begin, case));
         }
     }
     let mut bytes = bytes(log, cases, &found.of_case, listed);
@@ -105,7 +108,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Variants
             cases: found.count,
             share: found.count as f64 / all,
             cumulative_share: before as f64 / all,
-            example: cases.names.get(examples[at] as u32).to_owned(),
+            example: examples[at].map_or("", |(_, case)| cases.names.get(case as u32)).to_owned(),
             timed_cases: times.len() as u64,
             mean_ns: known.then(|| sum as f64 / times.len() as f64),
             median_ns: known.then(|| percentile(times, 0.5)),

@@ -47,7 +47,7 @@ impl Ticks {
             let text = format!("{:.*}", decimals as usize, (at / unit).abs());
             let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
             let sign = if at < 0.0 { "−" } else { "" };
-            format!("{sign}{}{rest}", whole.parse().map_or_else(|_| whole.to_owned(), count))
+            format!("{sign}{}{rest}", whole.parse::<u64>().map_or_else(|_| whole.to_owned(), count))
         };
         // No axis has room for more.
         let last = last.min(first.saturating_add(60));
@@ -128,8 +128,9 @@ pub fn room(ticks: &Ticks) -> f64 {
 }
 
 /// A number of bytes: `17 bytes`, `2.0 MiB`.
-pub fn bytes(n: i64) -> String {
+pub fn bytes(n: impl Into<i128>) -> String {
     const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let n = n.into();
     if (0..1024).contains(&n) {
         return format!("{n} {}", if n == 1 { "byte" } else { "bytes" });
     }

@@ -219,8 +219,8 @@ pub fn wrap_words(text: &str, size: f64, room: f64) -> Vec<String> {
 }
 
 /// A count with a comma between thousands: `1,234,567`.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
+pub fn count(n: impl Into<u128>) -> String {
+    let digits = n.into().to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, c) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn counts_by_hand() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0_u64, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(counted(1, "case", "cases"), "1 case");
     }
 

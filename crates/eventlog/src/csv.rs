@@ -10,8 +10,10 @@
 //! - Truth values are `true` and `false`; numbers that are not finite `NaN`, `inf` and `-inf`.
 //! - **Formulas.** A text that begins with `=`, `+`, `-`, `@`, tab, CR or LF would be a formula to
 //!   a spreadsheet (OWASP, CSV Injection), so an apostrophe is put before it; also where there are
-//!   apostrophes before such a character already, so that taking one off gives the text back.
-//!   Counted as simplified. What is a number and nothing else, `-5` or `+1e3`, computes nothing and
+//!   apostrophes before such a character already, so that taking one off gives the text back. A row
+//!   with such texts has `true` in the last column, [`ESCAPED`], which is there only where it may be
+//!   needed: who reads the table takes apostrophes off in these rows, and in no others. Where that
+//!   column is, names of columns have apostrophes by the same rule. Counted as simplified. What is a number and nothing else, `-5` or `+1e3`, computes nothing and
 //!   stays as it is.
 //! - NUL, at which readers stop, is written visibly as `\x00` and counted as replaced.
 //!
@@ -21,7 +23,7 @@
 use std::io::Write;
 
 use crate::error::LogError;
-use crate::flat::{Cell, Rows, Table};
+use crate::flat::{Cell, ESCAPED, Rows, Table};
 use crate::log::{CaseLog, Counts};
 use crate::nested;
 use crate::pieces;
@@ -43,6 +45,11 @@ pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError>
         }
         text(&column.name, &mut counts, &mut names);
     }
+    let marks = table.may_have_formulas;
+    if marks {
+        names.push(b',');
+        names.extend_from_slice(ESCAPED.as_bytes());
+    }
     names.extend_from_slice(b"\r\n");
     out.write_all(&names)?;
     let mut total = Rows::default();
@@ -51,7 +58,7 @@ pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError>
         |batch, piece| {
             let mut counts = Counts::default();
             let mut rows = columns.rows(batch, |cells| {
-                row(cells, &mut counts, piece);
+                row(cells, marks, &mut counts, piece);
                 Ok(())
             })?;
             rows.counts += counts;
@@ -66,20 +73,24 @@ pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError>
     Ok(counts)
 }
 
-fn row(cells: &[Cell<'_>], counts: &mut Counts, out: &mut Vec<u8>) {
+fn row(cells: &[Cell<'_>], marks: bool, counts: &mut Counts, out: &mut Vec<u8>) {
+    let mut escaped = false;
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {
             out.push(b',');
         }
         match cell {
             Cell::Missing => {}
-            Cell::Text(value) => text(value, counts, out),
+            Cell::Text(value) => escaped |= text(value, counts, out),
             Cell::Time(ns) => time::write(*ns, 3, "+00:00", out),
             Cell::Integer(number) => nested::integer(*number, out),
             Cell::Float(number) if number.is_infinite() => out.extend_from_slice(if *number > 0.0 { b"inf" } else { b"-inf" }),
             Cell::Float(number) => nested::double(*number, out),
             Cell::Boolean(truth) => out.extend_from_slice(if *truth { b"true" } else { b"false" }),
         }
+    }
+    if marks {
+        out.extend_from_slice(if escaped { b",true" } else { b"," });
     }
     out.extend_from_slice(b"\r\n");
 }
@@ -89,7 +100,8 @@ pub fn field(value: &str, out: &mut Vec<u8>) {
     text(value, &mut Counts::default(), out);
 }
 
-fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
+/// Writes a text as a field. Returns whether an apostrophe was put before it.
+fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) -> bool {
     let bytes = text.as_bytes();
     let quoted = bytes.is_empty()
         || bytes.iter().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
@@ -99,7 +111,8 @@ fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
     if quoted {
         out.push(b'"');
     }
-    if flowmine_text::is_formula(text) {
+    let escaped = flowmine_text::is_formula(text);
+    if escaped {
         out.push(b'\'');
         counts.simplified_values += 1;
     }
@@ -121,4 +134,5 @@ fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
     if quoted {
         out.push(b'"');
     }
+    escaped
 }

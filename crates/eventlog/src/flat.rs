@@ -52,6 +52,10 @@ pub const MOST_COLUMNS: usize = 10_000;
 /// How many bytes their names may have together.
 pub const MOST_NAME_BYTES: usize = 16 << 20;
 
+/// The name of the column that says in which rows texts have an apostrophe before them
+/// ([`crate::csv`]). No attribute's column has it.
+pub const ESCAPED: &str = "flowmine:escaped";
+
 /// Attributes of events that come first, in this order; the first two are always there.
 const FIRST: [&str; 7] =
     ["concept:name", "time:timestamp", "lifecycle:transition", "org:resource", "org:role", "org:group", "concept:instance"];
@@ -92,6 +96,8 @@ pub struct Table<'l> {
     pub columns: Columns,
     /// How many traces have another name than their own.
     pub renamed: u64,
+    /// Whether some text may be a formula to a spreadsheet. Where it is not set, none is.
+    pub may_have_formulas: bool,
 }
 
 impl<'l> Table<'l> {
@@ -100,13 +106,13 @@ impl<'l> Table<'l> {
     /// # Errors
     /// Those of the log; when there are too many columns.
     pub fn of(log: &'l dyn CaseLog) -> Result<Self, LogError> {
-        let (columns, renamed) = Columns::of(log)?;
+        let (columns, renamed, may_have_formulas) = Columns::of(log)?;
         if renamed == 0 {
-            return Ok(Self { log, named: None, columns, renamed });
+            return Ok(Self { log, named: None, columns, renamed, may_have_formulas });
         }
         let named = WithCaseNames(log);
-        let (columns, _) = Columns::of(&named)?;
-        Ok(Self { log, named: Some(named), columns, renamed })
+        let (columns, _, may_have_formulas) = Columns::of(&named)?;
+        Ok(Self { log, named: Some(named), columns, renamed, may_have_formulas })
     }
 
     /// What the table is of, batch by batch.
@@ -126,14 +132,16 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The columns of a log, and how many of its traces have no name of their own.
-    fn of(log: &dyn CaseLog) -> Result<(Self, u64), LogError> {
+    /// The columns of a log, how many of its traces have no name of their own, and whether some text
+    /// may be a formula.
+    fn of(log: &dyn CaseLog) -> Result<(Self, u64, bool), LogError> {
         let (mut events, mut traces) = (Keys::default(), Keys::default());
-        let (mut names, mut renamed) = (FxHashSet::default(), 0);
-        parallel::in_order(log.traces(), seen, |(of_events, of_traces, of_cases)| {
-            events.add(of_events);
-            traces.add(of_traces);
-            renamed += of_cases.into_iter().filter(|name| name.is_none_or(|name| !names.insert(name))).count() as u64;
+        let (mut names, mut renamed, mut may_have_formulas) = (FxHashSet::default(), 0, false);
+        parallel::in_order(log.traces(), seen, |batch| {
+            events.add(batch.events);
+            traces.add(batch.traces);
+            may_have_formulas |= batch.may_have_formulas;
+            renamed += batch.cases.into_iter().filter(|name| name.is_none_or(|name| !names.insert(name))).count() as u64;
             if events.found.len() + traces.found.len() > MOST_COLUMNS || events.bytes + traces.bytes > MOST_NAME_BYTES {
                 let message = format!(
                     "the log has more than {MOST_COLUMNS} different attributes, or keys of {MOST_NAME_BYTES} bytes; a table of it would be of no use"
@@ -142,11 +150,11 @@ impl Columns {
             }
             Ok(())
         })?;
-        Ok((Self::from(events, traces), renamed))
+        Ok((Self::from(events, traces), renamed, may_have_formulas))
     }
 
     fn from(events: Keys, traces: Keys) -> Self {
-        let mut taken = FxHashSet::default();
+        let mut taken = FxHashSet::from_iter([ESCAPED.to_owned()]);
         let mut new = Self { columns: Vec::new(), events: FxHashMap::default(), traces: FxHashMap::default() };
         let case = traces.found.iter().find(|(key, _)| key == case_names::KEY).map_or(ValueType::String, |(_, kind)| *kind);
         let at = new.column(format!("case:{}", case_names::KEY), "case:", case, &mut taken);
@@ -312,9 +320,20 @@ impl Keys {
     }
 }
 
-/// The keys of events and of traces in a batch, and the names of its traces.
-fn seen(batch: &Batch) -> Result<(Keys, Keys, Vec<Option<IdHash>>), LogError> {
-    let (mut events, mut traces, mut names) = (Keys::default(), Keys::default(), Vec::new());
+/// What is found in a batch before rows are made of it.
+#[derive(Default)]
+struct Seen {
+    /// The keys of events.
+    events: Keys,
+    /// The keys of traces.
+    traces: Keys,
+    /// The names of traces.
+    cases: Vec<Option<IdHash>>,
+    may_have_formulas: bool,
+}
+
+fn seen(batch: &Batch) -> Result<Seen, LogError> {
+    let Seen { mut events, mut traces, cases: mut names, mut may_have_formulas } = Seen::default();
     for record in batch.records() {
         let (keys, attributes) = match record? {
             Record::Trace(attributes) => {
@@ -326,9 +345,24 @@ fn seen(batch: &Batch) -> Result<(Keys, Keys, Vec<Option<IdHash>>), LogError> {
             Record::TraceEnd => continue,
             Record::Object(_) | Record::Event(_) => return Err(pieces::misplaced("traces")),
         };
-        attributes.iter().for_each(|attribute| keys.note(&attribute.key, kind(attribute)));
+        for attribute in &attributes {
+            keys.note(&attribute.key, kind(attribute));
+            may_have_formulas |= may_be_formula(attribute);
+        }
     }
-    Ok((events, traces, names))
+    Ok(Seen { events, traces, cases: names, may_have_formulas })
+}
+
+/// Whether a value or key may be a formula as a text, by its first character alone.
+fn may_be_formula(attribute: &Attribute<'_>) -> bool {
+    let begins_so = |text: &str| matches!(text.as_bytes().first(), Some(b'\'' | b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r' | b'\n'));
+    let value = match &attribute.value {
+        Value::String(text) | Value::Id(text) => begins_so(text),
+        // In a column of texts it is `-inf`.
+        Value::Float(number) => number.is_infinite(),
+        Value::Time(_) | Value::Integer(_) | Value::Boolean(_) | Value::List(_) | Value::Container => false,
+    };
+    value || begins_so(&attribute.key)
 }
 
 /// The type of a column with this value alone.

@@ -55,7 +55,8 @@ fn decode_slowly(bytes: &[u8]) -> String {
 }
 
 /// Whether a spreadsheet would compute the text of a CSV field, behind any number of apostrophes:
-/// writers put one apostrophe before it, and readers take one off.
+/// writers put one apostrophe before it, and readers take one off where they know that it was put
+/// there.
 pub fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
     match text.as_bytes().first() {

@@ -4,5 +4,6 @@
 mod acts;
 mod cluster;
 mod csv;
+mod logs;
 mod programs;
 mod queue;

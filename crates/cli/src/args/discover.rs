@@ -453,6 +453,9 @@ pub struct ColumnArgs {
     /// When it started.
     #[arg(long, value_name = "NAME")]
     pub start_column: Option<String>,
+    /// Unit of times that are numbers since 1970; by default inferred from the largest number.
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub timestamp_unit: Option<TimeUnitArg>,
     /// The transition of the lifecycle.
     #[arg(long, value_name = "NAME")]
     pub lifecycle_column: Option<String>,
@@ -468,6 +471,19 @@ pub struct ColumnArgs {
     /// Bytes written.
     #[arg(long, value_name = "NAME")]
     pub written_bytes_column: Option<String>,
+}
+
+/// `--timestamp-unit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnitArg {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Microseconds.
+    Us,
+    /// Nanoseconds.
+    Ns,
 }
 
 impl ColumnArgs {

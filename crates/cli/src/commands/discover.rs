@@ -128,8 +128,13 @@ fn format(args: &Discover) -> anyhow::Result<ModelFormat> {
     use clap::ValueEnum;
     let known = formats(args.model);
     let name = |format: &ModelFormat| format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-    let by_extension = || by_name(args.output.as_deref()?).filter(|format| args.model != Model::Spec || known.contains(format));
-    match args.format.or_else(by_extension) {
+    let format = match args.format {
+        None => by_name(args.output.as_deref(), known)?,
+        given => given,
+    };
+    // A workflow in JX is JSON.
+    let is_jx = args.model == Model::Spec && args.format.is_none() && format == Some(Json);
+    match if is_jx { Some(ModelFormat::Makeflow) } else { format } {
         None => Ok(known.first().copied().unwrap_or(Svg)),
         Some(format) if known.contains(&format) => Ok(format),
         Some(format) => {

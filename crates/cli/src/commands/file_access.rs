@@ -21,12 +21,13 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         !of_jobs && args.case_notion.is_none(),
         "{what}: --account, --user, --from, --to, --timestamp and --case-notion are for graphs"
     );
-    let by_name = || super::model_output::by_name(args.output.as_deref()?);
-    let format = args.format.or_else(by_name).unwrap_or(ModelFormat::Svg);
-    anyhow::ensure!(
-        matches!(format, ModelFormat::Svg | ModelFormat::Csv | ModelFormat::Json),
-        "{what}: they are written as svg, csv or json"
-    );
+    const FORMATS: [ModelFormat; 3] = [ModelFormat::Svg, ModelFormat::Csv, ModelFormat::Json];
+    let format = match args.format {
+        None => super::model_output::by_name(args.output.as_deref(), &FORMATS)?,
+        given => given,
+    };
+    let format = format.unwrap_or(ModelFormat::Svg);
+    anyhow::ensure!(FORMATS.contains(&format), "{what}: they are written as svg, csv or json");
     let stage = Stage::new("reading");
     let dataset = Dataset::open(dir)?;
     if args.model == Model::AccessShare {

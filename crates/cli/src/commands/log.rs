@@ -11,7 +11,7 @@ use flowmine_dataset::Dataset;
 use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
 use flowmine_logs::run_graph;
-use flowmine_logs::tables::{self, TableOptions};
+use flowmine_logs::tables::{self, TableOptions, TimeUnit};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_privacy::RowRules;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -19,7 +19,7 @@ use flowmine_schema::diagnostic::Diagnostics;
 use super::log_parts::{self, LogPart};
 use super::source::{self, Notion, Selection, Source};
 use super::{export, jobs};
-use crate::args::{Discover, EventsArg, Model, ObjectsArg};
+use crate::args::{Discover, EventsArg, Model, ObjectsArg, TimeUnitArg};
 use crate::messages;
 use crate::progress::Stage;
 
@@ -31,6 +31,8 @@ pub struct Loaded {
     pub lossy: bool,
     /// Which part of a log the file says it is.
     part: Option<LogPart>,
+    /// The unit of times that are numbers, in a table that has such.
+    time_unit: Option<TimeUnit>,
 }
 
 /// The keys that accounts and users have: in datasets, and in log files.
@@ -75,7 +77,7 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
     if let Some(activity) = &args.activity {
         log.words.activity = activity.clone();
     }
-    Ok(Loaded { log, lossy: loaded.lossy, part: None })
+    Ok(Loaded { log, lossy: loaded.lossy, part: None, time_unit: None })
 }
 
 /// The id of the case that a run is, under the case notion of runs.
@@ -192,7 +194,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
                 }
             };
             let lossy = source::findings("log", &findings) || lossy;
-            return Ok((Loaded { log, lossy, part: None }, OF_FILES));
+            return Ok((Loaded { log, lossy, part: None, time_unit: None }, OF_FILES));
         }
     };
     let mut options =
@@ -251,7 +253,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
         }
         notion @ Notion::Objects(_) => return Ok((objects(args, &dataset, &notion, options)?, OF_JOBS)),
     };
-    Ok((Loaded { log, lossy: false, part: None }, OF_JOBS))
+    Ok((Loaded { log, lossy: false, part: None, time_unit: None }, OF_JOBS))
 }
 
 /// The object-centric log of a dataset.
@@ -269,7 +271,7 @@ fn objects(args: &Discover, dataset: &Dataset, notion: &Notion, mut options: Rea
     }
     let (log, findings) = columns::walk_objects(&log, options)?;
     let lossy = source::findings("log", &findings);
-    Ok(Loaded { log, lossy, part: None })
+    Ok(Loaded { log, lossy, part: None, time_unit: None })
 }
 
 fn types_of(log: &dyn flowmine_eventlog::ObjectLog) -> Vec<String> {
@@ -343,7 +345,7 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
             log.words.notion = format!("objects of type {kind}");
         }
     }
-    Ok(Loaded { log, lossy, part: LogPart::of(&header) })
+    Ok(Loaded { log, lossy, part: LogPart::of(&header), time_unit: None })
 }
 
 /// Says when parts of a log are missing.
@@ -359,8 +361,20 @@ fn files(args: &Discover, options: &ReadOptions) -> anyhow::Result<Loaded> {
     let mut all = Concatenation::default();
     let (mut lossy, mut parts) = (false, Vec::new());
     let (mut with_attempts, mut without) = (false, false);
+    let mut first_unit: Option<(&PathBuf, TimeUnit)> = None;
     for path in &args.source.log {
-        let Loaded { log, lossy: some_lost, part } = file(args, path, options.clone())?;
+        let Loaded { log, lossy: some_lost, part, time_unit } = file(args, path, options.clone())?;
+        if let (Some((first, known)), Some(unit)) = (&first_unit, time_unit) {
+            anyhow::ensure!(
+                *known == unit,
+                "the times of {} are {}, and those of {} {}, by the size of their numbers: name one unit with --timestamp-unit",
+                first.display(),
+                known.name(),
+                path.display(),
+                unit.name()
+            );
+        }
+        first_unit = first_unit.or(time_unit.map(|unit| (path, unit)));
         lossy |= some_lost;
         parts.extend(part);
         with_attempts |= !log.instances.attempt.is_empty();
@@ -374,7 +388,7 @@ fn files(args: &Discover, options: &ReadOptions) -> anyhow::Result<Loaded> {
     if all.repeated_cases() > 0 {
         messages::warning(&format!("{} cases have the name of a case in an earlier file; each counts for itself", all.repeated_cases()));
     }
-    Ok(Loaded { log: all.finish(), lossy, part: None })
+    Ok(Loaded { log: all.finish(), lossy, part: None, time_unit: None })
 }
 
 fn is_regular(path: &Path) -> bool {
@@ -405,6 +419,12 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
         instance_column: typed.instance_column.clone(),
         read_bytes_column: typed.read_bytes_column.clone(),
         written_bytes_column: typed.written_bytes_column.clone(),
+        timestamp_unit: typed.timestamp_unit.map(|unit| match unit {
+            TimeUnitArg::S => TimeUnit::Seconds,
+            TimeUnitArg::Ms => TimeUnit::Milliseconds,
+            TimeUnitArg::Us => TimeUnit::Microseconds,
+            TimeUnitArg::Ns => TimeUnit::Nanoseconds,
+        }),
         keep: options.keep.clone(),
     };
     let read = tables::read(path, &wanted).map_err(|error| match path.display().to_string() {
@@ -413,6 +433,9 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
     })?;
     for note in &read.notes {
         messages::warning(note);
+    }
+    if let Some(inferred) = &read.inferred {
+        messages::note(&format!("flowmine: note: {shown}: {inferred}; --timestamp-unit names another unit"));
     }
     let mut log = read.log;
     let kind = args.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
@@ -429,7 +452,7 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
         log.words.instance = if log.has_intervals() { "instance" } else { "event" }.to_owned();
     }
     let lossy = read.bad_rows > 0 || log.left_out.without_case > 0;
-    Ok(Loaded { log, lossy, part: None })
+    Ok(Loaded { log, lossy, part: None, time_unit: read.time_unit })
 }
 
 /// Standard input as a file: formats are found by their content, and some are read twice.

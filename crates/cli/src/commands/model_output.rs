@@ -8,30 +8,40 @@ use flowmine_activity_log::{ActivityLog, Cases};
 use flowmine_draw::{Graph, dot, exchange, svg};
 
 use crate::args::ModelFormat;
+use crate::output;
 
 use ModelFormat::{Bpmn, Csv, Json, Png, Pnml, Svg, Text};
 
 /// A model that is ready to be written.
 pub type Made<'a> = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + 'a>;
 
-/// The format of which a file's name has the extension.
-pub fn by_name(file: &Path) -> Option<ModelFormat> {
-    Some(match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "svg" => Svg,
-        "png" => Png,
-        "dot" | "gv" => ModelFormat::Dot,
-        "json" => Json,
-        "csv" => Csv,
-        "graphml" => ModelFormat::Graphml,
-        "gml" => ModelFormat::Gml,
-        "cyjs" => ModelFormat::Cytoscape,
-        "txt" => Text,
-        "pnml" => Pnml,
-        "bpmn" => Bpmn,
-        "smk" => ModelFormat::Snakemake,
-        "sh" => ModelFormat::Slurm,
-        _ => return None,
-    })
+/// The endings of files' names, and the formats that they stand for.
+const ENDINGS: [(&str, ModelFormat); 17] = [
+    ("svg", Svg),
+    ("png", Png),
+    ("dot", ModelFormat::Dot),
+    ("gv", ModelFormat::Dot),
+    ("json", Json),
+    ("csv", Csv),
+    ("graphml", ModelFormat::Graphml),
+    ("gml", ModelFormat::Gml),
+    ("cyjs", ModelFormat::Cytoscape),
+    ("txt", Text),
+    ("pnml", Pnml),
+    ("bpmn", Bpmn),
+    ("jx", ModelFormat::Makeflow),
+    ("makeflow", ModelFormat::Makeflow),
+    ("mk", ModelFormat::Make),
+    ("smk", ModelFormat::Snakemake),
+    ("sh", ModelFormat::Slurm),
+];
+
+/// The format that the ending of a file's name stands for; `None` without a file or an ending.
+///
+/// # Errors
+/// When the ending stands for none; the message has those of the formats in `known`.
+pub fn by_name(file: Option<&Path>, known: &[ModelFormat]) -> anyhow::Result<Option<ModelFormat>> {
+    output::by_ending(file, &ENDINGS, |format| known.contains(&format))
 }
 
 pub fn cases(log: &ActivityLog) -> anyhow::Result<&Cases> {

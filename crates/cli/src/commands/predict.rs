@@ -34,10 +34,11 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
             ("the fitted model".to_owned(), fitted.model.clone(), Some(fitted))
         }
     };
-    let format = args.format.unwrap_or_else(|| by_name(args.output.as_deref()));
+    let format = args.format.map_or_else(|| by_name(args.output.as_deref()), Ok)?;
     refuse_what_is_not_told(args, format)?;
     if let Some(path) = &args.write_model {
-        let text = if is_toml(path) { model.to_toml()? } else { model.to_json()? };
+        let as_toml = output::by_ending(Some(path), &MODELS, |_| true)?.unwrap_or(false);
+        let text = if as_toml { model.to_toml()? } else { model.to_json()? };
         output::write(Some(path), |out| Ok(out.write_all(text.as_bytes())?))?;
     }
     let measured = args.measured.as_deref().map(measurements).transpose()?.unwrap_or_default();
@@ -116,7 +117,8 @@ fn read(path: &Path) -> anyhow::Result<Model> {
     let file = std::fs::File::open(path).with_context(place)?;
     file.take(MAX_BYTES + 1).read_to_string(&mut text).with_context(place)?;
     anyhow::ensure!(text.len() as u64 <= MAX_BYTES, "{}: a model has at most {} MiB", place(), MAX_BYTES >> 20);
-    if is_toml(path) { Model::from_toml(&text) } else { Model::from_json(&text) }.with_context(place)
+    let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+    if is_toml { Model::from_toml(&text) } else { Model::from_json(&text) }.with_context(place)
 }
 
 /// Values and seconds of a CSV file; a first line of words is passed over.
@@ -134,21 +136,14 @@ fn measurements(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
     Ok(points)
 }
 
-fn ending(path: &Path) -> Option<&str> {
-    path.extension().and_then(|ending| ending.to_str())
-}
+/// The endings of models' names: whether it is TOML, and not JSON.
+const MODELS: [(&str, bool); 2] = [("json", false), ("toml", true)];
 
-fn is_toml(path: &Path) -> bool {
-    ending(path) == Some("toml")
-}
-
-fn by_name(path: Option<&Path>) -> PredictFormat {
-    match path.and_then(ending) {
-        Some("json") => PredictFormat::Json,
-        Some("csv") => PredictFormat::Csv,
-        Some("svg") => PredictFormat::Svg,
-        _ => PredictFormat::Text,
-    }
+/// The format that the ending of a result's name stands for.
+fn by_name(path: Option<&Path>) -> anyhow::Result<PredictFormat> {
+    const ENDINGS: [(&str, PredictFormat); 4] =
+        [("txt", PredictFormat::Text), ("json", PredictFormat::Json), ("csv", PredictFormat::Csv), ("svg", PredictFormat::Svg)];
+    Ok(output::by_ending(path, &ENDINGS, |_| true)?.unwrap_or(PredictFormat::Text))
 }
 
 /// A run and the directory of its dataset, as it was given.

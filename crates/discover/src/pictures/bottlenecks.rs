@@ -72,7 +72,7 @@ pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
             Some(after) => table.text(after),
             None => table.number(None::<u64>),
         };
-        table.number(Some(seconds(finding.at_stake_ns.into()))).count(finding.instances).text(&finding.found);
+        table.number(Some(seconds(finding.at_stake_ns))).count(finding.instances).text(&finding.found);
         match finding.examples.first() {
             Some(one) => table.text(&example(one)),
             None => table.number(None::<u64>),

@@ -235,13 +235,9 @@ pub(crate) fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, most: usize, 
     chosen
 }
 
-fn whole(bytes: i128) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
-}
-
 /// A number of bytes in words, for people.
 pub(crate) fn bytes(number: i128) -> String {
-    bytes_words(whole(number))
+    bytes_words(number)
 }
 
 /// Who counted the bytes, in words.
@@ -298,7 +294,7 @@ impl<'a> View<'a> {
             concurrent[pair.b].push(pair.a);
         }
         let width = |e: usize| match options.show {
-            Show::Bytes => dfg.edges[e].bytes.map_or(0, |bytes| u64::try_from(bytes.sum).unwrap_or(0)),
+            Show::Bytes => dfg.edges[e].bytes.map_or(0, |bytes| u64::try_from(bytes.sum.max(0)).unwrap_or(u64::MAX)),
             _ => dfg.edges[e].frequency,
         };
         Self {
@@ -426,7 +422,7 @@ impl<'a> View<'a> {
             },
         };
         let weight = match show {
-            Show::Bytes => edge.bytes.map_or(0, |bytes| u64::try_from(bytes.sum).unwrap_or(0)),
+            Show::Bytes => edge.bytes.map_or(0, |bytes| u64::try_from(bytes.sum.max(0)).unwrap_or(u64::MAX)),
             _ => edge.frequency,
         };
         Line {
@@ -595,7 +591,7 @@ impl<'a> View<'a> {
 
 /// The number by which a box is coloured: how often, nanoseconds or bytes.
 fn box_value(activity: &Activity, options: &Options) -> u64 {
-    let sum = |stats: Option<Stats>| stats.map_or(0, |stats| u64::try_from(stats.sum).unwrap_or(0));
+    let sum = |stats: Option<Stats>| stats.map_or(0, |stats| u64::try_from(stats.sum.max(0)).unwrap_or(u64::MAX));
     match options.show {
         Show::All | Show::Frequency => activity.frequency,
         Show::Time => sum(activity.service_ns),
@@ -625,7 +621,7 @@ pub(crate) fn volumes(stats: &Stats) -> String {
     format!(
         "{} in sum ({} bytes), median {}, mean {}, p95 {}, least {}, most {}",
         bytes(stats.sum),
-        count(u64::try_from(stats.sum).unwrap_or(u64::MAX)),
+        count(stats.sum.max(0).unsigned_abs()),
         rounded(stats.median),
         rounded(stats.mean),
         rounded(stats.p95),

@@ -121,24 +121,16 @@ fn activity_columns(summary: &Summary, rows: &[&Activity]) -> Vec<Column> {
     for by in ORIGINS.map(origin) {
         let of = |row: &&Activity| row.bytes.iter().find(|bytes| bytes.counted_by == by).copied();
         let group = format!("bytes ({by})");
-        table.add(&group, "read", |row| of(row)?.read_bytes.map(big_bytes));
-        table.add(&group, "written", |row| of(row)?.written_bytes.map(big_bytes));
-        table.add(&group, "per s", |row| of(row)?.bytes_per_s.map(|rate| big_bytes(rate.round() as i128)));
+        table.add(&group, "read", |row| of(row)?.read_bytes.map(flowmine_draw::axis::bytes));
+        table.add(&group, "written", |row| of(row)?.written_bytes.map(flowmine_draw::axis::bytes));
+        table.add(&group, "per s", |row| of(row)?.bytes_per_s.map(|rate| flowmine_draw::axis::bytes(rate.round() as i128)));
     }
     table.add("CPU", "time", |row| row.cpu_ns.map(|ns| duration(ns as f64)));
     table.add("CPU", "used", |row| row.cpu_efficiency.map(percent));
-    table.add("memory", "asked", |row| row.memory_asked_bytes.map(|bytes| big_bytes(i128::from(bytes))));
-    table.add("memory", "peak", |row| row.memory_peak_bytes.map(|bytes| big_bytes(i128::from(bytes))));
+    table.add("memory", "asked", |row| row.memory_asked_bytes.map(|bytes| flowmine_draw::axis::bytes(bytes)));
+    table.add("memory", "peak", |row| row.memory_peak_bytes.map(|bytes| flowmine_draw::axis::bytes(bytes)));
     table.add("memory", "used", |row| row.memory_used_share.map(percent));
     table.columns
-}
-
-/// Bytes, above 2⁶³ as so many EiB.
-fn big_bytes(bytes: i128) -> String {
-    match i64::try_from(bytes) {
-        Ok(bytes) => flowmine_draw::axis::bytes(bytes),
-        Err(_) => format!("{:.1} EiB", bytes as f64 / 2f64.powi(60)),
-    }
 }
 
 fn case_columns(summary: &Summary, rows: &[Case]) -> Vec<Column> {

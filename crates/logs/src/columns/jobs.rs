@@ -4,7 +4,9 @@
 //! The events are those of the log of cases ([`crate::job_log`]), in the same order, so that an
 //! exported XES file says the same.
 
-use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LogBuilder, Measure, NONE, TooLarge, Transition};
+use flowmine_activity_log::{
+    ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, TooLarge, Transition,
+};
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, state};
 use flowmine_dataset::{Dataset, DatasetError};
@@ -378,7 +380,7 @@ impl<'a> JobColumns<'a> {
         if self.options.unit == Unit::Instances
             && let Some(by_name) = &self.by_name
         {
-            log.flows = Some(flows(dataset, by_name, &self.clusters, &instance_of)?);
+            log.flows = Some(flows(dataset, by_name, &self.clusters, &instance_of, &mut log.left_out)?);
         }
         Ok(log)
     }
@@ -403,6 +405,7 @@ fn flows(
     by_name: &FxHashMap<(u32, Box<str>), u32>,
     clusters: &Interner,
     instance_of: &[u32],
+    left_out: &mut LeftOut,
 ) -> Result<Flows, DatasetError> {
     let clusters: FxHashMap<&str, u32> = clusters.names().iter().zip(0u32..).collect();
     let find =
@@ -421,7 +424,7 @@ fn flows(
         gathered.add(from, to, row.read_bytes);
         Ok(())
     })?;
-    Ok(gathered.finish())
+    Ok(gathered.finish(left_out))
 }
 
 /// What a row of `data_flow` is about: one version of a file, and one who read it.
@@ -507,8 +510,8 @@ pub fn each_flow_of<E: From<DatasetError>>(
 /// Adds up who gave bytes to whom.
 #[derive(Debug, Default)]
 pub(super) struct GatheredFlows {
-    between: FxHashMap<(u32, u32), i64>,
-    outside: FxHashMap<u32, i64>,
+    between: FxHashMap<(u32, u32), i128>,
+    outside: FxHashMap<u32, i128>,
     flows: Flows,
 }
 
@@ -521,13 +524,20 @@ impl GatheredFlows {
             (from, to) if from == to => &mut self.flows.read_back,
             pair => self.between.entry(pair).or_default(),
         };
-        *sum = sum.saturating_add(bytes);
+        *sum += i128::from(bytes);
     }
 
-    pub fn finish(self) -> Flows {
-        let mut between: Vec<Flow> = self.between.into_iter().map(|((from, to), bytes)| Flow { from, to, bytes }).collect();
+    /// The sums. A pair whose bytes 64 bits cannot hold is left out and counted as an unknown number.
+    pub fn finish(self, left_out: &mut LeftOut) -> Flows {
+        let mut between: Vec<Flow> = Vec::with_capacity(self.between.len());
+        for ((from, to), bytes) in self.between {
+            match i64::try_from(bytes) {
+                Ok(bytes) => between.push(Flow { from, to, bytes }),
+                Err(_) => left_out.bad_numbers += 1,
+            }
+        }
         between.sort_unstable();
-        let mut from_outside: Vec<(u32, i64)> = self.outside.into_iter().collect();
+        let mut from_outside: Vec<(u32, i128)> = self.outside.into_iter().collect();
         from_outside.sort_unstable();
         Flows { between, from_outside, ..self.flows }
     }

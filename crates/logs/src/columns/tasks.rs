@@ -4,7 +4,7 @@
 //! The events are those of the log of cases ([`crate::task_log::cases`]), in the same order, so
 //! that an exported XES file says the same.
 
-use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LogBuilder, Measure, NONE, Transition};
+use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LeftOut, LogBuilder, Measure, NONE, Transition};
 use flowmine_attribution::task_attempts;
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_eventlog::{LogError, Value};
@@ -181,9 +181,9 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
     if options.unit == Unit::Instances {
         let by_key: FxHashMap<&str, u32> = attempts.iter().zip(&instance_of).map(|(attempt, &at)| (attempt.key.as_str(), at)).collect();
         if has_flow {
-            log.flows = Some(traced_flows(from, &by_key)?.finish());
+            log.flows = Some(traced_flows(from, &by_key)?.finish(&mut log.left_out));
         } else {
-            log.flows = declared_flows(&attempts, &instance_of);
+            log.flows = declared_flows(&attempts, &instance_of, &mut log.left_out);
         }
     }
     of_others(from, &mut log, read, written)?;
@@ -279,7 +279,7 @@ fn files(told: Option<&str>) -> Vec<(String, Option<i64>)> {
 }
 
 /// Sizes of files that one task of a run declares as output and another as input.
-fn declared_flows(attempts: &[Attempt], instance_of: &[u32]) -> Option<flowmine_activity_log::Flows> {
+fn declared_flows(attempts: &[Attempt], instance_of: &[u32], left_out: &mut LeftOut) -> Option<flowmine_activity_log::Flows> {
     let mut writers: FxHashMap<(u32, &str), (u32, Option<i64>)> = FxHashMap::default();
     for (attempt, &instance) in attempts.iter().zip(instance_of) {
         for (path, bytes) in &attempt.outputs {
@@ -297,7 +297,7 @@ fn declared_flows(attempts: &[Attempt], instance_of: &[u32]) -> Option<flowmine_
             }
         }
     }
-    any.then(|| flowmine_activity_log::Flows { declared: true, ..gathered.finish() })
+    any.then(|| flowmine_activity_log::Flows { declared: true, ..gathered.finish(left_out) })
 }
 
 /// Counts what was traced and belongs to nothing in the log.

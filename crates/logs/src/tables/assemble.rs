@@ -449,6 +449,7 @@ fn intervals(mut columns: Columns, start: Vec<i64>, ends: Option<Ends>, by_case:
     log.instances.status = statuses(ends.as_ref(), rows.iter().copied());
     fill(&mut log, columns, Some(&rows));
     log.groups = vec![Cases { names: by_case.names, offsets, ..Cases::default() }];
+    log.count_contradictions();
     Ok(log)
 }
 

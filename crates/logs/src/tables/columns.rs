@@ -8,6 +8,7 @@ use flowmine_activity_log::{Interner, Measure, NONE, Names, UNKNOWN};
 use super::choose::Choice;
 use super::error::TableError;
 use super::options::FAULTS_TOLD;
+use super::times::{self, TimeUnit, TimesReading};
 
 /// A column of texts, each kept once and known by its number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,7 +49,9 @@ pub enum Want {
 #[derive(Debug)]
 pub enum Got {
     Texts(Coded),
-    /// Times or numbers, and which could not be read.
+    /// Times, of which numbers have no unit yet.
+    Times(TimesReading),
+    /// Numbers, and which could not be read.
     Numbers(Vec<i64>, Faults),
 }
 
@@ -76,11 +79,25 @@ pub struct Taking<'a> {
     pub names: &'a [String],
     pub notes: Vec<String>,
     pub bad_rows: u64,
+    /// The unit of times that are numbers, and the sentence that says how it was inferred.
+    pub time_unit: Option<TimeUnit>,
+    pub inferred: Option<String>,
 }
 
 impl<'a> Taking<'a> {
-    pub fn new(read: Read, names: &'a [String]) -> Self {
-        Self { columns: read.columns.into_iter(), names, notes: read.notes, bad_rows: read.bad_rows }
+    /// Takes columns of a table with these names; of times that are numbers this is the unit, or one
+    /// that fits them all.
+    pub fn new(read: Read, names: &'a [String], unit: Option<TimeUnit>) -> Result<Self, TableError> {
+        let times = read.columns.iter().filter_map(|column| if let Got::Times(times) = column { Some(times) } else { None });
+        let times: Vec<&TimesReading> = times.collect();
+        let (mut time_unit, mut inferred) = (unit.filter(|_| times.iter().any(|times| times.has_numbers())), None);
+        if unit.is_none()
+            && let Some(found) = times::infer(&times).map_err(TableError::Refused)?
+        {
+            time_unit = Some(found.unit);
+            inferred = Some(format!("times that are numbers are taken as {} since 1970, since {}", found.unit.name(), found.largest));
+        }
+        Ok(Self { columns: read.columns.into_iter(), names, notes: read.notes, bad_rows: read.bad_rows, time_unit, inferred })
     }
 
     pub fn texts(&mut self) -> Coded {
@@ -92,7 +109,11 @@ impl<'a> Taking<'a> {
 
     /// Times or numbers, with a note of those that could not be read.
     fn numbers(&mut self, column: usize, one: &str, many: &str) -> (Vec<i64>, Faults) {
-        let Some(Got::Numbers(values, faults)) = self.columns.next() else { return Default::default() };
+        let (values, faults) = match self.columns.next() {
+            Some(Got::Numbers(values, faults)) => (values, faults),
+            Some(Got::Times(times)) => times.finish(self.time_unit),
+            Some(Got::Texts(_)) | None => return Default::default(),
+        };
         let name = self.names.get(column).map(String::as_str).unwrap_or_default();
         let (one, many) = (format!("value of {name:?} is no {one}"), format!("values of {name:?} are no {many}"));
         self.notes.extend(faults.sentence(&one, &many));
@@ -117,8 +138,17 @@ impl<'a> Taking<'a> {
     }
 }
 
+/// The columns of a log, and what was odd about their table.
+pub struct ReadColumns {
+    pub columns: Columns,
+    pub notes: Vec<String>,
+    pub bad_rows: u64,
+    pub time_unit: Option<TimeUnit>,
+    pub inferred: Option<String>,
+}
+
 /// The columns of a log out of those of a table.
-pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<(Columns, Vec<String>, u64), TableError> {
+pub fn read(source: impl Source, choice: &Choice, names: &[String], unit: Option<TimeUnit>) -> Result<ReadColumns, TableError> {
     let mut wanted = vec![(choice.case, Want::Texts)];
     wanted.extend(choice.activity.iter().map(|&at| (at, Want::Texts)));
     // Without a lifecycle nothing has to be paired.
@@ -128,7 +158,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<(C
     wanted.push((choice.time, Want::Times));
     wanted.extend(choice.start.map(|at| (at, Want::Times)));
     wanted.extend(choice.measures.iter().map(|&(_, at, _)| (at, Want::Numbers)));
-    let mut taking = Taking::new(source.read(&wanted)?, names);
+    let mut taking = Taking::new(source.read(&wanted)?, names, unit)?;
     let case = taking.texts();
     let activity = joined(choice.activity.iter().map(|_| taking.texts()).collect());
     let lifecycle = choice.lifecycle.map(|_| taking.texts());
@@ -143,13 +173,17 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<(C
         let (mut values, bad) = taking.whole(at);
         bad_numbers += bad;
         if factor != 1 {
-            values.iter_mut().filter(|value| **value != UNKNOWN).for_each(|value| *value = value.saturating_mul(factor));
+            for value in values.iter_mut().filter(|value| **value != UNKNOWN) {
+                *value = value.checked_mul(factor).unwrap_or(UNKNOWN);
+                bad_numbers += u64::from(*value == UNKNOWN);
+            }
         }
         measures.push((measure, values));
     }
     let start_is_asked = choice.start_is_asked;
     let columns = Columns { case, activity, time, start, start_is_asked, lifecycle, resource, instance, measures, attributes, bad_numbers };
-    Ok((columns, taking.notes, taking.bad_rows))
+    let Taking { notes, bad_rows, time_unit, inferred, .. } = taking;
+    Ok(ReadColumns { columns, notes, bad_rows, time_unit, inferred })
 }
 
 /// What a thread did. Its panic is ours.

@@ -8,7 +8,8 @@
 //! - An empty field without quotes is missing; so are `NA`, `NaN`, `NaT`, `null`, `None` where a
 //!   time or number is read.
 //! - Text that our own export made harmless for spreadsheets (an apostrophe before `=`, `+`, `-`,
-//!   `@`) is as it was.
+//!   `@`) is as it was, in the rows that its column `flowmine:escaped` names
+//!   ([`flowmine_eventlog::csv`]). Elsewhere an apostrophe belongs to the text.
 //! - Text that is not UTF-8 has U+FFFD in place of what is not.
 //!
 //! A row with fewer fields than there are columns misses the last ones. Rows with more (other than
@@ -23,10 +24,12 @@ use std::rc::Rc;
 use flate2::bufread::MultiGzDecoder;
 use flowmine_activity_log::{Interner, NONE, TooLarge, UNKNOWN};
 use flowmine_dataset::foreign_parquet::{FEW_ROWS, ROWS_PER_BYTE};
+use flowmine_eventlog::flat::ESCAPED;
 use flowmine_schema::text::is_formula;
 use memchr::{memchr, memchr2};
 
 use super::columns::{Coded, Faults, Got, Read, Source, Want};
+use super::times::TimesReading;
 use super::{TableError, choose, values};
 
 /// How many bytes a row may have.
@@ -118,6 +121,8 @@ pub struct CsvTable<'r> {
     /// Bytes read before they were unpacked.
     packed: Rc<Cell<u64>>,
     names: Vec<String>,
+    /// The column that says in which rows our export put apostrophes before texts.
+    escaped: Option<usize>,
     delimiter: u8,
     buffer: Vec<u8>,
     /// What of the buffer has not been taken.
@@ -145,6 +150,7 @@ impl<'r> CsvTable<'r> {
             source,
             packed,
             names: Vec::new(),
+            escaped: None,
             delimiter: b',',
             buffer: Vec::new(),
             start: 0,
@@ -178,7 +184,13 @@ impl<'r> CsvTable<'r> {
         if table.fields.len() > MOST_COLUMNS {
             return Err(TableError::Refused(format!("the first line names more than {MOST_COLUMNS} columns: is this CSV?")));
         }
-        table.names = (0..table.fields.len()).map(|at| String::from_utf8_lossy(table.field(at).0).into_owned()).collect();
+        let name = |at| String::from_utf8_lossy(table.field(at).0).into_owned();
+        let mut names: Vec<String> = (0..table.fields.len()).map(name).collect();
+        if names.last().is_some_and(|last| last == ESCAPED) {
+            table.escaped = Some(names.len() - 1);
+            names.iter_mut().for_each(|name| *name = unescaped(name).to_owned());
+        }
+        table.names = names;
         Ok(table)
     }
 
@@ -316,18 +328,24 @@ fn trimmed(buffer: &[u8], start: usize, end: usize) -> usize {
     if is_line_end && end > start && buffer[end - 1] == b'\r' { end - 1 } else { end }
 }
 
+/// A text without the apostrophe that our export put before it.
+fn unescaped(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|_| is_formula(text)).unwrap_or(text)
+}
+
 /// A column that is being read.
 struct Reading {
     field: usize,
     want: Want,
     names: Interner,
     codes: Vec<u32>,
-    values: Vec<i64>,
+    numbers: Vec<i64>,
     faults: Faults,
+    times: TimesReading,
 }
 
 impl Reading {
-    fn put(&mut self, (bytes, quoted): (&[u8], bool), line: u64, not_utf8: &mut Faults) {
+    fn put(&mut self, (bytes, quoted): (&[u8], bool), is_escaped: bool, line: u64, not_utf8: &mut Faults) {
         let lossy;
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
@@ -337,28 +355,29 @@ impl Reading {
                 &lossy
             }
         };
-        let parse = match self.want {
+        match self.want {
             Want::Texts => {
                 let code = if text.is_empty() && !quoted {
                     NONE
                 } else {
-                    let text = text.strip_prefix('\'').filter(|_| is_formula(text)).unwrap_or(text);
+                    let text = if is_escaped { unescaped(text) } else { text };
                     match self.codes.last() {
                         Some(&last) if last != NONE && self.names.names().get(last) == text => last,
                         _ => self.names.intern(text),
                     }
                 };
-                return self.codes.push(code);
+                self.codes.push(code);
             }
-            Want::Times => values::time,
-            Want::Numbers => values::number,
-        };
-        let value = if values::is_missing(text.trim_ascii()) { Some(UNKNOWN) } else { parse(text) };
-        if value.is_none() {
-            let field = self.field + 1;
-            self.faults.note(|| format!("line {line}, column {field} has {:?}", text.chars().take(60).collect::<String>()));
+            Want::Times => self.times.push(text, line),
+            Want::Numbers => {
+                let value = if values::is_missing(text.trim_ascii()) { Some(UNKNOWN) } else { values::number(text) };
+                if value.is_none() {
+                    let field = self.field + 1;
+                    self.faults.note(|| format!("line {line}, column {field} has {:?}", text.chars().take(60).collect::<String>()));
+                }
+                self.numbers.push(value.unwrap_or(UNKNOWN));
+            }
         }
-        self.values.push(value.unwrap_or(UNKNOWN));
     }
 }
 
@@ -373,8 +392,9 @@ impl Source for CsvTable<'_> {
             want,
             names: Interner::default(),
             codes: Vec::new(),
-            values: Vec::new(),
+            numbers: Vec::new(),
             faults: Faults::default(),
+            times: TimesReading::new(field, "line"),
         };
         let mut columns: Vec<Reading> = wanted.iter().map(reading).collect();
         let (mut bad, mut short, mut not_utf8) = (Faults::default(), Faults::default(), Faults::default());
@@ -400,8 +420,9 @@ impl Source for CsvTable<'_> {
             if rows >= u64::from(NONE) - 16 {
                 return Err(TooLarge { what: "rows" }.into());
             }
+            let is_escaped = self.escaped.is_some_and(|at| self.field(at).0 == b"true");
             for column in &mut columns {
-                column.put(self.field(column.field), line, &mut not_utf8);
+                column.put(self.field(column.field), is_escaped, line, &mut not_utf8);
             }
         }
         let mut notes: Vec<String> = Vec::new();
@@ -410,7 +431,8 @@ impl Source for CsvTable<'_> {
         notes.extend(not_utf8.sentence("text is not UTF-8", "texts are not UTF-8"));
         let columns = columns.into_iter().map(|column| match column.want {
             Want::Texts => Got::Texts(Coded { codes: column.codes, names: column.names.into_names() }),
-            Want::Times | Want::Numbers => Got::Numbers(column.values, column.faults),
+            Want::Times => Got::Times(column.times),
+            Want::Numbers => Got::Numbers(column.numbers, column.faults),
         });
         Ok(Read { columns: columns.collect(), notes, bad_rows: bad.count })
     }

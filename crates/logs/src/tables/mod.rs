@@ -38,6 +38,13 @@
 //! does. A row without a time keeps its place among the rows of its case: those with a time are put
 //! in order on the other places.
 //!
+//! # Times
+//! Dates are RFC 3339 and its relatives; what has no zone is UTC. In CSV, and where Parquet has
+//! text, numbers are times since 1970. One unit holds for all numbers of a table: the one asked for,
+//! else one that the largest number decides ([`ReadTable::inferred`] says so). A table whose
+//! numbers no unit fits is refused with two places. Numbers of Parquet that are no text are
+//! refused: the file could say what they are.
+//!
 //! # What is missing or wrong
 //! Nothing vanishes: rows without a case are left out and counted, those without an activity get
 //! [`UNNAMED`](crate::log_file::as_objects::UNNAMED) and are counted, times that cannot be read are
@@ -60,6 +67,7 @@ mod options;
 mod parquet;
 #[cfg(test)]
 mod tests;
+mod times;
 mod values;
 
 use std::fs::File;
@@ -69,6 +77,7 @@ use std::path::Path;
 use columns::Source;
 pub use error::TableError;
 pub use options::{FAULTS_TOLD, ReadTable, TableOptions};
+pub use times::TimeUnit;
 
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -113,11 +122,12 @@ pub fn read_csv(source: impl Read, options: &TableOptions) -> Result<ReadTable, 
 fn log_of(table: impl Source, options: &TableOptions) -> Result<ReadTable, TableError> {
     let names = table.names().to_vec();
     if let Some(choice) = objects::choose(&names, options)? {
-        return objects::read(table, &choice, &names);
+        return objects::read(table, &choice, &names, options.timestamp_unit);
     }
     let choice = choose::choose(&names, options)?;
-    let (columns, mut notes, bad_rows) = columns::read(table, &choice, &names)?;
-    let (log, more) = assemble::assemble(columns, options.keep.clone())?;
+    let read = columns::read(table, &choice, &names, options.timestamp_unit)?;
+    let mut notes = read.notes;
+    let (log, more) = assemble::assemble(read.columns, options.keep.clone())?;
     notes.extend(more);
-    Ok(ReadTable { log, notes, bad_rows })
+    Ok(ReadTable { log, notes, inferred: read.inferred, time_unit: read.time_unit, bad_rows: read.bad_rows })
 }

@@ -18,6 +18,7 @@ use super::choose::Chooser;
 use super::columns::{Coded, Faults, Source, Taking, Want, in_order_of_rows};
 use super::error::TableError;
 use super::options::{ReadTable, TableOptions};
+use super::times::TimeUnit;
 
 const EVENT: &str = "ocel:eid";
 const OBJECT: &str = "ocel:oid";
@@ -96,7 +97,7 @@ struct Relations {
 }
 
 /// Reads an object-centric table as a log.
-pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<ReadTable, TableError> {
+pub fn read(source: impl Source, choice: &Choice, names: &[String], unit: Option<TimeUnit>) -> Result<ReadTable, TableError> {
     let mut wanted = Vec::new();
     wanted.extend(choice.event.map(|at| (at, Want::Texts)));
     wanted.push((choice.activity, Want::Texts));
@@ -107,7 +108,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
     wanted.extend(choice.attributes.iter().map(|(_, at)| (*at, Want::Texts)));
     wanted.push((choice.time, Want::Times));
     wanted.extend(choice.measures.iter().map(|(_, at)| (*at, Want::Numbers)));
-    let mut taking = Taking::new(source.read(&wanted)?, names);
+    let mut taking = Taking::new(source.read(&wanted)?, names, unit)?;
 
     let event = choice.event.map(|_| taking.texts());
     let mut activity = taking.texts();
@@ -203,7 +204,8 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
         "relation has another type for its object than the first",
         "relations have another type for their object than the first",
     ));
-    Ok(ReadTable { log, notes, bad_rows: taking.bad_rows })
+    let Taking { inferred, time_unit, bad_rows, .. } = taking;
+    Ok(ReadTable { log, notes, inferred, time_unit, bad_rows })
 }
 
 /// Objects are numbered in the order of their rows.

@@ -2,6 +2,8 @@
 
 use flowmine_activity_log::ActivityLog;
 
+use super::times::TimeUnit;
+
 /// How many faults of one sort are reported with their places.
 pub const FAULTS_TOLD: usize = 3;
 
@@ -27,6 +29,8 @@ pub struct TableOptions {
     pub read_bytes_column: Option<String>,
     /// Name of the column with the bytes that it wrote.
     pub written_bytes_column: Option<String>,
+    /// The unit of times that are numbers; inferred from the largest when not given.
+    pub timestamp_unit: Option<TimeUnit>,
     /// Columns to keep as attributes of instances.
     pub keep: Vec<String>,
 }
@@ -38,6 +42,11 @@ pub struct ReadTable {
     pub log: ActivityLog,
     /// What was odd about the table, in sentences, with places.
     pub notes: Vec<String>,
+    /// What was inferred and not said by the table, in a sentence: the unit of numbers that are
+    /// times.
+    pub inferred: Option<String>,
+    /// The unit of the numbers that are times, given or inferred; `None` where there are none.
+    pub time_unit: Option<TimeUnit>,
     /// Rows that could not be read and are left out, because they have more fields than the table
     /// has columns, are too long, or end in the midst of a text. They are in the notes too.
     pub bad_rows: u64,

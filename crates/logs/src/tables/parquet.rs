@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::thread;
 
 use flowmine_activity_log::{NONE, Names, UNKNOWN};
-use flowmine_dataset::foreign_parquet::{As, Data, ForeignFile, NO_NUMBER, NO_TEXT, Texts};
+use flowmine_dataset::foreign_parquet::{As, Data, ForeignFile, ForeignKind, NO_NUMBER, NO_TEXT, Texts};
 use flowmine_schema::text_numbers::TextNumbers;
 
 use super::columns::{Coded, Faults, Got, Read, Source, Want, result_of};
+use super::times::TimesReading;
 use super::{TableError, values};
 
 // What is missing is written in the same way on both sides.
@@ -37,14 +38,41 @@ impl Source for ParquetTable {
     fn read(self, wanted: &[(usize, Want)]) -> Result<Read, TableError> {
         let how = |want: Want| match want {
             Want::Texts => As::Texts,
-            Want::Times => As::Times(values::time),
+            Want::Times => As::Times(values::date),
             Want::Numbers => As::Numbers(values::number),
         };
-        let wanted: Vec<(usize, As)> = wanted.iter().map(|&(at, want)| (at, how(want))).collect();
-        let columns = self.file.read(&wanted)?;
-        let (columns, replaced) = in_one_each(columns);
+        let typed: Vec<(usize, As)> = wanted.iter().map(|&(at, want)| (at, how(want))).collect();
+        let columns = self.file.read(&typed)?;
+        let (mut columns, replaced) = in_one_each(columns);
+        for (column, &(at, _)) in columns.iter_mut().zip(wanted).filter(|(_, (_, want))| *want == Want::Times) {
+            if let Got::Numbers(values, faults) = column {
+                let dates = TimesReading::of_dates(std::mem::take(values), std::mem::take(faults));
+                *column = Got::Times(if dates.faults.count > 0 { self.times_of_texts(at)?.unwrap_or(dates) } else { dates });
+            }
+        }
         let note = format!("{replaced} texts are not UTF-8; what could not be read is shown as U+FFFD");
         Ok(Read { columns, notes: (replaced > 0).then_some(note).into_iter().collect(), bad_rows: 0 })
+    }
+}
+
+impl ParquetTable {
+    /// A column of texts as times, where not all are dates: then they are read once more, as texts.
+    /// `None` for a column that is no text.
+    fn times_of_texts(&self, at: usize) -> Result<Option<TimesReading>, TableError> {
+        if self.file.columns().get(at).is_none_or(|column| column.kind != ForeignKind::Text) {
+            return Ok(None);
+        }
+        let mut times = TimesReading::new(at, "row");
+        for column in self.file.read(&[(at, As::Texts)])? {
+            let Data::Texts { codes, groups } = column else { continue };
+            for (rows, texts) in groups {
+                for row in rows {
+                    let code = codes.get(row).copied().unwrap_or(NO_TEXT);
+                    times.push(if code == NO_TEXT { "" } else { texts.get(code as usize) }, row as u64 + 1);
+                }
+            }
+        }
+        Ok(Some(times))
     }
 }
 

@@ -94,12 +94,20 @@ fn columns_are_found_or_named() {
 }
 
 #[test]
+fn an_apostrophe_is_ours_only_in_rows_that_say_so() {
+    let text = "case,activity,timestamp,flowmine:escaped\n1,'=a,2026-01-01,true\n1,'=a,2026-01-02,\n1,''=a,2026-01-03,true\n1,'b,2026-01-04,true\n";
+    assert_eq!(csv(text).log.activities.iter().collect::<Vec<_>>(), ["=a", "'=a", "'b"]);
+    let elsewhere = text.replace(":escaped", ":other");
+    assert_eq!(csv(&elsewhere).log.activities.iter().collect::<Vec<_>>(), ["'=a", "''=a", "'b"]);
+}
+
+#[test]
 fn rows_that_are_none_are_told_and_nothing_else_is_lost() {
     let text = "\u{feff}case,activity,timestamp,read_bytes\n1,a,2026-01-01,5\n1,b,never,x\n\n1,c,1767312000,1,2\n\n2,\"d \"\"e\"\"\n,f\",2026-01-03T00:00:00Z\n\
         2,'=g,2026-01-04,-3\n2,\"h,2026-01-05,1\n2,i,2026-01-06,9223372036854775808\n";
     let table = csv(text);
     let log = &table.log;
-    assert_eq!(log.activities.iter().collect::<Vec<_>>(), ["a", "b", "d \"e\"\n,f", "=g", "i"]);
+    assert_eq!(log.activities.iter().collect::<Vec<_>>(), ["a", "b", "d \"e\"\n,f", "'=g", "i"]);
     assert_eq!(table.bad_rows, 2);
     assert_eq!(log.left_out.bad_numbers, 3);
     assert_eq!(log.left_out.events_without_time, 1);

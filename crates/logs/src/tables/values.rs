@@ -2,13 +2,30 @@
 
 use flowmine_eventlog::time::parse as parse_time;
 
-/// A time: RFC 3339 with `T` or a space, with a zone (`Z`, `UTC`, `+01:00`, `+0100`, `+01`) or
-/// without (then it is UTC), without seconds, a date alone; or a number since 1970: seconds with a
-/// fraction or not, and with 12 to 14 digits milliseconds, with 15 to 17 microseconds, with 18 or
-/// 19 nanoseconds.
-pub fn time(text: &str) -> Option<i64> {
+use super::times::Number;
+
+/// A time that is no number: RFC 3339 with `T` or a space, with a zone (`Z`, `UTC`, `+01:00`,
+/// `+0100`, `+01`) or without (then it is UTC), without seconds, or a date alone.
+pub fn date(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
-    usual(text.as_bytes()).or_else(|| parse_time(text).ok()).or_else(|| since_1970(text))
+    usual_date(text).or_else(|| parse_time(text).ok())
+}
+
+/// A decimal number of up to 19 digits, with a fraction or without; what is finer than a billionth
+/// is cut.
+pub fn decimal(text: &str) -> Option<Number> {
+    let (sign, plain) = text.strip_prefix('-').map_or((1, text), |plain| (-1, plain));
+    let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 19 || !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let mut part = 1_000_000_000;
+    let billionths = fraction.bytes().fold(0, |sum, digit| {
+        part /= 10;
+        sum + part * i32::from(digit - b'0')
+    });
+    Some(Number { whole: sign * whole.parse::<i64>().ok()?, billionths: sign as i32 * billionths })
 }
 
 /// A whole number, also written as `12.0`.
@@ -31,7 +48,8 @@ fn digits(bytes: &[u8]) -> Option<i64> {
 
 /// The forms that nearly all tables have: `2026-11-20T13:04:05`, a fraction of up to nine digits,
 /// `Z` or `+01:00`.
-fn usual(text: &[u8]) -> Option<i64> {
+pub fn usual_date(text: &str) -> Option<i64> {
+    let text = text.as_bytes();
     let (head, mut rest) = text.split_at_checked(19)?;
     if head[4] != b'-' || head[7] != b'-' || !matches!(head[10], b'T' | b' ') || head[13] != b':' || head[16] != b':' {
         return None;
@@ -77,31 +95,6 @@ fn usual(text: &[u8]) -> Option<i64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(fraction)
 }
 
-fn since_1970(text: &str) -> Option<i64> {
-    let (sign, plain) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text),
-    };
-    let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
-    if whole.is_empty() || whole.len() > 19 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let unit = match whole.len() {
-        ..=11 => 1_000_000_000,
-        12..=14 => 1_000_000,
-        15..=17 => 1_000,
-        _ => 1,
-    };
-    let whole: i64 = whole.bytes().all(|byte| byte.is_ascii_digit()).then(|| whole.parse().ok())??;
-    // What is finer than a nanosecond is cut.
-    let mut part = unit;
-    let fraction = fraction.bytes().fold(0, |sum, digit| {
-        part /= 10;
-        sum + part * i64::from(digit - b'0')
-    });
-    whole.checked_mul(unit)?.checked_add(fraction).map(|ns| sign * ns)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,15 +110,10 @@ mod tests {
             "2026-11-20T12:32:50.5-00:30",
             "2026-11-20 13:02:50.5 UTC",
             "2026-11-20 14:02:50.5+0100",
-            "1795179770.5",
-            "1795179770500",
-            "1795179770500000",
-            "1795179770500000000",
         ] {
-            assert_eq!(time(text), at, "{text}");
+            assert_eq!(date(text), at, "{text}");
         }
-        assert_eq!(time("-1.5"), Some(-1_500_000_000));
-        assert_eq!(time("1900-02-28"), time("1900-02-28T00:00:00"));
+        assert_eq!(date("1900-02-28"), date("1900-02-28T00:00:00"));
         for text in [
             "",
             "soon",
@@ -137,7 +125,15 @@ mod tests {
             "1e9",
             "99999999999999999999",
         ] {
-            assert_eq!(time(text), None, "{text}");
+            assert_eq!((date(text), decimal(text)), (None, None), "{text}");
+        }
+        for (text, whole, billionths) in [
+            ("1795179770.5", 1_795_179_770, 500_000_000),
+            ("-1.0000000019", -1, -1),
+            ("-0.5", 0, -500_000_000),
+            ("9223372036854775807", i64::MAX, 0),
+        ] {
+            assert_eq!(decimal(text), Some(Number { whole, billionths }), "{text}");
         }
         assert_eq!((number(" 12.0"), number("1.5"), number("9223372036854775808"), number("-3")), (Some(12), None, None, Some(-3)));
     }
@@ -148,17 +144,18 @@ mod tests {
             let ns = ns - ns.rem_euclid(1000_i64.pow(cut));
             prop_assume!(ns > i64::MIN / 2 || cut == 0);
             let text = flowmine_eventlog::time::rfc3339(ns);
-            prop_assert_eq!(time(&text), Some(ns).filter(|&ns| ns != i64::MIN).or(Some(ns)));
-            prop_assert!(usual(text.as_bytes()).is_none_or(|fast| fast == ns));
+            prop_assert_eq!(date(&text), Some(ns).filter(|&ns| ns != i64::MIN).or(Some(ns)));
+            prop_assert!(usual_date(&text).is_none_or(|fast| fast == ns));
         }
 
         #[test]
         fn nothing_panics(text in "[-0-9T:. Z+UC]{0,30}") {
             let slow = parse_time(text.trim_ascii());
-            if let (Some(fast), Ok(slow)) = (usual(text.trim_ascii().as_bytes()), slow) {
+            if let (Some(fast), Ok(slow)) = (usual_date(text.trim_ascii()), slow) {
                 prop_assert_eq!(fast, slow);
             }
-            time(&text);
+            date(&text);
+            decimal(text.trim_ascii());
             number(&text);
         }
     }
