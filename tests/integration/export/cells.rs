@@ -165,7 +165,12 @@ fn of_csv(text: &str) -> Vec<Row> {
     let names: Vec<String> = records.remove(0).into_iter().map(Option::unwrap).collect();
     let row = |record: Vec<Option<String>>| {
         assert_eq!(record.len(), names.len(), "{record:?}");
-        names.iter().zip(record).filter_map(|(name, value)| Some((name.clone(), without_apostrophe(value?)))).collect()
+        let given: Row = names.iter().zip(record).filter_map(|(name, value)| Some((name.clone(), value?))).collect();
+        let mut plain: Row = given.iter().map(|(name, value)| (name.clone(), without_apostrophe(value.clone()))).collect();
+        // The last column marks the rows in which an apostrophe stands before a text, and no others.
+        let has_apostrophe = given.iter().any(|(name, value)| plain[name] != *value);
+        assert_eq!(plain.remove("flowmine:escaped").as_deref(), has_apostrophe.then_some("true"), "{given:?}");
+        plain
     };
     records.into_iter().map(row).collect()
 }
