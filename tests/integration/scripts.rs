@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use crate::support::is_root;
 
@@ -131,6 +132,26 @@ fn a_full_disk_leaves_no_script() {
         Command::new("unshare").args(["-m", "sh", "-c", run, env!("CARGO_BIN_EXE_flowmine")]).current_dir(dir.path()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&out.stdout), "2\nflow.jx\n", "{}", said(&out));
     assert!(said(&out).contains("No space left on device"), "{}", said(&out));
+}
+
+#[test]
+fn a_killed_transform_leaves_no_part_of_a_script() {
+    let known = tempfile::tempdir().unwrap();
+    flow(known.path(), 200);
+    assert!(transform(known.path()).status.success());
+    let whole = scripts(known.path());
+    for moment in 0..20 {
+        let dir = tempfile::tempdir().unwrap();
+        flow(dir.path(), 200);
+        let args = ["transform", "flow.jx", "--apply", "retry", "-o", "new.json"];
+        let mut child = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(args).current_dir(dir.path()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(10 * moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let left = scripts(dir.path());
+        assert!(left.iter().all(|script| whole.contains(script)), "after {} ms", 10 * moment);
+        assert!(!dir.path().join("new.json").exists() || left.len() == whole.len(), "the workflow is last: after {} ms", 10 * moment);
+    }
 }
 
 #[test]
