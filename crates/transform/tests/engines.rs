@@ -182,7 +182,7 @@ fn rules_of_a_snakefile() {
 /// files as objects with a name.
 #[test]
 fn arguments_of_a_workflow_in_jx() {
-    let text = br#"{ "define": { "N": 1 }, "rules": [ { "command": format("%s %s", EXE, x,), "inputs": [ EXE, {"name": "in"}, ], "outputs": [ format("o.%d", x) ], } for x in range(N), ], }"#;
+    let text = br#"{ "define": { "N": 1 }, "rules": [ { "command": format("%s %d", EXE, x,), "inputs": [ EXE, {"name": "in"}, ], "outputs": [ format("o.%d", x) ], } for x in range(N), ], }"#;
     let arguments = [("args.jx".to_owned(), b"{ \"EXE\": \"./a\", # what runs\n \"N\": 2 }".to_vec())];
     let flow = Workflow::read_with("flow.jx", text, &files(), &arguments).unwrap();
     assert_eq!(told(&flow), ["rule 1 - [] ./a 0", "rule 2 - [] ./a 1"]);
