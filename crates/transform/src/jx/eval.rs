@@ -182,6 +182,17 @@ impl Evaluator {
         Ok(value)
     }
 
+    /// What a name is in a template. Makeflow evaluates no definition for it: one that is not written
+    /// as a value is an error.
+    fn in_template(&self, at: Place, name: &Arc<str>, scope: &Scope<'_>) -> Result<Value, Fault> {
+        let is_value = |body: &Expr| matches!(body.kind, Kind::Text(_) | Kind::Int(_) | Kind::Float(_) | Kind::Value(_));
+        if scope.get(name).is_none() && self.definition(name).is_some_and(|known| !is_value(&known.body)) {
+            let message = format!("“{name}” is defined by an expression, which Makeflow puts into no template: give it in the object");
+            return Err(Fault::new(at, message));
+        }
+        self.name(at, name, scope)
+    }
+
     fn guarded(&self, at: Place, name: &Arc<str>, work: impl FnOnce() -> Result<Value, Fault>) -> Result<Value, Fault> {
         if !self.busy.borrow_mut().insert(name.clone()) {
             return Err(Fault::new(at, format!("the definition of “{name}” needs itself")));
@@ -276,7 +287,7 @@ impl Evaluator {
             return functions::template(at, &text, &|name| {
                 self.step(at, names.as_ref().map_or(0, member_cost) + 1)?;
                 let own = names.as_ref().and_then(|names| names.get(name)).cloned();
-                own.map_or_else(|| self.name(at, &Arc::from(name), scope), Ok)
+                own.map_or_else(|| self.in_template(at, &Arc::from(name), scope), Ok)
             });
         }
         self.call(at, name, values)
