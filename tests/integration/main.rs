@@ -37,6 +37,7 @@ mod prune;
 mod recording;
 mod round_trip;
 mod slurm;
+mod specs;
 mod task_logs;
 mod terminal;
 mod trace_filters;

@@ -326,7 +326,7 @@ fn put(files: &mut Vec<String>, path: &str, base: Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flowmine_activity_log::{Declared, FileFlow};
+    use flowmine_activity_log::{Declared, FileFlow, Rename};
 
     fn task(name: &str, start: i64, end: i64) -> RunTask {
         RunTask {
@@ -369,6 +369,21 @@ mod tests {
         // The declared x is the traced /w/x; that first writes it only the trace shows. Where nobody knows that
         // they are one file, the order is kept by naming it both ways.
         assert_eq!(told, [("first", 0, vec!["/w/x".to_owned()], vec![]), ("last", 2, vec![], vec![0])]);
+    }
+
+    /// `command > x.tmp && mv x.tmp x`: others know the file by its last name.
+    #[test]
+    fn a_file_is_in_it_by_the_name_by_which_it_was_read() {
+        let mut renamed = run();
+        renamed.files = ["/w/x.tmp"].into_iter().collect();
+        renamed.tasks[1].outputs = Some(vec!["x".to_owned()]);
+        renamed.flows[0].first_read_ns = Some(20);
+        renamed.renames = vec![Rename { at_ns: 9, from: "/w/x.tmp".to_owned(), to: "/w/x".to_owned() }];
+        let made = discover(&renamed).unwrap();
+        assert_eq!((&made.tasks[0].outputs[..], &made.tasks[1].inputs[..]), (&["x".to_owned()][..], &["x".to_owned()][..]));
+        // What it is called after it was read is another's matter.
+        renamed.renames[0].at_ns = 25;
+        assert!(discover(&renamed).unwrap().tasks[1].inputs.iter().any(|path| path.ends_with("x.tmp")));
     }
 
     #[test]

@@ -42,6 +42,10 @@ type Key = (i32, Option<i64>);
 /// file, its program headers, the name of its loader, and the loader's head and program headers.
 const READS_OF_EXEC: i64 = 5;
 
+/// A process that reads a pipe may be forked so long after its writer has ended, in nanoseconds: what
+/// was written stays in the pipe, and the shell was not scheduled meanwhile.
+const AFTER_WRITER_NS: i64 = 50_000_000;
+
 /// What flowmine's own child writes into a pipe before it becomes the traced command, in bytes.
 const HANDSHAKE_BYTES: i64 = 4;
 
@@ -283,7 +287,7 @@ impl Script {
     /// Whether one process can have written what another read meanwhile.
     fn is_beside(&self, reader: &Traced, writer: &Traced) -> bool {
         let begins_before = writer.forked_ns.zip(reader.exit_ns).is_none_or(|(begin, end)| begin < end);
-        begins_before && writer.exit_ns.zip(reader.forked_ns).is_none_or(|(end, begin)| begin < end)
+        begins_before && writer.exit_ns.zip(reader.forked_ns).is_none_or(|(end, begin)| begin < end.saturating_add(AFTER_WRITER_NS))
     }
 
     /// Whether a process is a task's own, or one that the shell forked for itself.

@@ -86,6 +86,71 @@ fn depth_size_and_steps_are_bounded() {
     assert!(value(&format!("\"{}\"", "x".repeat(100_000))).is_ok());
 }
 
+/// Texts that double with each line, or that a reader would go through again for each of their words.
+#[test]
+fn work_is_bounded_by_what_is_written() {
+    let begun = std::time::Instant::now();
+    let loops = "for x in [1] ".repeat(100_000);
+    assert!(value(&format!("[1 {loops}]")).unwrap_err().contains("more than 100 loops"));
+    let doubling: String = (1..22).map(|n| format!("let x{n} = x{0} + x{0}\n", n - 1)).collect();
+    for repeated in ["x21 == x21", "len(x21 + x21)", "format(\"%s\", str(x21))", "join([str(x21)])", "template(\"{s}\", {\"s\": str(x21)})"]
+    {
+        let text = format!("let x0 = [\"a\", 1]\n{doubling}eval [{repeated} for a in range(3000) for b in range(3000)]");
+        let refused = value(&text).unwrap_err();
+        assert!(refused.contains("steps") || refused.contains("parts and bytes"), "{repeated}: {refused}");
+    }
+    let object: String = (0..100_000).map(|n| format!("\"k{n}\": {n},")).collect();
+    let refused = value(&format!("let o = {{{object}}}\neval [o[\"k99999\"] for a in range(3000) for b in range(3000)]")).unwrap_err();
+    assert!(refused.contains("steps"), "{refused}");
+    assert!(value(&format!("let({{{object}}}, k1)")).unwrap_err().contains("more than 1000 names"));
+    assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
+}
+
+/// Scripts of a megabyte in which each line or word is like the others.
+#[test]
+fn scripts_are_read_once() {
+    let begun = std::time::Instant::now();
+    let lines = |line: &dyn Fn(usize) -> String| (0..60_000).map(line).collect::<String>();
+    for body in [
+        lines(&|n| format!("a{n}=x{n}\n")),
+        lines(&|_| "x=sbatch\n".to_owned()),
+        lines(&|_| "# sbatch sbatch".to_owned()),
+        lines(&|_| "{ ".to_owned()),
+        format!("a={}", "$b".repeat(400_000)),
+        format!("sbatch {}\n", "$a ".repeat(300_000)),
+        format!(
+            "x=aaaa\n{}",
+            (1..60).map(|n| format!("x{n}=\"$x{0}$x{0}\"\n", if n == 1 { String::new() } else { (n - 1).to_string() })).collect::<String>()
+        ),
+    ] {
+        let _ = Workflow::read("s.sh", format!("#!/bin/sh\n{body}\nsbatch --wrap=true\n").as_bytes(), &NoFiles);
+    }
+    let makeflow = [
+        lines(&|n| format!("A={n}\na{n}:\n\ttrue\n")),
+        format!("a: {}\n\ttrue\n", lines(&|n| format!("f{n} "))),
+        lines(&|n| format!("export E{n}\nb{n}:\n\ttrue\n")),
+    ];
+    for body in &makeflow {
+        let _ = Workflow::read("m.makeflow", body.as_bytes(), &NoFiles);
+    }
+    assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
+}
+
+/// What categories and the workflow say is in each rule, and what layers add in each task.
+#[test]
+fn what_is_repeated_for_each_task_is_bounded() {
+    let rules = "{\"command\": \"true\", \"outputs\": []},".repeat(3000);
+    let long = "v".repeat(1 << 20);
+    let text = format!("{{\"environment\": {{\"A\": \"{long}\"}}, \"rules\": [{rules}]}}");
+    let refused = Workflow::read("w.json", text.as_bytes(), &NoFiles).err().unwrap().to_string();
+    assert!(refused.contains("environments and resources"), "{}", &refused[..200.min(refused.len())]);
+    let layer = format!("let a = \"{long}\"\ndefine big(T) {{\"command\": a, \"outputs\": T.outputs}}");
+    let layer = Composition::read("big.jx", &layer, None, &[]).unwrap();
+    let flow = Workflow::read("w.txt", "true\n".repeat(3000).as_bytes(), &NoFiles).unwrap();
+    let refused = flow.transform(&layer, &[], Collisions::Refuse, &NoContents).err().unwrap().to_string();
+    assert!(refused.starts_with("w.txt:") && refused.contains("the layers add too much"), "{refused}");
+}
+
 #[test]
 fn transformations_of_strangers() {
     for (text, fault) in [

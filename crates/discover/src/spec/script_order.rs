@@ -17,9 +17,14 @@ pub(super) fn pairs(run: &RunGraph, base: Option<&str>) -> BTreeSet<(u32, u32)> 
     if run.tasks.iter().all(|task| task.process.is_none()) {
         return pairs;
     }
+    // Starts can be told too early; of two commands that could then come before each other, the one that
+    // ended first does.
     let comes_before = |from: u32, to: u32| {
-        let times = run.tasks[from as usize].finished_ns.zip(run.tasks[to as usize].started_ns);
-        from != to && times.is_some_and(|(end, start)| end <= start)
+        let (first, then) = (&run.tasks[from as usize], &run.tasks[to as usize]);
+        let unsure = first.precision_ns.max(then.precision_ns);
+        let times = first.finished_ns.zip(then.started_ns);
+        let may = times.is_some_and(|(end, start)| end <= start.saturating_add(unsure));
+        from != to && may && (first.finished_ns, from) < (then.finished_ns.or(Some(i64::MAX)), to)
     };
     let makes: BTreeSet<u32> =
         run.flows.iter().filter(|flow| flow.writer != NONE && makes_output(run, flow, base)).map(|flow| flow.writer).collect();

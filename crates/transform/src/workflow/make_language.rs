@@ -647,7 +647,7 @@ impl Flow {
             }
             let mut environment = BTreeMap::new();
             for name in &self.exports {
-                self.put_in(rule.at, 1)?;
+                self.put_in(rule.at, PIECE)?;
                 if let Some(value) = of(name) {
                     if !is_variable(name) {
                         return Err(Fault::new(rule.at, format!("“{name}” cannot be the name of a variable of the environment")));
