@@ -42,6 +42,7 @@ mod recording;
 mod round_trip;
 mod scripts;
 mod slurm;
+mod specs;
 mod task_logs;
 mod terminal;
 mod trace_filters;

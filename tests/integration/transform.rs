@@ -224,6 +224,39 @@ fn what_is_told_of_chains_and_snakefiles() {
     assert!(String::from_utf8_lossy(&out.stderr).contains("no task, category or output is called “line 9”"), "{out:?}");
 }
 
+/// Pipes that another has put where a workflow names files: nothing waits for a writer, and no content
+/// without an end is read.
+#[test]
+fn nothing_waits_for_what_a_workflow_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    assert!(Command::new("mkfifo").arg(dir.path().join("pipe")).status().unwrap().success());
+    std::os::unix::fs::symlink("pipe", dir.path().join("link")).unwrap();
+    let rule = "rule a:\n    output: 'b'\n    shell: 'echo > b'\n";
+    write("Snakefile", &format!("include: 'pipe'\ninclude: 'link'\ninclude: '/dev/zero'\ninclude: '/proc/kmsg'\n{rule}"));
+    write("pipe.sh", "#!/bin/sh\nsbatch ./pipe\n");
+    write("link.sh", "#!/bin/sh\nsbatch link\n");
+    write("inputs.json", r#"[{"command": "true", "inputs": ["pipe", "link", "/dev/zero", "/proc/kmsg", "/proc/kcore"]}]"#);
+    let file = std::fs::File::create(dir.path().join("sparse")).unwrap();
+    file.set_len(1 << 42).unwrap();
+    write("sparse.json", r#"[{"command": "true", "inputs": ["sparse", "./sparse", "././sparse"]}]"#);
+    for (file, code, said) in [
+        ("Snakefile", 1, "Snakefile:1:1: the included file “pipe” cannot be read (it is not a plain file)"),
+        ("pipe.sh", 2, "pipe.sh:2:1: the job script “./pipe” cannot be read: it is not a plain file"),
+        ("link.sh", 2, "link.sh:2:1: the job script “link” cannot be read: it is not a plain file"),
+        ("inputs.json", 0, ""),
+        ("sparse.json", 0, ""),
+    ] {
+        for option in ["--check", "--dry-run"] {
+            let mut command = Command::new("timeout");
+            command.args(["20", env!("CARGO_BIN_EXE_flowmine"), "transform", file, "--apply", "retry", option]);
+            let out = command.current_dir(dir.path()).output().unwrap();
+            let told = String::from_utf8_lossy(&out.stderr);
+            assert!(out.status.code() == Some(code) && told.contains(said), "{file} {option}: {out:?}");
+        }
+    }
+}
+
 #[test]
 fn a_core_dump_becomes_a_stack_trace() {
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();

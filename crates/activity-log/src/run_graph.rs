@@ -27,9 +27,39 @@ pub struct RunGraph {
     pub flows: Vec<FileFlow>,
     /// Of processes: who forked whom, parent and child, ascending.
     pub forks: Vec<(u32, u32)>,
+    /// Names that files were given later, by the paths that they had when they were written.
+    pub renames: Vec<Rename>,
+    /// Paths of files that were written, and that are no longer there.
+    pub removed: Vec<String>,
+    /// Of commands of a traced script: what the script itself did that no task does.
+    pub missing: Vec<String>,
     /// When records of the trace were lost: what was traced meanwhile may be more than is recorded
     /// here.
     pub losses: Vec<Loss>,
+}
+
+/// A file that was given another name while it was traced.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rename {
+    /// When, in nanoseconds since 1970.
+    pub at_ns: i64,
+    /// The path that it had.
+    pub from: String,
+    /// The path that it has since.
+    pub to: String,
+}
+
+/// A process of a trace.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TracedProcess {
+    /// Name of the host.
+    pub host: String,
+    /// The trace, as in the column `trace_ns`.
+    pub trace_ns: i64,
+    /// Its number.
+    pub pid: i32,
+    /// When it was forked, in nanoseconds since 1970.
+    pub forked_ns: Option<i64>,
 }
 
 /// Records of a host's trace that were lost.
@@ -104,6 +134,12 @@ pub struct RunTask {
     pub job: Option<String>,
     /// Of a process: whether it forked others, which it may have waited for all the time.
     pub forked_others: bool,
+    /// Of a command of a traced script: its process.
+    pub process: Option<TracedProcess>,
+    /// What the command is known to lack, such as a redirection.
+    pub missing: Vec<String>,
+    /// What the command may lack.
+    pub doubts: Vec<String>,
 }
 
 /// A dependency between two tasks, as it was declared.

@@ -13,13 +13,21 @@
 //! which nobody declares an output has as such the files in it that it wrote and nobody read. A
 //! task that executes and makes nothing, and only names files (Snakemake's `all`), is not in it.
 //!
+//! A file that was given another name after it was written is in it by the name by which it was read.
+//!
+//! Of a traced script the commands are what its processes executed. Redirections, pipes and what the
+//! shell itself writes are not among them: where the trace shows such, the script is refused. The
+//! order of its commands is kept where no file keeps it.
+//!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
 //! that ran in directories with nothing in common.
 
+mod script_order;
+
 use std::collections::BTreeSet;
 
-use flowmine_activity_log::{NONE, RunGraph, RunTask};
+use flowmine_activity_log::{FileFlow, NONE, RunGraph, RunTask};
 
 use crate::check::{declares, is_at_end};
 use crate::precedence::{Edge, Network};
@@ -64,6 +72,28 @@ pub enum SpecError {
     /// There is more than one work directory.
     #[error("its tasks ran in directories with nothing in common, such as {0:?} and {1:?}: the commands would not find their files in one")]
     Directories(String, String),
+    /// The trace shows that the command of a task is not all of it.
+    #[error(
+        "the command line of {task:?} is not all of its command: the trace shows {what}; run the script by a workflow engine, which records its commands"
+    )]
+    Incomplete {
+        /// Name of the task.
+        task: String,
+        /// What is missing.
+        what: String,
+    },
+    /// The trace shows that the script did more than its commands.
+    #[error("the script did more than its commands: it {what}; run the script by a workflow engine, which records its commands")]
+    Script {
+        /// What the script did itself.
+        what: String,
+    },
+    /// A command failed, and the script went on.
+    #[error("{task:?} failed in the run: a workflow would end there, whatever the script did")]
+    Failed {
+        /// Name of the task.
+        task: String,
+    },
     /// Somebody waits for a task that is not known.
     #[error("{0} dependencies are on tasks that no row describes")]
     UnknownParents(u64),
@@ -80,6 +110,12 @@ pub struct Workflow {
     pub tasks: Vec<SpecTask>,
     /// Tasks that were not run because an earlier result was taken; they are in it.
     pub cached: u64,
+    /// Outputs that a later task removed or gave another name.
+    pub removed: BTreeSet<String>,
+    /// Whether its commands are those of a traced script: no variables that the script set are known.
+    pub of_script: bool,
+    /// What may be missing, each with the name of its task.
+    pub doubts: Vec<(String, String)>,
 }
 
 /// A task of a workflow: what it executes, and what it waits for.
@@ -113,6 +149,7 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
         .iter()
         .map(|of| (of.from, of.to))
         .chain(run.flows.iter().filter_map(|flow| flow.pair()))
+        .chain(script_order::pairs(run, base(run)?.directory))
         .filter(|(from, to)| from != to && ![from, to].into_iter().any(|at| names_files(&run.tasks[*at as usize])))
         .collect();
     let edges = pairs.iter().map(|&(from, to)| Edge { from, to, declared: true, lag_ns: None }).collect();
@@ -135,20 +172,40 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     }
     for flow in &run.flows {
         let Some((writer, reader)) = flow.pair() else { continue };
-        let path = run.files.get(flow.file);
-        put(&mut made.tasks[place[writer as usize]].outputs, path, base);
+        let (path, renamed) = name_of(run, flow);
+        // Who gave a file the name that it is declared to make has made it.
+        let of_another =
+            |(at, task): (usize, &RunTask)| at != writer as usize && task.outputs.as_ref().is_some_and(|outputs| declares(outputs, path));
+        if !(renamed && run.tasks.iter().enumerate().any(of_another)) {
+            put(&mut made.tasks[place[writer as usize]].outputs, path, base);
+        }
         put(&mut made.tasks[place[reader as usize]].inputs, path, base);
     }
     let without: Vec<bool> = made.tasks.iter().map(|task| task.outputs.is_empty()).collect();
     for flow in run.flows.iter().filter(|flow| flow.writer != NONE && flow.reader == NONE && !flow.read_outside) {
-        let (at, path) = (place[flow.writer as usize], run.files.get(flow.file));
+        let (at, path) = (place[flow.writer as usize], name_of(run, flow).0);
         if without[at] && base.is_some_and(|base| inside(base, path).is_some()) {
             put(&mut made.tasks[at].outputs, path, base);
         }
     }
     made.tasks.iter_mut().for_each(|task| task.after.sort_unstable());
     wait_by_files(&mut made.tasks);
+    let of_base = |path: &String| base.and_then(|base| inside(base, path)).unwrap_or(path).to_owned();
+    made.removed = run.removed.iter().map(of_base).collect();
+    made.of_script = run.tasks.iter().any(|task| task.process.is_some());
+    made.doubts = run.tasks.iter().flat_map(|task| task.doubts.iter().map(|doubt| (task.name.clone(), doubt.clone()))).collect();
     Ok(made)
+}
+
+/// The name by which a file was read, or which it has at the end, and whether it was written under
+/// another.
+fn name_of<'r>(run: &'r RunGraph, flow: &FileFlow) -> (&'r str, bool) {
+    let written = run.files.get(flow.file);
+    let since = flow.first_write_ns.unwrap_or(i64::MIN);
+    let until = flow.first_read_ns.filter(|_| flow.reader != NONE).unwrap_or(i64::MAX);
+    let then = run.renames.iter().filter(|rename| (since..=until).contains(&rename.at_ns));
+    let name = then.fold(written, |name, rename| if rename.from == name { &rename.to } else { name });
+    (name, name != written)
 }
 
 /// Who waits for another without reading a file of it names one: engines of files know it by that.
@@ -166,6 +223,15 @@ fn wait_by_files(tasks: &mut [SpecTask]) {
 }
 
 fn refuse(run: &RunGraph) -> Result<(), SpecError> {
+    if let Some((task, what)) = run.tasks.iter().find_map(|task| Some((task, task.missing.first()?))) {
+        return Err(SpecError::Incomplete { task: task.name.clone(), what: what.clone() });
+    }
+    if let Some(what) = run.missing.first() {
+        return Err(SpecError::Script { what: what.clone() });
+    }
+    if let Some(task) = run.tasks.iter().find(|task| task.process.is_some() && task.failed) {
+        return Err(SpecError::Failed { task: task.name.clone() });
+    }
     let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none() && !names_files(task)).collect();
     if let Some(job) = without.first().filter(|_| run.noun == "job") {
         return Err(SpecError::NoScript { count: without.len(), job: job.name.clone() });
@@ -260,7 +326,7 @@ fn put(files: &mut Vec<String>, path: &str, base: Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flowmine_activity_log::{Declared, FileFlow};
+    use flowmine_activity_log::{Declared, FileFlow, Rename};
 
     fn task(name: &str, start: i64, end: i64) -> RunTask {
         RunTask {
@@ -303,6 +369,21 @@ mod tests {
         // The declared x is the traced /w/x; that first writes it only the trace shows. Where nobody knows that
         // they are one file, the order is kept by naming it both ways.
         assert_eq!(told, [("first", 0, vec!["/w/x".to_owned()], vec![]), ("last", 2, vec![], vec![0])]);
+    }
+
+    /// `command > x.tmp && mv x.tmp x`: others know the file by its last name.
+    #[test]
+    fn a_file_is_in_it_by_the_name_by_which_it_was_read() {
+        let mut renamed = run();
+        renamed.files = ["/w/x.tmp"].into_iter().collect();
+        renamed.tasks[1].outputs = Some(vec!["x".to_owned()]);
+        renamed.flows[0].first_read_ns = Some(20);
+        renamed.renames = vec![Rename { at_ns: 9, from: "/w/x.tmp".to_owned(), to: "/w/x".to_owned() }];
+        let made = discover(&renamed).unwrap();
+        assert_eq!((&made.tasks[0].outputs[..], &made.tasks[1].inputs[..]), (&["x".to_owned()][..], &["x".to_owned()][..]));
+        // What it is called after it was read is another's matter.
+        renamed.renames[0].at_ns = 25;
+        assert!(discover(&renamed).unwrap().tasks[1].inputs.iter().any(|path| path.ends_with("x.tmp")));
     }
 
     #[test]

@@ -81,7 +81,7 @@ flowmine_schema::columns! {
     /// What is read of a process.
     struct ProcessRow of Process {
         host, trace_ns, pid, process_start_ns, start_precision_ns, as_of_ns, started_ns,
-        parent_pid, parent_start_ns, executable, command_line, work_dir, earlier_programs, exec_ns,
+        parent_pid, parent_start_ns, executable, command_line, command_line_cut, work_dir, earlier_programs, exec_ns,
         execs, exit_ns, exit_code, exit_signal,
     }
 }
@@ -155,12 +155,27 @@ fn first_exec_ns(row: &ProcessRow<'_>) -> Option<i64> {
     earlier.iter().find_map(|program| program["exec_ns"].as_i64()).or(row.exec_ns)
 }
 
+/// What the script executed: the first program that a process became, which may have become others
+/// (`env A=b tool` becomes the tool).
+fn first_program(row: &ProcessRow<'_>) -> Option<(Vec<String>, Option<String>)> {
+    let earlier: Vec<serde_json::Value> = serde_json::from_str(row.earlier_programs.as_deref().unwrap_or("[]")).ok()?;
+    let Some(first) = earlier.iter().find(|program| program["exec_ns"].is_i64()) else {
+        let words = row.command_line.as_deref().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+        return (!row.command_line_cut).then(|| (words, row.work_dir.as_deref().map(str::to_owned)));
+    };
+    let words = serde_json::from_value(first["command_line"].clone()).unwrap_or_default();
+    (first["command_line_cut"] != true).then(|| (words, first["work_dir"].as_str().map(str::to_owned)))
+}
+
 fn ran(row: &ProcessRow<'_>) -> Ran {
+    // A command line that was cut, or that is no text, is no command that can be executed again.
+    let (words, work_dir) = first_program(row).unwrap_or_default();
+    let is_whole = !words.iter().any(|word| word.contains(char::REPLACEMENT_CHARACTER));
     let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
     Ran {
         as_of_ns: row.as_of_ns,
-        work_dir: text(&row.work_dir),
-        words: row.command_line.as_deref().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default(),
+        work_dir: work_dir.or_else(|| text(&row.work_dir)),
+        words: if is_whole { words } else { Vec::new() },
         executable: text(&row.executable),
         forked_ns: row.started_ns,
         first_exec_ns: first_exec_ns(row),
@@ -208,7 +223,7 @@ fn task(traced: &Traced<'_>, run: &str, name: &str, number: usize, pid: i32, ran
         finished_precision_ns: ran.exit_ns.and(end_precision),
         status: status.into(),
         exit_code: ran.exit_code.map(i64::from),
-        command: (!ran.words.is_empty()).then(|| ran.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ").into()),
+        command: (!ran.words.is_empty()).then(|| command(&ran.words).into()),
         error: ran.exit_signal.map(|signal| format!("signal {signal} ended it").into()),
         realtime_s: ran.exit_ns.zip(ran.began_ns).map(|(end, start)| end.saturating_sub(start) as f64 / 1e9),
         source: SOURCE.into(),
@@ -216,10 +231,20 @@ fn task(traced: &Traced<'_>, run: &str, name: &str, number: usize, pid: i32, ran
     }
 }
 
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+/// Words as a shell reads them. What stands first could be an assignment (`A=b`), a word of the
+/// shell (`if`, `!`, `{`), a function or an alias: then it is quoted, and a name of a program only.
+fn command(words: &[String]) -> String {
+    const RESERVED: [&str; 22] = [
+        "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "time", "function", "select",
+        "coproc", "{", "}", "!", "[[", "]]",
+    ];
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,+@%".contains(c);
+    let one = |(at, word): (usize, &String)| {
+        let means = at == 0 && (RESERVED.contains(&word.as_str()) || word.contains('='));
+        let plain = !word.is_empty() && word.chars().all(|c| is_plain(c) || c == '=');
+        if plain && !means { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    };
+    words.iter().enumerate().map(one).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

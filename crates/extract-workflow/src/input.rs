@@ -56,13 +56,15 @@ pub fn not_too_many(tasks: usize) -> io::Result<()> {
     Err(too_large(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
 }
 
+/// Opens a plain file as it is. A FIFO would not be open before somebody writes to it.
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("this is not a file")) }
+}
+
 /// Opens a file, unpacking gzip that is no larger than text can be.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    // A FIFO would not be open before somebody writes to it.
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("this is not a file"));
-    }
+    let file = open_plain(path)?;
     let mut reader = BufReader::with_capacity(1 << 16, file);
     if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
         let most = Packed { bytes: reader.get_ref().metadata()?.len() }.most();

@@ -130,6 +130,27 @@ impl From<FileError> for io::Error {
     }
 }
 
+/// Opens a plain file by its path for reading, links followed, without waiting.
+///
+/// A path that was written by somebody else can name a FIFO, which keeps its reader waiting, or a
+/// device, which acts when it is opened. Neither is opened here.
+///
+/// # Errors
+/// When there is no such file, or something else has that path.
+///
+/// ```
+/// assert!(flowmine_files::open_plain(std::path::Path::new("/dev/zero")).is_err());
+/// ```
+pub fn open_plain(path: &Path) -> Result<File, FileError> {
+    if !is_file(&nix::sys::stat::stat(path)?) {
+        return Err(FileError::Foreign(NOT_A_FILE));
+    }
+    // What has the path now need not be what had it a moment ago.
+    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let file = File::from(nix::fcntl::open(path, flags, Mode::empty())?);
+    if is_file(&nix::sys::stat::fstat(&file)?) { Ok(file) } else { Err(FileError::Foreign(NOT_A_FILE)) }
+}
+
 const NOT_A_FILE: &str = "it is not a plain file";
 const ANOTHERS: &str = "it belongs to another user, who could change it later; remove it, or write elsewhere";
 const NOT_A_FOLDER: &str = "it is not a folder";

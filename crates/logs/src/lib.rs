@@ -53,3 +53,4 @@ pub mod tables;
 pub mod task_log;
 pub mod task_summary;
 pub mod traced_run;
+pub mod unrecorded;

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_activity_log::{Declared, FileFlow, Interner, Loss, NONE, RunGraph, RunTask};
+use flowmine_activity_log::{Declared, FileFlow, Interner, Loss, NONE, RunGraph, RunTask, TracedProcess};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::{Filter, Jobs, Timestamp};
@@ -346,6 +346,9 @@ impl Gathered {
     }
 }
 
+/// The engine of tasks that `flowmine trace` itself finds.
+const TRACE_ENGINE: &str = "flowmine";
+
 /// What a Nextflow task is in its work directory: links to its inputs, its container, its script.
 const NEXTFLOW_WRAPPER: &str = "bash .command.run";
 
@@ -372,7 +375,18 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     task.write_ns = traced.map(|traced| traced.write_time_ns);
     task.failed = matches!(&*row.status, "failed" | "aborted");
     task.host = row.host.as_deref().map(str::to_owned).or_else(|| traced.and_then(|traced| traced.host.clone()));
+    task.process = traced_process(row);
     task.job = row.native_id.as_deref().filter(|_| row.native_kind.as_deref() == Some("slurm_job")).map(str::to_owned);
+}
+
+/// The process that is a command of a traced script.
+fn traced_process(row: &TaskRun<'_>) -> Option<TracedProcess> {
+    if row.engine != TRACE_ENGINE || row.native_kind.as_deref() != Some("pid") {
+        return None;
+    }
+    let trace_ns = row.run_id.as_deref()?.rsplit(':').next()?.parse().ok()?;
+    let host = row.host.as_deref()?.to_owned();
+    Some(TracedProcess { host, trace_ns, pid: row.native_id.as_deref()?.parse().ok()?, forked_ns: row.submitted_ns })
 }
 
 /// Rows of `data_flow` while they are gathered.

@@ -178,11 +178,45 @@ fn rules_of_a_snakefile() {
     assert!(plan.files[0].text.ends_with(&format!("exec ./{}\n}}\n", plan.tasks[1].1[1].script())));
 }
 
+/// Files that include each other are read once each, as Snakemake reads them, and all that one workflow
+/// names is bounded.
+#[test]
+fn a_workflow_that_names_files_without_end() {
+    struct All(&'static str, std::cell::Cell<usize>);
+    impl Files for All {
+        fn text(&self, name: &str) -> std::io::Result<String> {
+            self.1.set(self.1.get() + 1);
+            Ok(self.0.replace("NAME", name.trim_end_matches(".smk")))
+        }
+    }
+    let rule = "rule x:\n    output: 'q'\n    shell: 'echo > q'\n";
+    let bomb = |line: &str| format!("{}{rule}", line.repeat(20));
+    let same = All(bomb("include: './a.smk'\n").leak(), std::cell::Cell::new(0));
+    let flow = Workflow::read("Snakefile", b"include: 'a.smk'\nrule a:\n    output: 'b'\n    shell: 'echo > b'\n", &same).unwrap();
+    assert_eq!((flow.tasks.len(), same.1.get()), (2, 1));
+    // Each includes another name.
+    let grows = All(bomb("include: 'NAMEx.smk'\n").leak(), std::cell::Cell::new(0));
+    let refused = Workflow::read("Snakefile", b"\n  include: 'a.smk'\n", &grows).err().unwrap().to_string();
+    assert!(refused.starts_with("Snakefile:2:3: ") && refused.contains("more than 16 deep"), "{refused}");
+    let wide: String = (0..20_000).map(|n| format!("include: 'f{n}.smk'\n")).collect();
+    let refused = Workflow::read("Snakefile", wide.as_bytes(), &All("", std::cell::Cell::new(0))).err().unwrap().to_string();
+    assert!(refused.starts_with("Snakefile:10001:1: the workflow names more than 10000 files"), "{refused}");
+    let large = All(format!("# {}\n{rule}", "x".repeat(1 << 20)).leak(), std::cell::Cell::new(0));
+    let refused = Workflow::read("Snakefile", wide.as_bytes(), &large).err().unwrap().to_string();
+    assert!(refused.starts_with("Snakefile:64:1: the files that the workflow names have more than 64 MiB"), "{refused}");
+    let calls = format!("#!/bin/sh\n{}", "sbatch job.sh\n".repeat(20_000));
+    let refused = Workflow::read("s.sh", calls.as_bytes(), &All("#!/bin/sh\ntrue\n", std::cell::Cell::new(0))).err().unwrap().to_string();
+    assert!(refused.starts_with("s.sh:10002:1: the workflow names more than"), "{refused}");
+    let wrapped = format!("#!/bin/sh\n{}", "sbatch --wrap=true\n".repeat(200_000));
+    let refused = Workflow::read("s.sh", wrapped.as_bytes(), &All("", std::cell::Cell::new(0))).err().unwrap().to_string();
+    assert!(refused.contains("more than 100000 rules, calls of sbatch and notes"), "{refused}");
+}
+
 /// As published workflows have it: names that a file of arguments defines, commas at every end,
 /// files as objects with a name.
 #[test]
 fn arguments_of_a_workflow_in_jx() {
-    let text = br#"{ "define": { "N": 1 }, "rules": [ { "command": format("%s %s", EXE, x,), "inputs": [ EXE, {"name": "in"}, ], "outputs": [ format("o.%d", x) ], } for x in range(N), ], }"#;
+    let text = br#"{ "define": { "N": 1 }, "rules": [ { "command": format("%s %d", EXE, x,), "inputs": [ EXE, {"name": "in"}, ], "outputs": [ format("o.%d", x) ], } for x in range(N), ], }"#;
     let arguments = [("args.jx".to_owned(), b"{ \"EXE\": \"./a\", # what runs\n \"N\": 2 }".to_vec())];
     let flow = Workflow::read_with("flow.jx", text, &files(), &arguments).unwrap();
     assert_eq!(told(&flow), ["rule 1 - [] ./a 0", "rule 2 - [] ./a 1"]);

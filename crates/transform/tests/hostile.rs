@@ -2,11 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
-#[path = "../../../tests/support/require.rs"]
-mod require;
-
-use std::process::Command;
-
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::jx::{Evaluator, Scope, parse};
 use flowmine_transform::script::quote;
@@ -36,7 +31,7 @@ fn expressions_have_the_values_of_the_jx_manual() {
         ("[1, 2, 3][-1]", "3"),
         ("[1, 2, 3, 4][1:3]", "[2,3]"),
         ("{\"a\": {\"b\": 1}}[\"a\"][\"b\"]", "1"),
-        ("format(\"%s-%03d-%.1f%%\", \"x\", 7, 2.25)", "\"x-007-2.2%\""),
+        ("format(\"%s-%d-%g%%\", \"x\", 7, 2.25)", "\"x-7-2.25%\""),
         ("join([\"a\", \"b\"], \", \")", "\"a, b\""),
         ("let({\"f\": 2}, f + 3)", "5"),
         ("[template(\"{x} {y}\", {\"y\": 1}) for x in [2]]", "[\"2 1\"]"),
@@ -44,58 +39,11 @@ fn expressions_have_the_values_of_the_jx_manual() {
         ("10G", "10240"),
         ("let x = [1]\ndefine f(a) = a + x\neval f([0])", "[0,1]"),
         ("basename(\"/a/b.txt\", \".txt\") + dirname(\"/a/b\")", "\"b/a\""),
-        ("escape(\"a b\")", "\"'a b'\""),
+        ("escape(\"a b$\")", "\"\\\"a b\\\\$\\\"\""),
         ("{\"eval\": \"1 + 1\"}", "2"),
         ("\"\\u00e9\\ud83d\\ude00\"", "\"é😀\""),
     ] {
         assert_eq!(value(text).as_deref(), Ok(json), "{text}");
-    }
-}
-
-/// Beside Makeflow's own evaluation, where its version has what the expression needs (`let`, `str`
-/// are newer than Debian's).
-#[test]
-fn expressions_are_what_jx2json_makes_of_them() {
-    if !require::require("makeflow", "jx2json (coop-computing-tools)", Command::new("jx2json").arg("--version").output().is_ok()) {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("e.jx");
-    for text in [
-        "1 + 2 * 3",
-        "(1 + 2) * 3 - 7 % 4",
-        "7 / 2",
-        "-7 / 2",
-        "-7 % 3",
-        "1.5 * 1.5",
-        "[1, 2] + [] + [4, [5, 6]]",
-        "range(-1, 10, 2)",
-        "range(5, 0, -1)",
-        "range(3)",
-        "[x + y for x in [\"a\", \"b\"] for y in [\"1\", \"2\"] if y != \"1\"]",
-        "[1, 2, 3][-1]",
-        "[1, 2, 3, 4][1:3]",
-        "[1, 2, 3, 4][:2]",
-        "[1, 2, 3, 4][-2:]",
-        "{\"a\": {\"b\": 1}}[\"a\"][\"b\"]",
-        "format(\"%s-%d-%%\", \"x\", 7)",
-        "join([\"a\", \"b\"], \", \")",
-        "join([\"a\", \"b\"])",
-        "format(\"%s %d\", \"x\", 7,)",
-        "[1, x for x in range(2), 3]",
-        "10 == 20 or not false",
-        "1 < 2 and 2 <= 2 and 3 != 4 and \"a\" < \"b\"",
-        "basename(\"/a/b.txt\", \".txt\") + dirname(\"/a/b\")",
-        "len([1, [2, 3]])",
-        "ceil(1.2) + floor(1.8)",
-        "\"tab\\tquote\\\" end\"",
-    ] {
-        std::fs::write(&file, text).unwrap();
-        let theirs = Command::new("jx2json").arg(&file).output().unwrap();
-        let theirs = String::from_utf8(theirs.stdout).unwrap();
-        let ours = value(text).unwrap_or_else(|fault| format!("\"{fault}\""));
-        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_else(|_| panic!("{text}"));
-        assert_eq!(json(&ours), json(&theirs), "{text}");
     }
 }
 
@@ -136,6 +84,71 @@ fn depth_size_and_steps_are_bounded() {
     assert!(value("range(0, 9000000000000)").unwrap_err().contains("steps"));
     assert!(value("[1 for a in range(10000) for b in range(10000)]").unwrap_err().contains("steps"));
     assert!(value(&format!("\"{}\"", "x".repeat(100_000))).is_ok());
+}
+
+/// Texts that double with each line, or that a reader would go through again for each of their words.
+#[test]
+fn work_is_bounded_by_what_is_written() {
+    let begun = std::time::Instant::now();
+    let loops = "for x in [1] ".repeat(100_000);
+    assert!(value(&format!("[1 {loops}]")).unwrap_err().contains("more than 100 loops"));
+    let doubling: String = (1..22).map(|n| format!("let x{n} = x{0} + x{0}\n", n - 1)).collect();
+    for repeated in ["x21 == x21", "len(x21 + x21)", "format(\"%s\", str(x21))", "join([str(x21)])", "template(\"{s}\", {\"s\": str(x21)})"]
+    {
+        let text = format!("let x0 = [\"a\", 1]\n{doubling}eval [{repeated} for a in range(3000) for b in range(3000)]");
+        let refused = value(&text).unwrap_err();
+        assert!(refused.contains("steps") || refused.contains("parts and bytes"), "{repeated}: {refused}");
+    }
+    let object: String = (0..100_000).map(|n| format!("\"k{n}\": {n},")).collect();
+    let refused = value(&format!("let o = {{{object}}}\neval [o[\"k99999\"] for a in range(3000) for b in range(3000)]")).unwrap_err();
+    assert!(refused.contains("steps"), "{refused}");
+    assert!(value(&format!("let({{{object}}}, k1)")).unwrap_err().contains("more than 1000 names"));
+    assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
+}
+
+/// Scripts of a megabyte in which each line or word is like the others.
+#[test]
+fn scripts_are_read_once() {
+    let begun = std::time::Instant::now();
+    let lines = |line: &dyn Fn(usize) -> String| (0..60_000).map(line).collect::<String>();
+    for body in [
+        lines(&|n| format!("a{n}=x{n}\n")),
+        lines(&|_| "x=sbatch\n".to_owned()),
+        lines(&|_| "# sbatch sbatch".to_owned()),
+        lines(&|_| "{ ".to_owned()),
+        format!("a={}", "$b".repeat(400_000)),
+        format!("sbatch {}\n", "$a ".repeat(300_000)),
+        format!(
+            "x=aaaa\n{}",
+            (1..60).map(|n| format!("x{n}=\"$x{0}$x{0}\"\n", if n == 1 { String::new() } else { (n - 1).to_string() })).collect::<String>()
+        ),
+    ] {
+        let _ = Workflow::read("s.sh", format!("#!/bin/sh\n{body}\nsbatch --wrap=true\n").as_bytes(), &NoFiles);
+    }
+    let makeflow = [
+        lines(&|n| format!("A={n}\na{n}:\n\ttrue\n")),
+        format!("a: {}\n\ttrue\n", lines(&|n| format!("f{n} "))),
+        lines(&|n| format!("export E{n}\nb{n}:\n\ttrue\n")),
+    ];
+    for body in &makeflow {
+        let _ = Workflow::read("m.makeflow", body.as_bytes(), &NoFiles);
+    }
+    assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
+}
+
+/// What categories and the workflow say is in each rule, and what layers add in each task.
+#[test]
+fn what_is_repeated_for_each_task_is_bounded() {
+    let rules = "{\"command\": \"true\", \"outputs\": []},".repeat(3000);
+    let long = "v".repeat(1 << 20);
+    let text = format!("{{\"environment\": {{\"A\": \"{long}\"}}, \"rules\": [{rules}]}}");
+    let refused = Workflow::read("w.json", text.as_bytes(), &NoFiles).err().unwrap().to_string();
+    assert!(refused.contains("environments and resources"), "{}", &refused[..200.min(refused.len())]);
+    let layer = format!("let a = \"{long}\"\ndefine big(T) {{\"command\": a, \"outputs\": T.outputs}}");
+    let layer = Composition::read("big.jx", &layer, None, &[]).unwrap();
+    let flow = Workflow::read("w.txt", "true\n".repeat(3000).as_bytes(), &NoFiles).unwrap();
+    let refused = flow.transform(&layer, &[], Collisions::Refuse, &NoContents).err().unwrap().to_string();
+    assert!(refused.starts_with("w.txt:") && refused.contains("the layers add too much"), "{refused}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     } else if args.model == Model::Profile {
         profile::make(args, format)?
     } else if matches!(args.model, Model::CriticalPath | Model::Check | Model::Spec) {
-        (one_run::make(args, format)?, false)
+        one_run::make(args, format)?
     } else if args.model == Model::Compare {
         compare::make(args, format)?
     } else if args.model == Model::ProcessTree {

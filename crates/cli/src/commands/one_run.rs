@@ -5,8 +5,8 @@ use flowmine_correlate::Filter;
 use flowmine_dataset::Dataset;
 use flowmine_discover::pictures::{check as check_picture, critical_path as path_picture, perfetto, spec as language};
 use flowmine_discover::{check, critical_path, spec};
-use flowmine_logs::run_graph;
 use flowmine_logs::task_log::Tasks;
+use flowmine_logs::{run_graph, unrecorded};
 use flowmine_privacy::RowRules;
 
 use super::jobs;
@@ -15,8 +15,8 @@ use crate::args::{Discover, Model, ModelFormat};
 use crate::messages;
 use crate::progress::Stage;
 
-/// Makes the model and a way to write it.
-pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static>> {
+/// Makes the model and a way to write it, and whether it lacks what there was.
+pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'static>, bool)> {
     let Some(dir) = args.source.only_dataset() else {
         anyhow::bail!(
             "this model is made of a run in a dataset, with what its tasks waited for, which no event log tells: give --dataset DIR"
@@ -32,8 +32,12 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
     let rules = RowRules::default();
     let times = jobs::time_filter(&args.filter)?;
     let filter = Filter { accounts: args.filter.account.clone(), users: args.filter.user.clone(), ..times.clone() };
-    let run = run_graph::read(&dataset, &Tasks::new(&dataset, &rules, &times), &filter, args.run.as_deref())
+    let mut run = run_graph::read(&dataset, &Tasks::new(&dataset, &rules, &times), &filter, args.run.as_deref())
         .with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
+    if args.model == Model::Spec {
+        unrecorded::find(&dataset, &mut run)?;
+        unrecorded::find_renames(&dataset, &mut run)?;
+    }
     drop(stage);
     let _stage = Stage::new("discovering");
     if args.model == Model::Spec {
@@ -41,6 +45,14 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
         if made.cached > 0 {
             let words = "tasks were not run because earlier results were taken; they are in the workflow";
             messages::warning(&format!("{} {words}", made.cached));
+        }
+        if made.of_script {
+            messages::note(
+                "flowmine: note: variables that the script set for its commands are not in the workflow: the trace does not record them",
+            );
+        }
+        for (task, doubt) in &made.doubts {
+            messages::warning(&format!("the command of {task:?} may not be all of it: {doubt}"));
         }
         if let Some(directory) = &made.directory {
             messages::note(&format!("flowmine: note: the workflow is to be run in {directory:?}"));
@@ -51,22 +63,24 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
             ModelFormat::Slurm => language::slurm(&made)?,
             _ => language::makeflow(&made)?,
         };
-        return Ok(Box::new(move |out| Ok(out.write_all(text.as_bytes())?)));
+        return Ok((Box::new(move |out| Ok(out.write_all(text.as_bytes())?)), !made.doubts.is_empty()));
     }
     if args.model == Model::Check {
         let found = check::discover(&run);
-        return Ok(Box::new(move |out| match format {
+        let write: Made<'static> = Box::new(move |out| match format {
             ModelFormat::Json => Ok(check_picture::json(&found, out)?),
             ModelFormat::Csv => Ok(check_picture::csv(&found, out)?),
             _ => Ok(out.write_all(check_picture::text(&found).as_bytes())?),
-        }));
+        });
+        return Ok((write, false));
     }
     let found = critical_path::discover(&run, &critical_path::Options { faster: args.faster, ..critical_path::Options::default() });
-    Ok(Box::new(move |out| match format {
+    let write: Made<'static> = Box::new(move |out| match format {
         ModelFormat::Json => Ok(path_picture::json(&found, out)?),
         ModelFormat::Csv => Ok(path_picture::csv(&found, out)?),
         ModelFormat::Svg => Ok(out.write_all(path_picture::svg(&found).as_bytes())?),
         ModelFormat::Perfetto => Ok(perfetto::critical_path(&found, out)?),
         _ => Ok(out.write_all(path_picture::text(&found).as_bytes())?),
-    }))
+    });
+    Ok((write, false))
 }

@@ -1,9 +1,9 @@
 //! `flowmine transform`: applies layers of the workflow algebra to a workflow.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flowmine_transform::algebra::{Collisions, Composition, Contents, Layer, Setting, Task};
@@ -49,7 +49,7 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     // Names of files in a workflow are seen from where it runs: the directory of what is written.
     let beside = args.out.as_deref().unwrap_or(&args.workflow);
     let directory = beside.parent().unwrap_or(Path::new("")).to_owned();
-    let contents = FileContents { directory: directory.clone(), known: RefCell::default() };
+    let contents = FileContents { directory: directory.clone(), known: RefCell::default(), read: Cell::new(0) };
     let selection: Vec<String> = args.explain.iter().cloned().chain(args.select.iter().cloned()).collect();
     let plan = workflow.transform(&layers, &selection, how, &contents)?;
     let changed = plan.tasks.iter().filter(|(_, layers)| !layers.is_empty()).count();
@@ -70,18 +70,23 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
 struct Beside(PathBuf);
 
 impl Files for Beside {
-    fn text(&self, name: &str) -> std::io::Result<String> {
-        let bytes = bytes(&self.0.join(name)).map_err(std::io::Error::other)?;
-        String::from_utf8(bytes).map_err(std::io::Error::other)
+    fn text(&self, name: &str) -> io::Result<String> {
+        // The workflow's author chose the path: nothing that waits or acts is opened.
+        let bytes = bounded(flowmine_files::open_plain(&self.0.join(name))?)?;
+        String::from_utf8(bytes).map_err(io::Error::other)
     }
 }
 
+/// The bytes of a file that the user named, be it a pipe.
 fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
-    let in_file = |source| Error::Io { path: path.to_owned(), source };
+    File::open(path).and_then(bounded).map_err(|source| Error::Io { path: path.to_owned(), source })
+}
+
+fn bounded(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(FILE_BYTES + 1).read_to_end(&mut bytes)).map_err(in_file)?;
+    file.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_BYTES {
-        return Err(in_file(std::io::Error::other(format!("the file has more than {FILE_BYTES} bytes"))));
+        return Err(io::Error::other(format!("the file has more than {} MiB", FILE_BYTES >> 20)));
     }
     Ok(bytes)
 }
@@ -137,10 +142,33 @@ fn explain(out: &mut dyn Write, task: &Task, layers: &[Layer]) -> anyhow::Result
     Ok(())
 }
 
+/// Of an input that is larger, or that comes after as many bytes of others, the length stands for the
+/// content: a workflow can name files of any size, and any number of them.
+const DIGESTED_FILE: u64 = 1 << 30;
+/// See [`DIGESTED_FILE`].
+const DIGESTED_ALL: u64 = 8 << 30;
+
 /// Digests of the inputs that are there, each read once.
 struct FileContents {
     directory: PathBuf,
     known: RefCell<HashMap<String, Option<[u8; 32]>>>,
+    /// Bytes that were read so far.
+    read: Cell<u64>,
+}
+
+impl FileContents {
+    /// Directories, pipes and devices count by their names.
+    fn digest_of(&self, name: &str) -> io::Result<[u8; 32]> {
+        let file = flowmine_files::open_plain(&self.directory.join(name))?;
+        let length = file.metadata()?.len();
+        let read = self.read.get().saturating_add(length);
+        if length > DIGESTED_FILE || read > DIGESTED_ALL {
+            return digest(&length.to_le_bytes()[..]);
+        }
+        self.read.set(read);
+        // Some files of the kernel have no end, and no length.
+        digest(file.take(length))
+    }
 }
 
 impl Contents for FileContents {
@@ -148,10 +176,7 @@ impl Contents for FileContents {
         if let Some(digest) = self.known.borrow().get(name) {
             return *digest;
         }
-        let path = self.directory.join(name);
-        // Directories, pipes and devices count by their names.
-        let plain = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        let digest = if plain { File::open(&path).and_then(digest).ok() } else { None };
+        let digest = self.digest_of(name).ok();
         self.known.borrow_mut().insert(name.to_owned(), digest);
         digest
     }

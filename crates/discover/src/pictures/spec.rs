@@ -150,7 +150,9 @@ pub fn snakemake(workflow: &Workflow) -> Result<String, LanguageError> {
     }
     let list = |paths: &[String]| paths.iter().map(|path| literal(path)).collect::<Vec<_>>().join(", ");
     let mut out = String::from("# Written by flowmine from a run. Commands are executed by sh, as they were.\n\n");
-    let all: Vec<String> = workflow.tasks.iter().flat_map(|task| task.outputs.clone()).collect();
+    // What a task takes away again is not there at the end.
+    let is_there = |path: &&String| !workflow.removed.contains(*path);
+    let all: Vec<String> = workflow.tasks.iter().flat_map(|task| task.outputs.iter().filter(is_there).cloned()).collect();
     let _ = write!(out, "rule all:\n    input: {}\n", list(&all));
     for (at, task) in workflow.tasks.iter().enumerate() {
         let _ = write!(out, "\nrule task_{at}:\n");

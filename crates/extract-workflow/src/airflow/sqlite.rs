@@ -6,7 +6,6 @@
 //! not change. Nothing that the file says is executed: no views, no triggers. A file that gives
 //! more than it can hold (pages that refer to each other) is refused.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -89,7 +88,7 @@ pub fn read(path: &Path, source: &str, mut say: impl FnMut(String)) -> Result<Da
 fn open(path: &Path) -> Result<Connection, String> {
     let path = std::path::absolute(path).map_err(|e| e.to_string())?;
     let mut header = Vec::new();
-    File::open(&path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(|e| e.to_string())?;
+    crate::input::open_plain(&path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(|e| e.to_string())?;
     // Byte 19: which format is needed to read it; 2 is the write-ahead log.
     let how = match (header.get(19), wal(&path).is_some()) {
         (Some(2), true) if !beside(&path, "-shm").is_some_and(|shm| shm.is_file()) => {

@@ -5,7 +5,7 @@
 //! thing is known by its bytes and its name: attempts at a task can be alike to the byte.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use flowmine_dataset::Import;
 use sha2::{Digest, Sha256};
 
 use crate::Engine;
+use crate::input::open_plain;
 
 /// Files are looked for by so many of their first bytes, which hold a time to the millisecond in
 /// most logs; a shorter one is never known to have grown.
@@ -54,7 +55,7 @@ impl Given {
             import.name = format!("{}/{}", path.parent().map(name_of).unwrap_or_default(), import.name);
         } else if engine.beside(path).is_none() {
             let mut head = Vec::new();
-            File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
+            open_plain(path)?.take(HEAD as u64).read_to_end(&mut head)?;
             if head.len() == HEAD {
                 import.bytes = Some(fs::metadata(path)?.len());
                 import.head_sha256 = Some(hex(Sha256::new_with_prefix(&head)));
@@ -195,7 +196,7 @@ fn sha256_of_dir(engine: &dyn Engine, dir: &Path) -> io::Result<String> {
 
 /// Adds a file's bytes, and notes the hash after so many of them. Gives their number.
 fn add(hash: &mut Sha256, path: &Path, lengths: &BTreeSet<u64>, beginnings: &mut HashMap<u64, String>) -> io::Result<u64> {
-    let mut file = File::open(path)?;
+    let mut file = open_plain(path)?;
     let mut buffer = vec![0; 1 << 16];
     let mut lengths = lengths.iter().copied().peekable();
     let mut bytes = 0;

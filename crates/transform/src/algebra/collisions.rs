@@ -28,6 +28,7 @@ pub(super) fn within(at: Place, before: &Parts, after: &Parts, script: &str) -> 
             return clash(&file.inner, &format!("the name of two inputs where the task runs, “{other}” and “{}”", file.outer));
         }
     }
+    let outer: HashSet<&str> = after.inputs.iter().map(|file| file.outer.as_str()).collect();
     let (mut inner_out, mut outer_out) = (HashSet::new(), HashSet::new());
     let old: HashSet<&FileName> = before.outputs.iter().collect();
     for file in &after.outputs {
@@ -43,7 +44,7 @@ pub(super) fn within(at: Place, before: &Parts, after: &Parts, script: &str) -> 
         if file.inner == script || file.outer == script {
             return clash(script, "the script of the task below");
         }
-        if inner.contains_key(file.inner.as_str()) || after.inputs.iter().any(|input| input.outer == file.outer) {
+        if inner.contains_key(file.inner.as_str()) || outer.contains(file.outer.as_str()) {
             return clash(&file.inner, "an output that the layer adds, and an input of the task");
         }
     }
@@ -56,7 +57,6 @@ pub(super) fn within(at: Place, before: &Parts, after: &Parts, script: &str) -> 
 /// `repeats` why a task may run more than once: then all its runs would make the file that a layer
 /// adds.
 pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions, shared: bool, repeats: &[Option<&str>]) -> Result<()> {
-    let own = |task: &Task, output: &FileName| task.parts.outputs.iter().any(|o| o.outer == output.outer);
     let mut users: HashMap<String, usize> = HashMap::new();
     for (n, task) in plain.iter().enumerate() {
         let files: HashSet<&str> = task.parts.inputs.iter().chain(&task.parts.outputs).map(|f| f.outer.as_str()).collect();
@@ -73,8 +73,9 @@ pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions, s
     for ((task, before), repeats) in tasks.iter_mut().zip(plain).zip(repeats) {
         let id = task.under.last().map_or_else(String::new, |layer| layer.id.clone());
         let (name, at) = (task.name.clone(), task.at);
+        let own: HashSet<&str> = before.parts.outputs.iter().map(|output| output.outer.as_str()).collect();
         for output in &mut task.parts.outputs {
-            let added = !own(before, output);
+            let added = !own.contains(output.outer.as_str());
             let taken = makers.get(&output.outer).is_some_and(|n| *n > 1) || (added && users.contains_key(&output.outer));
             let again = repeats.filter(|_| added && !output.outer.starts_with("/dev/"));
             if again.is_none() && (!taken || shared && !added) {

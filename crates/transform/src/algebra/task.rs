@@ -54,6 +54,16 @@ pub enum Setting {
     Append(String),
 }
 
+impl Setting {
+    /// What is set, or put before or behind what is there; empty where the variable is unset.
+    fn text(&self) -> &str {
+        match self {
+            Self::Set(text) | Self::Prepend(text) | Self::Append(text) => text,
+            Self::Mask => "",
+        }
+    }
+}
+
 /// What is done to variables of the environment, by their names.
 pub type Environment = BTreeMap<String, Setting>;
 
@@ -74,6 +84,18 @@ pub struct Parts {
     pub environment: Environment,
     /// The resources that it needs.
     pub resources: Resources,
+}
+
+impl Parts {
+    /// About how many bytes they have in memory.
+    fn size(&self) -> usize {
+        const EACH: usize = 64;
+        let commands = self.command.pre.iter().chain([&self.command.cmd]).chain(&self.command.post).map(String::len);
+        let files = self.inputs.iter().chain(&self.outputs).map(|file| file.inner.len() + file.outer.len());
+        let settings = self.environment.iter().map(|(name, setting)| name.len() + setting.text().len());
+        let resources = self.resources.keys().map(String::len);
+        commands.chain(files).chain(settings).chain(resources).fold(0, |sum, bytes| sum.saturating_add(bytes + EACH))
+    }
 }
 
 /// A task below the outermost transformation: what its script does.
@@ -122,6 +144,11 @@ impl Task {
     pub fn plain(name: impl Into<String>, at: Place, parts: Parts) -> Self {
         let own_environment = parts.environment.clone();
         Self { name: name.into(), at, parts, own_environment, layer: "task".to_owned(), sandbox: false, under: Vec::new() }
+    }
+
+    /// About how many bytes it has in memory, with all its layers.
+    pub fn size(&self) -> usize {
+        self.under.iter().fold(self.parts.size(), |sum, layer| sum.saturating_add(layer.parts.size()))
     }
 
     /// The task that an object of the paper's form describes; a command may also be a text.

@@ -1,6 +1,6 @@
 //! The functions of JX that need nothing from outside.
 
-use super::{Data, Evaluator, VALUE_SIZE, Value};
+use super::{Data, Evaluator, VALUE_SIZE, Value, numbers};
 use crate::error::{Fault, Place};
 
 /// What can be called besides `define`d functions.
@@ -20,12 +20,10 @@ pub fn call(evaluator: &Evaluator, at: Place, name: &str, arguments: &[Value]) -
         }
         ("join", [list]) => join(at, list, " "),
         ("join", [list, separator]) => join(at, list, separator.as_text("what stands between the texts")?),
-        ("len", [value]) => match &value.data {
-            Data::Text(text) => Ok(Value::int(at, text.chars().count() as i64)),
-            _ => Ok(Value::int(at, value.as_list("what is counted")?.len() as i64)),
-        },
+        ("len", [list]) => Ok(Value::int(at, list.as_list("what is counted")?.len() as i64)),
         ("str", [value]) => Value::text(at, plain(value)),
-        ("int" | "ceil" | "floor", [value]) => round(at, name, value),
+        ("ceil" | "floor", [value]) => rounded(name, value),
+        ("int", [value]) => int(at, value),
         ("float", [value]) => match &value.data {
             Data::Int(number) => Ok(Value::atom(at, Data::Float(*number as f64))),
             Data::Text(text) => real(at, text).map(|number| Value::atom(at, Data::Float(number))),
@@ -34,20 +32,26 @@ pub fn call(evaluator: &Evaluator, at: Place, name: &str, arguments: &[Value]) -
         ("basename", [path]) => basename(at, path.as_text("a path")?, ""),
         ("basename", [path, ending]) => basename(at, path.as_text("a path")?, ending.as_text("an ending")?),
         ("dirname", [path]) => dirname(at, path.as_text("a path")?),
+        // Makeflow has the last member first.
         ("keys", [object]) => {
-            let members = object.as_object("what has keys")?;
-            Value::list(at, members.iter().map(|(name, _)| Value::text(at, name.clone())).collect::<Result<_, _>>()?)
+            let members = object.as_object("what has keys")?.iter().rev();
+            Value::list(at, members.map(|(name, _)| Value::text(at, name.clone())).collect::<Result<_, _>>()?)
         }
-        ("values", [object]) => Value::list(at, object.as_object("what has values")?.iter().map(|(_, value)| value.clone()).collect()),
+        ("values", [object]) => {
+            Value::list(at, object.as_object("what has values")?.iter().rev().map(|(_, value)| value.clone()).collect())
+        }
         ("items", [object]) => {
             let pair = |(name, value): &(std::sync::Arc<str>, Value)| Value::list(at, vec![Value::text(at, name.clone())?, value.clone()]);
-            Value::list(at, object.as_object("what has items")?.iter().map(pair).collect::<Result<_, _>>()?)
+            Value::list(at, object.as_object("what has items")?.iter().rev().map(pair).collect::<Result<_, _>>()?)
         }
-        ("escape", [text]) => Value::text(at, crate::script::quote(text.as_text("what is quoted")?)),
+        ("escape", [text]) => Value::text(at, escape(text.as_text("what is quoted")?)),
         ("format", _) => wrong("format(text, values…)"),
         ("template", _) => wrong("template(text) or template(text, object)"),
         ("join", _) => wrong("join(list) or join(list, between)"),
-        ("fetch" | "listdir" | "project" | "select" | "like" | "schema", _) => Err(Fault::new(
+        ("project" | "select" | "like" | "schema", _) => {
+            Err(Fault::new(at, format!("{name}() is not evaluated: versions of Makeflow disagree on what it gives (jx2json writes JSON)")))
+        }
+        ("fetch" | "listdir", _) => Err(Fault::new(
             at,
             format!(
                 "{name}() is not evaluated: a workflow is transformed without the network and without looking around (jx2json does both, and writes JSON)"
@@ -99,24 +103,25 @@ fn join(at: Place, list: &Value, separator: &str) -> Result<Value, Fault> {
     Value::text(at, texts.join(separator))
 }
 
-/// `%d`, `%s`, `%f`, `%%` and such with a width and a precision, as C prints them.
+/// `%d` of whole numbers, `%s` of texts, `%e %f %g` of numbers with a point, and `%%`, as C prints
+/// them: no more, as in Makeflow.
 fn format(at: Place, format: &str, values: &[Value]) -> Result<Value, Fault> {
     let mut out = String::new();
     let mut values = values.iter();
     let mut rest = format;
-    while let Some(percent) = rest.find('%') {
-        out.push_str(&rest[..percent]);
-        rest = &rest[percent + 1..];
-        if let Some(after) = rest.strip_prefix('%') {
+    while let Some((before, after)) = rest.split_once('%') {
+        out.push_str(before);
+        let conversion = after.chars().next().ok_or_else(|| Fault::new(at, "the format ends after a “%”"))?;
+        rest = &after[conversion.len_utf8()..];
+        if conversion == '%' {
             out.push('%');
-            rest = after;
             continue;
         }
-        let end = rest.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(|| Fault::new(at, "the format ends after a “%”"))?;
-        let (flags, conversion) = (&rest[..end], &rest[end..=end]);
-        rest = &rest[end + 1..];
         let value = values.next().ok_or_else(|| Fault::new(at, "the format asks for more values than are given"))?;
-        out.push_str(&conversion_of(at, flags, conversion, value)?);
+        out.push_str(&converted(at, conversion, value)?);
+        if out.len() as u64 > VALUE_SIZE {
+            return Err(Fault::new(at, "the formatted text is too long"));
+        }
     }
     out.push_str(rest);
     if values.next().is_some() {
@@ -125,55 +130,61 @@ fn format(at: Place, format: &str, values: &[Value]) -> Result<Value, Fault> {
     Value::text(at, out)
 }
 
-fn conversion_of(at: Place, flags: &str, conversion: &str, value: &Value) -> Result<String, Fault> {
-    let (width, precision) = flags.split_once('.').map_or((flags, None), |(width, precision)| (width, Some(precision)));
-    let size = |text: &str| if text.is_empty() { Ok(0) } else { text.parse::<usize>().ok().filter(|n| *n <= 1000).ok_or(()) };
-    let (left, zero) = (width.starts_with('-'), width.starts_with('0'));
-    let sizes = (size(width.trim_start_matches('-')), precision.map(size).transpose());
-    let (Ok(width), Ok(precision)) = sizes else { return Err(Fault::new(at, format!("“%{flags}{conversion}” is not understood"))) };
-    let text = match (conversion, &value.data) {
-        ("d" | "i", Data::Int(number)) => number.to_string(),
-        ("d" | "i", Data::Float(number)) => format!("{number:.0}"),
-        ("f" | "g" | "e", Data::Int(number)) => format!("{:.*}", precision.unwrap_or(6), *number as f64),
-        ("f" | "g" | "e", Data::Float(number)) => format!("{number:.*}", precision.unwrap_or(6)),
-        ("s", _) => {
-            let text = plain(value);
-            precision.map_or(text.clone(), |n| text.chars().take(n).collect())
+fn converted(at: Place, conversion: char, value: &Value) -> Result<String, Fault> {
+    /// Digits behind the point, or in all.
+    const PRECISION: usize = 6;
+    match (conversion, &value.data) {
+        ('d' | 'i', Data::Int(number)) => Ok(number.to_string()),
+        ('e', Data::Float(number)) => Ok(numbers::exponential(*number, PRECISION)),
+        ('E', Data::Float(number)) => Ok(numbers::exponential(*number, PRECISION).to_uppercase()),
+        ('f' | 'F', Data::Float(number)) => Ok(format!("{number:.PRECISION$}")),
+        ('g', Data::Float(number)) => Ok(numbers::general(*number, PRECISION)),
+        ('G', Data::Float(number)) => Ok(numbers::general(*number, PRECISION).to_uppercase()),
+        ('s', Data::Text(text)) => Ok(text.to_string()),
+        ('d' | 'i' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 's', _) => {
+            let wanted = match conversion {
+                'd' | 'i' => "a whole number",
+                's' => "a text",
+                _ => "a number with a point",
+            };
+            let given = if matches!(value.data, Data::Int(_)) { "a whole number" } else { value.kind() };
+            Err(value.fault(format!("“%{conversion}” is for {wanted}, and this is {given}")))
         }
-        _ => return Err(value.fault(format!("“%{conversion}” does not go with {}", value.kind()))),
-    };
-    Ok(match (left, zero && conversion != "s") {
-        (true, _) => format!("{text:<width$}"),
-        (false, true) if text.starts_with('-') => format!("-{:0>1$}", &text[1..], width.saturating_sub(1)),
-        (false, true) => format!("{text:0>width$}"),
-        (false, false) => format!("{text:>width$}"),
-    })
+        _ => Err(Fault::new(at, format!("“%{conversion}” is not understood: there are %d %i %e %f %g %s %%, without width and precision"))),
+    }
 }
 
 /// `{name}` in a text becomes the value of the name; `{{` and `}}` are braces.
 pub(super) fn template(at: Place, text: &Value, value_of: &dyn Fn(&str) -> Result<Value, Fault>) -> Result<Value, Fault> {
-    let text = text.as_text("a template")?;
+    let mut rest = text.as_text("a template")?;
     let mut out = String::new();
-    let mut chars = text.char_indices().peekable();
-    while let Some((begin, c)) = chars.next() {
-        let doubled = matches!(c, '{' | '}') && chars.peek().is_some_and(|(_, next)| *next == c);
-        if doubled {
-            chars.next();
-            out.push(c);
-        } else if c == '{' {
-            let rest = &text[begin + 1..];
-            let end = rest.find('}').ok_or_else(|| Fault::new(at, "a “{” of the template is not closed; “{{” is a brace"))?;
-            out.push_str(&plain(&value_of(rest[..end].trim())?));
-            if out.len() as u64 > VALUE_SIZE {
-                return Err(Fault::new(at, "the template's text is too long"));
-            }
-            while chars.peek().is_some_and(|(place, _)| *place <= begin + 1 + end) {
-                chars.next();
-            }
-        } else {
-            out.push(c);
+    while let Some(brace) = rest.find(['{', '}']) {
+        out.push_str(&rest[..brace]);
+        rest = &rest[brace..];
+        if let Some((doubled, brace)) = [("{{", '{'), ("}}", '}')].into_iter().find(|(doubled, _)| rest.starts_with(doubled)) {
+            out.push(brace);
+            rest = &rest[doubled.len()..];
+            continue;
         }
+        let Some(after) = rest.strip_prefix('{') else {
+            return Err(Fault::new(at, "a “}” of the template has no “{” before it; “}}” is a brace"));
+        };
+        let (name, after) = after.split_once('}').ok_or_else(|| Fault::new(at, "a “{” of the template is not closed; “{{” is a brace"))?;
+        let name = name.trim_ascii();
+        if !crate::algebra::is_variable(name) {
+            return Err(Fault::new(at, "between the braces of a template stands one name, of letters, digits and “_”"));
+        }
+        let value = value_of(name)?;
+        match value.data {
+            Data::Text(_) | Data::Int(_) | Data::Float(_) => out.push_str(&plain(&value)),
+            _ => return Err(value.fault(format!("“{name}” is put into a template, and is {}", value.kind()))),
+        }
+        if out.len() as u64 > VALUE_SIZE {
+            return Err(Fault::new(at, "the template's text is too long"));
+        }
+        rest = after;
     }
+    out.push_str(rest);
     Value::text(at, out)
 }
 
@@ -181,7 +192,7 @@ fn real(at: Place, text: &str) -> Result<f64, Fault> {
     text.trim().parse::<f64>().ok().filter(|n| n.is_finite()).ok_or_else(|| Fault::new(at, "the text is no number"))
 }
 
-fn round(at: Place, name: &str, value: &Value) -> Result<Value, Fault> {
+fn int(at: Place, value: &Value) -> Result<Value, Fault> {
     let number = match &value.data {
         Data::Int(_) => return Ok(value.clone()),
         Data::Float(number) => *number,
@@ -189,29 +200,52 @@ fn round(at: Place, name: &str, value: &Value) -> Result<Value, Fault> {
             Ok(number) => return Ok(Value::int(at, number)),
             Err(_) => real(at, text)?,
         },
+        _ => return Err(value.fault(format!("int takes a number, and not {}", value.kind()))),
+    };
+    let whole = numbers::whole(number).ok_or_else(|| Fault::new(at, "the number does not fit 64 bits"))?;
+    Ok(Value::int(at, whole))
+}
+
+/// Whole numbers stay whole numbers, others stay others. Makeflow takes them for numbers with a
+/// point meanwhile, which do not know all that is beyond 2^53.
+fn rounded(name: &str, value: &Value) -> Result<Value, Fault> {
+    let of = |number: f64| if name == "ceil" { number.ceil() } else { number.floor() };
+    let data = match value.data {
+        Data::Float(number) => Data::Float(of(number)),
+        Data::Int(number) => Data::Int(numbers::whole(of(number as f64)).ok_or_else(|| value.fault("the number does not fit 64 bits"))?),
         _ => return Err(value.fault(format!("{name} takes a number, and not {}", value.kind()))),
     };
-    let whole = match name {
-        "ceil" => number.ceil(),
-        "floor" => number.floor(),
-        _ => number.trunc(),
-    };
-    if whole.abs() < 9e18 { Ok(Value::int(at, whole as i64)) } else { Err(Fault::new(at, "the number does not fit 64 bits")) }
+    Ok(Value::atom(value.at, data))
 }
 
+/// A text as one word of the shell, in double quotes.
+fn escape(text: &str) -> String {
+    let quoted = text.chars().flat_map(|c| [Some('\\').filter(|_| matches!(c, '"' | '\\' | '$' | '`')), Some(c)]).flatten();
+    std::iter::once('"').chain(quoted).chain(std::iter::once('"')).collect()
+}
+
+/// The last part of a path, as basename(3) has it, without an ending.
 fn basename(at: Place, path: &str, ending: &str) -> Result<Value, Fault> {
-    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let name = if name.is_empty() && path.starts_with('/') { "/" } else { name };
-    Value::text(at, name.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(name))
+    let name = match path.trim_end_matches('/') {
+        "" if path.is_empty() => ".",
+        "" => "/",
+        path => path.rsplit('/').next().unwrap_or_default(),
+    };
+    Value::text(at, name.strip_suffix(ending).unwrap_or(name))
 }
 
+/// A path without its last part, as dirname(3) of the GNU C library has it: two slashes at the
+/// beginning stay two.
 fn dirname(at: Place, path: &str) -> Result<Value, Fault> {
-    let trimmed = path.trim_end_matches('/');
-    let directory = match trimmed.rfind('/') {
-        Some(0) => "/",
-        Some(end) => trimmed[..end].trim_end_matches('/'),
-        None if trimmed.is_empty() && path.starts_with('/') => "/",
-        None => ".",
+    let root = if path.starts_with("//") && !path.starts_with("///") { "//" } else { "/" };
+    let directory = match path.trim_end_matches('/') {
+        "" if path.is_empty() => ".",
+        "" => root,
+        trimmed => match trimmed.rfind('/').map(|end| trimmed[..end].trim_end_matches('/')) {
+            Some("") => root,
+            Some(directory) => directory,
+            None => ".",
+        },
     };
     Value::text(at, directory)
 }

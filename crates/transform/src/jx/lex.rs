@@ -68,7 +68,7 @@ impl Lexer<'_> {
                 while self.peek().is_some_and(|c| c != '\n') {
                     self.take();
                 }
-            } else if matches!(c, ' ' | '\t' | '\r' | '\n') {
+            } else if matches!(c, ' ' | '\t' | '\r' | '\n' | '\x0b' | '\x0c') {
                 self.take();
             } else {
                 return;
@@ -86,9 +86,9 @@ impl Lexer<'_> {
         if c.is_ascii_digit() || digit_after_dot {
             return self.number();
         }
-        if c.is_alphabetic() || c == '_' {
+        if c.is_ascii_alphabetic() || c == '_' {
             let start = self.byte;
-            while self.peek().is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
                 self.take();
             }
             return Ok(Token::Word(self.text[start..self.byte].into()));
@@ -162,7 +162,6 @@ impl Lexer<'_> {
             Some('r') => '\r',
             Some('b') => '\u{8}',
             Some('f') => '\u{c}',
-            Some(c @ ('"' | '\'' | '\\' | '/')) => c,
             Some('u') => {
                 let first = self.hex(at)?;
                 if (0xd800..0xdc00).contains(&first) && self.text[self.byte..].starts_with("\\u") {
@@ -176,7 +175,8 @@ impl Lexer<'_> {
                 }
                 .ok_or_else(|| Fault::new(at, "half of a surrogate pair is no character"))?
             }
-            Some(c) => return Err(Fault::new(at, format!("“\\{c}” is no escape of JSON"))),
+            // JSON has an escape of quotes, backslashes and slashes; Makeflow takes any character so.
+            Some(c) => c,
             None => return Err(Fault::new(at, "the text ends within an escape")),
         };
         if c == '\0' { Err(Fault::new(at, "a NUL byte cannot stand in a command or a name")) } else { Ok(c) }

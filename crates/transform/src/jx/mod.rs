@@ -7,6 +7,11 @@
 //! `let X = Y`, `define F(X) = Y` and `eval X`. `{"eval": "text"}` is an expression in a file that
 //! must be JSON.
 //!
+//! What jx2json (coop-computing-tools 9.9) makes of an expression, this makes of it too: operators of
+//! one rank are grouped from the right (`1 - 2 - 3` is 2), `or` binds closer than `and`, both
+//! operands of which are evaluated, and a definition is evaluated where its name is used, so that
+//! it sees the names of the comprehensions around. What differs is in `docs/transform.md`.
+//!
 //! Nothing here reads a file, asks the network or runs a program: Makeflow's `fetch` and `listdir`
 //! are refused. Depth, sizes and steps are bounded, and a definition that needs itself is refused.
 
@@ -15,6 +20,7 @@ pub mod eval;
 pub mod functions;
 mod lex;
 pub(crate) use lex::size_in_mb;
+mod numbers;
 mod parse;
 pub mod syntax;
 mod value;

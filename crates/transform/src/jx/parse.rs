@@ -18,9 +18,10 @@ pub fn parse(text: &str) -> Result<Program, Fault> {
     parser.program()
 }
 
+/// Operators by rank, those that bind least first.
 const LEVELS: [&[(&str, Binary)]; 5] = [
-    &[("||", Binary::Or), ("or", Binary::Or)],
     &[("&&", Binary::And), ("and", Binary::And)],
+    &[("||", Binary::Or), ("or", Binary::Or)],
     &[("==", Binary::Eq), ("!=", Binary::Ne), ("<=", Binary::Le), (">=", Binary::Ge), ("<", Binary::Lt), (">", Binary::Gt)],
     &[("+", Binary::Add), ("-", Binary::Sub)],
     &[("*", Binary::Mul), ("/", Binary::Div), ("%", Binary::Rem)],
@@ -140,6 +141,8 @@ impl Parser {
         }
         let expression = self.level(0);
         self.depth -= 1;
+        // Makeflow passes over one behind any expression.
+        self.eat(";");
         expression
     }
 
@@ -161,6 +164,7 @@ impl Parser {
         let operator = match self.token() {
             Token::Mark("!") => Unary::Not,
             Token::Mark("-") => Unary::Minus,
+            Token::Mark("+") => Unary::Plus,
             Token::Word(word) if &**word == "not" => Unary::Not,
             _ => return self.steps(),
         };
@@ -171,7 +175,15 @@ impl Parser {
         }
         let operand = self.unary();
         self.depth -= 1;
-        Ok(Expr { at, kind: Kind::Unary(operator, Box::new(operand?)) })
+        let operand = operand?;
+        // A number with its sign is a number: 0 - 0.0 would lose the sign.
+        let kind = match (operator, operand.kind) {
+            (Unary::Minus, Kind::Int(number)) => Kind::Int(-number),
+            (Unary::Minus, Kind::Float(number)) => Kind::Float(-number),
+            (Unary::Plus, kind @ (Kind::Int(_) | Kind::Float(_))) => kind,
+            (operator, kind) => Kind::Unary(operator, Box::new(Expr { at: operand.at, kind })),
+        };
+        Ok(Expr { at, kind })
     }
 
     fn steps(&mut self) -> Result<Expr, Fault> {
@@ -291,6 +303,9 @@ impl Parser {
     fn loops(&mut self) -> Result<Vec<Loop>, Fault> {
         let mut loops = Vec::new();
         while self.eat("for") {
+            if loops.len() >= DEPTH as usize {
+                return Err(Fault::new(self.at(), format!("a comprehension has more than {DEPTH} loops")));
+            }
             let name = self.name()?;
             self.need("in")?;
             let list = self.expression()?;

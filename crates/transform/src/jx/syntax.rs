@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Value;
 use crate::error::Place;
 
 /// An expression and its place.
@@ -13,8 +14,8 @@ pub struct Expr {
     pub kind: Kind,
 }
 
-/// The kinds of expressions. Operators of one rank stand in a flat chain, so that long sums are not
-/// deep.
+/// The kinds of expressions. Operators of one rank stand in a flat chain, grouped from the right, so
+/// that long sums are not deep.
 #[derive(Debug, Clone)]
 pub enum Kind {
     /// `null`.
@@ -27,6 +28,8 @@ pub enum Kind {
     Float(f64),
     /// Text in quotes, with its escapes undone.
     Text(Arc<str>),
+    /// What an argument of the whole workflow is.
+    Value(Value),
     /// A name, which stands for what is bound to it.
     Name(Arc<str>),
     /// `[a, b]`.
@@ -35,7 +38,7 @@ pub enum Kind {
     Comprehension(Box<Expr>, Vec<Loop>),
     /// `{"a": 1}`.
     Object(Vec<(Expr, Expr)>),
-    /// `!a`, `-a`.
+    /// `!a`, `-a`, `+a`.
     Unary(Unary, Box<Expr>),
     /// `a + b - c`.
     Chain(Box<Expr>, Vec<(Binary, Place, Expr)>),
@@ -61,6 +64,8 @@ pub enum Unary {
     Not,
     /// `-`.
     Minus,
+    /// `+`.
+    Plus,
 }
 
 /// An operator between two operands.
@@ -120,7 +125,7 @@ impl Expr {
     pub fn mentions(&self, name: &str, member: &str) -> bool {
         let all = |list: &[Expr]| list.iter().any(|e| e.mentions(name, member));
         match &self.kind {
-            Kind::Null | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Name(_) => false,
+            Kind::Null | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Value(_) | Kind::Name(_) => false,
             Kind::List(list) => all(list),
             Kind::Comprehension(element, loops) => {
                 element.mentions(name, member)

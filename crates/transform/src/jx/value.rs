@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::bounds::{DEPTH, VALUE_SIZE};
+use super::numbers;
 use crate::error::{Fault, Place};
 
 /// A value and where it comes from. Copies share their parts.
@@ -79,6 +80,16 @@ impl Value {
         Ok(self)
     }
 
+    /// The same value, found at another place.
+    pub fn found_at(self, at: Place) -> Self {
+        Self { at, ..self }
+    }
+
+    /// Its parts and the bytes of its texts together.
+    pub fn size(&self) -> usize {
+        usize::try_from(self.size).unwrap_or(usize::MAX)
+    }
+
     /// What kind of value it is, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.data {
@@ -136,19 +147,17 @@ impl Value {
         }
     }
 
-    /// Whether two values are the same, wherever they stand.
+    /// Whether two values are the same, wherever they stand. A whole number is none with a point, and
+    /// members have an order.
     pub fn same(&self, other: &Value) -> bool {
         match (&self.data, &other.data) {
             (Data::Null, Data::Null) => true,
             (Data::Bool(a), Data::Bool(b)) => a == b,
             (Data::Int(a), Data::Int(b)) => a == b,
             (Data::Float(a), Data::Float(b)) => a == b,
-            (Data::Int(a), Data::Float(b)) | (Data::Float(b), Data::Int(a)) => *a as f64 == *b,
             (Data::Text(a), Data::Text(b)) => a == b,
             (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.same(b)),
-            (Data::Object(a), Data::Object(b)) => {
-                a.len() == b.len() && a.iter().all(|(name, value)| other.get(name).is_some_and(|v| v.same(value)))
-            }
+            (Data::Object(a), Data::Object(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|((a, x), (b, y))| a == b && x.same(y)),
             _ => false,
         }
     }
@@ -167,9 +176,7 @@ impl Value {
             Data::Int(number) => {
                 let _ = write!(out, "{number}");
             }
-            Data::Float(number) if number.is_finite() => {
-                let _ = write!(out, "{number:?}");
-            }
+            Data::Float(number) if number.is_finite() => out.push_str(&numbers::written(*number)),
             Data::Float(_) => out.push_str("null"),
             Data::Text(text) => out.push_str(&quote_json(text)),
             Data::List(list) => {

@@ -6,7 +6,7 @@
 //! value), or asks the environment of whoever runs it, the text is refused with its place.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -14,8 +14,8 @@ use super::makeflow::Makeflow;
 use super::{Entry, Form, Note, Workflow};
 use crate::algebra::{Command, Environment, FileName, Parts, Resources, Setting, Task, amount_of, is_variable};
 use crate::error::{Fault, Place};
-use crate::jx::Value;
 use crate::jx::syntax::{Definition, Kind};
+use crate::jx::{Data, Value};
 
 /// A value within a value within a value, to this depth.
 const DEPTH: usize = 32;
@@ -37,11 +37,13 @@ const RESOURCES: [(&str, &str); 5] =
 pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<Workflow, Fault> {
     let mut flow = Flow { category: "default".to_owned(), ..Flow::default() };
     for argument in arguments {
-        match &argument.body.kind {
-            Kind::Text(text) => drop(flow.given.insert(argument.name.to_string(), text.to_string())),
-            Kind::Int(number) => drop(flow.given.insert(argument.name.to_string(), number.to_string())),
-            _ => {}
-        }
+        let Kind::Value(value) = &argument.body.kind else { continue };
+        let text = match &value.data {
+            Data::Text(text) => text.to_string(),
+            Data::Int(number) => number.to_string(),
+            _ => continue,
+        };
+        flow.given.insert(argument.name.to_string(), text);
     }
     if let Some((n, line)) = text.lines().enumerate().find(|(_, line)| line.contains('\0')) {
         let column = line.chars().take_while(|c| *c != '\0').count() + 1;
@@ -232,7 +234,8 @@ impl Flow {
     fn value(&self, category: &str, name: &str, rule: usize) -> Option<&str> {
         let of = |category: &str| {
             let values = self.variables.get(category)?.get(name)?;
-            values.iter().rev().find(|(from, _)| *from <= rule).map(|(_, value)| value.as_str())
+            let set = values.partition_point(|(from, _)| *from <= rule);
+            set.checked_sub(1).map(|last| values[last].1.as_str())
         };
         of(category).or_else(|| of("default")).or_else(|| self.given.get(name).map(String::as_str))
     }
@@ -364,18 +367,22 @@ impl Flow {
             old.push_str(value);
             if old.len() > TEXT_CHARACTERS { Err(Fault::new(at, format!("more than {TEXT_CHARACTERS} characters"))) } else { Ok(old) }
         };
+        let mut copied = 0;
         if let Some(rule) = self.open.as_mut().filter(|_| !exported) {
             let global = || self.variables.get("default").and_then(|all| all.get(name)).and_then(|values| values.last());
             let old = if append { rule.variables.remove(name).or_else(|| global().map(|(_, value)| value.clone())) } else { None };
             let value = match old {
-                Some(old) => joined(old, &value)?,
+                Some(old) => {
+                    copied = old.len();
+                    joined(old, &value)?
+                }
                 None => value,
             };
             if matches!(name, "CATEGORY" | "SYMBOL") {
                 rule.category.clone_from(&value);
             }
             rule.variables.insert(name.to_owned(), value);
-            return Ok(());
+            return self.put_in(at, copied);
         }
         if self.open.is_some() {
             return Err(Fault::new(at, "a variable is exported before a rule, not in it"));
@@ -453,6 +460,7 @@ impl Flow {
         self.file_tokens(cursor, 0, &mut tokens)?;
         self.put_in(at, self.category.len())?;
         let mut rule = Rule { at, category: self.category.clone(), ..Rule::default() };
+        let mut known: [HashSet<FileName>; 2] = Default::default();
         let mut tokens = tokens.into_iter().filter(|token| !matches!(token, FileToken::Blank)).peekable();
         let mut inputs = false;
         while let Some(token) = tokens.next() {
@@ -468,7 +476,7 @@ impl Flow {
                         file.inner = inner;
                     }
                     let list = if inputs { &mut rule.inputs } else { &mut rule.outputs };
-                    if !list.contains(&file) {
+                    if known[usize::from(inputs)].insert(file.clone()) {
                         list.push(file);
                     }
                 }
@@ -639,6 +647,7 @@ impl Flow {
             }
             let mut environment = BTreeMap::new();
             for name in &self.exports {
+                self.put_in(rule.at, PIECE)?;
                 if let Some(value) = of(name) {
                     if !is_variable(name) {
                         return Err(Fault::new(rule.at, format!("“{name}” cannot be the name of a variable of the environment")));

@@ -4,6 +4,7 @@
 //! run a workflow of their own (`makeflow` or `workflow` in place of `command`) stay as they are,
 //! as do fields that flowmine does not know.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
@@ -27,10 +28,15 @@ pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<W
     let mut program = parse(text)?;
     let mut result =
         program.result.take().ok_or_else(|| Fault::new(start, "the file holds no workflow: an object with “rules”, or a list of tasks"))?;
-    take_definitions(&mut result, &mut program.definitions)?;
-    program.definitions.retain(|definition| !arguments.iter().any(|argument| argument.name == definition.name));
+    let defined = take_definitions(&mut result)?;
+    program.definitions.extend(defined.iter().cloned());
+    let given: HashSet<&str> = arguments.iter().map(|argument| &*argument.name).collect();
+    program.definitions.retain(|definition| !given.contains(&*definition.name));
     program.definitions.extend(arguments.iter().cloned());
-    let value = Evaluator::new(program.definitions)?.eval(&result, &Scope::default())?;
+    let evaluator = Evaluator::new(program.definitions)?;
+    // Makeflow evaluates what is defined as a part of the workflow: what cannot be is an error, used or not.
+    defined.iter().try_for_each(|definition| evaluator.eval(&definition.body, &Scope::default()).map(drop))?;
+    let value = evaluator.eval(&result, &Scope::default())?;
     match (&value.data, value.get("tasks")) {
         (Data::List(list), _) => tasks::read(file, list),
         (_, Some(list)) => tasks::read(file, list.as_list("tasks")?),
@@ -51,37 +57,39 @@ pub(super) fn is_makes_language(name: &str, ending: &str, text: &str) -> bool {
     telling || matches!(ending, "json" | "jx") && text.lines().zip(text.lines().skip(1)).any(is_rule)
 }
 
-/// The definitions that a file of arguments makes: an object of JX.
-pub(super) fn arguments(text: &str) -> Result<Vec<Definition>, Fault> {
-    let program = parse(text)?;
+/// What a file of arguments defines: an object of JX, in which the arguments `before` are known.
+pub(super) fn arguments(text: &str, before: &[Definition]) -> Result<Vec<Definition>, Fault> {
+    let mut program = parse(text)?;
     let start = crate::Place { line: 1, column: 1 };
-    let Some(Expr { kind: Kind::Object(members), .. }) = program.result else {
-        return Err(Fault::new(start, "arguments are an object of names and values"));
+    let object = program.result.take().filter(|result| matches!(result.kind, Kind::Object(_)));
+    let object = object.ok_or_else(|| Fault::new(start, "arguments are an object of names and values"))?;
+    program.definitions.extend(before.iter().cloned());
+    let values = Evaluator::new(program.definitions)?.eval(&object, &Scope::default())?;
+    let one = |(name, value): &(Arc<str>, Value)| {
+        let body = Expr { at: value.at, kind: Kind::Value(value.clone()) };
+        Definition { at: value.at, name: name.clone(), arguments: None, body }
     };
-    let one = |(name, body): (Expr, Expr)| match &name.kind {
-        Kind::Text(text) => Ok(Definition { at: name.at, name: text.clone(), arguments: None, body }),
-        _ => Err(Fault::new(name.at, "a name is written in quotes")),
-    };
-    members.into_iter().map(one).collect()
+    Ok(values.as_object("arguments")?.iter().map(one).collect())
 }
 
 /// Takes `"define": {…}` out of a workflow: its members are definitions of the whole file.
-fn take_definitions(workflow: &mut Expr, definitions: &mut Vec<Definition>) -> Result<(), Fault> {
-    let Kind::Object(members) = &mut workflow.kind else { return Ok(()) };
+fn take_definitions(workflow: &mut Expr) -> Result<Vec<Definition>, Fault> {
+    let Kind::Object(members) = &mut workflow.kind else { return Ok(Vec::new()) };
     let is_define = |(name, _): &(Expr, Expr)| matches!(&name.kind, Kind::Text(text) if &**text == "define");
-    let Some(place) = members.iter().position(is_define) else { return Ok(()) };
+    let Some(place) = members.iter().position(is_define) else { return Ok(Vec::new()) };
     let (_, defined) = members.remove(place);
     let Kind::Object(defined) = defined.kind else { return Err(Fault::new(defined.at, "“define” is an object of names")) };
-    for (name, body) in defined {
-        let Kind::Text(text) = &name.kind else { return Err(Fault::new(name.at, "a defined name is written in quotes")) };
-        definitions.push(Definition { at: name.at, name: text.clone(), arguments: None, body });
-    }
-    Ok(())
+    let one = |(name, body): (Expr, Expr)| match &name.kind {
+        Kind::Text(text) => Ok(Definition { at: name.at, name: text.clone(), arguments: None, body }),
+        _ => Err(Fault::new(name.at, "a defined name is written in quotes")),
+    };
+    defined.into_iter().map(one).collect()
 }
 
 fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     let rules = value.get("rules").ok_or_else(|| value.fault("the workflow has no “rules”"))?;
-    let (mut entries, mut kept, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut entries, mut kept, mut notes, mut shared) = (Vec::new(), Vec::new(), Vec::new(), 0usize);
+    let categories = categories(value);
     for (n, rule) in rules.as_list("rules")?.iter().enumerate() {
         let members = rule.as_object("a rule")?;
         for (name, value) in members.iter().filter(|(name, _)| matches!(&**name, "input" | "output")) {
@@ -99,23 +107,38 @@ fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
             continue;
         }
         kept.push((Some(entries.len()), rest));
-        entries.push(entry(value, rule, n + 1)?);
+        entries.push(entry(value, &categories, rule, n + 1, &mut shared)?);
     }
     let others = value.as_object("a workflow")?.iter().filter(|(name, _)| &**name != "rules");
     let top = others.map(|(name, value)| Ok((name.clone(), json_of(value)?))).collect::<Result<_, Fault>>()?;
     Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow::new(top, kept)), notes })
 }
 
+/// What rules take from their categories and from the workflow: no more names and bytes than these.
+const MOST_SHARED: usize = 256 << 20;
+
+/// The categories of a workflow by their names.
+fn categories(workflow: &Value) -> HashMap<&str, &Value> {
+    let members = workflow.get("categories").and_then(|all| all.as_object("categories").ok());
+    members.into_iter().flatten().map(|(name, value)| (&**name, value)).collect()
+}
+
 /// A rule as a task. What its category and the workflow say of resources and environment holds
 /// where the rule says nothing.
-fn entry(workflow: &Value, rule: &Value, number: usize) -> Result<Entry, Fault> {
+fn entry(workflow: &Value, categories: &HashMap<&str, &Value>, rule: &Value, number: usize, shared: &mut usize) -> Result<Entry, Fault> {
     let category = match rule.get("category").or_else(|| workflow.get("default_category")) {
         Some(name) => Some(name.as_text("category")?.to_owned()),
         None => None,
     };
-    let of_category = category.as_deref().and_then(|name| workflow.get("categories").and_then(|all| all.get(name)));
+    let of_category = category.as_deref().and_then(|name| categories.get(name).copied());
     let (mut environment, mut resources) = (Environment::new(), Resources::new());
     for source in [Some(workflow), of_category, Some(rule)].into_iter().flatten() {
+        let parts = [source.get("environment"), source.get("resources")].into_iter().flatten();
+        *shared = parts.fold(*shared, |sum, value| sum.saturating_add(value.size()));
+        if *shared > MOST_SHARED {
+            let message = format!("environments and resources of the rules up to here have more than {} MiB", MOST_SHARED >> 20);
+            return Err(rule.fault(message));
+        }
         if let Some(value) = source.get("environment") {
             environment.extend(environment_of(value)?);
         }

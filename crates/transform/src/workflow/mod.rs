@@ -2,6 +2,7 @@
 //! that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a
 //! line.
 
+mod files;
 mod make_language;
 mod makeflow;
 mod shell;
@@ -9,7 +10,7 @@ mod slurm;
 mod snakemake;
 mod tasks;
 
-pub use slurm::Files;
+pub use files::{Files, NAMED_BYTES, NAMED_FILES, NoFiles, STATEMENTS};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -37,15 +38,6 @@ pub struct Note {
     pub at: Place,
     /// What there is to know, in a sentence.
     pub message: String,
-}
-
-/// For workflows that name no files which are to be read.
-pub struct NoFiles;
-
-impl Files for NoFiles {
-    fn text(&self, _: &str) -> std::io::Result<String> {
-        Err(std::io::ErrorKind::NotFound.into())
-    }
 }
 
 /// A task of a workflow.
@@ -118,6 +110,11 @@ impl Plan {
     }
 }
 
+/// What the tasks of a workflow may have in bytes with all their layers, beside [`PER_TASK`] of each.
+const MOST_TASKS: usize = 512 << 20;
+/// What each task with all its layers adds to that, in bytes.
+const PER_TASK: usize = 64 << 10;
+
 impl Workflow {
     /// Reads a workflow. A name that ends in `.json`, `.jx`, `.makeflow` or `.mf` is Makeflow's or
     /// a list of tasks; one that ends in `.smk`, or is `Snakefile`, is Snakemake's; a script with
@@ -126,12 +123,13 @@ impl Workflow {
         Self::read_with(file, bytes, files, &[])
     }
 
-    /// As [`Workflow::read`], with files of JX whose definitions hold in place of the workflow's
-    /// own (`makeflow --jx-args`); of several the last. Each is its name and its bytes.
+    /// As [`Workflow::read`], with files of JX whose values hold in place of the workflow's own
+    /// definitions (`makeflow --jx-args`); of several the last. Each is its name and its bytes, and
+    /// sees the values of those before it.
     pub fn read_with(file: &str, bytes: &[u8], files: &dyn Files, arguments: &[(String, Vec<u8>)]) -> Result<Self> {
         let mut definitions: Vec<Definition> = Vec::new();
         for (name, bytes) in arguments {
-            let told = makeflow::arguments(utf8(name, bytes)?).map_err(|fault| fault.in_file(name))?;
+            let told = makeflow::arguments(utf8(name, bytes)?, &definitions).map_err(|fault| fault.in_file(name))?;
             definitions.retain(|known| !told.iter().any(|new| new.name == known.name));
             definitions.extend(told);
         }
@@ -139,6 +137,7 @@ impl Workflow {
         let path = Path::new(file);
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let files = &files::Named::new(files);
         let read = match ending {
             _ if makeflow::is_makes_language(name, ending, text) => make_language::read(file, text, &definitions),
             "json" | "jx" | "makeflow" | "mf" => makeflow::read(file, text, &definitions),
@@ -162,9 +161,15 @@ impl Workflow {
         let plain: Vec<Task> = self.tasks.iter().map(|entry| entry.task.clone()).collect();
         let made = plain.iter().flat_map(|task| &task.parts.outputs).map(|output| output.outer.as_str()).collect();
         let contents = &Sources { made, contents };
-        let mut after = Vec::with_capacity(plain.len());
+        let (mut after, mut size) = (Vec::with_capacity(plain.len()), 0usize);
         for (task, chosen) in plain.iter().zip(&chosen) {
-            after.push(if *chosen { what.apply(task.clone(), contents)? } else { task.clone() });
+            let task = if *chosen { what.apply(task.clone(), contents)? } else { task.clone() };
+            size = size.saturating_add(task.size());
+            if size > MOST_TASKS.saturating_add(plain.len().saturating_mul(PER_TASK)) {
+                let message = format!("with {} the tasks up to here have more than {} MiB: the layers add too much", task.name, size >> 20);
+                return Err(Error::Text { file: self.file.clone(), at: task.at, message });
+            }
+            after.push(task);
         }
         let repeats: Vec<Option<&str>> = self.tasks.iter().map(|entry| entry.repeats).collect();
         across(&self.file, &plain, &mut after, how, self.instances(), &repeats)?;

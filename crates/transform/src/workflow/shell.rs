@@ -34,7 +34,15 @@ const KEYWORDS: [&str; 14] = ["if", "then", "else", "elif", "while", "until", "d
 /// All simple commands of a script, in the order in which they begin; an unclosed quote ends where
 /// the text does.
 pub(super) fn commands(text: &str) -> Vec<Simple> {
-    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false, open: Vec::new() };
+    let mut reader = Reader {
+        text: text.as_bytes(),
+        at: 0,
+        found: Vec::new(),
+        documents: Vec::new(),
+        backquoted: false,
+        open: Vec::new(),
+        repeating: 0,
+    };
     while reader.at < reader.text.len() {
         reader.list(None, None, 0);
         // A closing bracket that nobody opened.
@@ -47,7 +55,15 @@ pub(super) fn commands(text: &str) -> Vec<Simple> {
 
 /// The word that a text is, with nothing but a comment behind it.
 pub(super) fn alone(text: &str) -> Option<Word> {
-    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false, open: Vec::new() };
+    let mut reader = Reader {
+        text: text.as_bytes(),
+        at: 0,
+        found: Vec::new(),
+        documents: Vec::new(),
+        backquoted: false,
+        open: Vec::new(),
+        repeating: 0,
+    };
     let word = reader.word(0, false);
     let rest = text.get(word.end..)?.trim_start_matches([' ', '\t', ';']);
     (word.end > word.start && (rest.is_empty() || rest.starts_with('#'))).then_some(word)
@@ -63,6 +79,8 @@ struct Reader<'t> {
     backquoted: bool,
     /// Loops, functions and groups that are open; of each whether it may run more than once.
     open: Vec<bool>,
+    /// The number of those that may.
+    repeating: usize,
 }
 
 impl Reader<'_> {
@@ -122,13 +140,13 @@ impl Reader<'_> {
         let is_first = command.words.is_empty();
         if is_first && !is_target {
             match raw {
-                b"do" => self.open.push(true),
+                b"do" => self.opens(true),
                 // A group, or the body of a function.
-                b"{" => self.open.push(self.text[..word.start].trim_ascii_end().ends_with(b")")),
-                b"done" | b"}" => drop(self.open.pop()),
+                b"{" => self.opens(self.text[..word.start].trim_ascii_end().ends_with(b")")),
+                b"done" | b"}" => self.repeating -= usize::from(self.open.pop() == Some(true)),
                 _ => {}
             }
-            command.repeated = self.open.contains(&true);
+            command.repeated = self.repeating > 0;
         }
         if digits_before_redirection
             || is_first && !is_target && (assigned(raw).is_some() || word.literal.as_deref().is_some_and(|text| KEYWORDS.contains(&text)))
@@ -137,6 +155,11 @@ impl Reader<'_> {
         }
         word.redirected = is_target;
         command.words.push(word);
+    }
+
+    fn opens(&mut self, repeats: bool) {
+        self.open.push(repeats);
+        self.repeating += usize::from(repeats);
     }
 
     /// `<<END`, `<<-'END'`: the text begins after this line.
@@ -291,9 +314,12 @@ impl Reader<'_> {
     }
 }
 
+/// Longer names of variables are not known: each word is asked for one again at each `$` in it.
+const LONGEST_NAME: usize = 256;
+
 /// The name of the variable that a word `name=…` or `name+=…` assigns to.
 fn assigned(raw: &[u8]) -> Option<&str> {
-    let name = &raw[..raw.iter().position(|byte| *byte == b'=')?];
+    let name = &raw[..raw.iter().take(LONGEST_NAME).position(|byte| *byte == b'=')?];
     let name = name.strip_suffix(b"+").unwrap_or(name);
     let is_name = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');

@@ -7,22 +7,15 @@
 //! `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the job script declare them. What cannot be
 //! known stays, and is noted with its place.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 
+use super::files::{Named, not_too_many};
 use super::shell::{self, Simple, Word};
 use super::{Entry, Form, Note, Workflow};
 use crate::algebra::{Command, FileName, Layer, Parts, Resources, Task};
 use crate::error::{Fault, Place};
 use crate::script::{Script, quote};
-
-/// What is known of the files that a workflow names.
-pub trait Files {
-    /// A file's text by its name in the workflow.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is no text.
-    fn text(&self, name: &str) -> std::io::Result<String>;
-}
 
 /// Options of sbatch whose argument is not the next word: flags, and those whose argument can be
 /// left out and stands behind `=`.
@@ -102,7 +95,7 @@ fn sbatch(command: &Simple) -> Option<&[Word]> {
     is(&command.words[at], "sbatch").then(|| &command.words[at + 1..])
 }
 
-pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow, Fault> {
+pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow, Fault> {
     if is_job(text) {
         let name = std::path::Path::new(file).file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
         let mut script = JobScript::read(&name, text)?;
@@ -124,6 +117,7 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
     for command in shell::commands(text) {
         let Some(words) = sbatch(&command) else { continue };
         let at = lines.place(command.words[0].start);
+        not_too_many(at, tasks.len() + notes.len())?;
         let call = match Call::read(words, text, &constants) {
             Ok(call) => call,
             Err(why) => {
@@ -136,7 +130,7 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         let name = if *of_line == 1 { format!("line {}", at.line) } else { format!("line {}.{of_line}", at.line) };
         let (mut script, text_of) = match &call.what {
             What::Script(path) => {
-                let read = match files.text(path) {
+                let read = match files.text(at, path)? {
                     Ok(read) => read,
                     Err(_) if call.ambiguous => {
                         notes.push(Note {
@@ -187,7 +181,11 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         jobs.push(Job { replaced: call.replaced, put_at: call.put_at, head, resources: task.task.parts.resources.clone(), arguments });
         tasks.push(task);
     }
-    notes.extend(unseen(text, &lines, &tasks, &notes));
+    let seen: HashSet<u32> = tasks.iter().map(|task| task.task.at.line).chain(notes.iter().map(|note| note.at.line)).collect();
+    for note in unseen(text, &seen) {
+        not_too_many(note.at, tasks.len() + notes.len())?;
+        notes.push(note);
+    }
     if tasks.is_empty() {
         let why = notes.first().map_or_else(String::new, |note| format!(": {}", note.message));
         let at = notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at);
@@ -197,27 +195,24 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
 }
 
 /// Mentions of sbatch that are no commands here: in variables, functions of other shells, texts
-/// that are run later.
-fn unseen(text: &str, lines: &Lines, tasks: &[Entry], notes: &[Note]) -> Vec<Note> {
-    let seen = |line: u32| tasks.iter().any(|task| task.task.at.line == line) || notes.iter().any(|note| note.at.line == line);
+/// that are run later. The first one of each line, of lines that are not `seen`.
+fn unseen<'t>(text: &'t str, seen: &'t HashSet<u32>) -> impl Iterator<Item = Note> + 't {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
-    let mut out: Vec<Note> = Vec::new();
-    for (start, _) in text.match_indices("sbatch") {
-        let bytes = text.as_bytes();
-        let at = lines.place(start);
-        let line = text.lines().nth(at.line as usize - 1).unwrap_or_default();
-        let before = &line[..line.char_indices().nth(at.column as usize - 1).map_or(line.len(), |(byte, _)| byte)];
-        let said = before.trim_start().starts_with('#')
-            || before.contains(" #")
-            || before.trim_start().starts_with("echo")
-            || before.trim_start().starts_with("printf");
-        let part = start > 0 && is_word(bytes.get(start - 1)) || is_word(bytes.get(start + 6));
-        if said || part || seen(at.line) || out.iter().any(|note| note.at.line == at.line) {
-            continue;
-        }
-        out.push(Note { at, message: "this sbatch is no command here, and stays as it is".to_owned() });
-    }
-    out
+    let mention = move |line: &str| {
+        let bytes = line.as_bytes();
+        let is_whole = |at: usize| !(at > 0 && is_word(bytes.get(at - 1)) || is_word(bytes.get(at + "sbatch".len())));
+        line.match_indices("sbatch").map(|(at, _)| at).find(|at| is_whole(*at))
+    };
+    let is_said = |before: &str| {
+        let begun = before.trim_start();
+        begun.starts_with('#') || before.contains(" #") || begun.starts_with("echo") || begun.starts_with("printf")
+    };
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    text.lines().enumerate().filter(move |(n, _)| !seen.contains(&number(n + 1))).filter_map(move |(n, line)| {
+        let before = &line[..mention(line)?];
+        let at = Place { line: number(n + 1), column: number(before.chars().count() + 1) };
+        (!is_said(before)).then(|| Note { at, message: "this sbatch is no command here, and stays as it is".to_owned() })
+    })
 }
 
 /// Names of variables that a word mentions.
@@ -233,16 +228,22 @@ fn variables(raw: &str) -> impl Iterator<Item = &str> {
 struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
+    /// A byte that was asked for, and its column: later ones of its line are counted from there.
+    last: Cell<(usize, usize)>,
 }
 
 impl<'t> Lines<'t> {
     fn of(text: &'t str) -> Self {
-        Self { text, starts: std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect() }
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { text, starts, last: Cell::new((0, 1)) }
     }
 
     fn place(&self, byte: usize) -> Place {
         let line = self.starts.partition_point(|start| *start <= byte);
-        let column = self.text.get(self.starts[line - 1]..byte).map_or(1, |before| before.chars().count() + 1);
+        let start = self.starts[line - 1];
+        let (known, column) = Some(self.last.get()).filter(|(known, _)| (start..=byte).contains(known)).unwrap_or((start, 1));
+        let column = self.text.get(known..byte).map_or(1, |between| between.chars().count() + column);
+        self.last.set((byte, column));
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Place { line: number(line), column: number(column) }
     }
@@ -271,6 +272,9 @@ struct Call {
     ambiguous: bool,
 }
 
+/// A value is no path beyond this length (`PATH_MAX`, limits.h(0p)).
+const LONGEST_PATH: usize = 4096;
+
 /// Variables that a script sets once, at the beginning of a line, to what can be known without
 /// running it.
 struct Constants(HashMap<String, String>);
@@ -278,11 +282,12 @@ struct Constants(HashMap<String, String>);
 impl Constants {
     fn of(text: &str) -> Self {
         let mut known = Self(HashMap::new());
+        let assignments = assignments(text);
         for line in text.lines() {
             let Some((name, value)) = line.split_once('=') else { continue };
             let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                 && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            if !is_name || assignments(text, name) != 1 {
+            if !is_name || assignments.get(name) != Some(&1) {
                 continue;
             }
             // The usual way to ask for the directory of the script itself, which is where the workflow lies.
@@ -316,6 +321,10 @@ impl Constants {
                 None => after.split_at(after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len())),
             };
             out.push_str(self.0.get(name)?);
+            // Variables within variables double their values.
+            if out.len() > LONGEST_PATH {
+                return None;
+            }
             rest = next;
         }
         out.push_str(rest);
@@ -324,21 +333,27 @@ impl Constants {
     }
 }
 
-/// How often a variable is set, in whatever way.
-fn assignments(text: &str, name: &str) -> usize {
-    let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+/// How often each variable is set, in whatever way.
+fn assignments(text: &str) -> HashMap<&str, usize> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let bytes = text.as_bytes();
-    let set = |(at, _): &(usize, &str)| {
-        let end = at + name.len();
-        let before = text[..*at].trim_end_matches([' ', '\t']);
+    let (mut sets, mut at) = (HashMap::new(), 0);
+    while at < bytes.len() {
+        let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+        if length == 0 {
+            at += 1;
+            continue;
+        }
+        let (start, end) = (at, at + length);
+        at = end;
+        let before = text[..start].trim_end_matches([' ', '\t']);
         let by_word = ["for", "read", "read -r", "unset", "mapfile", "local", "select"].iter().any(|word| before.ends_with(word));
         let by_sign = text[end..].starts_with('=') || text[end..].starts_with("+=");
-        !is_part(at.checked_sub(1).and_then(|at| bytes.get(at)))
-            && !is_part(bytes.get(end))
-            && !text[..*at].ends_with(['$', '{'])
-            && (by_sign || by_word)
-    };
-    text.match_indices(name).filter(set).count()
+        if (by_sign || by_word) && !text[..start].ends_with(['$', '{']) {
+            *sets.entry(&text[start..end]).or_default() += 1;
+        }
+    }
+    sets
 }
 
 /// The resource that an option is about.
@@ -359,6 +374,7 @@ impl Call {
     fn read(words: &[Word], text: &str, constants: &Constants) -> Result<Self, String> {
         let mut unknown = Vec::new();
         let words: Vec<&Word> = words.iter().filter(|word| !word.redirected).collect();
+        let last_script = last_script(&words, |word| constants.value(text, word));
         let (mut options, mut wrapped, mut n, mut ambiguous) = (Vec::new(), None, 0, false);
         while let Some(word) = words.get(n) {
             let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
@@ -372,7 +388,7 @@ impl Call {
             }
             let value = constants.value(text, word);
             let Some(literal) = value.as_deref() else {
-                if options_follow(words.get(n..).unwrap_or_default(), |word| constants.value(text, word)) {
+                if last_script.is_some_and(|last| last > n) {
                     ambiguous = true;
                     n += 1;
                     continue;
@@ -429,11 +445,11 @@ impl Call {
     }
 }
 
-/// Whether a word whose value is not known stands for options, as in `$OPTIONS a.sh`: a job script
-/// is named after it. (It could be a job script with that argument; nobody writes that.)
-fn options_follow(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> bool {
-    let later: Vec<String> = words.iter().skip(1).filter_map(|word| value(word)).collect();
-    later.iter().any(|text| !text.starts_with('-') || text.starts_with("--wrap"))
+/// The last word that can be a job script or `--wrap`. A word before it whose value is not known
+/// stands for options, as in `$OPTIONS a.sh`. (It could be a job script with that argument; nobody
+/// writes that.)
+fn last_script(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> Option<usize> {
+    words.iter().rposition(|word| value(word).is_some_and(|text| !text.starts_with('-') || text.starts_with("--wrap")))
 }
 
 /// A job script, with what its `#SBATCH` and `#FLOWMINE` lines say.

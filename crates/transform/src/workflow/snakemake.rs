@@ -7,10 +7,13 @@
 //! `set -euo pipefail` before commands for a shell that is called so. What the command is, and
 //! which files it has, is known when a job runs only: that is the task's argument.
 //!
-//! Files that are included by a name in quotes are looked at too. Rules without a shell command,
+//! Files that are included by a name in quotes are read too, each once, as Snakemake does. Rules without a shell command,
 //! without a name, and in shadow directories stay as they are, and are noted.
 
-use super::{Entry, Files, Form, Note, Workflow};
+use std::collections::BTreeSet;
+
+use super::files::{Named, not_too_many};
+use super::{Entry, Form, Note, Workflow};
 use crate::algebra::{Command, Layer, Parts, Task};
 use crate::error::{Fault, Place};
 use crate::jx::quote_json;
@@ -29,9 +32,9 @@ const COMMAND: &str =
 /// How many files may be included by each other.
 const DEPTH: usize = 16;
 
-pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow, Fault> {
+pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow, Fault> {
     let mut found = Found::default();
-    found.look(None, text, files, 0);
+    found.look(None, text, files)?;
     if found.tasks.is_empty() {
         let message = found.notes.first().map_or("no rule of this Snakefile has a shell command", |note| &note.message);
         return Err(Fault::new(found.notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at), message));
@@ -49,16 +52,29 @@ struct Open {
     other: Option<&'static str>,
 }
 
+/// A file that the workflow includes.
+#[derive(Clone, Copy)]
+struct Included<'f> {
+    /// Its name as seen from the workflow.
+    file: &'f str,
+    /// The place in the workflow's own file from which it, or what includes it, is included.
+    from: Place,
+    /// How many files include each other down to this one.
+    depth: usize,
+}
+
 #[derive(Default)]
 struct Found {
     rules: Vec<String>,
     tasks: Vec<Entry>,
     notes: Vec<Note>,
+    /// Names of the files that were included.
+    included: BTreeSet<String>,
 }
 
 impl Found {
-    /// Looks at a file; `included` is its name where it is not the workflow itself.
-    fn look(&mut self, included: Option<&str>, text: &str, files: &dyn Files, depth: usize) {
+    /// Reads the rules of a file, which is the workflow itself where it is not `included`.
+    fn look(&mut self, included: Option<Included<'_>>, text: &str, files: &Named<'_>) -> Result<(), Fault> {
         let mut open: Option<Open> = None;
         let mut scanner = Scanner { text: text.as_bytes(), at: 0, line: 1 };
         while scanner.at < text.len() {
@@ -70,6 +86,7 @@ impl Found {
                 continue;
             }
             let at = Place { line, column: u32::try_from(indent + 1).unwrap_or(u32::MAX) };
+            not_too_many(included.map_or(at, |of| of.from), self.tasks.len() + self.notes.len())?;
             if open.as_ref().is_some_and(|open| indent <= open.indent) {
                 open.take().into_iter().for_each(|open| self.close(open, included));
             }
@@ -82,22 +99,23 @@ impl Found {
             } else if words.starts_with("workdir:") {
                 self.note(included, at, "the workflow goes into another directory, where the scripts of the layers have to lie");
             } else if let Some(rest) = words.strip_prefix("include:") {
-                self.include(rest, included, at, files, depth);
+                self.include(rest, included, at, files)?;
             }
         }
         open.into_iter().for_each(|open| self.close(open, included));
+        Ok(())
     }
 
-    fn note(&mut self, included: Option<&str>, at: Place, message: &str) {
-        // The place is one in the workflow's own file, or said with the file that it includes.
+    fn note(&mut self, included: Option<Included<'_>>, at: Place, message: &str) {
+        // The place is one in the workflow's own file; the message names the place in the other file.
         let (at, message) = match included {
             None => (at, message.to_owned()),
-            Some(file) => (Place { line: 1, column: 1 }, format!("{file}:{at}: {message}")),
+            Some(of) => (of.from, format!("{}:{at}: {message}", of.file)),
         };
         self.notes.push(Note { at, message });
     }
 
-    fn close(&mut self, open: Open, included: Option<&str>) {
+    fn close(&mut self, open: Open, included: Option<Included<'_>>) {
         let why = match open.other {
             _ if open.name.is_empty() => "it has no name",
             Some(other) => other,
@@ -122,24 +140,39 @@ impl Found {
         }
     }
 
-    fn include(&mut self, rest: &str, included: Option<&str>, at: Place, files: &dyn Files, depth: usize) {
+    fn include(&mut self, rest: &str, included: Option<Included<'_>>, at: Place, files: &Named<'_>) -> Result<(), Fault> {
         let rest = rest.trim();
         let quoted = ['"', '\'']
             .iter()
             .find_map(|quote| rest.strip_prefix(*quote)?.strip_suffix(*quote).filter(|name| !name.contains([*quote, '\\', '{'])));
         let Some(name) = quoted else {
-            return self.note(included, at, "which file is included is known only when it runs; its rules stay as they are");
+            self.note(included, at, "which file is included is known only when it runs; its rules stay as they are");
+            return Ok(());
         };
-        let folder = included.and_then(|file| file.rsplit_once('/')).map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-        let path = format!("{folder}{name}");
-        match files.text(&path) {
-            Ok(_) if depth >= DEPTH => self.note(included, at, "files include each other; what is deeper stays as it is"),
-            Ok(text) => self.look(Some(&path), &text, files, depth + 1),
+        let folder = included.and_then(|of| Some(&of.file[..=of.file.rfind('/')?])).unwrap_or_default();
+        let path = if name.starts_with('/') { without_dots(name) } else { without_dots(&format!("{folder}{name}")) };
+        let (from, depth) = included.map_or((at, 0), |of| (of.from, of.depth));
+        // Snakemake passes over a file that it has included before.
+        if !self.included.insert(path.clone()) {
+            return Ok(());
+        }
+        match files.text(from, &path)? {
+            Ok(_) if depth >= DEPTH => {
+                Err(Fault::new(from, format!("“{path}” is included by files that include each other more than {DEPTH} deep")))
+            }
+            Ok(text) => self.look(Some(Included { file: &path, from, depth: depth + 1 }), &text, files),
             Err(error) => {
-                self.note(included, at, &format!("the included file “{path}” cannot be read ({error}); its rules stay as they are"))
+                self.note(included, at, &format!("the included file “{path}” cannot be read ({error}); its rules stay as they are"));
+                Ok(())
             }
         }
     }
+}
+
+/// A path without the parts that change nothing: `.`, and empty ones.
+fn without_dots(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    format!("{}{}", if path.starts_with('/') { "/" } else { "" }, parts.join("/"))
 }
 
 impl Open {

@@ -1,0 +1,71 @@
+//! The files that a workflow names, read within bounds.
+//!
+//! A workflow of a few lines can name a file again and again, and that file others: so the files
+//! that one workflow names are bounded together, in number and in bytes, however often each is
+//! named.
+
+use std::cell::Cell;
+use std::io;
+
+use crate::error::{Fault, Place};
+
+/// What is known of the files that a workflow names.
+pub trait Files {
+    /// A file's text by its name in the workflow.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no text.
+    fn text(&self, name: &str) -> io::Result<String>;
+}
+
+/// For workflows that name no files which are to be read.
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn text(&self, _: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+/// The most files that one workflow may name to be read, each time counted.
+pub const NAMED_FILES: usize = 10_000;
+/// The most bytes that these files may have together, each time counted.
+pub const NAMED_BYTES: usize = 64 << 20;
+/// The most rules, calls and notes that scripts and Snakefiles may give.
+pub const STATEMENTS: usize = 100_000;
+
+/// The files of one workflow, with what was read of them so far.
+pub(super) struct Named<'f> {
+    files: &'f dyn Files,
+    count: Cell<usize>,
+    bytes: Cell<usize>,
+}
+
+impl<'f> Named<'f> {
+    pub(super) fn new(files: &'f dyn Files) -> Self {
+        Self { files, count: Cell::new(0), bytes: Cell::new(0) }
+    }
+
+    /// A file's text, or why it cannot be read. A fault at `at` where the workflow names too much.
+    pub(super) fn text(&self, at: Place, name: &str) -> Result<io::Result<String>, Fault> {
+        self.count.set(self.count.get() + 1);
+        if self.count.get() > NAMED_FILES {
+            return Err(Fault::new(at, format!("the workflow names more than {NAMED_FILES} files that are to be read")));
+        }
+        let text = self.files.text(name);
+        let bytes = text.as_ref().map_or(0, String::len);
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        if self.bytes.get() > NAMED_BYTES {
+            return Err(Fault::new(at, format!("the files that the workflow names have more than {} MiB together", NAMED_BYTES >> 20)));
+        }
+        Ok(text)
+    }
+}
+
+/// Refuses a workflow that has more statements than can be meant.
+pub(super) fn not_too_many(at: Place, statements: usize) -> Result<(), Fault> {
+    if statements <= STATEMENTS {
+        return Ok(());
+    }
+    Err(Fault::new(at, format!("up to here the workflow has more than {STATEMENTS} rules, calls of sbatch and notes: split it")))
+}

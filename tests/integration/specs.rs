@@ -1,0 +1,225 @@
+//! `discover --model spec` of traced scripts: what is complete does the same again, in each language
+//! and for real; what the trace shows to be missing is refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::support::require::require;
+use crate::support::{doctor, expect, flowmine, has_program, makeflow::makeflow_is_there};
+
+/// A traced script, in a directory with a file of lines.
+struct Traced {
+    dir: TempDir,
+    path: String,
+}
+
+const LINES: &str = "pear\napple\nfig\n";
+
+impl Traced {
+    fn new(backend: &str, programs: &[&str], script: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        for name in programs {
+            fs::copy("/bin/cp", bin.join(name)).unwrap();
+        }
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let traced = Self { dir, path };
+        let run = traced.place("run");
+        fs::write(run.join("all.sh"), script).unwrap();
+        let mut command = flowmine();
+        command
+            .args(["trace", "--backend", backend, "--tasks", "commands", "--dataset"])
+            .arg(traced.dataset())
+            .args(["--", "sh", "all.sh"]);
+        command.env("PATH", &traced.path).current_dir(&run).output().unwrap();
+        expect(flowmine().args(["correlate", "--dataset"]).arg(traced.dataset()), 0);
+        traced
+    }
+
+    fn dataset(&self) -> PathBuf {
+        self.dir.path().join("dataset")
+    }
+
+    /// A directory with the file of lines.
+    fn place(&self, name: &str) -> PathBuf {
+        let place = self.dir.path().join(name);
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("in.txt"), LINES).unwrap();
+        place
+    }
+
+    fn spec(&self, format: &str) -> Output {
+        flowmine().args(["discover", "--model", "spec", "--format", format, "--dataset"]).arg(self.dataset()).output().unwrap()
+    }
+
+    /// Runs the workflow of a language in a directory of its own; gives the files that are there then.
+    fn again(&self, format: &str, file: &str, engine: &mut Command) -> BTreeMap<String, Vec<u8>> {
+        let place = self.place(format);
+        let made = self.spec(format);
+        assert_eq!(made.status.code(), Some(0), "{format}: {}", String::from_utf8_lossy(&made.stderr));
+        fs::write(place.join(file), made.stdout).unwrap();
+        expect(engine.env("PATH", &self.path).current_dir(&place), 0);
+        files(&place)
+    }
+
+    /// Runs what is written in all languages.
+    fn runs_again(&self, languages: &[&str]) {
+        let wanted = files(&self.dir.path().join("run"));
+        assert!(wanted.len() > 1, "{wanted:?}");
+        for language in languages {
+            let found = match *language {
+                "slurm" => {
+                    self.stand_in();
+                    self.again("slurm", "submit.sh", Command::new("sh").arg("submit.sh"))
+                }
+                "makeflow" => self.again("makeflow", "flow.json", Command::new("makeflow").args(["-T", "local", "--json", "flow.json"])),
+                "make" => self.again("make", "flow.mf", Command::new("makeflow").args(["-T", "local", "flow.mf"])),
+                _ => {
+                    let program = std::env::var_os("FLOWMINE_SNAKEMAKE").unwrap_or_else(|| "snakemake".into());
+                    self.again("snakemake", "Snakefile", Command::new(program).args(["--cores", "1"]))
+                }
+            };
+            assert_eq!(found, wanted, "{language}");
+        }
+    }
+
+    /// An `sbatch` that runs what it is given at once, after what it waits for.
+    fn stand_in(&self) {
+        let file = self.dir.path().join("bin/sbatch");
+        fs::write(&file, "#!/bin/sh\nfor word; do case $word in --wrap=*) sh -c \"${word#--wrap=}\" >&2 || exit 1 ;; esac; done\necho 7\n")
+            .unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// The files of a run, without those that the engines and the test itself wrote.
+fn files(place: &Path) -> BTreeMap<String, Vec<u8>> {
+    let names = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let own = |name: &String| {
+        ["all.sh", "submit.sh", "Snakefile", ".snakemake"].contains(&name.as_str())
+            || name.starts_with("flow.")
+            || name.starts_with("makeflow.")
+    };
+    names.filter(|name| !own(name)).map(|name| (name.clone(), fs::read(place.join(&name)).unwrap())).collect()
+}
+
+fn backends() -> Vec<&'static str> {
+    let (works, how) = doctor::says("ebpf");
+    if require("bpf", &format!("eBPF ({how})"), works) { vec!["ptrace", "ebpf"] } else { vec!["ptrace"] }
+}
+
+/// The languages whose engines are here; that of Slurm needs none.
+fn languages() -> Vec<&'static str> {
+    let mut languages = vec!["slurm"];
+    if makeflow_is_there() {
+        languages.extend(["makeflow", "make"]);
+    }
+    let is_there = std::env::var_os("FLOWMINE_SNAKEMAKE").is_some() || has_program("snakemake");
+    if require("snakemake", "snakemake", is_there) {
+        languages.push("snakemake");
+    }
+    languages
+}
+
+#[test]
+fn what_the_trace_shows_to_be_missing_is_refused_by_name() {
+    for backend in backends() {
+        for (script, why) in [
+            ("sort in.txt > s.txt", "the command line of \"sort\" is not all of its command: the trace shows a redirection to"),
+            ("sort in.txt >> s.txt", "a redirection to"),
+            ("sort -o s.txt < in.txt", "a redirection from"),
+            ("(sort in.txt) > s.txt", "a redirection to"),
+            ("{ cat in.txt; cat in.txt; } > s.txt", "a redirection to"),
+            ("exec > s.txt; cat in.txt", "a redirection to"),
+            ("(cat in.txt) > s.txt; (cp s.txt t.txt)", "a redirection to"),
+            ("sort -o s.txt in.txt 2> err.txt", "err.txt by a redirection of the shell"),
+            ("sort -o s.txt in.txt; : > flag", "flag by a redirection of the shell"),
+            ("echo hi > g.txt; cp g.txt h.txt", "g.txt by a redirection of the shell"),
+            ("cp in.txt s.txt; exec gzip s.txt", "it becomes its last command in its own place"),
+            ("grep -q nothing in.txt; cp in.txt s.txt", "\"grep\" failed in the run"),
+        ] {
+            let traced = Traced::new(backend, &[], &format!("{script}\n"));
+            let refused = traced.spec("slurm");
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert!(refused.status.code() == Some(2) && said.contains(why), "{backend}: {script}: {said}");
+        }
+    }
+}
+
+/// Data in a pipe leaves few traces; a workflow without it is never written as if it were whole.
+#[test]
+fn pipes_and_here_documents_are_refused_or_warned_of() {
+    for backend in backends() {
+        for script in [
+            "cat in.txt | sort -o s.txt",
+            "(cat in.txt; sleep 0.2) | sort -o s.txt",
+            "echo x | sort -o s.txt",
+            "sort -o s.txt <<E\nb\na\nE\n",
+            "cat in.txt | while read -r line; do echo \"$line\"; done | sort -o s.txt",
+        ] {
+            let traced = Traced::new(backend, &[], &format!("{script}\n"));
+            let made = traced.spec("slurm");
+            let said = String::from_utf8(made.stderr).unwrap();
+            let (code, named) = (made.status.code(), said.contains("\"sort\"") && said.contains("pipe"));
+            assert!(named && matches!(code, Some(1 | 2)), "{backend}: {script}: {code:?} {said}");
+        }
+    }
+}
+
+#[test]
+fn a_complete_script_runs_again_in_each_language() {
+    for backend in backends() {
+        let script = "sort -o s.txt in.txt\ngzip -nk s.txt\ncp s.txt.gz copy.gz\nsh -c 'head -n 1 s.txt > first.txt'\nenv LC_ALL=C sort -r -o last.txt first.txt s.txt\n";
+        let traced = Traced::new(backend, &[], script);
+        let said = String::from_utf8(traced.spec("slurm").stderr).unwrap();
+        assert!(said.contains("variables that the script set"), "{said}");
+        traced.runs_again(&languages());
+    }
+}
+
+/// Commands that share no file keep their order where the language can say so.
+#[test]
+fn the_order_of_a_script_is_kept() {
+    for backend in backends() {
+        let script = "cp in.txt a\nsort -o b a\ncp b a\nsort -r -o c a\nmv c d\nmkdir made\nrmdir made\ntouch e\n";
+        let traced = Traced::new(backend, &[], script);
+        let made = String::from_utf8(traced.spec("slurm").stdout).unwrap();
+        let waits = |job: &str, before: &str| {
+            let line = made.lines().find(|line| line.starts_with(&format!("{job}="))).unwrap_or_default();
+            line.contains(&format!("${{{before}%%;*}}"))
+        };
+        let orders = [("j1", "j0"), ("j2", "j1"), ("j3", "j2"), ("j4", "j3"), ("j5", "j4"), ("j6", "j5"), ("j7", "j6")];
+        orders.iter().for_each(|(job, before)| assert!(waits(job, before), "{backend}: {job} {before}\n{made}"));
+        traced.runs_again(&["slurm"]);
+        let refused = traced.spec("makeflow");
+        assert_eq!(refused.status.code(), Some(2), "a file that two tasks make");
+    }
+}
+
+/// Names of programs and files that mean something to a shell, to Makeflow or to Snakemake.
+#[test]
+fn names_that_mean_something_are_quoted_in_each_language() {
+    let names =
+        ["A=b", "a b", "-x", "*", "~", "$HOME", "if", "time", "!", "{", "}", "#c", "a'b", "a\"b", "a\\b", "&", ";", "[[", "(x)", "é"];
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    for backend in backends() {
+        let line = |(at, name): (usize, &&str)| format!("{} -- in.txt 'out $ {at}'\n", quoted(name));
+        let script: String = names.iter().enumerate().map(line).collect();
+        let traced = Traced::new(backend, &names, &script);
+        assert_eq!(files(&traced.dir.path().join("run")).len(), names.len() + 1);
+        traced.runs_again(&languages());
+        // A line's end in a command has no place in Makeflow's own language.
+        let traced = Traced::new(backend, &["a\nb"], "'a\nb' in.txt 'o\nut'\n");
+        let mut with_lines = languages();
+        with_lines.retain(|language| *language != "make");
+        traced.runs_again(&with_lines);
+        let refused = traced.spec("make");
+        assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("line's end"));
+    }
+}
