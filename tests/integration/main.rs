@@ -31,6 +31,7 @@ mod one_run;
 mod operations;
 mod overlay;
 mod pm4py;
+mod positions;
 mod predict;
 mod private;
 mod prune;

@@ -853,6 +853,6 @@ open("more", "w").close()
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "refused\n");
-    assert!(said.contains("1 record") && said.contains("lost"), "{said}");
+    assert!(said.contains("1 of ") && said.contains(" operations was lost (no-descriptor: 1)"), "{said}");
     assert_eq!(losses(&dataset), [("request".to_owned(), "no-descriptor".to_owned(), 1)]);
 }

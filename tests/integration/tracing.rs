@@ -83,8 +83,8 @@ fn what_the_ring_loses_is_counted() {
     // Each write is a row or lost, and each byte of them.
     assert_eq!((calls + lost_by_kind["write"], bytes + lost_bytes), (BURST, 512 * BURST));
     let operations: i64 = lost_by_kind.iter().filter(|(kind, _)| flowmine_trace::Op::of(kind).is_some()).map(|(_, count)| count).sum();
-    assert_eq!(operations, lost);
-    let sentence = format!("{all} records of {counted} operations were lost");
+    assert_eq!((operations, all), (lost, lost));
+    let sentence = format!("{lost} of {counted} operations, with {lost_bytes} bytes of reads and writes, were lost (ring-full: {all})");
     assert!(text(&output).contains(&sentence), "{sentence}\n{}", text(&output));
 }
 
@@ -114,7 +114,7 @@ fn totals_are_right_whatever_the_ring_loses() {
 /// events: that there were some is counted.
 #[test]
 fn what_ptrace_cannot_see_is_counted_with_totals_too() {
-    for (case, kind) in [("aio", "aio"), ("io_uring", "io_uring")] {
+    for (case, kind, reason) in [("aio", "write", "asynchronous-io"), ("io_uring", "io_uring", "not-visible")] {
         let dir = scratch();
         let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
         std::fs::create_dir(&work).unwrap();
@@ -134,8 +134,47 @@ fn what_ptrace_cannot_see_is_counted_with_totals_too() {
         each::<IoLoss<'static>>(&dir.path().join("data"), |loss| {
             *lost.entry((loss.kind.to_string(), loss.reason.to_string())).or_default() += loss.count;
         });
-        assert!(lost[&(kind.to_owned(), "not-visible".to_owned())] > 0, "{lost:?}");
-        assert!(text(&output).contains("not-visible") && !text(&output).contains("--ring"), "{}", text(&output));
+        assert!(lost[&(kind.to_owned(), reason.to_owned())] > 0, "{lost:?}");
+        assert!(text(&output).contains(reason) && !text(&output).contains("--ring"), "{}", text(&output));
+    }
+}
+
+/// A write and a read of 5,000 bytes by libaio: no rows, but operations with their bytes.
+#[test]
+fn what_libaio_does_is_counted_with_its_bytes() {
+    for (backend, options) in
+        [("ebpf", &["--hooks", "syscalls", "--"]), ("ebpf", &["--hooks", "auto", "--"]), ("ptrace", &["--detail", "events", "--"])]
+    {
+        if !works(backend) {
+            continue;
+        }
+        let dir = scratch();
+        let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
+        std::fs::create_dir(&work).unwrap();
+        let mut command = trace(dir.path(), backend, options);
+        let output = command.arg(operations::program()).args(["aio", "--expect"]).arg(&expectations).current_dir(&work).output().unwrap();
+        if output.status.code() == Some(77) {
+            require("aio", "a kernel with libaio", false);
+            continue;
+        }
+        let dataset = dir.path().join("data");
+        let mut lost = BTreeMap::new();
+        each::<IoLoss<'static>>(&dataset, |loss| {
+            assert_eq!(loss.reason, "asynchronous-io", "{loss:?}");
+            let sum: &mut (i64, i64) = lost.entry(loss.kind.to_string()).or_default();
+            *sum = (sum.0 + loss.count, sum.1 + loss.bytes.unwrap());
+        });
+        assert_eq!(lost, BTreeMap::from([("read".to_owned(), (1, 5000)), ("write".to_owned(), (1, 5000))]), "{backend}");
+        let end = end(&dataset);
+        assert_eq!(end.lost, Some(2), "{end:?}");
+        if backend == "ebpf" {
+            assert_eq!(end.operations, end.received.map(|received| received + 2), "{end:?}");
+        }
+        assert!(
+            text(&output).contains("operations, with 10000 bytes of reads and writes, were lost (asynchronous-io: 2)"),
+            "{}",
+            text(&output)
+        );
     }
 }
 

@@ -10,6 +10,7 @@ pub mod operations;
 #[allow(dead_code, reason = "benches/logs.rs uses the rest")]
 pub mod peers;
 pub mod podman;
+pub mod positions;
 pub mod qemu;
 pub mod require;
 pub mod running;

@@ -269,6 +269,10 @@ pub struct LeftOut {
     pub read_bytes_of_others: u64,
     /// Bytes written in the dataset that belong to no instance of the log.
     pub written_bytes_of_others: u64,
+    /// Operations that the traces of the dataset do not have.
+    pub lost_operations: u64,
+    /// Bytes of these, as far as they are known.
+    pub lost_bytes: u64,
 }
 
 impl LeftOut {
@@ -287,6 +291,8 @@ impl LeftOut {
             start_traced,
             read_bytes_of_others,
             written_bytes_of_others,
+            lost_operations,
+            lost_bytes,
         } = other;
         self.events_without_time = self.events_without_time.saturating_add(*events_without_time);
         self.without_end = self.without_end.saturating_add(*without_end);
@@ -300,6 +306,8 @@ impl LeftOut {
         self.start_traced = self.start_traced.saturating_add(*start_traced);
         self.read_bytes_of_others = self.read_bytes_of_others.saturating_add(*read_bytes_of_others);
         self.written_bytes_of_others = self.written_bytes_of_others.saturating_add(*written_bytes_of_others);
+        self.lost_operations = self.lost_operations.saturating_add(*lost_operations);
+        self.lost_bytes = self.lost_bytes.saturating_add(*lost_bytes);
     }
 
     /// Each count that is not zero, in a sentence.
@@ -338,6 +346,12 @@ impl LeftOut {
             (self.read_bytes_of_others > 0).then(|| format!("{} bytes read belong to nothing in the log", self.read_bytes_of_others)),
             (self.written_bytes_of_others > 0)
                 .then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),
+            words(
+                self.lost_operations,
+                "operation was lost by the trace: traced bytes and counts are lower bounds",
+                "operations were lost by the trace: traced bytes and counts are lower bounds",
+            ),
+            (self.lost_bytes > 0).then(|| format!("{} bytes of reads and writes are among what the trace lost", self.lost_bytes)),
         ])
         .flatten()
         .collect()

@@ -101,7 +101,7 @@ mod groups;
 pub mod histogram;
 mod links;
 mod listener;
-mod losses;
+pub mod losses;
 pub mod owners;
 pub mod processes;
 pub mod ranges;
