@@ -2,13 +2,8 @@
 //! one file, in every way of tracing: an offset that is given is right, and one that cannot be
 //! known is marked.
 
-use std::process::Command;
-
-use flowmine_dataset::Dataset;
-use flowmine_schema::tables::TaskIo;
-
 use crate::support::require::require;
-use crate::support::{doctor, flowmine, positions, traced};
+use crate::support::{doctor, flowmine, positions};
 
 /// Transfers of each thread.
 const COUNT: &str = "2000";

@@ -68,12 +68,13 @@ fn what_the_ring_loses_is_counted() {
     let (counted, received, lost) = (end.operations.unwrap(), end.received.unwrap(), end.lost.unwrap());
     assert!(lost > 0 && received > 0, "{end:?}");
     assert_eq!(counted, received + lost);
-    let (mut lost_by_kind, mut lost_bytes, mut all) = (BTreeMap::<String, i64>::new(), 0, 0);
+    let (mut lost_by_kind, mut lost_bytes, mut all_bytes, mut all) = (BTreeMap::<String, i64>::new(), 0, 0, 0);
     each::<IoLoss<'static>>(&dataset, |loss| {
         assert!(loss.processor.is_some_and(|processor| processor >= 0) && loss.reason == "ring-full" && loss.count > 0, "{loss:?}");
         assert!(loss.not_before_ns < loss.observed_at_ns && loss.trace_ns < loss.observed_at_ns, "{loss:?}");
         *lost_by_kind.entry(loss.kind.to_string()).or_default() += loss.count;
         all += loss.count;
+        all_bytes += loss.bytes.unwrap_or(0);
         if loss.kind == "write" {
             lost_bytes += loss.bytes.unwrap();
         }
@@ -84,7 +85,7 @@ fn what_the_ring_loses_is_counted() {
     assert_eq!((calls + lost_by_kind["write"], bytes + lost_bytes), (BURST, 512 * BURST));
     let operations: i64 = lost_by_kind.iter().filter(|(kind, _)| flowmine_trace::Op::of(kind).is_some()).map(|(_, count)| count).sum();
     assert_eq!((operations, all), (lost, lost));
-    let sentence = format!("{lost} of {counted} operations, with {lost_bytes} bytes of reads and writes, were lost (ring-full: {all})");
+    let sentence = format!("{lost} of {counted} operations, with {all_bytes} bytes of reads and writes, were lost (ring-full: {all})");
     assert!(text(&output).contains(&sentence), "{sentence}\n{}", text(&output));
 }
 

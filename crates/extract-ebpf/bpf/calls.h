@@ -632,19 +632,21 @@ INLINE void enter_seek(struct pt_regs *registers, struct task_struct *task)
 	u64 file = file_of(task, argument_0(registers));
 	if (!file || !is_recorded_kind(file) || is_alone(task, file))
 		return;
-	u64 *begun = seek_place(file);
 	struct flight *flight = new_flight(task);
-	if (!begun || !flight)
+	if (!flight)
+		return;
+	flight->a.file = file;
+	u64 *begun = seek_place(&flight->a);
+	if (!begun)
 		return;
 	__sync_fetch_and_add(begun, SEEK_BEGUN + 1);
 	flight->call = CALL_SEEK;
 	flight->number = call_number(registers);
-	flight->a.file = file;
 }
 
 INLINE void leave_seek(struct flight *flight)
 {
-	u64 *begun = seek_place(flight->a.file);
+	u64 *begun = seek_place(&flight->a);
 	if (begun)
 		__sync_fetch_and_add(begun, -1);
 }

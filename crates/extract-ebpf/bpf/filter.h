@@ -210,28 +210,30 @@ INLINE int is_recorded_kind(u64 address)
 	return mode == 0100000 || mode == 0060000;
 }
 
-INLINE u64 *seek_place(u64 file)
+INLINE u64 *seek_place(const struct side *side)
 {
+	/* Out of the table it is a number, with which can be reckoned. */
+	u64 file = *(volatile u64 *)&side->file;
 	u32 place = (file >> 6 ^ file >> 18) % SEEK_PLACES;
 	return map_lookup(&seeks, &place);
 }
 
-INLINE u64 seeks_of(u64 file)
+INLINE u64 seeks_of(const struct side *side)
 {
-	volatile u64 *begun = seek_place(file);
+	volatile u64 *begun = seek_place(side);
 	return begun ? *begun : 0;
 }
 
 /* Whether lseek(2) may have moved the position since `side` was looked at: one was under way then, or has begun since. */
 INLINE int is_sought(const struct side *side)
 {
-	return side->seeks % SEEK_BEGUN || seeks_of(side->file) != side->seeks;
+	return side->seeks % SEEK_BEGUN || seeks_of(side) != side->seeks;
 }
 
 INLINE void look_at_address(struct side *side, u64 file)
 {
 	side->file = file;
-	side->seeks = seeks_of(file);
+	side->seeks = seeks_of(side);
 	look_at(side, TYPED(file, file));
 }
 

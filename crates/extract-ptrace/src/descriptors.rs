@@ -221,7 +221,12 @@ mod tests {
     use super::*;
 
     fn file(number: u64, inode: u64) -> Slot {
-        Slot::File(OpenRef { number: Some(number), file: FileKey { device: 1, inode, generation: None }, path_only: false })
+        Slot::File(OpenRef {
+            number: Some(number),
+            file: FileKey { device: 1, inode, generation: None },
+            seen_open: true,
+            path_only: false,
+        })
     }
 
     #[test]

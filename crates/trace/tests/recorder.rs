@@ -342,7 +342,7 @@ fn what_was_flushed_is_there_when_the_tracer_is_killed() {
 /// One unit: operations of operations, and other records for themselves.
 #[test]
 fn what_was_lost_is_told_in_one_unit() {
-    use flowmine_trace::Outcome;
+    use flowmine_trace::recorder::Outcome;
     let by = |reasons: &[(&'static str, u64)]| reasons.iter().copied().collect();
     let lost = |lost, lost_operations, lost_bytes, reasons: &[(&'static str, u64)]| {
         let outcome = Outcome { received: 10, lost, lost_operations, lost_bytes, lost_by_reason: by(reasons), ..Outcome::default() };

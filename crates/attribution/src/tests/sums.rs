@@ -67,7 +67,7 @@ fn one_unknown_offset_leaves_no_ranges_and_no_pattern() {
     assert_eq!((row.write_offset_min, row.write_offset_end, row.write_pattern.as_deref()), (None, None, None));
     // The second follows the first, the fifth the fourth; of the fourth it is not known what it follows.
     assert_eq!((row.sequential_writes, row.strided_writes, row.random_writes), (2, 0, 0));
-    assert_eq!((row.unique_read_bytes, row.read_pattern.as_deref()), (Some(50), Some("strided")));
+    assert_eq!((row.unique_read_bytes, row.read_pattern.as_deref()), (Some(50), Some("mixed")));
     assert_eq!((told.totals[0].unique_read_bytes, told.totals[0].unique_written_bytes), (Some(50), None));
 }
 

@@ -68,7 +68,11 @@ fn facts(found: &Profile) -> (Vec<String>, Vec<String>) {
     let least = if left.lost > 0 { "at least " } else { "" };
     facts.push(format!("Read {least}{}, written {least}{}.", bytes(total.read_bytes), bytes(total.written_bytes)));
     if left.lost > 0 {
-        let with_bytes = if left.lost_bytes > 0 { format!(" with {}", bytes(left.lost_bytes as i128)) } else { String::new() };
+        let with_bytes = if left.lost_bytes > 0 {
+            format!(" with {}", bytes(i64::try_from(left.lost_bytes).unwrap_or(i64::MAX)))
+        } else {
+            String::new()
+        };
         facts.push(format!(
             "The trace lost {}{with_bytes}: all bytes, counts and shares are of what it has, and bytes and counts are lower bounds.",
             counted(left.lost, "operation", "operations")
