@@ -179,6 +179,52 @@ fn what_libaio_does_is_counted_with_its_bytes() {
     }
 }
 
+/// Whatever is made of a trace with losses says that its bytes are lower bounds, and of one without
+/// losses it does not.
+#[test]
+fn what_is_made_of_a_trace_with_losses_says_so() {
+    const MODELS: [&str; 8] = ["profile", "access-share", "dfg", "ocdfg", "summary", "gantt", "critical-path", "dag"];
+    if !works("ptrace") {
+        return;
+    }
+    for case in ["aio", "vectored"] {
+        let dir = scratch();
+        let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
+        std::fs::create_dir(&work).unwrap();
+        let mut command = trace(dir.path(), "ptrace", &["--task", "align", "--"]);
+        let output = command.arg(operations::program()).args([case, "--expect"]).arg(&expectations).current_dir(&work).output().unwrap();
+        if output.status.code() == Some(77) {
+            require(case, &format!("a kernel with {case}"), false);
+            continue;
+        }
+        let lossy = case == "aio";
+        let flowmine = |arguments: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(arguments).current_dir(dir.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {said}");
+            assert_eq!(said.contains("lower bounds"), lossy, "{arguments:?}: {said}");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        flowmine(&["correlate", "--dataset", "data"]);
+        for model in MODELS {
+            flowmine(&["discover", "--dataset", "data", "--model", model, "-o", "made"]);
+        }
+        for format in ["ocel.json", "xes", "csv", "wfformat"] {
+            flowmine(&["export", "--dataset", "data", "--format", format, "-o", "exported"]);
+        }
+        flowmine(&["export", "--dataset", "data", "--format", "io-csv", "-o", "csv"]);
+        let profile = flowmine(&["discover", "--dataset", "data", "--model", "profile"]);
+        assert_eq!(profile.contains("Read at least ") && profile.contains("The trace lost 2 operations with 9.8 KiB"), lossy, "{profile}");
+        let shares = flowmine(&["discover", "--dataset", "data", "--model", "access-share", "--format", "json"]);
+        assert_eq!(shares.contains("\"lost_operations\": 2"), lossy, "{shares}");
+        let graph = flowmine(&["discover", "--dataset", "data", "--model", "dfg", "--format", "json"]);
+        assert_eq!(graph.contains("2 operations were lost by the trace: traced bytes and counts are lower bounds"), lossy, "{graph}");
+        let run = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["run", "--dataset", "data", "--out", "out"]).current_dir(dir.path());
+        let told = text(&{ run }.output().unwrap());
+        assert_eq!(told.contains("lower bounds"), lossy, "{told}");
+    }
+}
+
 /// A burst that fits into the default ring whole, so that it cannot depend on how fast the ring is
 /// read.
 #[test]
