@@ -11,7 +11,6 @@ use std::path::Path;
 
 use anyhow::Context;
 use flowmine_activity_log::ActivityLog;
-use flowmine_attribution::losses;
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
 use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, RowRules};
@@ -32,7 +31,7 @@ use flowmine_schema::losses::LostOperations;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::source::Notion;
-use super::{dag, export, jobs, last_run, source};
+use super::{dag, export, jobs, last_run, lower_bounds, source};
 use crate::args::{LogFormat, ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -201,7 +200,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         tasks,
         warnings: counts.0,
         errors: counts.1,
-        lost: losses::lost_operations(&dataset)?,
+        lost: lower_bounds::warn(&dataset)?,
     };
     if has_jobs || has_tasks {
         output::write(Some(&args.out.join("summary.json")), |out| {
