@@ -533,56 +533,73 @@ INLINE void count_unrecorded(u32 what, u8 op, u64 bytes)
 		count_seen(counter_of(what + op), bytes);
 }
 
-/* A call of a 32-bit program, in which numbers and arguments lie elsewhere: counted where it is about a file. */
-INLINE void count_foreign(struct task_struct *task, struct pt_regs *registers, u8 how, u64 bytes)
+/* A call that is looked at again at its end, where its result is known. */
+INLINE void await_end(struct task_struct *task, struct pt_regs *registers, u8 call)
 {
+	struct flight *flight = new_flight(task);
+	if (!flight)
+		return;
+	flight->call = call;
+	flight->number = call_number(registers);
+}
+
+/* A call of a 32-bit program, in which numbers and arguments lie elsewhere: counted where it is about a file. */
+INLINE void enter_foreign(struct task_struct *task, struct pt_regs *registers, u8 how)
+{
+	if (!how)
+		return;
 	if (how & FOREIGN_BY_DESCRIPTOR) {
 		u64 file = file_of(task, foreign_argument_0(registers));
 		if (!file || !is_recorded_kind(file))
 			return;
 	}
-	if (wanted_current(task, current_pid_tgid() >> 32, 0))
-		count_unrecorded(COUNT_FOREIGN, how & FOREIGN_OP, bytes);
+	if (!wanted_current(task, current_pid_tgid() >> 32, 0))
+		return;
+	if (is_transfer(how & FOREIGN_OP))
+		await_end(task, registers, CALL_FOREIGN);
+	else
+		count_unrecorded(COUNT_FOREIGN, how & FOREIGN_OP, 0);
 }
 
-/* A request of io_submit(2): `struct iocb` and IOCB_CMD_… of linux/aio_abi.h. */
-struct iocb {
-	u64 data;
-	u32 key, flags;
-	u16 operation;
-	u16 priority;
+/* The middle of a request of io_submit(2): `struct iocb` and IOCB_CMD_… of linux/aio_abi.h. */
+struct iocb_middle {
+	u16 operation, priority;
 	u32 descriptor;
 	u64 buffer, bytes;
 };
+#define IOCB_MIDDLE 16
 enum { AIO_PREAD = 0, AIO_PWRITE = 1, AIO_FSYNC = 2, AIO_FDSYNC = 3, AIO_PREADV = 7, AIO_PWRITEV = 8 };
 /* Requests of one io_submit(2) that are looked at; others are counted without what they are. */
 #define AIO_REQUESTS 1024
 
-/* By itself, so that a loop around it is cheap to verify. */
+/* By itself, so that a loop around it is cheap to verify. What it reads is not on the stack, of which a program and what it calls have 512 bytes. */
 APART int count_submitted(u64 place)
 {
 	u64 address = 0;
-	struct iocb request = {};
-	struct task_struct *task = current_task();
-	if (probe_read_user(&address, sizeof(address), (void *)place) || probe_read_user(&request, sizeof(request), (void *)address)) {
+	struct scratch *s = scratch(0);
+	if (!s)
+		return 0;
+	struct iocb_middle *request = (void *)s->tail;
+	if (probe_read_user(&address, sizeof(address), (void *)place) ||
+		probe_read_user(request, sizeof(*request), (void *)(address + IOCB_MIDDLE))) {
 		count_unrecorded(COUNT_AIO, OP_NONE, 0);
 		return 0;
 	}
-	u64 file = file_of(task, request.descriptor);
+	u64 file = file_of(current_task(), request->descriptor);
 	if (file && !is_recorded_kind(file))
 		return 0;
-	switch (request.operation) {
+	switch (request->operation) {
 	case AIO_PREAD:
-		count_unrecorded(COUNT_AIO, OP_READ, request.bytes);
+		count_unrecorded(COUNT_AIO, OP_READ, request->bytes);
 		break;
 	case AIO_PWRITE:
-		count_unrecorded(COUNT_AIO, OP_WRITE, request.bytes);
+		count_unrecorded(COUNT_AIO, OP_WRITE, request->bytes);
 		break;
 	case AIO_PREADV:
-		count_unrecorded(COUNT_AIO, OP_READ, vector_size(request.buffer, request.bytes));
+		count_unrecorded(COUNT_AIO, OP_READ, vector_size(request->buffer, request->bytes));
 		break;
 	case AIO_PWRITEV:
-		count_unrecorded(COUNT_AIO, OP_WRITE, vector_size(request.buffer, request.bytes));
+		count_unrecorded(COUNT_AIO, OP_WRITE, vector_size(request->buffer, request->bytes));
 		break;
 	case AIO_FSYNC:
 	case AIO_FDSYNC:
@@ -662,13 +679,10 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	struct task_struct *task = current_task();
 	struct pt_regs *registers = (void *)context[0];
 	if (UNLIKELY(is_foreign(task))) {
-		/* How much a transfer moved is known at its end. */
-		u8 how = foreign_calls[number];
-		if (how && !is_transfer(how & FOREIGN_OP))
-			count_foreign(task, registers, how, 0);
+		enter_foreign(task, registers, foreign_calls[number]);
 		return 0;
 	}
-	if (!call || call == CALL_IO_SUBMIT)
+	if (!call)
 		return 0;
 	if (call == CALL_SEEK) {
 		enter_seek(registers, task);
@@ -685,6 +699,10 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	struct flight *flight = has_storage ? storage_get(&flights, task, 0, 0) : 0;
 	if (!wanted_current(task, tgid, flight && flight->follows))
 		return 0;
+	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
+		await_end(task, registers, call);
+		return 0;
+	}
 	if (call == CALL_UNLINKAT && (argument_2(registers) & AT_REMOVEDIR))
 		call = CALL_RMDIR;
 	if (call >= FIRST_COUNTED) {
@@ -764,20 +782,10 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 	if (number >= CALL_NUMBERS)
 		return 0;
 	struct task_struct *task = current_task();
-	u8 how = foreign_calls[number];
-	if (UNLIKELY(is_transfer(how & FOREIGN_OP) && is_foreign(task))) {
-		s64 moved = (s32)context[1];
-		count_foreign(task, registers, how, moved > 0 ? moved : 0);
+	u8 foreign_op = foreign_calls[number] & FOREIGN_OP;
+	int native = calls[number] && calls[number] < FIRST_COUNTED;
+	if (!native && !(is_transfer(foreign_op) && is_foreign(task)))
 		return 0;
-	}
-	if (!calls[number] || calls[number] >= FIRST_COUNTED)
-		return 0;
-	if (UNLIKELY(calls[number] == CALL_IO_SUBMIT)) {
-		s64 taken = context[1];
-		if (taken > 0 && !is_foreign(task) && wanted_current(task, current_pid_tgid() >> 32, 0))
-			count_submissions(argument_2(registers), taken);
-		return 0;
-	}
 	struct flight *flight = flight_of(task);
 	if (!flight || !flight->call || flight->number != number)
 		return 0;
@@ -787,8 +795,17 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 		end_flight(flight);
 		return 0;
 	}
-	u64 end = boot_ns();
 	s64 result = context[1];
+	if (UNLIKELY(call == CALL_FOREIGN || call == CALL_IO_SUBMIT)) {
+		s32 moved = result;
+		if (call == CALL_FOREIGN)
+			count_unrecorded(COUNT_FOREIGN, foreign_op, moved > 0 ? moved : 0);
+		else if (result > 0)
+			count_submissions(argument_2(registers), result);
+		end_flight(flight);
+		return 0;
+	}
+	u64 end = boot_ns();
 	if (vfs_hooks && call <= LAST_TRANSFER && !flight->captured) {
 		/* It failed before, or the function was inlined. */
 		u64 file = file_of(task, argument_0(registers));

@@ -61,6 +61,7 @@ const volatile u8 calls[CALL_NUMBERS];
 
 /* Calls of 32-bit programs that would be recorded if they were decoded, by their numbers, which are others: the operation, and
  * whether the first argument is the descriptor of the file. */
+#define CALL_FOREIGN 0xff /* in a flight: a read or write of a 32-bit program */
 #define FOREIGN_OP 0x0f
 #define FOREIGN_BY_NAME 0x40
 #define FOREIGN_BY_DESCRIPTOR 0x80

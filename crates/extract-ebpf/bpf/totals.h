@@ -82,11 +82,12 @@ INLINE struct totals_value *totals_entry(struct totals_key *key, u32 generation)
 	struct totals_value *value = map_lookup(table, key);
 	if (value)
 		return value;
-	struct totals_value fresh = no_totals;
-	fresh.generation = generation;
-	map_update(table, key, &fresh, NOEXIST);
+	map_update(table, key, &no_totals, NOEXIST);
 	count_entry();
-	return map_lookup(table, key);
+	value = map_lookup(table, key);
+	if (value)
+		value->generation = generation; /* the same whoever made the entry */
+	return value;
 }
 
 /* Adds one read or write up; when the table is full it goes as a record of its own, so that still nothing is lost. */
