@@ -9,7 +9,7 @@ use flowmine_schema::tables::{IoLoss, IoTotal};
 use crate::support::operations::{Expectations, Used, Want, Way};
 use crate::support::qemu::{KERNELS, Machine};
 use crate::support::require::require;
-use crate::support::{operations, qemu, sight, traced};
+use crate::support::{operations, positions, qemu, sight, traced};
 
 /// What `--hooks` is asked for, and what the trace says that it took.
 const HOOKS: [(&str, &str); 3] = [("syscalls", "syscalls"), ("vfs", "vfs-fentry"), ("vfs-kprobe", "vfs-kprobe")];
@@ -40,6 +40,17 @@ END
         code=$?
         [ $code = 1 ] || { echo \"$hooks $code\"; cat /results/$hooks.messages; }
     done
+    # Processes and threads that share positions, and append to one file.
+    for hooks in syscalls vfs vfs-kprobe; do
+        for case in $(positions --list); do mkdir -p /work/positions/$hooks/$case; done
+        cat > /work/positions.sh <<'END'
+            for case in $(positions --list); do
+                cd /work/positions/$1/$case && positions $case 300 2>&1 || echo \"$1 $case $?\"
+            done
+END
+        flowmine trace --dataset /results/$hooks.positions --backend ebpf --hooks $hooks --ring 64M -- sh /work/positions.sh $hooks 2> /results/messages || cat /results/messages
+    done
+    cp -r /work/positions /results
     # With totals other parts of the programs are there. What the kernel refuses of them is said.
     for hooks in syscalls vfs vfs-kprobe; do
         mkdir -p /work/totals-$hooks
@@ -72,15 +83,16 @@ fn rows_are_the_same_on_every_kernel() {
     for (suite, version) in KERNELS.iter().filter(|(suite, _)| suite.contains(&only)) {
         let temp = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let results = temp.path().join("results");
-        let machine = Machine::new(suite, 400).program(operations::program()).program(Path::new(env!("CARGO_BIN_EXE_flowmine")));
-        let machine = machine.program(Path::new("/usr/bin/setpriv"));
+        let machine = Machine::new(suite, 600).program(operations::program()).program(Path::new(env!("CARGO_BIN_EXE_flowmine")));
+        let machine = machine.program(Path::new("/usr/bin/setpriv")).program(positions::program());
         let ended = machine.run(&format!("capabilities={}\n{SCRIPT}", capabilities()), temp.path(), &results);
         assert_eq!(ended.code, 41, "{suite}: {}\n{}", ended.output, ended.messages);
         let mut wrong: Vec<String> = ended.output.lines().map(str::to_owned).collect();
         for (hooks, taken) in HOOKS {
             let dataset = results.join(format!("{hooks}.data"));
             let end = traced::end(&dataset);
-            assert!(end.kernel.starts_with(version) && end.hooks == taken && end.operations == end.received, "{suite}: {end:?}");
+            assert!(end.kernel.starts_with(version) && end.hooks == taken, "{suite}: {end:?}");
+            assert_eq!(end.operations, end.received.zip(end.lost).map(|(received, lost)| received + lost), "{suite}: {end:?}");
             traced::each::<IoLoss<'static>>(&dataset, |loss| {
                 if loss.reason != "asynchronous-io" {
                     wrong.push(format!("{hooks}: {loss:?}"));
@@ -88,6 +100,7 @@ fn rows_are_the_same_on_every_kernel() {
             });
             wrong.extend(differences(way(suite, hooks), hooks, &results.join(hooks), &dataset));
             wrong.extend(sums_differ(hooks, &results));
+            wrong.extend(offsets_differ(hooks, &results));
             if !traced::directory_calls(&dataset).contains(&operations::COUNTED) {
                 wrong.push(format!("{hooks}: calls on directories: no process has {:?}", operations::COUNTED));
             }
@@ -120,6 +133,23 @@ fn sums_differ(hooks: &str, results: &Path) -> Option<String> {
         }
     });
     (sums != expected || expected.0 == 0).then(|| format!("{hooks}: sums {sums:?}, told {expected:?}"))
+}
+
+/// Offsets of transfers that share a position: where a function of the VFS tells it, it is locked and
+/// known.
+fn offsets_differ(hooks: &str, results: &Path) -> Vec<String> {
+    let dataset = results.join(format!("{hooks}.positions"));
+    let exact = |case: &str| if hooks == "syscalls" { positions::APART.contains(&case) } else { positions::is_locked(case) };
+    let mut wrong = Vec::new();
+    for case in positions::cases() {
+        let named = PathBuf::from(format!("/work/positions/{hooks}/{case}"));
+        match positions::compare(&dataset, &results.join(format!("positions/{hooks}/{case}")), &named) {
+            Ok(told) if told.certain == 0 || exact(&case) && told.uncertain > 0 => wrong.push(format!("{hooks}, {case}: {told:?}")),
+            Ok(_) => {}
+            Err(error) => wrong.push(format!("{hooks}, {case}: {error}")),
+        }
+    }
+    wrong
 }
 
 /// All cases of one trace against what they told.

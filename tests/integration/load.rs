@@ -203,8 +203,14 @@ fn calls_of_32_bit_programs_are_counted() {
         let dir = scratch();
         let output = trace(dir.path(), &["--hooks", hooks, "--"]).arg(churn()).args(["--32-bit", "file"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-        // open, write, close, unlink.
-        assert_eq!(losses(&dir.path().join("data")), BTreeMap::from([(("call".to_owned(), "32-bit-program".to_owned()), 4)]));
+        let dataset = dir.path().join("data");
+        let all = ["open", "write", "close", "delete"].map(|kind| ((kind.to_owned(), "32-bit-program".to_owned()), 1));
+        assert_eq!(losses(&dataset), BTreeMap::from(all), "{hooks}");
+        each::<IoLoss<'static>>(&dataset, |loss| assert_eq!(loss.bytes, (loss.kind == "write").then_some(10), "{loss:?}"));
+        let end = end(&dataset);
+        assert_eq!((end.operations, end.lost), (end.received.map(|received| received + 4), Some(4)), "{end:?}");
+        let sentence = format!("4 of {} operations, with 10 bytes of reads and writes, were lost", end.operations.unwrap());
+        assert!(text(&output).contains(&sentence), "{sentence}\n{}", text(&output));
         assert!(text(&output).contains("32-bit-program") && !text(&output).contains("--ring"), "{}", text(&output));
     }
 }

@@ -34,6 +34,7 @@ mod one_run;
 mod operations;
 mod overlay;
 mod pm4py;
+mod positions;
 mod predict;
 mod private;
 mod processes;

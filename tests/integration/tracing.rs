@@ -68,12 +68,13 @@ fn what_the_ring_loses_is_counted() {
     let (counted, received, lost) = (end.operations.unwrap(), end.received.unwrap(), end.lost.unwrap());
     assert!(lost > 0 && received > 0, "{end:?}");
     assert_eq!(counted, received + lost);
-    let (mut lost_by_kind, mut lost_bytes, mut all) = (BTreeMap::<String, i64>::new(), 0, 0);
+    let (mut lost_by_kind, mut lost_bytes, mut all_bytes, mut all) = (BTreeMap::<String, i64>::new(), 0, 0, 0);
     each::<IoLoss<'static>>(&dataset, |loss| {
         assert!(loss.processor.is_some_and(|processor| processor >= 0) && loss.reason == "ring-full" && loss.count > 0, "{loss:?}");
         assert!(loss.not_before_ns < loss.observed_at_ns && loss.trace_ns < loss.observed_at_ns, "{loss:?}");
         *lost_by_kind.entry(loss.kind.to_string()).or_default() += loss.count;
         all += loss.count;
+        all_bytes += loss.bytes.unwrap_or(0);
         if loss.kind == "write" {
             lost_bytes += loss.bytes.unwrap();
         }
@@ -83,8 +84,8 @@ fn what_the_ring_loses_is_counted() {
     // Each write is a row or lost, and each byte of them.
     assert_eq!((calls + lost_by_kind["write"], bytes + lost_bytes), (BURST, 512 * BURST));
     let operations: i64 = lost_by_kind.iter().filter(|(kind, _)| flowmine_trace::Op::of(kind).is_some()).map(|(_, count)| count).sum();
-    assert_eq!(operations, lost);
-    let sentence = format!("{all} records of {counted} operations were lost");
+    assert_eq!((operations, all), (lost, lost));
+    let sentence = format!("{lost} of {counted} operations, with {all_bytes} bytes of reads and writes, were lost (ring-full: {all})");
     assert!(text(&output).contains(&sentence), "{sentence}\n{}", text(&output));
 }
 
@@ -114,7 +115,7 @@ fn totals_are_right_whatever_the_ring_loses() {
 /// events: that there were some is counted.
 #[test]
 fn what_ptrace_cannot_see_is_counted_with_totals_too() {
-    for (case, kind) in [("aio", "aio"), ("io_uring", "io_uring")] {
+    for (case, kind, reason) in [("aio", "write", "asynchronous-io"), ("io_uring", "io_uring", "not-visible")] {
         let dir = scratch();
         let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
         std::fs::create_dir(&work).unwrap();
@@ -134,8 +135,99 @@ fn what_ptrace_cannot_see_is_counted_with_totals_too() {
         each::<IoLoss<'static>>(&dir.path().join("data"), |loss| {
             *lost.entry((loss.kind.to_string(), loss.reason.to_string())).or_default() += loss.count;
         });
-        assert!(lost[&(kind.to_owned(), "not-visible".to_owned())] > 0, "{lost:?}");
-        assert!(text(&output).contains("not-visible") && !text(&output).contains("--ring"), "{}", text(&output));
+        assert!(lost[&(kind.to_owned(), reason.to_owned())] > 0, "{lost:?}");
+        assert!(text(&output).contains(reason) && !text(&output).contains("--ring"), "{}", text(&output));
+    }
+}
+
+/// A write and a read of 5,000 bytes by libaio: no rows, but operations with their bytes.
+#[test]
+fn what_libaio_does_is_counted_with_its_bytes() {
+    for (backend, options) in
+        [("ebpf", &["--hooks", "syscalls", "--"]), ("ebpf", &["--hooks", "auto", "--"]), ("ptrace", &["--detail", "events", "--"])]
+    {
+        if !works(backend) {
+            continue;
+        }
+        let dir = scratch();
+        let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
+        std::fs::create_dir(&work).unwrap();
+        let mut command = trace(dir.path(), backend, options);
+        let output = command.arg(operations::program()).args(["aio", "--expect"]).arg(&expectations).current_dir(&work).output().unwrap();
+        if output.status.code() == Some(77) {
+            require("aio", "a kernel with libaio", false);
+            continue;
+        }
+        let dataset = dir.path().join("data");
+        let mut lost = BTreeMap::new();
+        each::<IoLoss<'static>>(&dataset, |loss| {
+            assert_eq!(loss.reason, "asynchronous-io", "{loss:?}");
+            let sum: &mut (i64, i64) = lost.entry(loss.kind.to_string()).or_default();
+            *sum = (sum.0 + loss.count, sum.1 + loss.bytes.unwrap());
+        });
+        assert_eq!(lost, BTreeMap::from([("read".to_owned(), (1, 5000)), ("write".to_owned(), (1, 5000))]), "{backend}");
+        let end = end(&dataset);
+        assert_eq!(end.lost, Some(2), "{end:?}");
+        if backend == "ebpf" {
+            assert_eq!(end.operations, end.received.map(|received| received + 2), "{end:?}");
+        }
+        assert!(
+            text(&output).contains("operations, with 10000 bytes of reads and writes, were lost (asynchronous-io: 2)"),
+            "{}",
+            text(&output)
+        );
+    }
+}
+
+/// What `flowmine run` tells of the dataset.
+fn flowmine_run(dir: &Path) -> String {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_flowmine"));
+    let output = run.args(["run", "--dataset", "data", "--out", "out"]).current_dir(dir).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Whatever is made of a trace with losses says that its bytes are lower bounds, and of one without
+/// losses it does not.
+#[test]
+fn what_is_made_of_a_trace_with_losses_says_so() {
+    const MODELS: [&str; 8] = ["profile", "access-share", "dfg", "ocdfg", "summary", "gantt", "critical-path", "dag"];
+    if !works("ptrace") {
+        return;
+    }
+    for case in ["aio", "vectored"] {
+        let dir = scratch();
+        let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
+        std::fs::create_dir(&work).unwrap();
+        let mut command = trace(dir.path(), "ptrace", &["--task", "align", "--"]);
+        let output = command.arg(operations::program()).args([case, "--expect"]).arg(&expectations).current_dir(&work).output().unwrap();
+        if output.status.code() == Some(77) {
+            require(case, &format!("a kernel with {case}"), false);
+            continue;
+        }
+        let lossy = case == "aio";
+        let flowmine = |arguments: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(arguments).current_dir(dir.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {said}");
+            assert_eq!(said.contains("lower bounds"), lossy, "{arguments:?}: {said}");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        flowmine(&["correlate", "--dataset", "data"]);
+        for model in MODELS {
+            flowmine(&["discover", "--dataset", "data", "--model", model, "-o", "made"]);
+        }
+        for format in ["ocel.json", "xes", "csv", "wfformat"] {
+            flowmine(&["export", "--dataset", "data", "--format", format, "-o", "exported"]);
+        }
+        flowmine(&["export", "--dataset", "data", "--format", "io-csv", "-o", "csv"]);
+        let profile = flowmine(&["discover", "--dataset", "data", "--model", "profile"]);
+        assert_eq!(profile.contains("Read at least ") && profile.contains("The trace lost 2 operations with 9.8 KiB"), lossy, "{profile}");
+        let shares = flowmine(&["discover", "--dataset", "data", "--model", "access-share", "--format", "json"]);
+        assert_eq!(shares.contains("\"lost_operations\": 2"), lossy, "{shares}");
+        let graph = flowmine(&["discover", "--dataset", "data", "--model", "dfg", "--format", "json"]);
+        assert_eq!(graph.contains("2 operations were lost by the trace: traced bytes and counts are lower bounds"), lossy, "{graph}");
+        // The second time nothing is new, and what was told is told again.
+        assert_eq!([(); 2].map(|()| flowmine_run(dir.path())).map(|told| told.contains("lower bounds")), [lossy; 2]);
     }
 }
 

@@ -11,6 +11,7 @@ pub mod operations;
 #[allow(dead_code, reason = "benches/logs.rs uses the rest")]
 pub mod peers;
 pub mod podman;
+pub mod positions;
 pub mod qemu;
 pub mod require;
 pub mod running;

@@ -182,22 +182,25 @@ impl Used {
 /// The program, compiled when it is first asked for.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"))).ancestors().map(|dir| dir.join("tests/operations/operations.c"));
-        let source = source.into_iter().find(|file| file.is_file()).expect("the program's source is in the repository");
-        let dir = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
-        let (program, own) = (dir.join("operations"), dir.join(format!("operations.{}", std::process::id())));
-        let modified = |file: &Path| file.metadata().and_then(|metadata| metadata.modified()).ok();
-        if modified(&program) < modified(&source) {
-            let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-            // Static, so that it also runs where the libraries of this system are not: on another kernel, in a container.
-            command.args(["-O1", "-Wall", "-Werror", "-Wno-override-init", "-pthread", "-static", "-o"]).arg(&own).arg(&source);
-            assert!(command.status().expect("a C compiler is there").success(), "{command:?}");
-            // Tests run at the same time: nobody meets half a program.
-            std::fs::rename(&own, &program).expect("the directory is ours");
-        }
-        program
-    })
+    PROGRAM.get_or_init(|| compiled("operations"))
+}
+
+/// A program of `tests/operations`, which is compiled when its source has changed.
+pub fn compiled(name: &str) -> PathBuf {
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"))).ancestors().map(|dir| dir.join(format!("tests/operations/{name}.c")));
+    let source = source.into_iter().find(|file| file.is_file()).expect("the program's source is in the repository");
+    let dir = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let (program, own) = (dir.join(name), dir.join(format!("{name}.{}", std::process::id())));
+    let modified = |file: &Path| file.metadata().and_then(|metadata| metadata.modified()).ok();
+    if modified(&program) < modified(&source) {
+        let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+        // Static, so that it also runs where the libraries of this system are not: on another kernel, in a container.
+        command.args(["-O1", "-Wall", "-Werror", "-Wno-override-init", "-pthread", "-static", "-o"]).arg(&own).arg(&source);
+        assert!(command.status().expect("a C compiler is there").success(), "{command:?}");
+        // Tests run at the same time: nobody meets half a program.
+        std::fs::rename(&own, &program).expect("the directory is ours");
+    }
+    program
 }
 
 /// The names of all cases.

@@ -274,6 +274,10 @@ pub struct LeftOut {
     pub read_bytes_of_others: u64,
     /// Bytes written in the dataset that belong to no instance of the log.
     pub written_bytes_of_others: u64,
+    /// Operations that the traces of the dataset do not have.
+    pub lost_operations: u64,
+    /// Bytes of these, as far as they are known.
+    pub lost_bytes: u64,
 }
 
 impl LeftOut {
@@ -294,6 +298,8 @@ impl LeftOut {
             starts_before_ready,
             read_bytes_of_others,
             written_bytes_of_others,
+            lost_operations,
+            lost_bytes,
         } = other;
         self.events_without_time += events_without_time;
         self.without_end += without_end;
@@ -309,6 +315,8 @@ impl LeftOut {
         self.starts_before_ready += starts_before_ready;
         self.read_bytes_of_others += read_bytes_of_others;
         self.written_bytes_of_others += written_bytes_of_others;
+        self.lost_operations += lost_operations;
+        self.lost_bytes += lost_bytes;
     }
 
     /// Each count that is not zero, in a sentence.
@@ -357,6 +365,12 @@ impl LeftOut {
             (self.read_bytes_of_others > 0).then(|| format!("{} bytes read belong to nothing in the log", self.read_bytes_of_others)),
             (self.written_bytes_of_others > 0)
                 .then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),
+            words(
+                self.lost_operations,
+                "operation was lost by the trace: traced bytes and counts are lower bounds",
+                "operations were lost by the trace: traced bytes and counts are lower bounds",
+            ),
+            (self.lost_bytes > 0).then(|| format!("{} bytes of reads and writes are among what the trace lost", self.lost_bytes)),
         ])
         .flatten()
         .collect()

@@ -95,8 +95,10 @@ pub struct Transfers {
     pub latencies: Histogram,
     /// The bytes of the file that were touched, each counted once.
     pub ranges: Ranges,
-    /// Some bytes are at offsets that are not known.
+    /// Some bytes are at offsets that are not known: which bytes were touched is not known either.
     pub inexact: bool,
+    /// Not even the lowest and the highest offset are known.
+    pub unplaced: bool,
 }
 
 /// Where the last transfers of an open file were.
@@ -141,7 +143,7 @@ impl Transfers {
             self.latencies.add(time);
         }
         let Some(result) = event.result else {
-            self.inexact = true;
+            (self.inexact, self.unplaced) = (true, true);
             return;
         };
         if result < 0 {
@@ -153,6 +155,9 @@ impl Transfers {
         self.bytes = self.bytes.saturating_add(result);
         let Some(offset) = event.offset else {
             self.inexact |= result > 0;
+            self.unplaced |= result > 0;
+            // The next one can be judged by none before it.
+            step.map(std::mem::take);
             return;
         };
         let end = offset.saturating_add(result);
@@ -198,6 +203,7 @@ impl Transfers {
         self.sizes.add_all(&other.sizes);
         self.latencies.add_all(&other.latencies);
         self.inexact |= other.inexact;
+        self.unplaced |= other.unplaced;
     }
 
     fn put(&self, bytes: &mut Vec<u8>) {
@@ -209,11 +215,11 @@ impl Transfers {
         }
         self.sizes.put(bytes);
         self.latencies.put(bytes);
-        bytes.push(u8::from(self.inexact));
+        bytes.push(u8::from(self.inexact) | u8::from(self.unplaced) << 1);
     }
 
     fn take(bytes: &mut &[u8]) -> Option<Self> {
-        Some(Self {
+        let mut taken = Self {
             calls: take(bytes)?,
             errors: take(bytes)?,
             bytes: take(bytes)?,
@@ -230,13 +236,24 @@ impl Transfers {
             latency_max_ns: take_maybe(bytes)?,
             sizes: Histogram::take(bytes)?,
             latencies: Histogram::take(bytes)?,
-            inexact: take_byte(bytes)? != 0,
-            ranges: Ranges::default(),
-        })
+            ..Self::default()
+        };
+        let flags = take_byte(bytes)?;
+        (taken.inexact, taken.unplaced) = (flags & 1 != 0, flags & 2 != 0);
+        Some(taken)
     }
 
-    /// What they mostly are; of those that can be judged, nine of ten.
+    /// The lowest offset and the end of the highest range, when all are known.
+    fn extent(&self) -> (Option<i64>, Option<i64>) {
+        if self.unplaced { (None, None) } else { (self.offset_min, self.offset_end) }
+    }
+
+    /// What they mostly are; of those that can be judged, nine of ten. Nothing where some offsets are
+    /// not known.
     pub fn pattern(&self) -> Option<&'static str> {
+        if self.unplaced {
+            return None;
+        }
         let judged = i128::from(self.sequential) + i128::from(self.strided) + i128::from(self.random);
         let mostly = |count: i64| i128::from(count) * 10 >= judged * 9;
         match () {
@@ -322,6 +339,7 @@ impl Access {
             first_ns: (calls > errors).then_some(total.first_ns),
             last_ns: (calls > errors).then_some(total.last_ns),
             inexact: bytes > 0,
+            unplaced: bytes > 0 && (offset_min.is_none() || offset_end.is_none()),
             ..Transfers::default()
         };
         if total.read_calls > 0 || total.read_bytes > 0 {
@@ -418,8 +436,8 @@ impl Access {
         (row.read_calls, row.write_calls) = (read.calls, write.calls);
         (row.read_errors, row.write_errors) = (read.errors, write.errors);
         (row.read_bytes, row.written_bytes) = (read.bytes, write.bytes);
-        (row.read_offset_min, row.read_offset_end) = (read.offset_min, read.offset_end);
-        (row.write_offset_min, row.write_offset_end) = (write.offset_min, write.offset_end);
+        (row.read_offset_min, row.read_offset_end) = read.extent();
+        (row.write_offset_min, row.write_offset_end) = write.extent();
         (row.first_read_ns, row.last_read_ns) = (read.first_ns, read.last_ns);
         (row.first_write_ns, row.last_write_ns) = (write.first_ns, write.last_ns);
         (row.sequential_reads, row.strided_reads, row.random_reads) = (read.sequential, read.strided, read.random);

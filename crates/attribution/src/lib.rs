@@ -103,7 +103,7 @@ mod groups;
 pub mod histogram;
 mod links;
 mod listener;
-mod losses;
+pub mod losses;
 pub mod owners;
 pub mod processes;
 pub mod ranges;

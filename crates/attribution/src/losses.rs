@@ -1,20 +1,34 @@
-//! Operations that were lost: rows of `task_totals`, so that all rows together are all that the
-//! kernel side counted.
+//! Operations that were lost: their sum, and rows of `task_totals`, so that all rows together are
+//! all that the kernel side counted.
 
 use std::collections::BTreeMap;
 
-use flowmine_dataset::Dataset;
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_schema::losses::{LostOperations, is_operation};
 use flowmine_schema::tables::{IoLoss, TaskTotal};
 
 use crate::AttributionError;
 use crate::owners::Reason;
 
+/// The operations that the traces of a dataset do not have.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn lost_operations(dataset: &Dataset) -> Result<LostOperations, DatasetError> {
+    let mut lost = LostOperations::default();
+    dataset.read::<IoLoss<'static>, DatasetError>(|row| {
+        lost.add(&row);
+        Ok(())
+    })?;
+    Ok(lost)
+}
+
 /// One row for each host that lost operations. Bytes of reads and writes are counted where the
 /// kernel still reported them; other records (of processes) are no operations.
-pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, AttributionError> {
+pub(crate) fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, AttributionError> {
     let mut hosts: BTreeMap<String, TaskTotal<'static>> = BTreeMap::new();
     dataset.read::<IoLoss<'static>, AttributionError>(|row| {
-        if matches!(&*row.kind, "fork" | "exec" | "exit") {
+        if !is_operation(&row.kind) {
             return Ok(());
         }
         let total = hosts.entry(row.host.to_string()).or_default();

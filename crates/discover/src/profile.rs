@@ -27,6 +27,8 @@ struct Pair {
     stride: [Option<i64>; 2],
     /// The lowest offset that was read and the end of the highest range, in bytes.
     extent: Option<(i64, i64)>,
+    /// Bytes were read of which it is not known where they are in the file.
+    read_elsewhere: bool,
 }
 
 /// Of a group what is added up while operations pass by.
@@ -196,6 +198,11 @@ impl<'p> Builder<'p> {
             }
             let row = (64 - offset.max(0).leading_zeros()) as usize;
             self.over_offset.add(row, direction == 1, (one.start_ns, end_ns), bytes);
+        } else if bytes > 0 {
+            self.left_out.without_offset += 1;
+            pair.read_elsewhere |= direction == 0;
+            // The next one can be judged by none before it.
+            (pair.last[direction], pair.stride[direction]) = (None, None);
         }
         self.over_time.add(group, direction == 1, (one.start_ns, end_ns), bytes);
     }
@@ -222,6 +229,7 @@ impl<'p> Builder<'p> {
                 pair.sums.read_calls += calls;
                 pair.sums.read_bytes = pair.sums.read_bytes.saturating_add(of.bytes);
                 pair.read |= worked;
+                pair.read_elsewhere |= of.bytes > 0 && of.extent.is_none();
                 if let Some((low, high)) = of.extent {
                     let known = pair.extent.unwrap_or((low, high));
                     pair.extent = Some((known.0.min(low), known.1.max(high)));
@@ -238,9 +246,9 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The profile. `paths` are those of files by number, `lost` the records of the trace that were
-    /// lost.
-    pub fn finish(self, paths: &Names, lost: u64) -> Profile {
+    /// The profile. `paths` are those of files by number, `lost` the operations that the trace does
+    /// not have and the bytes of them that are known.
+    pub fn finish(self, paths: &Names, (lost, lost_bytes): (u64, u64)) -> Profile {
         let empty = Processes::default();
         let processes = self.processes.unwrap_or(&empty);
         let mut members = self.groups;
@@ -305,7 +313,7 @@ impl<'p> Builder<'p> {
             uses,
             advice: Vec::new(),
             options: Some(self.options),
-            left_out: LeftOut { lost, ..self.left_out },
+            left_out: LeftOut { lost, lost_bytes, ..self.left_out },
         };
         profile.advice = advice::of(&profile, &self.options.thresholds);
         profile
@@ -352,7 +360,7 @@ fn by_process(
             sums.add(&pair.sums);
             read |= pair.read;
             wrote |= pair.wrote;
-            if let Some((low, high)) = pair.extent {
+            if let Some((low, high)) = pair.extent.filter(|_| !pair.read_elsewhere) {
                 let again = pair.sums.read_bytes.saturating_sub(high.saturating_sub(low)).max(0);
                 groups[group].read_again_bytes = groups[group].read_again_bytes.saturating_add(again);
             }
@@ -536,7 +544,7 @@ mod tests {
         let mut builder = Builder::new(&processes, groups, Options::default());
         of.iter().for_each(|operation| builder.add(operation));
         let paths: Names = (0..30).map(|at| format!("/w/f{at}")).collect();
-        builder.finish(&paths, 0)
+        builder.finish(&paths, (0, 0))
     }
 
     #[test]
@@ -582,6 +590,22 @@ mod tests {
         assert_eq!(found.made_of, MadeOf { events: 0, sums: 1 });
     }
 
+    /// Two reads of the same bytes, one of them of a place that is not known: no order and no claim
+    /// that something was read again.
+    #[test]
+    fn a_place_that_is_not_known_is_in_no_order() {
+        let read = |at, offset| match one(0, 1, OperationKind::Read, at, 5, 0, 100) {
+            TracedOperation::One(operation) => TracedOperation::One(Operation { offset, ..operation }),
+            sum @ TracedOperation::Sum(_) => sum,
+        };
+        let all = [read(0, Some(0)), read(10, Some(100)), read(20, None), read(30, Some(200))];
+        let found = profile(&all, groups(vec![0, 0, 1, 1]));
+        assert_eq!((found.total.sequential, found.total.random, found.total.read_again_bytes), ([1, 0], [0, 0], 0));
+        assert_eq!((found.left_out.without_offset, found.total.read_bytes), (1, 400));
+        let again = profile(&[read(0, Some(0)), read(10, Some(0))], groups(vec![0, 0, 1, 1]));
+        assert_eq!((again.left_out.without_offset, again.total.read_again_bytes), (0, 100));
+    }
+
     #[test]
     fn what_is_not_wanted_is_counted() {
         let mut wanted = groups(vec![NONE, NONE, 1, 1]);
@@ -608,7 +632,7 @@ mod tests {
         let groups = Groups { by: "task", names, of: vec![0, 1, 2, 3], whole: true, files: None };
         let mut builder = Builder::new(&processes, groups, Options { most_groups: 2, ..Options::default() });
         operations().iter().for_each(|operation| builder.add(operation));
-        let found = builder.finish(&(0..30).map(|at| at.to_string()).collect(), 3);
+        let found = builder.finish(&(0..30).map(|at| at.to_string()).collect(), (3, 0));
         let names: Vec<&str> = found.groups.iter().map(|group| group.name.as_str()).collect();
         assert_eq!((names, found.left_out.groups, found.left_out.lost), (vec!["g0", "g1", OTHERS], 2, 3));
         assert_eq!(found.total.read_bytes, 16_984);

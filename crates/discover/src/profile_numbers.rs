@@ -86,10 +86,15 @@ pub struct LeftOut {
     pub not_wanted: u64,
     /// Groups that are one with others.
     pub groups: u64,
-    /// Records of the trace that were lost.
+    /// Operations that the trace lost or could not record: bytes and counts are lower bounds.
     pub lost: u64,
+    /// Bytes of these, as far as they are known.
+    pub lost_bytes: u64,
     /// Operations whose end is not known, so that they have no latency.
     pub without_latency: u64,
+    /// Reads and writes of which it is not known where in the file they began: they are in no order,
+    /// and what their process read of the file is not compared with its extent.
+    pub without_offset: u64,
 }
 
 /// Files or processes by how they read and wrote.

@@ -7,7 +7,6 @@
 #include "send.h"
 #include "totals.h"
 
-#define O_APPEND 02000
 #define RWF_APPEND 0x10
 #define RWF_NOAPPEND 0x20
 #define MAP_ANONYMOUS 0x20
@@ -53,6 +52,19 @@ INLINE void set_file(struct wire_operation *o, const struct side *side)
 	o->inode = side->inode;
 	o->device = side->device;
 	o->generation = side->generation;
+}
+
+/* Where a transfer began, when that is certain. A position is looked at before and after a call: when it differs by what the call moved and nobody sought, no
+ * other transfer on the same open file description came between, because all of them move it forward.
+ */
+INLINE void set_offset(struct wire_operation *o, s64 offset, int certain)
+{
+	if (!certain || offset < 0) {
+		o->has |= OFFSET_UNCERTAIN;
+		return;
+	}
+	o->offset = offset;
+	o->has |= HAS_OFFSET;
 }
 
 INLINE void set_cpu(struct wire_cpu *cpu, struct task_struct *task, struct flight *flight)
@@ -126,9 +138,10 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	struct wire_operation o;
 	u8 call = flight->call;
 	int write = is_write(call);
-	s64 offset;
+	s64 offset, moved = result > 0 ? result : 0;
+	const struct side *side = &flight->a;
 	begin_operation(&o, task, flight, write ? OP_WRITE : OP_READ, VIA_CALL, end);
-	set_file(&o, &flight->a);
+	set_file(&o, side);
 	if (call <= CALL_PWRITE)
 		o.size = argument_2(registers);
 	else
@@ -136,44 +149,45 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	int positioned = call == CALL_PREAD || call == CALL_PWRITE || call == CALL_PREADV || call == CALL_PWRITEV;
 	if (call == CALL_PREADV2 || call == CALL_PWRITEV2)
 		positioned = argument_3(registers) != ~0ull;
-	struct file *file = TYPED(file, flight->a.file);
-	int append = write && (flight->a.flags & O_APPEND);
+	struct file *file = TYPED(file, side->file);
+	int append = write && (side->flags & O_APPEND), certain = 1;
 	if (call == CALL_PWRITEV2) {
 		u32 how = argument_5(registers);
 		append = (append && !(how & RWF_NOAPPEND)) || (how & RWF_APPEND);
 	}
-	if (append) {
-		/* It went to the end of the file, wherever the position was, and also for calls with an offset (pwrite(2), BUGS). */
-		if (positioned) {
-			struct inode *inode = LOAD(file, f_inode);
-			offset = LOAD(inode, i_size);
-		} else {
-			offset = LOAD(file, f_pos);
-		}
-		if (result > 0)
-			offset -= result;
+	if (positioned && append) {
+		/* It went to the end of the file all the same (pwrite(2), BUGS). */
+		struct inode *inode = LOAD(file, f_inode);
+		offset = LOAD(inode, i_size) - moved;
+		certain = offset == side->size;
 	} else if (positioned) {
 		offset = argument_3(registers);
+	} else if (append) {
+		offset = LOAD(file, f_pos) - moved;
+		certain = side->alone || (offset == side->size && !is_sought(side));
 	} else {
-		offset = LOAD(file, f_pos);
-		if (result > 0)
-			offset -= result;
+		offset = side->position;
+		/* Within the function the position of a regular file is locked. */
+		if (!flight->captured || side->block)
+			certain = LOAD(file, f_pos) - moved == offset && !is_sought(side);
 	}
-	o.offset = offset;
 	o.result = told_result(result);
-	o.has |= HAS_OFFSET | HAS_SIZE;
+	o.has |= HAS_SIZE;
+	set_offset(&o, offset, certain);
 	send_transfer(task, flight, &o);
 }
 
 /* Where one side of a copy began: at the value behind the pointer, which the kernel moved on, or at the position of the open file. */
-INLINE s64 copy_offset(const struct side *side, u64 pointer, s64 result)
+INLINE void set_copy_offset(struct wire_operation *o, const struct side *side, u64 pointer, s64 result)
 {
-	s64 offset = 0;
-	if (pointer)
+	s64 offset = 0, moved = result > 0 ? result : 0;
+	if (pointer) {
 		probe_read_user(&offset, sizeof(offset), (void *)pointer);
-	else
-		offset = READ((struct file *)side->file, f_pos);
-	return result > 0 ? offset - result : offset;
+		set_offset(o, offset - moved, 1);
+	} else {
+		offset = READ((struct file *)side->file, f_pos) - moved;
+		set_offset(o, offset, offset == side->position && !is_sought(side));
+	}
 }
 
 INLINE void send_side(struct task_struct *task, struct flight *flight, const struct side *side, u8 op, u8 via, u64 pointer, u64 size, s64 result, u64 end)
@@ -183,10 +197,10 @@ INLINE void send_side(struct task_struct *task, struct flight *flight, const str
 	struct wire_operation o;
 	begin_operation(&o, task, flight, op, via, end);
 	set_file(&o, side);
-	o.offset = copy_offset(side, pointer, result);
+	set_copy_offset(&o, side, pointer, result);
 	o.size = size;
 	o.result = told_result(result);
-	o.has |= HAS_OFFSET | HAS_SIZE;
+	o.has |= HAS_SIZE;
 	send_transfer(task, flight, &o);
 }
 
@@ -507,18 +521,106 @@ APART int close_many(u32 first, u32 last)
 	return 1;
 }
 
+INLINE int is_transfer(u8 op)
+{
+	return op == OP_READ || op == OP_WRITE;
+}
+
+/* Something that has no record, of the kind `what`. */
+INLINE void count_unrecorded(u32 what, u8 op, u64 bytes)
+{
+	if (op == OP_NONE || (ops_wanted & (1u << op)))
+		count_seen(counter_of(what + op), bytes);
+}
+
+/* A call that is looked at again at its end, where its result is known. */
+INLINE void await_end(struct task_struct *task, struct pt_regs *registers, u8 call)
+{
+	struct flight *flight = new_flight(task);
+	if (!flight)
+		return;
+	flight->call = call;
+	flight->number = call_number(registers);
+}
+
 /* A call of a 32-bit program, in which numbers and arguments lie elsewhere: counted where it is about a file. */
-INLINE void count_foreign(struct task_struct *task, struct pt_regs *registers, u8 how)
+INLINE void enter_foreign(struct task_struct *task, struct pt_regs *registers, u8 how)
 {
 	if (!how)
 		return;
-	if (how == FOREIGN_BY_DESCRIPTOR) {
+	if (how & FOREIGN_BY_DESCRIPTOR) {
 		u64 file = file_of(task, foreign_argument_0(registers));
 		if (!file || !is_recorded_kind(file))
 			return;
 	}
-	if (wanted_current(task, current_pid_tgid() >> 32, 0))
-		count_seen(counter_of(COUNT_FOREIGN), 0);
+	if (!wanted_current(task, current_pid_tgid() >> 32, 0))
+		return;
+	if (is_transfer(how & FOREIGN_OP))
+		await_end(task, registers, CALL_FOREIGN);
+	else
+		count_unrecorded(COUNT_FOREIGN, how & FOREIGN_OP, 0);
+}
+
+/* The middle of a request of io_submit(2): `struct iocb` and IOCB_CMD_… of linux/aio_abi.h. */
+struct iocb_middle {
+	u16 operation, priority;
+	u32 descriptor;
+	u64 buffer, bytes;
+};
+#define IOCB_MIDDLE 16
+enum { AIO_PREAD = 0, AIO_PWRITE = 1, AIO_FSYNC = 2, AIO_FDSYNC = 3, AIO_PREADV = 7, AIO_PWRITEV = 8 };
+/* Requests of one io_submit(2) that are looked at; others are counted without what they are. */
+#define AIO_REQUESTS 1024
+
+/* By itself, so that a loop around it is cheap to verify. What it reads is not on the stack, of which a program and what it calls have 512 bytes. */
+APART int count_submitted(u64 place)
+{
+	u64 address = 0;
+	struct scratch *s = scratch(0);
+	if (!s)
+		return 0;
+	struct iocb_middle *request = (void *)s->tail;
+	if (probe_read_user(&address, sizeof(address), (void *)place) ||
+		probe_read_user(request, sizeof(*request), (void *)(address + IOCB_MIDDLE))) {
+		count_unrecorded(COUNT_AIO, OP_NONE, 0);
+		return 0;
+	}
+	u64 file = file_of(current_task(), request->descriptor);
+	if (file && !is_recorded_kind(file))
+		return 0;
+	switch (request->operation) {
+	case AIO_PREAD:
+		count_unrecorded(COUNT_AIO, OP_READ, request->bytes);
+		break;
+	case AIO_PWRITE:
+		count_unrecorded(COUNT_AIO, OP_WRITE, request->bytes);
+		break;
+	case AIO_PREADV:
+		count_unrecorded(COUNT_AIO, OP_READ, vector_size(request->buffer, request->bytes));
+		break;
+	case AIO_PWRITEV:
+		count_unrecorded(COUNT_AIO, OP_WRITE, vector_size(request->buffer, request->bytes));
+		break;
+	case AIO_FSYNC:
+	case AIO_FDSYNC:
+		count_unrecorded(COUNT_AIO, OP_SYNC, 0);
+		break;
+	}
+	return 0;
+}
+
+/* io_submit(2): what was taken of the requests that it was given. */
+APART int count_submissions(u64 places, u64 count)
+{
+	for (u32 i = 0; i < AIO_REQUESTS; i++) {
+		if (i >= count)
+			return 0;
+		count_submitted(places + i * 8);
+	}
+	struct wire_counter *c = counter_of(COUNT_AIO + OP_NONE);
+	if (c && count > AIO_REQUESTS)
+		c->seen += count - AIO_REQUESTS;
+	return 0;
 }
 
 /* Adds a call on directories to those of its process. A process that has the number of one whose end was not seen begins anew. */
@@ -541,6 +643,31 @@ INLINE void count_directory(struct task_struct *task, u32 tgid, u8 call)
 	__sync_fetch_and_add(&counted->calls[(call - FIRST_COUNTED) & (COUNTED_CALLS - 1)], 1);
 }
 
+/* lseek(2) by whomever, on an open file that others can reach too. */
+INLINE void enter_seek(struct pt_regs *registers, struct task_struct *task)
+{
+	u64 file = file_of(task, argument_0(registers));
+	if (!file || !is_recorded_kind(file) || is_alone(task, file))
+		return;
+	struct flight *flight = new_flight(task);
+	if (!flight)
+		return;
+	flight->a.file = file;
+	u64 *begun = seek_place(&flight->a);
+	if (!begun)
+		return;
+	__sync_fetch_and_add(begun, SEEK_BEGUN + 1);
+	flight->call = CALL_SEEK;
+	flight->number = call_number(registers);
+}
+
+INLINE void leave_seek(struct flight *flight)
+{
+	u64 *begun = seek_place(&flight->a);
+	if (begun)
+		__sync_fetch_and_add(begun, -1);
+}
+
 SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 {
 	u64 number = context[1];
@@ -552,11 +679,15 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	struct task_struct *task = current_task();
 	struct pt_regs *registers = (void *)context[0];
 	if (UNLIKELY(is_foreign(task))) {
-		count_foreign(task, registers, foreign_calls[number]);
+		enter_foreign(task, registers, foreign_calls[number]);
 		return 0;
 	}
 	if (!call)
 		return 0;
+	if (call == CALL_SEEK) {
+		enter_seek(registers, task);
+		return 0;
+	}
 	u64 file = 0;
 	if (call <= LAST_TRANSFER && !vfs_hooks) {
 		/* Pipes, sockets and devices are most of what a machine reads and writes: they are left before anything else is looked up. */
@@ -569,7 +700,7 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	if (!wanted_current(task, tgid, flight && flight->follows))
 		return 0;
 	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
-		count_seen(counter_of(COUNT_AIO), 0);
+		await_end(task, registers, call);
 		return 0;
 	}
 	if (call == CALL_UNLINKAT && (argument_2(registers) & AT_REMOVEDIR))
@@ -592,12 +723,14 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 			look_at_used(&flight->a, file);
 			if (!flight->a.wanted)
 				return 0;
+			look_at_end(task, &flight->a, call);
 		} else {
 			/* No room in the hash is taken for a file that is not recorded. */
 			struct side side = {};
 			look_at_used(&side, file);
 			if (!side.wanted)
 				return 0;
+			look_at_end(task, &side, call);
 			flight = new_flight(task);
 			if (!flight)
 				goto full;
@@ -646,20 +779,39 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 {
 	struct pt_regs *registers = (void *)context[0];
 	u64 number = call_number(registers);
-	if (number >= CALL_NUMBERS || !calls[number] || calls[number] >= FIRST_COUNTED)
+	if (number >= CALL_NUMBERS)
 		return 0;
 	struct task_struct *task = current_task();
+	u8 foreign_op = foreign_calls[number] & FOREIGN_OP;
+	int native = calls[number] && calls[number] < FIRST_COUNTED;
+	if (!native && !(is_transfer(foreign_op) && is_foreign(task)))
+		return 0;
 	struct flight *flight = flight_of(task);
 	if (!flight || !flight->call || flight->number != number)
 		return 0;
-	u64 end = boot_ns();
-	s64 result = context[1];
 	u8 call = flight->call;
+	if (call == CALL_SEEK) {
+		leave_seek(flight);
+		end_flight(flight);
+		return 0;
+	}
+	s64 result = context[1];
+	if (UNLIKELY(call == CALL_FOREIGN || call == CALL_IO_SUBMIT)) {
+		s32 moved = result;
+		if (call == CALL_FOREIGN)
+			count_unrecorded(COUNT_FOREIGN, foreign_op, moved > 0 ? moved : 0);
+		else if (result > 0)
+			count_submissions(argument_2(registers), result);
+		end_flight(flight);
+		return 0;
+	}
+	u64 end = boot_ns();
 	if (vfs_hooks && call <= LAST_TRANSFER && !flight->captured) {
 		/* It failed before, or the function was inlined. */
 		u64 file = file_of(task, argument_0(registers));
 		if (file)
 			look_at_used(&flight->a, file);
+		look_at_end(task, &flight->a, call);
 	}
 	if (call <= LAST_TRANSFER && !flight->a.wanted)
 		;

@@ -6,6 +6,7 @@
 #include "task.h"
 
 #define O_PATH 010000000
+#define O_APPEND 02000
 
 INLINE u64 cgroup_id(struct cgroup *cgroup)
 {
@@ -209,10 +210,53 @@ INLINE int is_recorded_kind(u64 address)
 	return mode == 0100000 || mode == 0060000;
 }
 
+INLINE u64 *seek_place(const struct side *side)
+{
+	/* Out of the table it is a number, with which can be reckoned. */
+	u64 file = *(volatile u64 *)&side->file;
+	u32 place = (file >> 6 ^ file >> 18) % SEEK_PLACES;
+	return map_lookup(&seeks, &place);
+}
+
+INLINE u64 seeks_of(const struct side *side)
+{
+	volatile u64 *begun = seek_place(side);
+	return begun ? *begun : 0;
+}
+
+/* Whether lseek(2) may have moved the position since `side` was looked at: one was under way then, or has begun since. */
+INLINE int is_sought(const struct side *side)
+{
+	return side->seeks % SEEK_BEGUN || seeks_of(side) != side->seeks;
+}
+
 INLINE void look_at_address(struct side *side, u64 file)
 {
 	side->file = file;
+	side->seeks = seeks_of(side);
 	look_at(side, TYPED(file, file));
+}
+
+/* Whether nobody but this thread can move the position of an open file: one descriptor is all that leads to it, in a table that no other thread has. */
+INLINE int is_alone(struct task_struct *task, u64 address)
+{
+	struct files_struct *files = CURRENT(task, files);
+	if (READ(files, count.counter) != 1)
+		return 0;
+	if (HAS_FIELD(struct file___ref, f_ref))
+		return READ((struct file___ref *)address, f_ref.refcnt.counter) == 0;
+	return READ((struct file___count *)address, f_count.counter) == 1;
+}
+
+/* Where the file of a write ends, by which it is known afterwards whether only this write moved the end. */
+INLINE void look_at_end(struct task_struct *task, struct side *side, u8 call)
+{
+	if (!side->wanted || !((side->flags & O_APPEND) || call == CALL_PWRITEV2))
+		return;
+	struct file *file = TYPED(file, side->file);
+	struct inode *inode = LOAD(file, f_inode);
+	side->size = LOAD(inode, i_size);
+	side->alone = is_alone(task, side->file);
 }
 
 /* The same for a call that does something with the file: one that was opened with O_PATH is then as good as none. */

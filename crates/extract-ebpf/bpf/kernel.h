@@ -69,11 +69,27 @@ struct file {
 	s64 f_pos;
 	struct address_space *f_mapping;
 };
+typedef struct {
+	s64 counter;
+} atomic64_t;
+struct file___count { /* until 6.12 */
+	atomic64_t f_count;
+};
+typedef struct {
+	atomic64_t refcnt;
+} file_ref_t;
+struct file___ref { /* since 6.13: one less than the number of references */
+	file_ref_t f_ref;
+};
+typedef struct {
+	int counter;
+} atomic_t;
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
 };
 struct files_struct {
+	atomic_t count;
 	struct fdtable *fdt;
 };
 struct fs_struct {
@@ -129,9 +145,6 @@ struct task_io_accounting {
 struct list_head {
 	struct list_head *next;
 };
-typedef struct {
-	int counter;
-} atomic_t;
 struct signal_struct {
 	int nr_threads;
 	atomic_t live;

@@ -28,9 +28,13 @@ struct side {
 	u64 file, inode;
 	u64 type; /* of its file system, by its address, when the last one that was looked at here is recorded */
 	s64 position;
+	u64 seeks; /* `seeks_of` the open file, before its position was read */
+	s64 size;  /* of the file, for a write that may append */
 	u32 device, generation;
 	u32 flags; /* f_flags */
-	u8 wanted, block, reserved[2];
+	u8 wanted, block;
+	u8 alone; /* for a write that may append: nobody else can move its position */
+	u8 reserved;
 };
 
 /* A call between its entry and its exit. */
@@ -53,6 +57,18 @@ struct {
 	MAP_TYPE(value, struct flight);
 } flights SEC(".maps");
 static const struct flight no_flight;
+
+/* By a hash of an open file that others can reach too: calls of lseek(2) that have begun, and in the low bits those that have not ended. Open files that
+ * have the same place make each other uncertain, no more.
+ */
+#define SEEK_PLACES 4096
+#define SEEK_BEGUN (1ull << 16)
+struct {
+	MAP_NUMBER(type, MAP_ARRAY);
+	MAP_NUMBER(max_entries, SEEK_PLACES);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u64);
+} seeks SEC(".maps");
 
 /* Of a process in `followed`: it and those that it starts are recorded, or only these. */
 enum { FOLLOWED = 1, CHILDREN_FOLLOWED = 2 };

@@ -48,6 +48,7 @@ enum call {
 	CALL_LINKAT,
 	CALL_TRUNCATE,
 	CALL_IO_SUBMIT,
+	CALL_SEEK, /* no records: it moves a position that others may use */
 	/* Calls on directories and on what a name is, which are counted by process and have no records. */
 	CALL_MKDIR,
 	FIRST_COUNTED = CALL_MKDIR,
@@ -58,8 +59,12 @@ enum call {
 };
 const volatile u8 calls[CALL_NUMBERS];
 
-/* Calls of 32-bit programs that would be recorded if they were decoded, by their numbers, which are others. */
-enum { FOREIGN_BY_NAME = 1, FOREIGN_BY_DESCRIPTOR = 2 };
+/* Calls of 32-bit programs that would be recorded if they were decoded, by their numbers, which are others: the operation, and
+ * whether the first argument is the descriptor of the file. */
+#define CALL_FOREIGN 0xff /* in a flight: a read or write of a 32-bit program */
+#define FOREIGN_OP 0x0f
+#define FOREIGN_BY_NAME 0x40
+#define FOREIGN_BY_DESCRIPTOR 0x80
 const volatile u8 foreign_calls[CALL_NUMBERS];
 
 const volatile u32 self_tgid;      /* the tracer: never recorded */

@@ -15,7 +15,7 @@ INLINE void *totals_table(void)
 /* Counts are added by atomic instructions, so that two threads on one open file lose nothing. The extremes cannot be (an exchange on comparison needs
  * 5.12): of two threads that widen the same range within the same few nanoseconds one may be missed, so it is looked at twice.
  */
-INLINE void add_sum(struct totals_sum *sum, u64 bytes, u64 error, u64 time, int offset_known, u64 low, u64 high)
+INLINE void add_sum(struct totals_sum *sum, u64 bytes, u64 error, u64 time, u64 low, u64 high)
 {
 	__sync_fetch_and_add(&sum->calls, 1);
 	if (bytes)
@@ -23,14 +23,14 @@ INLINE void add_sum(struct totals_sum *sum, u64 bytes, u64 error, u64 time, int 
 	if (error)
 		__sync_fetch_and_add(&sum->errors, 1);
 	__sync_fetch_and_add(&sum->time, time);
-	if (!offset_known)
+	if (!bytes)
 		return;
 	volatile struct totals_sum *seen = sum;
 	for (int i = 0; i < 2; i++) {
 		if (!seen->high || low < seen->low)
 			seen->low = low;
-		if (high >= seen->high)
-			seen->high = high + 1;
+		if (high > seen->high)
+			seen->high = high;
 	}
 }
 
@@ -41,8 +41,12 @@ INLINE void add_to(struct totals_value *value, int write, struct wire_operation 
 		value->first = o->start;
 	if (o->end > value->last)
 		value->last = o->end;
-	add_sum(write ? &value->write : &value->read, bytes, o->result < 0, o->end - o->start, (o->has & HAS_OFFSET) && o->result > 0, o->offset,
-			o->offset + bytes);
+	u64 low = 0, high = OFFSET_NOT_KNOWN;
+	if (o->has & HAS_OFFSET) {
+		low = o->offset;
+		high = low + bytes + 1;
+	}
+	add_sum(write ? &value->write : &value->read, bytes, o->result < 0, o->end - o->start, low, high);
 }
 
 INLINE void totals_key(struct totals_key *key, struct wire_operation *o)
@@ -78,11 +82,12 @@ INLINE struct totals_value *totals_entry(struct totals_key *key, u32 generation)
 	struct totals_value *value = map_lookup(table, key);
 	if (value)
 		return value;
-	struct totals_value fresh = no_totals;
-	fresh.generation = generation;
-	map_update(table, key, &fresh, NOEXIST);
+	map_update(table, key, &no_totals, NOEXIST);
 	count_entry();
-	return map_lookup(table, key);
+	value = map_lookup(table, key);
+	if (value)
+		value->generation = generation; /* the same whoever made the entry */
+	return value;
 }
 
 /* Adds one read or write up; when the table is full it goes as a record of its own, so that still nothing is lost. */

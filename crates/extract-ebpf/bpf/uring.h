@@ -11,7 +11,8 @@ struct request_key {
 struct request {
 	struct wire_operation operation;
 	struct side side;
-	u32 unknown_file, named;
+	u16 unknown_file, named;
+	u32 at_position; /* it reads or writes at the position of the open file */
 };
 struct {
 	MAP_NUMBER(type, MAP_HASH);
@@ -70,7 +71,7 @@ enum {
 };
 #define FIXED_FILE 1 /* REQ_F_FIXED_FILE */
 
-/* OP_NONE: none about files, or one that is not decoded. */
+/* What a request does with files, whether it is decoded or not. */
 INLINE u8 uring_op(u8 opcode)
 {
 	switch (opcode) {
@@ -78,6 +79,7 @@ INLINE u8 uring_op(u8 opcode)
 	case URING_READV:
 	case URING_READ_FIXED:
 	case URING_READV_FIXED:
+	case URING_READ_MULTISHOT:
 		return OP_READ;
 	case URING_WRITE:
 	case URING_WRITEV:
@@ -89,34 +91,46 @@ INLINE u8 uring_op(u8 opcode)
 		return OP_SYNC;
 	case URING_OPENAT:
 	case URING_OPENAT2:
-		return HAS_FIELD(struct io_open, filename) ? OP_OPEN : OP_NONE;
+		return OP_OPEN;
 	case URING_CLOSE:
-		return HAS_FIELD(struct io_close, file_slot) ? OP_CLOSE : OP_NONE;
+		return OP_CLOSE;
 	case URING_FALLOCATE:
-		return HAS_FIELD(struct io_sync, mode) ? OP_ALLOCATE : OP_NONE;
+		return OP_ALLOCATE;
 	case URING_FTRUNCATE:
-		return HAS_FIELD(struct io_ftrunc, len) ? OP_TRUNCATE : OP_NONE;
+		return OP_TRUNCATE;
 	case URING_RENAMEAT:
-		return HAS_FIELD(struct io_rename, oldpath) ? OP_RENAME : OP_NONE;
+		return OP_RENAME;
 	case URING_UNLINKAT:
-		return HAS_FIELD(struct io_unlink, filename) ? OP_DELETE : OP_NONE;
+		return OP_DELETE;
 	case URING_LINKAT:
-		return HAS_FIELD(struct io_link, oldpath) || HAS_FIELD(struct io_hardlink, oldpath) ? OP_LINK : OP_NONE;
+		return OP_LINK;
 	}
 	return OP_NONE;
 }
 
-/* Requests that are about files, whether they are decoded or not. */
-INLINE int uring_of_files(u8 opcode)
+/* Whether such a request is decoded: one that completes once, and whose structure the types of this kernel tell. */
+INLINE int uring_decoded(u8 opcode)
 {
-	return uring_op(opcode) != OP_NONE || opcode == URING_OPENAT || opcode == URING_OPENAT2 || opcode == URING_CLOSE || opcode == URING_FALLOCATE ||
-		   opcode == URING_FTRUNCATE || opcode == URING_RENAMEAT || opcode == URING_UNLINKAT || opcode == URING_LINKAT || opcode == URING_SPLICE ||
-		   opcode == URING_READ_MULTISHOT;
-}
-
-INLINE int is_transfer(u8 op)
-{
-	return op == OP_READ || op == OP_WRITE;
+	switch (opcode) {
+	case URING_READ_MULTISHOT:
+		return 0;
+	case URING_OPENAT:
+	case URING_OPENAT2:
+		return HAS_FIELD(struct io_open, filename);
+	case URING_CLOSE:
+		return HAS_FIELD(struct io_close, file_slot);
+	case URING_FALLOCATE:
+		return HAS_FIELD(struct io_sync, mode);
+	case URING_FTRUNCATE:
+		return HAS_FIELD(struct io_ftrunc, len);
+	case URING_RENAMEAT:
+		return HAS_FIELD(struct io_rename, oldpath);
+	case URING_UNLINKAT:
+		return HAS_FIELD(struct io_unlink, filename);
+	case URING_LINKAT:
+		return HAS_FIELD(struct io_link, oldpath) || HAS_FIELD(struct io_hardlink, oldpath);
+	}
+	return 1;
 }
 
 INLINE int is_vectored(u8 opcode)
@@ -196,7 +210,7 @@ INLINE void complete_named(struct request_key *key, struct request *r, s64 resul
 	if (o->op == OP_OPEN && result >= 0) {
 		struct file *file = (void *)file_of(task, result);
 		if (!file) {
-			count_seen(counter_of(COUNT_URING), 0);
+			count_unrecorded(COUNT_URING, OP_OPEN, 0);
 			return;
 		}
 		look_at_address(&s->side, (u64)file);
@@ -233,12 +247,11 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 		return 0;
 	u8 opcode = READ(request, opcode);
 	u8 op = uring_op(opcode);
-	if (op == OP_NONE) {
-		if (uring_of_files(opcode))
-			count_seen(counter_of(COUNT_URING), 0);
+	if (opcode == URING_SPLICE || !uring_decoded(opcode)) {
+		count_unrecorded(COUNT_URING, op, 0);
 		return 0;
 	}
-	if (!(ops_wanted & (1u << op)))
+	if (op == OP_NONE || !(ops_wanted & (1u << op)))
 		return 0;
 	struct request_key key = {(u64)request, 0};
 	if (complete_form == 0) {
@@ -253,6 +266,7 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 	begin_operation(&r->operation, task, &begin, op, VIA_URING, begin.start);
 	r->side.wanted = 0;
 	r->unknown_file = 1;
+	r->at_position = 0;
 	r->named = op == OP_OPEN || op == OP_DELETE || op == OP_RENAME || op == OP_LINK;
 	if (r->named) {
 		struct io_open *open = (void *)request;
@@ -262,7 +276,7 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 			return 0;
 		if (op == OP_OPEN && READ(open, file_slot)) {
 			/* It gets no descriptor, but a place in a table of the ring. */
-			count_seen(counter_of(COUNT_URING), 0);
+			count_unrecorded(COUNT_URING, op, 0);
 			return 0;
 		}
 		if (op == OP_OPEN)
@@ -278,7 +292,7 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 	if (op == OP_CLOSE) {
 		struct io_close *closing = (void *)request;
 		if (READ(closing, file_slot)) {
-			count_seen(counter_of(COUNT_URING), 0);
+			count_unrecorded(COUNT_URING, op, 0);
 			return 0;
 		}
 		file = file_of(task, READ(closing, fd));
@@ -316,8 +330,7 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 			size = vector_size(READ(transfer, addr), size);
 		r->operation.size = size;
 		r->operation.has |= HAS_SIZE;
-		if (position == -1 && file)
-			position = r->side.position;
+		r->at_position = position == -1;
 		if (position >= 0 && !(op == OP_WRITE && (!file || (r->side.flags & O_APPEND)))) {
 			r->operation.offset = position;
 			r->operation.has |= HAS_OFFSET;
@@ -372,12 +385,14 @@ SEC("tp_btf/io_uring_complete") int uring_complete(u64 *context)
 	}
 	if (known)
 		set_file(&o, &r->side);
-	if (is_transfer(o.op) && !(o.has & HAS_OFFSET) && complete_form != 0 && result > 0) {
-		/* The position that was not known before, such as the end of a file that is appended to, has been moved on. */
-		s64 position = READ((struct io_rw *)key.request_or_ring, kiocb.ki_pos);
-		if (position >= result) {
-			o.offset = position - result;
-			o.has |= HAS_OFFSET;
+	if (is_transfer(o.op) && !(o.has & HAS_OFFSET)) {
+		/* What was not known before, such as the end of a file that is appended to, has been moved on. */
+		s64 moved = result > 0 ? result : 0;
+		if (complete_form != 0 && (moved || r->at_position)) {
+			set_offset(&o, READ((struct io_rw *)key.request_or_ring, kiocb.ki_pos) - moved, 1);
+		} else if (r->at_position && file) {
+			s64 position = READ((struct file *)file, f_pos) - moved;
+			set_offset(&o, position, position == r->side.position);
 		}
 	}
 	map_delete(&requests, &key);

@@ -24,6 +24,7 @@ INLINE int capture_transfer(u64 file)
 	if (!flight)
 		return 0;
 	look_at_address(&flight->a, file);
+	look_at_end(current_task(), &flight->a, flight->call);
 	flight->captured = 1;
 	return 0;
 }

@@ -37,10 +37,11 @@ enum wire_op {
 	COUNT_EXIT = 16,
 	COUNT_CGROUP = 17,
 	COUNT_ENVIRONMENT = 18,
-	COUNT_FOREIGN = 19, /* calls of a 32-bit program on files, whose numbers and arguments differ: not decoded */
-	COUNT_URING = 20,   /* requests of io_uring that this tracer does not decode */
-	COUNT_AIO = 21,     /* io_submit(2): the requests in it are not decoded */
-	COUNTERS = 32,
+	/* What has no records. Each of these has a counter for each operation behind it, OP_NONE included. */
+	COUNT_FOREIGN = 32, /* calls of 32-bit programs, whose numbers and arguments differ */
+	COUNT_URING = 48,   /* requests of io_uring that this tracer does not decode */
+	COUNT_AIO = 64,     /* requests of io_submit(2); their bytes are those that were asked for */
+	COUNTERS = 80,
 };
 
 enum wire_via { VIA_CALL = 0, VIA_COPY = 1, VIA_SENDFILE = 2, VIA_SPLICE = 3, VIA_URING = 4 };
@@ -60,6 +61,7 @@ enum wire_has {
 	IS_BLOCK = 1 << 7,
 	HAS_FILE_SIZE = 1 << 8, /* of open: `size` is the size of the file */
 	HAS_TAIL = 1 << 9,
+	OFFSET_UNCERTAIN = 1 << 10, /* somebody else may have moved the position or the end meanwhile: no offset */
 };
 
 struct wire_operation {
@@ -161,6 +163,7 @@ struct wire_environment {
 	u32 piece, tail;
 };
 
+#define OFFSET_NOT_KNOWN (~0ull)
 struct totals_key {
 	u64 handle;
 	u64 inode;
@@ -168,7 +171,8 @@ struct totals_key {
 	u32 tgid, device;
 };
 struct totals_sum {
-	u64 calls, bytes, errors, time, low, high; /* low and high are 0 when no offset was known: high is one more than the end */
+	/* Low and high are 0 without a transfer: high is one more than the end. It is OFFSET_NOT_KNOWN when an offset was not known. */
+	u64 calls, bytes, errors, time, low, high;
 };
 struct totals_value {
 	u64 first, last;

@@ -44,7 +44,19 @@ fn kinds_bits_and_parts() {
         kind::OPEN_FILE,
     ];
     assert_eq!(there("wire_kind"), numbers(&kinds.map(u32::from)));
-    let bits = [has::FILE, has::HANDLE, has::OFFSET, has::SIZE, has::RESULT, has::FLAGS, has::CPU, has::BLOCK, has::FILE_SIZE, has::TAIL];
+    let bits = [
+        has::FILE,
+        has::HANDLE,
+        has::OFFSET,
+        has::SIZE,
+        has::RESULT,
+        has::FLAGS,
+        has::CPU,
+        has::BLOCK,
+        has::FILE_SIZE,
+        has::TAIL,
+        has::OFFSET_UNCERTAIN,
+    ];
     assert_eq!(there("wire_has"), numbers(&bits));
     let parts = [
         part::PATH,
@@ -64,6 +76,8 @@ fn kinds_bits_and_parts() {
     let names: Vec<&str> = enumeration(WIRE, "wire_controller").into_iter().map(|(name, _)| name).collect();
     assert_eq!(names.split_last().unwrap(), (&"CONTROLLERS", controllers.iter().map(String::as_str).collect::<Vec<_>>().as_slice()));
     assert!(WIRE.contains(&format!("#define WIRE_HEAD {}\n", wire::HEAD)));
+    assert!(WIRE.contains("#define OFFSET_NOT_KNOWN (~0ull)\n"));
+    assert_eq!(wire::OFFSET_NOT_KNOWN, !0);
 }
 
 #[test]
@@ -74,7 +88,10 @@ fn operations_ways_and_counters() {
         match name {
             "OP_NONE" => assert_eq!((value, here), (0, None)),
             "COUNTERS" => assert_eq!(value, wire::COUNTERS),
-            "COUNT_FOREIGN" | "COUNT_URING" | "COUNT_AIO" => assert_eq!(counters::name(value), "call"),
+            "COUNT_FOREIGN" | "COUNT_URING" | "COUNT_AIO" => {
+                assert!(counters::UNRECORDED.iter().any(|unrecorded| unrecorded.first == value), "{name}");
+                assert_eq!((counters::name(value), counters::name(value + 2)), ("call", "read"));
+            }
             _ => match name.strip_prefix("COUNT_") {
                 Some(count) => assert_eq!(counters::name(value), count.to_lowercase()),
                 None => assert_eq!(here.as_deref(), Some(name)),
@@ -103,4 +120,6 @@ fn calls_of_the_system() {
     #[cfg(target_arch = "x86_64")]
     assert_eq!(here.len(), there.len());
     assert!(SETTINGS.contains(&format!("#define CALL_NUMBERS {}\n", calls::NUMBERS)));
+    assert!(SETTINGS.contains(&format!("#define FOREIGN_BY_NAME {:#x}\n", calls::BY_NAME)));
+    assert!(SETTINGS.contains(&format!("#define FOREIGN_BY_DESCRIPTOR {:#x}\n", calls::BY_DESCRIPTOR)));
 }

@@ -3,6 +3,8 @@
 
 use flowmine_trace::record::Op;
 
+use crate::decode::op_number;
+
 /// Numbers at or above are not looked at.
 pub const NUMBERS: usize = 512;
 
@@ -46,6 +48,7 @@ pub(crate) enum Call {
     Linkat,
     Truncate,
     IoSubmit,
+    Seek,
     Mkdir,
     Rmdir,
     Symlink,
@@ -87,6 +90,8 @@ pub(crate) fn calls() -> Vec<(libc::c_long, Call, &'static [Op])> {
         (libc::SYS_linkat, Linkat, &[Op::Link]),
         (libc::SYS_truncate, Truncate, &[Op::Truncate]),
         (libc::SYS_io_submit, IoSubmit, &[]),
+        // No rows: what it moves is the offset of others.
+        (libc::SYS_lseek, Seek, &[Op::Read, Op::Write]),
     ];
     // Not on newer architectures, which have the calls with `at` only.
     #[cfg(target_arch = "x86_64")]
@@ -149,33 +154,84 @@ pub fn table(ops: &[Op]) -> [u8; NUMBERS] {
     table
 }
 
-/// Calls of 32-bit programs, which a 64-bit kernel knows by numbers of their own, as in
-/// `bpf/settings.h`: those that name files, and those whose first argument is a descriptor. They
-/// are counted, not decoded. Mappings and dup2 are left out: they move no bytes.
+/// A call of a 32-bit program, as in `bpf/settings.h`: its number, and its operation, or `None` where
+/// it may be several.
+type Foreign = (usize, Option<Op>);
+
+/// Calls of 32-bit programs, which a 64-bit kernel knows by numbers of their own: those that name
+/// files or do more than one thing, and those whose first argument is the descriptor. They are
+/// counted, not decoded. Mappings and dup2 are left out: they move no bytes.
 ///
-/// Linux: arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl.
+/// Linux: arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl. These numbers are the
+/// same in both.
+const FOREIGN_BY_NAME: &[Foreign] = &[
+    (5, Some(Op::Open)),
+    // creat
+    (8, Some(Op::Open)),
+    (9, Some(Op::Link)),
+    // unlink
+    (10, Some(Op::Delete)),
+    (38, Some(Op::Rename)),
+    // truncate, truncate64
+    (92, Some(Op::Truncate)),
+    (193, Some(Op::Truncate)),
+    // sendfile, sendfile64
+    (187, None),
+    (239, None),
+    // openat2
+    (437, Some(Op::Open)),
+];
+const FOREIGN_BY_DESCRIPTOR: &[Foreign] = &[
+    (3, Some(Op::Read)),
+    (4, Some(Op::Write)),
+    (6, Some(Op::Close)),
+    // ftruncate, ftruncate64
+    (93, Some(Op::Truncate)),
+    (194, Some(Op::Truncate)),
+    // fsync, fdatasync
+    (118, Some(Op::Sync)),
+    (148, Some(Op::Sync)),
+    // readv, writev
+    (145, Some(Op::Read)),
+    (146, Some(Op::Write)),
+    // pread64, pwrite64
+    (180, Some(Op::Read)),
+    (181, Some(Op::Write)),
+];
+
+/// Further ones by the numbers of one architecture. By name: io_submit, openat, unlinkat, renameat,
+/// linkat, open_by_handle_at, renameat2, splice, copy_file_range; by descriptor: sync_file_range,
+/// fallocate, preadv, pwritev, preadv2, pwritev2.
 #[cfg(target_arch = "x86_64")]
-const FOREIGN: (&[usize], &[usize]) = (
-    // open, creat, link, unlink, rename, truncate, truncate64, sendfile, sendfile64, io_submit, openat, unlinkat, renameat, linkat, open_by_handle_at, renameat2, openat2.
-    &[5, 8, 9, 10, 38, 92, 193, 187, 239, 248, 295, 301, 302, 303, 342, 353, 437],
-    // read, write, close, ftruncate, fsync, readv, writev, fdatasync, pread64, pwrite64, ftruncate64, splice, sync_file_range, fallocate, preadv, pwritev, copy_file_range,
-    // preadv2, pwritev2.
-    &[3, 4, 6, 93, 118, 145, 146, 148, 180, 181, 194, 313, 314, 324, 333, 334, 377, 378, 379],
-);
-/// The same calls by the numbers of 32-bit ARM.
+const FOREIGN_HERE: ([usize; 9], [usize; 6]) = ([248, 295, 301, 302, 303, 342, 353, 313, 377], [314, 324, 333, 334, 378, 379]);
 #[cfg(target_arch = "aarch64")]
-const FOREIGN: (&[usize], &[usize]) = (
-    &[5, 8, 9, 10, 38, 92, 193, 187, 239, 246, 322, 328, 329, 330, 371, 382, 437],
-    &[3, 4, 6, 93, 118, 145, 146, 148, 180, 181, 194, 340, 341, 352, 361, 362, 391, 392, 393],
-);
+const FOREIGN_HERE: ([usize; 9], [usize; 6]) = ([246, 322, 328, 329, 330, 371, 382, 340, 391], [341, 352, 361, 362, 392, 393]);
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn foreign_calls() -> [Vec<Foreign>; 2] {
+    let by_name = [None, Some(Op::Open), Some(Op::Delete), Some(Op::Rename), Some(Op::Link), Some(Op::Open), Some(Op::Rename), None, None];
+    let by_descriptor = [Op::Sync, Op::Allocate, Op::Read, Op::Write, Op::Read, Op::Write].map(Some);
+    [
+        FOREIGN_BY_NAME.iter().copied().chain(FOREIGN_HERE.0.into_iter().zip(by_name)).collect(),
+        FOREIGN_BY_DESCRIPTOR.iter().copied().chain(FOREIGN_HERE.1.into_iter().zip(by_descriptor)).collect(),
+    ]
+}
+
+/// No other architecture runs programs of another word size here.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const FOREIGN: (&[usize], &[usize]) = (&[], &[]);
+fn foreign_calls() -> [Vec<Foreign>; 2] {
+    [Vec::new(), Vec::new()]
+}
+
+/// In an entry of the table of calls of 32-bit programs, behind the number of the operation.
+pub(crate) const BY_NAME: u8 = 0x40;
+pub(crate) const BY_DESCRIPTOR: u8 = 0x80;
 
 /// The table of calls of 32-bit programs by number.
 pub fn foreign() -> [u8; NUMBERS] {
     let mut table = [0; NUMBERS];
-    for (numbers, how) in [(FOREIGN.0, 1), (FOREIGN.1, 2)] {
-        numbers.iter().for_each(|number| table[*number] = how);
+    for (calls, how) in foreign_calls().into_iter().zip([BY_NAME, BY_DESCRIPTOR]) {
+        calls.iter().for_each(|(number, op)| table[*number] = how | op.map_or(0, op_number));
     }
     table
 }

@@ -4,14 +4,30 @@
 //! the filters, and a [`Loss`] for each kind and processor whose number of lost records grew, with
 //! the interval between the two readings.
 
-use flowmine_trace::record::Loss;
+use flowmine_trace::record::{Loss, Op, is_operation};
 use rustc_hash::FxHashMap;
 
 use crate::decode;
 use crate::wire::counter;
 
-/// The first index of what was seen and cannot be recorded, as in `enum wire_op`.
-const FOREIGN: u32 = 19;
+/// Operations that the kernel side sees and does not record: a counter for each operation, as in
+/// `enum wire_op`.
+pub(crate) struct Unrecorded {
+    /// Index of its first counter, that of operations of which it is not known what they are.
+    pub(crate) first: u32,
+    /// Why they are not recorded, as in `losses`.
+    reason: &'static str,
+    /// Whether the bytes are known.
+    bytes: bool,
+}
+
+pub(crate) const UNRECORDED: [Unrecorded; 3] = [
+    Unrecorded { first: 32, reason: "32-bit-program", bytes: true },
+    Unrecorded { first: 48, reason: "io-uring-request", bytes: false },
+    Unrecorded { first: 64, reason: "asynchronous-io", bytes: true },
+];
+/// Counters of each of them.
+const EACH: u32 = 16;
 
 /// The kernel side's counters as they were read last, and when.
 #[derive(Debug, Default)]
@@ -22,9 +38,20 @@ pub struct Counters {
     read_ns: u64,
 }
 
+/// What of [`UNRECORDED`] is counted at an index, and the number of the operation.
+fn unrecorded(index: u32) -> Option<(&'static Unrecorded, u32)> {
+    let of = UNRECORDED.iter().find(|unrecorded| (unrecorded.first..unrecorded.first + EACH).contains(&index))?;
+    Some((of, index - of.first))
+}
+
+fn op(number: u32) -> Option<Op> {
+    u8::try_from(number).ok().and_then(decode::op)
+}
+
 /// What is counted at an index, as it stands in `losses`.
 pub fn name(index: u32) -> &'static str {
-    match (u8::try_from(index).ok().and_then(decode::op), index) {
+    let index = unrecorded(index).map_or(index, |(_, op)| op);
+    match (op(index), index) {
         (Some(op), _) => op.name(),
         (None, 14) => "fork",
         (None, 15) => "exec",
@@ -33,11 +60,6 @@ pub fn name(index: u32) -> &'static str {
         (None, 18) => "environment",
         _ => "call",
     }
-}
-
-/// Whether records are counted at an index, and not what was seen and cannot be recorded.
-fn is_record(index: u32) -> bool {
-    index < FOREIGN
 }
 
 impl Counters {
@@ -55,13 +77,16 @@ impl Counters {
                 let value = value.as_ref();
                 let number = |field: fn(&[u8]) -> Option<u64>| field(value).unwrap_or(0);
                 let processor = u32::try_from(processor).unwrap_or(u32::MAX);
-                seen += number(counter::seen);
+                let [passed, passed_bytes] = [number(counter::seen), number(counter::seen_bytes)];
+                seen += passed;
                 let mut now = [number(counter::lost), number(counter::lost_bytes), number(counter::full), number(counter::full_bytes)];
-                if !is_record(index) {
-                    now = [number(counter::seen), 0, 0, 0];
+                let (mut reasons, mut moves) = (["ring-full", "table-full"], matches!(op(index), Some(Op::Read | Op::Write)));
+                if let Some((unrecorded, number)) = unrecorded(index) {
+                    now = [passed, passed_bytes, 0, 0];
+                    reasons[0] = unrecorded.reason;
+                    moves = unrecorded.bytes && matches!(op(number), Some(Op::Read | Op::Write));
                 }
                 let last = self.last.entry((index, processor)).or_default();
-                let reasons = if is_record(index) { ["ring-full", "table-full"] } else { [unseen(index), "table-full"] };
                 for (at, reason) in [(0, reasons[0]), (2, reasons[1])] {
                     let count = now[at].wrapping_sub(last[at]);
                     if count > 0 {
@@ -70,11 +95,15 @@ impl Counters {
                             kind: name(index),
                             reason,
                             count,
-                            bytes: matches!(index, 2 | 3).then(|| now[at + 1].wrapping_sub(last[at + 1])),
+                            bytes: moves.then(|| now[at + 1].wrapping_sub(last[at + 1])),
                             not_before_boot_ns: self.read_ns,
                             observed_boot_ns: now_ns,
                         });
                     }
+                }
+                if index == 0 {
+                    // Calls for which there was no room: they are not seen otherwise.
+                    seen += number(counter::full);
                 }
                 *last = now;
             }
@@ -84,18 +113,9 @@ impl Counters {
         losses
     }
 
-    /// Operations that passed the filters, lost ones included.
+    /// Operations that passed the filters, lost ones and those that cannot be recorded included.
     pub fn operations(&self) -> u64 {
-        self.seen.iter().filter(|(index, _)| u8::try_from(**index).ok().and_then(decode::op).is_some()).map(|(_, seen)| seen).sum()
-    }
-}
-
-/// Why something that was seen could not be recorded.
-fn unseen(index: u32) -> &'static str {
-    match index {
-        FOREIGN => "32-bit-program",
-        20 => "io-uring-request",
-        _ => "asynchronous-io",
+        self.seen.iter().filter(|(index, _)| is_operation(name(**index))).map(|(_, seen)| seen).sum()
     }
 }
 
@@ -127,12 +147,29 @@ mod tests {
         assert!(counters.take([(2, &second[..])].into_iter(), 400).is_empty());
     }
 
+    /// Each is an operation, with its bytes where they are known: what was counted is what arrived and
+    /// what is in `losses`.
     #[test]
-    fn what_cannot_be_recorded_is_a_loss_of_its_own() {
+    fn what_cannot_be_recorded_is_a_loss_of_its_kind() {
         let mut counters = Counters::new(0);
-        let values = [value([3, 0, 0, 0, 0, 0])];
-        let losses = counters.take([(19, &values[..])].into_iter(), 1);
-        assert_eq!((losses[0].kind, losses[0].reason, losses[0].count, losses[0].bytes), ("call", "32-bit-program", 3, None));
-        assert_eq!(counters.operations(), 0);
+        let [foreign, uring, aio] = UNRECORDED.map(|unrecorded| unrecorded.first);
+        let indices = [0, 2, 14, foreign + 3, uring + 2, uring, aio + 10];
+        let numbers = [[0, 0, 0, 0, 2, 0], [5, 50, 0, 0, 0, 0], [9, 0, 1, 0, 0, 0], [3, 300, 0, 0, 0, 0], [4, 0, 0, 0, 0, 0]];
+        let numbers = numbers.into_iter().chain([[1, 0, 0, 0, 0, 0], [6, 0, 0, 0, 0, 0]]);
+        let values: Vec<_> = numbers.map(|numbers| [value(numbers)]).collect();
+        let losses = counters.take(indices.into_iter().zip(values.iter().map(|value| &value[..])), 1);
+        let told: Vec<_> = losses.iter().map(|loss| (loss.kind, loss.reason, loss.count, loss.bytes)).collect();
+        assert_eq!(
+            told,
+            [
+                ("call", "table-full", 2, None),
+                ("fork", "ring-full", 1, None),
+                ("write", "32-bit-program", 3, Some(300)),
+                ("read", "io-uring-request", 4, None),
+                ("call", "io-uring-request", 1, None),
+                ("sync", "asynchronous-io", 6, None),
+            ]
+        );
+        assert_eq!(counters.operations(), 2 + 5 + 3 + 4 + 1 + 6);
     }
 }

@@ -557,6 +557,7 @@ fn bare_operation(bytes: &[u8]) -> Option<Operation<'static>> {
     if when(has::OFFSET) {
         operation.offset = o::offset(bytes).and_then(|offset| u64::try_from(offset).ok());
     }
+    operation.offset_uncertain = when(has::OFFSET_UNCERTAIN);
     if when(has::SIZE) {
         operation.size = o::size(bytes);
     }
@@ -582,8 +583,8 @@ fn totals(key: &[u8], value: &[u8]) -> Option<Totals> {
     let sum = |at: usize| -> Option<Sum> {
         let sum = value.get(at..at + s::SIZE)?;
         let (low, high) = (s::low(sum)?, s::high(sum)?);
-        // The kernel keeps one more than the end, so that 0 says that no offset was known.
-        let range = high.checked_sub(1).filter(|end| low <= *end).map(|end| (low, end));
+        // The kernel keeps one more than the end, so that 0 says that there was no transfer.
+        let range = high.checked_sub(1).filter(|end| low <= *end && high != wire::OFFSET_NOT_KNOWN).map(|end| (low, end));
         Some(Sum { calls: s::calls(sum)?, bytes: s::bytes(sum)?, errors: s::errors(sum)?, time_ns: s::time(sum)?, range })
     };
     // A thread that added at the moment in which another took the sum has left no times (`send_sum` in bpf/totals.h): it was just now.

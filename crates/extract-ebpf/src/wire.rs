@@ -30,6 +30,7 @@ pub mod has {
     pub const BLOCK: u32 = 1 << 7;
     pub const FILE_SIZE: u32 = 1 << 8;
     pub const TAIL: u32 = 1 << 9;
+    pub const OFFSET_UNCERTAIN: u32 = 1 << 10;
 }
 
 /// Kinds of the parts of a tail.
@@ -60,7 +61,9 @@ pub mod part_flag {
 /// Byte at which the tail of a record begins.
 pub const HEAD: usize = 128;
 /// How many counters there are.
-pub const COUNTERS: u32 = 32;
+pub const COUNTERS: u32 = 80;
+/// In the place of the end of a range of totals: an offset was not known.
+pub const OFFSET_NOT_KNOWN: u64 = u64::MAX;
 /// v1 hierarchies of which the kernel side reports the cgroup, in its order.
 pub const CONTROLLERS: [&str; 5] = ["freezer", "memory", "cpuset", "devices", "cpuacct"];
 

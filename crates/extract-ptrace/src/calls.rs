@@ -21,6 +21,8 @@ pub(crate) enum Call {
     Transfer(Op, Buffer, Position),
     /// copy_file_range(2), sendfile(2), splice(2).
     Move(Via),
+    /// lseek(2): no row, but it moves a position that others may use.
+    Seek,
     /// unlink(2) and its variants.
     Delete(At),
     /// rename(2) and its variants; renameat2(2) has flags.
@@ -190,6 +192,7 @@ pub(crate) fn calls(detail: Detail) -> Vec<Known> {
         add(libc::SYS_copy_file_range, Move(Via::CopyFileRange), Always);
         add(libc::SYS_sendfile, Move(Via::Sendfile), Always);
         add(libc::SYS_splice, Move(Via::Splice), Always);
+        add(libc::SYS_lseek, Seek, Always);
         add(libc::SYS_io_uring_enter, RingEnter, Always);
     }
     calls

@@ -29,6 +29,8 @@ pub(crate) struct OpenRef {
     /// Its number; `None` where it is not known which it is.
     pub(crate) number: Option<u64>,
     pub(crate) file: FileKey,
+    /// It was seen being opened: nobody who is not traced has it.
+    pub(crate) seen_open: bool,
     /// Opened with `O_PATH`: nothing can be read or written by it.
     pub(crate) path_only: bool,
 }
@@ -114,6 +116,16 @@ impl Descriptors {
     /// Whether what is known of a descriptor has to be checked against the file that it leads to.
     pub(crate) fn doubted(&self, id: TableId) -> bool {
         self.tables.get(&id).is_none_or(|table| table.unsure)
+    }
+
+    /// Whether one descriptor of one thread is all that leads to an open file.
+    pub(crate) fn is_alone(&self, file: &OpenRef) -> bool {
+        let all = self.holders.get(&(file.file.device, file.file.inode)).into_iter().flatten();
+        let mut tables = all.filter(|(number, ..)| file.seen_open && Some(*number) == file.number).map(|(_, table, _)| *table);
+        match (tables.next(), tables.next()) {
+            (Some(table), None) => self.threads(table) == 1 && !self.doubted(table),
+            _ => false,
+        }
     }
 
     /// Whether several threads use the table.
@@ -209,7 +221,12 @@ mod tests {
     use super::*;
 
     fn file(number: u64, inode: u64) -> Slot {
-        Slot::File(OpenRef { number: Some(number), file: FileKey { device: 1, inode, generation: None }, path_only: false })
+        Slot::File(OpenRef {
+            number: Some(number),
+            file: FileKey { device: 1, inode, generation: None },
+            seen_open: true,
+            path_only: false,
+        })
     }
 
     #[test]

@@ -49,6 +49,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod aio;
 mod calls;
 mod descriptors;
 pub mod facts;

@@ -123,7 +123,7 @@ impl Tracer<'_> {
             Err(NotFound::Closed) => return None,
             Err(reason) => {
                 if let NotFound::Unreadable = reason {
-                    self.lose("open-file", "unreadable", 1);
+                    self.lose("open-file", "unreadable", 1, None);
                 }
                 self.descriptors.set(table, fd, Slot::Other);
                 return Some(Slot::Other);
@@ -151,7 +151,7 @@ impl Tracer<'_> {
             }
         };
         let path_only = info.is_some_and(|info| info.flags & libc::O_PATH as u32 != 0);
-        let slot = Slot::File(OpenRef { number, file, path_only });
+        let slot = Slot::File(OpenRef { number, file, seen_open: false, path_only });
         self.descriptors.set(table, fd, slot);
         Some(slot)
     }

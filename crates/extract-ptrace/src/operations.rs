@@ -11,6 +11,7 @@ use flowmine_trace::proc::memory;
 use flowmine_trace::proc::paths::Paths;
 use flowmine_trace::record::{Op, Operation, Via};
 
+use crate::aio;
 use crate::calls::{At, Buffer, Call, Counted, OpenCall, Position};
 use crate::descriptors::{OpenRef, Slot};
 use crate::filter::{FOREIGN, MAKES_TASK, RECORDED, X32};
@@ -25,6 +26,25 @@ enum Next {
     Ignore,
     /// It is stopped at its end again, for this.
     Await(What),
+}
+
+/// Where a transfer began.
+enum Began {
+    /// At this offset, where it can be read.
+    At(Option<u64>),
+    /// Others moved the position or the end meanwhile.
+    Uncertain,
+}
+
+impl Began {
+    /// What two readings say, one before and one after the transfer.
+    fn only_if(before: Option<u64>, after: Option<u64>) -> Self {
+        match (before, after) {
+            (Some(before), Some(after)) if before != after => Began::Uncertain,
+            (Some(_), after) => Began::At(after),
+            (None, _) => Began::At(None),
+        }
+    }
 }
 
 /// Results that no program sees: the call begins again or becomes EINTR (include/linux/errno.h).
@@ -68,7 +88,7 @@ impl Tracer<'_> {
                 return;
             }
             FOREIGN => {
-                self.foreign_call(tid, number);
+                self.foreign_call(tid, number, &arguments);
                 requests::go(tid, Go::On, 0);
                 return;
             }
@@ -101,19 +121,47 @@ impl Tracer<'_> {
             task.pending = Some(pending);
         }
         if self.occupy(tid) {
-            requests::go(tid, Go::ToCallEnd, 0);
+            self.let_go(tid);
         } else {
             self.held.push_back(tid);
         }
     }
 
+    /// Lets a thread's call go on to its end; it has the positions that it moves.
+    fn let_go(&mut self, tid: u32) {
+        let mut pending = self.tasks.get_mut(&tid).and_then(|task| task.pending.take());
+        if let Some(Pending { what: What::Transfer { sides, .. }, .. }) = &mut pending {
+            for side in sides {
+                self.look_at_position(tid, side);
+            }
+        }
+        if let Some(task) = self.tasks.get_mut(&tid) {
+            task.pending = pending;
+        }
+        requests::go(tid, Go::ToCallEnd, 0);
+    }
+
+    /// What of the position or the end of a file must be known before a transfer: threads that are
+    /// not stopped, or not traced, may move them.
+    fn look_at_position(&mut self, tid: u32, side: &mut Side) {
+        let (fd, op, file) = (side.fd, side.op, side.file);
+        let Place::Position { append, before, .. } = &mut side.place else { return };
+        let Some(info) = self.position(tid, fd) else { return };
+        *append |= info.flags & libc::O_APPEND as u32 != 0;
+        *before = match *append && op == Op::Write {
+            true if self.descriptors.is_alone(&file) => None,
+            true => self.size(tid, fd),
+            false => Some(info.position),
+        };
+    }
+
     /// Takes the positions that a thread's call will move, unless another call is moving one of
     /// them.
     fn occupy(&mut self, tid: u32) -> bool {
-        let Some(Pending { what: What::Transfer { sides, .. }, .. }) = self.tasks.get(&tid).and_then(|task| task.pending.as_ref()) else {
+        let Some(pending) = self.tasks.get(&tid).and_then(|task| task.pending.as_ref()) else {
             return true;
         };
-        let moved: Vec<u64> = moved(sides).collect();
+        let moved = moved(&pending.what);
         if moved.iter().any(|number| self.busy.contains(number)) {
             return false;
         }
@@ -122,9 +170,9 @@ impl Tracer<'_> {
     }
 
     /// The positions that a call moved are free: the next thread that waits for one goes on.
-    fn vacate(&mut self, sides: &[Side]) {
+    fn vacate(&mut self, what: &What) {
         let mut any = false;
-        for number in moved(sides) {
+        for number in moved(what) {
             any |= self.busy.remove(&number);
         }
         if !any || self.held.is_empty() {
@@ -133,7 +181,7 @@ impl Tracer<'_> {
         for _ in 0..self.held.len() {
             let Some(tid) = self.held.pop_front() else { break };
             if self.occupy(tid) {
-                requests::go(tid, Go::ToCallEnd, 0);
+                self.let_go(tid);
             } else {
                 self.held.push_back(tid);
             }
@@ -148,8 +196,8 @@ impl Tracer<'_> {
         if let Some(at) = self.held.iter().position(|held| *held == tid) {
             // It waited itself and has taken nothing.
             self.held.remove(at);
-        } else if let What::Transfer { sides, .. } = &pending.what {
-            self.vacate(sides);
+        } else {
+            self.vacate(&pending.what);
         }
     }
 
@@ -171,9 +219,7 @@ impl Tracer<'_> {
         };
         if let (Some(pending), Ok(CallStop::Exit(result))) = (pending, stop) {
             if RESTART.contains(&result) {
-                if let What::Transfer { sides, .. } = &pending.what {
-                    self.vacate(sides);
-                }
+                self.vacate(&pending.what);
                 if let Some(task) = self.tasks.get_mut(&tid) {
                     task.interrupted = Some((pending, end));
                 }
@@ -185,7 +231,7 @@ impl Tracer<'_> {
     }
 
     /// A call in another calling convention, whose arguments are not looked at.
-    fn foreign_call(&mut self, tid: u32, number: u64) {
+    fn foreign_call(&mut self, tid: u32, number: u64, a: &[u64; 6]) {
         let number = number as u32;
         let kind = if number & X32 != 0 && cfg!(target_arch = "x86_64") {
             // These are those of x86-64 but for a few that have pointers to pointers.
@@ -200,8 +246,29 @@ impl Tracer<'_> {
         if let Some(task) = self.tasks.get(&tid) {
             self.descriptors.doubt(task.table);
         }
-        if let Some(kind) = kind {
-            self.lose(kind, "unreadable", 1);
+        let Some(kind) = kind else { return };
+        let transfers = matches!(kind, "read" | "write");
+        // A pipe or a terminal has no rows in any convention.
+        if transfers && self.resolve_file(tid, a[0] as i32).is_none() {
+            return;
+        }
+        self.lose(kind, "unreadable", 1, (transfers && takes_buffer(number)).then_some(a[2]));
+    }
+
+    /// Requests that io_submit(2) took of those behind an address.
+    fn lose_submitted(&mut self, tid: u32, addresses: u64, count: u64) {
+        for at in 0..count {
+            let address = memory::word(tid, addresses.wrapping_add(8 * at));
+            let request = address.and_then(|address| aio::Request::read(tid, address));
+            match request {
+                Some(request) if self.resolve_file(tid, request.descriptor).is_none() => {}
+                Some(request) => {
+                    if let Some(op) = request.op.filter(|op| self.wants(*op)) {
+                        self.lose(op.name(), "asynchronous-io", 1, request.bytes(tid));
+                    }
+                }
+                None => self.lose("call", "asynchronous-io", 1, None),
+            }
         }
     }
 
@@ -235,6 +302,10 @@ impl Tracer<'_> {
             }
             Call::Transfer(op, buffer, position) => self.begin_transfer(tid, op, buffer, position, a),
             Call::Move(via) => self.begin_move(tid, via, a),
+            Call::Seek => match self.resolve_file(tid, fd(0)) {
+                Some(file) if !self.descriptors.is_alone(&file) => Next::Await(What::Seek { file }),
+                _ => Next::Ignore,
+            },
             Call::Delete(at) => {
                 // The removal of a directory is counted and has no row.
                 if at == At::Directory && a[2] as i32 & libc::AT_REMOVEDIR != 0 {
@@ -269,7 +340,7 @@ impl Tracer<'_> {
                 Next::Await(What::RingSetup { polled: flags.is_none_or(|flags| flags & RING_POLLED != 0) })
             }
             Call::RingEnter => Next::Await(What::RingEnter),
-            Call::Submit => Next::Await(What::Submit),
+            Call::Submit => Next::Await(What::Submit { requests: a[2] }),
             Call::Unshare => Next::Await(What::Unshare { flags: a[0] }),
             Call::ChangeRoot => Next::Await(What::ChangeRoot),
         }
@@ -333,8 +404,8 @@ impl Tracer<'_> {
         let flags = if position == Position::GivenOrOfFile { a[5] } else { 0 };
         let append = op == Op::Write && flags & RWF_APPEND != 0;
         let place = match position {
-            Position::OfFile => Place::Position { append, before: None },
-            Position::GivenOrOfFile if a[3] == u64::MAX => Place::Position { append, before: None },
+            Position::OfFile => Place::Position { append, waited_for: true, before: None },
+            Position::GivenOrOfFile if a[3] == u64::MAX => Place::Position { append, waited_for: true, before: None },
             _ if append => Place::End(self.size(tid, fd)),
             // A descriptor that appends does so with pwrite(2) too (BUGS there).
             _ if op == Op::Write && flags & RWF_NOAPPEND == 0 && self.appends(tid, fd) => Place::End(self.size(tid, fd)),
@@ -360,8 +431,7 @@ impl Tracer<'_> {
                     Place::Given(memory::word(tid, at).and_then(offset))
                 } else {
                     // sendfile(2) and splice(2) may wait for the other end of a pipe: nobody is kept waiting for them.
-                    let before = (via != Via::CopyFileRange).then(|| self.position(tid, fd).map(|info| info.position));
-                    Place::Position { append: false, before }
+                    Place::Position { append: false, waited_for: via == Via::CopyFileRange, before: None }
                 };
                 sides.push(Side { op, via, fd, file, place });
             }
@@ -462,14 +532,16 @@ impl Tracer<'_> {
                     }
                 }
             }
-            What::Transfer { sides, size } => {
-                for side in &sides {
-                    let offset = self.began_at(tid, side, result);
-                    let operation =
-                        Operation { via: side.via, open_file: side.file.number, file: Some(side.file.file), offset, size, ..new(side.op) };
-                    self.tell(operation);
+            What::Transfer { ref sides, size } => {
+                for side in sides {
+                    let (offset, offset_uncertain) = match self.began_at(tid, side, result) {
+                        Began::At(offset) => (offset, false),
+                        Began::Uncertain => (None, true),
+                    };
+                    let (open_file, file) = (side.file.number, Some(side.file.file));
+                    self.tell(Operation { via: side.via, open_file, file, offset, offset_uncertain, size, ..new(side.op) });
                 }
-                self.vacate(&sides);
+                self.vacate(&pending.what);
             }
             What::Named { op, paths, new: new_paths, file, size, flags } => {
                 let new_path = new_paths.and_then(|paths| paths.host);
@@ -496,7 +568,7 @@ impl Tracer<'_> {
                     self.descriptors.doubt(table);
                     if polled || !self.keeps_events() {
                         // How much will go through it is not seen at all.
-                        self.lose("io_uring", "not-visible", 1);
+                        self.lose("io_uring", "not-visible", 1, None);
                     }
                 }
             }
@@ -504,17 +576,12 @@ impl Tracer<'_> {
                 if let Ok(submitted) = u64::try_from(result) {
                     self.descriptors.doubt(table);
                     if submitted > 0 {
-                        self.lose("io_uring", "not-visible", submitted);
+                        self.lose("io_uring", "not-visible", submitted, None);
                     }
                 }
             }
-            What::Submit => {
-                if let Ok(submitted) = u64::try_from(result)
-                    && submitted > 0
-                {
-                    self.lose("aio", "not-visible", submitted);
-                }
-            }
+            What::Submit { requests } => self.lose_submitted(tid, requests, u64::try_from(result).unwrap_or(0)),
+            What::Seek { .. } => self.vacate(&pending.what),
             What::Unshare { flags } => {
                 if result == 0 && flags & libc::CLONE_FILES as u64 != 0 {
                     self.own_table(tid);
@@ -543,23 +610,21 @@ impl Tracer<'_> {
     }
 
     /// Where a transfer began that has just ended.
-    fn began_at(&mut self, tid: u32, side: &Side, result: i64) -> Option<u64> {
+    fn began_at(&mut self, tid: u32, side: &Side, result: i64) -> Began {
         let moved = u64::try_from(result).unwrap_or(0);
         match side.place {
-            Place::Given(offset) => offset,
-            Place::End(before) => {
-                // Others may have appended meanwhile: then nobody knows.
-                let after = self.size(tid, side.fd)?;
-                (before? == after.checked_sub(moved)?).then_some(before?)
-            }
-            Place::Position { append, before } => {
-                let info = self.position(tid, side.fd)?;
-                let appends = append || info.flags & libc::O_APPEND as u32 != 0;
-                if side.op == Op::Write && moved == 0 && appends {
-                    return self.size(tid, side.fd);
+            Place::Given(offset) => Began::At(offset),
+            // Others may have appended meanwhile: then nobody knows.
+            Place::End(before) => Began::only_if(before, self.size(tid, side.fd).and_then(|after| after.checked_sub(moved))),
+            Place::Position { append, before, .. } => {
+                if side.op == Op::Write && moved == 0 && append {
+                    return Began::At(self.size(tid, side.fd));
                 }
-                let began = info.position.checked_sub(moved);
-                if before.is_none_or(|before| before == began) { began } else { None }
+                let began = self.position(tid, side.fd).and_then(|info| info.position.checked_sub(moved));
+                match before {
+                    Some(_) => Began::only_if(before, began),
+                    None => Began::At(began),
+                }
             }
         }
     }
@@ -575,7 +640,7 @@ impl Tracer<'_> {
             Ok(Found { looked, file, file_system, paths }) => {
                 let number = self.descriptors.new_number();
                 let path_only = flags.is_some_and(|flags| flags & libc::O_PATH as u32 != 0);
-                self.descriptors.set(table, fd, Slot::File(OpenRef { number: Some(number), file, path_only }));
+                self.descriptors.set(table, fd, Slot::File(OpenRef { number: Some(number), file, seen_open: true, path_only }));
                 let operation = Operation {
                     open_file: Some(number),
                     file: Some(file),
@@ -593,12 +658,12 @@ impl Tracer<'_> {
             Err(NotFound::Other) => self.descriptors.set(table, fd, Slot::Other),
             Err(NotFound::Unreadable) => {
                 self.descriptors.set(table, fd, Slot::Other);
-                self.lose("open", "unreadable", 1);
+                self.lose("open", "unreadable", 1, None);
             }
             // Another thread was quick.
             Err(NotFound::Closed) => {
                 self.descriptors.clear(table, fd);
-                self.lose("open", "unreadable", 1);
+                self.lose("open", "unreadable", 1, None);
             }
         }
     }
@@ -624,6 +689,15 @@ impl Tracer<'_> {
     }
 }
 
+/// Whether the third argument of a read or write of a foreign convention is its number of bytes:
+/// read, write, pread64 and pwrite64 of 32-bit programs, and of x32.
+fn takes_buffer(number: u32) -> bool {
+    if number & X32 != 0 && cfg!(target_arch = "x86_64") {
+        return matches!(number & !X32, 0 | 1 | 17 | 18);
+    }
+    matches!(number, 3 | 4 | 180 | 181)
+}
+
 /// Whether what is there could have become an open file that is recorded: a link itself cannot be
 /// opened, and what it leads to is not known.
 fn may_be_recorded(looked: &Looked) -> bool {
@@ -639,8 +713,15 @@ fn place(at: At, first: usize, a: &[u64; 6]) -> (i32, u64) {
 }
 
 /// The open files whose positions a call moves while others have to wait.
-fn moved(sides: &[Side]) -> impl Iterator<Item = u64> + '_ {
-    sides.iter().filter(|side| matches!(side.place, Place::Position { before: None, .. })).filter_map(|side| side.file.number)
+fn moved(what: &What) -> Vec<u64> {
+    match what {
+        What::Transfer { sides, .. } => {
+            let waited_for = |side: &&Side| matches!(side.place, Place::Position { waited_for: true, .. });
+            sides.iter().filter(waited_for).filter_map(|side| side.file.number).collect()
+        }
+        What::Seek { file } => file.number.into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 impl Call {
@@ -658,7 +739,14 @@ impl Call {
             Call::Allocate => "allocate",
             Call::Sync | Call::SyncRange => "sync",
             Call::Map => "mmap",
-            Call::Count(_) | Call::Duplicate | Call::RingSetup | Call::RingEnter | Call::Submit | Call::Unshare | Call::ChangeRoot => {
+            Call::Count(_)
+            | Call::Seek
+            | Call::Duplicate
+            | Call::RingSetup
+            | Call::RingEnter
+            | Call::Submit
+            | Call::Unshare
+            | Call::ChangeRoot => {
                 return None;
             }
         })

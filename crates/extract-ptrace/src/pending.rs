@@ -24,11 +24,12 @@ pub(crate) enum What {
     Duplicate { from: OpenRef },
     DuplicateTo { from: Slot, to: i32, old: Option<OpenRef> },
     Transfer { sides: Vec<Side>, size: Option<u64> },
+    Seek { file: OpenRef },
     Named { op: Op, paths: Paths, new: Option<Paths>, file: Option<FileKey>, size: Option<u64>, flags: Option<u32> },
     OnFile { op: Op, file: OpenRef, offset: Option<u64>, size: Option<u64>, flags: Option<u32> },
     RingSetup { polled: bool },
     RingEnter,
-    Submit,
+    Submit { requests: u64 },
     Unshare { flags: u64 },
     ChangeRoot,
 }
@@ -50,8 +51,11 @@ pub(crate) enum Place {
     Position {
         /// It appends, whatever the flags of the file say.
         append: bool,
-        /// The position when the call began, where others may move it meanwhile.
-        before: Option<Option<u64>>,
+        /// Other calls that would move the position wait for it.
+        waited_for: bool,
+        /// What is compared with the position afterwards, in bytes: the position when the call began
+        /// or, when it appends, the end of the file then. `None` where nobody else can move it.
+        before: Option<u64>,
     },
     /// At this offset in bytes, where it is known.
     Given(Option<u64>),

@@ -83,7 +83,7 @@ pub(crate) struct Tracer<'r> {
     pub(crate) held: VecDeque<u32>,
     pub(crate) recorder: &'r mut Recorder,
     pub(crate) failed: Option<TraceError>,
-    pub(crate) losses: FxHashMap<(&'static str, &'static str), u64>,
+    pub(crate) losses: FxHashMap<(&'static str, &'static str, bool), (u64, u64)>,
     pub(crate) losses_since: u64,
     pub(crate) main: u32,
     pub(crate) status: Option<i32>,
@@ -145,8 +145,11 @@ impl Tracer<'_> {
     }
 
     /// Something could not be recorded.
-    pub(crate) fn lose(&mut self, kind: &'static str, reason: &'static str, count: u64) {
-        *self.losses.entry((kind, reason)).or_default() += count;
+    pub(crate) fn lose(&mut self, kind: &'static str, reason: &'static str, count: u64, bytes: Option<u64>) {
+        // Those of which the bytes are known have a row of their own.
+        let lost = self.losses.entry((kind, reason, bytes.is_some())).or_default();
+        lost.0 += count;
+        lost.1 += bytes.unwrap_or(0);
     }
 
     /// Records what was lost since this was last done.
@@ -155,8 +158,9 @@ impl Tracer<'_> {
         let since = std::mem::replace(&mut self.losses_since, now);
         let mut losses: Vec<_> = self.losses.drain().collect();
         losses.sort_unstable();
-        for ((kind, reason), count) in losses {
-            let loss = Loss { processor: None, kind, reason, count, bytes: None, not_before_boot_ns: since, observed_boot_ns: now };
+        for ((kind, reason, known), (count, bytes)) in losses {
+            let bytes = known.then_some(bytes);
+            let loss = Loss { processor: None, kind, reason, count, bytes, not_before_boot_ns: since, observed_boot_ns: now };
             self.take(&Record::Loss(loss));
         }
     }

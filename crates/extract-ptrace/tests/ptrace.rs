@@ -263,6 +263,8 @@ fn calls_of_another_convention_are_counted_and_not_misread() {
         traced.losses.iter().filter(|loss| loss.kind == kind && loss.reason == "unreadable").map(|loss| loss.count).sum::<i64>()
     };
     assert_eq!((lost("open"), lost("write"), lost("read"), lost("close")), (1, 1, 1, 0), "{:?}", traced.losses);
+    let bytes = |kind: &str| traced.losses.iter().filter(|loss| loss.kind == kind).filter_map(|loss| loss.bytes).collect::<Vec<_>>();
+    assert_eq!((bytes("open"), bytes("write"), bytes("read")), (vec![], vec![4], vec![4]), "{:?}", traced.losses);
     // What it does in the native way is seen, though nobody saw the file being opened.
     let rows = traced.below(&base(&dir));
     assert_eq!(show(&rows), ["write Some(4) Some(6) Some(6) "]);

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flowmine_attribution::AttributionError;
 use flowmine_attribution::files::{FileEvent, Files};
 use flowmine_dataset::Dataset;
+use flowmine_schema::losses::is_operation;
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskTotal};
 
 use super::find::{FileId, Found};
@@ -281,7 +282,7 @@ fn differences(found: &Found, users: &[User], no_offset: i64) -> (i64, i64) {
 fn lost(dataset: &Dataset, ids: &[FileId], extent: Extent) -> Result<u64, FileAccessError> {
     let mut lost = 0u64;
     dataset.read::<IoLoss<'static>, FileAccessError>(|row| {
-        let concerned = ids.iter().any(|id| id.host == row.host) && !matches!(&*row.kind, "fork" | "exec" | "exit");
+        let concerned = ids.iter().any(|id| id.host == row.host) && is_operation(&row.kind);
         if concerned && row.not_before_ns <= extent.last_ns && row.observed_at_ns >= extent.first_ns {
             lost = lost.saturating_add(row.count.max(0) as u64);
         }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_attribution::losses::lost_operations;
 use flowmine_dataset::Dataset;
+use flowmine_schema::losses::LostOperations;
 use flowmine_schema::tables::TaskIo;
 
 use super::{FileAccessError, Owner};
@@ -90,6 +92,8 @@ pub struct Shares {
     pub untouched: u64,
     /// Number of rows of `task_io` with reads or writes that belong to nobody.
     pub nobodys: u64,
+    /// Operations that the traces do not have.
+    pub lost: LostOperations,
 }
 
 flowmine_schema::columns! {
@@ -107,7 +111,7 @@ flowmine_schema::columns! {
 /// When the dataset cannot be read, or there is no point in it.
 pub fn read(dataset: &Dataset) -> Result<Shares, FileAccessError> {
     let mut rows = 0u64;
-    let mut shares = Shares::default();
+    let mut shares = Shares { lost: lost_operations(dataset)?, ..Shares::default() };
     let mut groups: BTreeMap<Option<String>, Vec<Point>> = BTreeMap::new();
     dataset.read::<ShareRow<'static>, FileAccessError>(|row| {
         rows += 1;

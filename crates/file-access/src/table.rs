@@ -4,7 +4,8 @@
 //! JSON:
 //!
 //! ```json
-//! { "format": "flowmine-access-share", "version": 1, "files_neither_read_nor_written": 3, "files_of_nobody": 2, "points": [ { "logical_task": "ALIGN", … } ] }
+//! { "format": "flowmine-access-share", "version": 1, "files_neither_read_nor_written": 3, "files_of_nobody": 2,
+//!   "lost_operations": 0, "lost_bytes": 0, "points": [ { "logical_task": "ALIGN", … } ] }
 //! { "format": "flowmine-accesses", "version": 1, "path": "/data/a.fq", "hosts": ["n1"], "merged": false,
 //!   "users": [ … ], "versions": [ … ], "not_drawn": { … }, "bars": [ … ] }
 //! ```
@@ -68,7 +69,7 @@ pub fn shares_json(shares: &Shares, out: &mut dyn Write) -> io::Result<()> {
     document(
         json!({
             "format": "flowmine-access-share", "version": 1, "files_neither_read_nor_written": shares.untouched, "files_of_nobody": shares.nobodys,
-            "points": points,
+            "lost_operations": shares.lost.count, "lost_bytes": shares.lost.bytes, "points": points,
         }),
         out,
     )

@@ -136,7 +136,7 @@ fn many_points() -> Shares {
         });
         groups.push(group(&format!("STEP_{at}"), points.collect()));
     }
-    Shares { groups, untouched: 4, nobodys: 70 }
+    Shares { groups, untouched: 4, nobodys: 70, ..Shares::default() }
 }
 
 fn many_accesses() -> Accesses {

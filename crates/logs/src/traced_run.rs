@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flowmine_activity_log::{Curve, Interner, NONE, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_schema::losses::may_move_bytes;
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, TaskRun};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -83,7 +84,7 @@ pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, run: Option<&str>) -> Result<T
     let mut found = gathered.finish(&chosen, access, &flows);
     found.processors = processors(dataset)?;
     dataset.read::<Lost<'static>, DatasetError>(|row| {
-        if matches!(&*row.kind, "read" | "write" | "totals") {
+        if may_move_bytes(&row.kind) {
             found.left_out.lost += u64::try_from(row.count).unwrap_or(0);
         }
         Ok(())

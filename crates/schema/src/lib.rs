@@ -10,6 +10,7 @@
 //!   `i64`, sizes are bytes, and a column's name carries its unit. An unknown value is null.
 //! - [`diagnostic`]: what was wrong with an input, and the registry of all codes;
 //!   `docs/diagnostics.md` is made of it.
+//! - [`losses`]: which kinds of lost records are operations.
 //! - [`text_numbers`]: small numbers for texts; [`text`]: foreign text, without loss or fit to be
 //!   seen.
 //!
@@ -44,6 +45,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod diagnostic;
+pub mod losses;
 pub mod private;
 pub mod row;
 mod table;

@@ -4,6 +4,8 @@
 //! depend on a time zone. The [`crate::Recorder`] turns them into UTC. Paths and texts are bytes as
 //! the kernel has them. What a backend does not know is `None`.
 
+pub use flowmine_schema::losses::is_operation;
+
 /// A process generation: a number is used again, with its start time it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessKey {
@@ -137,6 +139,9 @@ pub struct Operation<'a> {
     pub file_size: Option<u64>,
     /// Offset in the file at which the transfer began, in bytes.
     pub offset: Option<u64>,
+    /// Others moved the position of the open file, or the end of the file, at the same time: the
+    /// offset is not known.
+    pub offset_uncertain: bool,
     /// Bytes that the call asked for.
     pub size: Option<u64>,
     /// Bytes moved, 0, or the negative error number.
@@ -171,6 +176,7 @@ impl Operation<'_> {
             file_system: None,
             file_size: None,
             offset: None,
+            offset_uncertain: false,
             size: None,
             result: None,
             flags: None,
@@ -346,8 +352,8 @@ pub struct ProcessNews {
 pub struct Loss {
     /// Number of the processor on which they were lost.
     pub processor: Option<u32>,
-    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `totals`, `open-file`, `request`
-    /// (one to the overlay).
+    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `open-file`, `request` (one to the
+    /// overlay), `call` (an unknown operation), … ; [`is_operation`] distinguishes them.
     pub kind: &'static str,
     /// Why: `ring-full`, `table-full`, `unreadable`, `no-descriptor`, `caller-unseen`, … .
     pub reason: &'static str,

@@ -29,7 +29,7 @@ use crate::clock::{self, Reading};
 use crate::error::TraceError;
 use crate::host::HostFacts;
 use crate::options::{CommandLines, Detail, Filters, Options};
-use crate::record::{FileKey, Loss, Op, OpenFile, Operation, ProcessKey, Record, Totals};
+use crate::record::{FileKey, Loss, Op, OpenFile, Operation, ProcessKey, Record, Totals, is_operation};
 use process_rows::Processes;
 use writing::{Counts, Gathered, Writing};
 
@@ -60,8 +60,11 @@ pub struct Outcome {
     pub lost: u64,
     /// Records that were lost, by the reason of the loss.
     pub lost_by_reason: BTreeMap<&'static str, u64>,
-    /// Operations among them: with those received they are what was counted.
+    /// Operations among them, those that cannot be recorded included: with those received they are
+    /// what was counted.
     pub lost_operations: u64,
+    /// Bytes of these operations, as far as they are known.
+    pub lost_bytes: u64,
     /// Operations that the kernel side counted, where it counts.
     pub counted: Option<u64>,
     /// Why the dataset could not be written, the first time that it could not.
@@ -70,6 +73,29 @@ pub struct Outcome {
     pub trace_ns: i64,
     /// The process that the command was.
     pub command: Option<u32>,
+}
+
+impl Outcome {
+    /// What was lost, in words; `None` when nothing was. Operations are counted with those that
+    /// arrived, and other records, such as those of processes, for themselves.
+    pub fn losses(&self) -> Option<String> {
+        if self.lost == 0 {
+            return None;
+        }
+        let operations = self.counted.unwrap_or(self.received.saturating_add(self.lost_operations));
+        let others = self.lost.saturating_sub(self.lost_operations);
+        let were = |count: u64, one: &str, many: &str| if count == 1 { format!("1 {one} was") } else { format!("{count} {many} were") };
+        let records = were(others, "record of processes or open files", "records of processes and open files");
+        let bytes = if self.lost_bytes > 0 { format!(", with {} bytes of reads and writes,", self.lost_bytes) } else { String::new() };
+        let what = match (self.lost_operations, others) {
+            (0, _) => records,
+            (1, 0) => format!("1 of {operations} operations{bytes} was"),
+            (lost, 0) => format!("{lost} of {operations} operations{bytes} were"),
+            (lost, _) => format!("{lost} of {operations} operations{bytes} and {}", records.replace(" was", " were")),
+        };
+        let reasons: Vec<String> = self.lost_by_reason.iter().map(|(reason, count)| format!("{reason}: {count}")).collect();
+        Some(format!("{what} lost ({})", reasons.join(", ")))
+    }
 }
 
 /// After so many rows of `io_events` they are written, whatever the time.
@@ -321,8 +347,9 @@ impl Recorder {
     fn loss(&mut self, loss: &Loss) {
         self.outcome.lost += loss.count;
         *self.outcome.lost_by_reason.entry(loss.reason).or_default() += loss.count;
-        if Op::of(loss.kind).is_some() {
+        if is_operation(loss.kind) {
             self.outcome.lost_operations += loss.count;
+            self.outcome.lost_bytes += loss.bytes.unwrap_or(0);
         }
         self.gathered += 1;
         let observed_at_ns = self.utc(loss.observed_boot_ns);
@@ -432,11 +459,12 @@ impl Recorder {
         self.processes.finish();
         self.flush()?;
         self.writing.end();
-        for (kind, count, _) in self.writing.lost().into_iter() {
+        for (kind, count, bytes) in self.writing.lost().into_iter() {
             self.outcome.lost += count;
             *self.outcome.lost_by_reason.entry(NOT_WRITTEN).or_default() += count;
-            if Op::of(kind).is_some() {
+            if is_operation(kind) {
                 self.outcome.lost_operations += count;
+                self.outcome.lost_bytes += bytes.unwrap_or(0);
                 self.outcome.received = self.outcome.received.saturating_sub(count);
             }
         }
@@ -483,7 +511,7 @@ impl Recorder {
         let now = clock::boot_ns();
         let since = std::mem::replace(&mut self.unwritten_since, now);
         for (kind, count, bytes) in self.writing.lost().into_iter() {
-            if Op::of(kind).is_some() {
+            if is_operation(kind) {
                 self.outcome.received = self.outcome.received.saturating_sub(count);
             } else {
                 // They are recorded once: so they have to be recorded again.

@@ -374,3 +374,28 @@ fn what_was_flushed_is_there_when_the_tracer_is_killed() {
         .unwrap();
     assert_eq!(starts, [5]);
 }
+
+/// One unit: operations of operations, and other records for themselves.
+#[test]
+fn what_was_lost_is_told_in_one_unit() {
+    use flowmine_trace::recorder::Outcome;
+    let by = |reasons: &[(&'static str, u64)]| reasons.iter().copied().collect();
+    let lost = |lost, lost_operations, lost_bytes, reasons: &[(&'static str, u64)]| {
+        let outcome = Outcome { received: 10, lost, lost_operations, lost_bytes, lost_by_reason: by(reasons), ..Outcome::default() };
+        outcome.losses()
+    };
+    assert_eq!(lost(0, 0, 0, &[]), None);
+    assert_eq!(
+        lost(210, 210, 200_000, &[("32-bit-program", 210)]).unwrap(),
+        "210 of 220 operations, with 200000 bytes of reads and writes, were lost (32-bit-program: 210)"
+    );
+    assert_eq!(lost(1, 1, 0, &[("no-descriptor", 1)]).unwrap(), "1 of 11 operations was lost (no-descriptor: 1)");
+    assert_eq!(lost(1, 0, 0, &[("ring-full", 1)]).unwrap(), "1 record of processes or open files was lost (ring-full: 1)");
+    assert_eq!(
+        lost(3, 2, 0, &[("ring-full", 3)]).unwrap(),
+        "2 of 12 operations and 1 record of processes or open files were lost (ring-full: 3)"
+    );
+    // Where the kernel counts, it is what it counted.
+    let outcome = Outcome { lost: 1, lost_operations: 1, counted: Some(7), lost_by_reason: by(&[("ring-full", 1)]), ..Outcome::default() };
+    assert_eq!(outcome.losses().unwrap(), "1 of 7 operations was lost (ring-full: 1)");
+}

@@ -46,6 +46,31 @@ fn by_result_and_not_by_what_was_asked_for() {
     assert_eq!((total.files, total.errors, total.time_ns, total.time_source.as_deref()), (1, 1, Some(10 * SECOND), Some("engine")));
 }
 
+/// One write of which nobody knows where it went: neither which bytes were written, nor between
+/// which, nor in what order is told of the others.
+#[test]
+fn one_unknown_offset_leaves_no_ranges_and_no_pattern() {
+    let mut world = World::default();
+    world.process(A, 11, |_| {});
+    world.task_of_pid("1", A, 11);
+    world.opens(A, 2000, F(1, 5), "/d/f", 0o2);
+    for (ms, offset) in [(3000, Some(0)), (3100, Some(10)), (3200, None), (3300, Some(30)), (3400, Some(40))] {
+        world.event(A, ms, "write", F(1, 5), |row| {
+            (row.offset, row.offset_uncertain) = (offset, offset.is_none().then_some(true));
+            (row.size, row.result) = (Some(10), Some(10));
+        });
+        world.reads(A, ms + 1, F(1, 5), ms, 10);
+    }
+    let told = world.correlated();
+    let [row] = &told.io[..] else { panic!("{:?}", told.io) };
+    assert_eq!((row.write_calls, row.written_bytes, row.unique_written_bytes, row.written_ranges), (5, 50, None, None));
+    assert_eq!((row.write_offset_min, row.write_offset_end, row.write_pattern.as_deref()), (None, None, None));
+    // The second follows the first, the fifth the fourth; of the fourth it is not known what it follows.
+    assert_eq!((row.sequential_writes, row.strided_writes, row.random_writes), (2, 0, 0));
+    assert_eq!((row.unique_read_bytes, row.read_pattern.as_deref()), (Some(50), Some("mixed")));
+    assert_eq!((told.totals[0].unique_read_bytes, told.totals[0].unique_written_bytes), (Some(50), None));
+}
+
 #[test]
 fn processes_of_a_task_are_added_up_by_file() {
     let mut world = World::default();
@@ -95,7 +120,39 @@ fn sums_from_the_kernel_have_bytes_and_no_ranges() {
     assert_eq!((row.opens, row.read_calls, row.read_errors, row.read_bytes, row.unique_read_bytes), (1, 20, 2, 2000, None));
     assert_eq!((row.first_read_ns, row.last_read_ns), (Some(T0 + 2 * SECOND), Some(T0 + 5 * SECOND)));
     assert_eq!((row.unique_written_bytes, row.read_time_ns, row.path.as_deref()), (Some(0), 154, Some("/d/f")));
+    assert_eq!((row.read_offset_min, row.read_offset_end), (Some(0), Some(2000)));
     assert_eq!(told.totals[0].unique_read_bytes, None);
+}
+
+/// Where the kernel side did not know all offsets it tells no range.
+#[test]
+fn sums_without_a_range_leave_none() {
+    let mut world = World::default();
+    world.process(A, 11, |_| {});
+    world.task_of_pid("1", A, 11);
+    world.opens(A, 1500, F(1, 5), "/d/f", 0);
+    for range in [Some((0, 2000)), None] {
+        world.totals.push(IoTotal {
+            host: "n1".into(),
+            trace_ns: T0,
+            pid: 10,
+            process_start_ns: Some(SECOND),
+            handle: Some(1),
+            device: 1,
+            inode: 5,
+            generation: Some(1),
+            first_ns: T0 + 2 * SECOND,
+            last_ns: T0 + 3 * SECOND,
+            write_calls: 10,
+            write_bytes: 1000,
+            write_offset_min: range.map(|(low, _)| low),
+            write_offset_end: range.map(|(_, end)| end),
+            ..IoTotal::default()
+        });
+    }
+    let told = world.correlated();
+    let [row] = &told.io[..] else { panic!("{:?}", told.io) };
+    assert_eq!((row.written_bytes, row.write_offset_min, row.write_offset_end), (2000, None, None));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use flowmine_correlate::{Correlated, RowRules, cases};
 
-use super::jobs;
+use super::{jobs, lower_bounds};
 use crate::args::{Correlate, TimestampArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -35,6 +35,7 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
         Ok(attributed(&done, out)?)
     })?;
     messages::diagnostics("correlate", &done.attributed.diagnostics, messages::Kept::InDataset);
+    lower_bounds::warn(&dataset)?;
     Ok(if done.diagnostics.errors() > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 

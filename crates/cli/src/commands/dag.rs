@@ -24,7 +24,7 @@ use flowmine_privacy::RowRules;
 use flowmine_schema::tables::{Case, Process};
 
 use super::model_output::{Made, write_graph};
-use super::{jobs, processes};
+use super::{jobs, lower_bounds, processes};
 use crate::args::{ByArg, Discover, FilesArg, FoldArg, ModelFormat, TableArg};
 use crate::messages;
 use crate::progress::Stage;
@@ -60,6 +60,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
         "the tables of --model dag are nodes (when not given) and edges"
     );
     let dataset = Dataset::open(dir)?;
+    lower_bounds::warn(&dataset)?;
     let stage = Stage::new("reading the dataset");
     let run = match chosen_run(args, format, &dataset).with_context(|| dir.display().to_string())? {
         Chosen::Run(run) => *run,

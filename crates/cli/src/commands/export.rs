@@ -16,7 +16,7 @@ use flowmine_privacy::pseudonym::Pseudonymiser;
 
 use super::observe::pseudonymiser_for;
 use super::source::{self, Notion, Selection, Source};
-use super::{io_csv, jobs, wfformat};
+use super::{io_csv, jobs, lower_bounds, wfformat};
 use crate::args::{Export, LogFormat, ObjectsArg, UntimedArg};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
@@ -50,6 +50,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     let mut lossy = false;
     let counts = match source::open(&args.source, &args.filter, args.timestamp, log_rules)? {
         Source::Jobs(dataset) => {
+            lower_bounds::warn(&dataset)?;
             let pseudonymiser = pseudonymiser.map(|codes| pseudonymiser_for(&dataset, codes)).transpose()?;
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
             let notion = source::notion(name, &dataset)?;

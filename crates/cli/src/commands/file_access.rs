@@ -5,6 +5,7 @@ use flowmine_dataset::Dataset;
 use flowmine_file_access::pictures::{access_share, accesses as accesses_picture};
 use flowmine_file_access::{accesses, find, share, table};
 
+use super::lower_bounds;
 use crate::args::{Discover, FilterArgs, Model, ModelFormat, TimestampArg};
 use crate::outcome::Outcome;
 use crate::output;
@@ -30,6 +31,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     anyhow::ensure!(FORMATS.contains(&format), "{what}: they are written as svg, csv or json");
     let stage = Stage::new("reading");
     let dataset = Dataset::open(dir)?;
+    lower_bounds::warn(&dataset)?;
     if args.model == Model::AccessShare {
         anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
         let shares = share::read(&dataset)?;

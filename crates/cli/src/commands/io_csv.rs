@@ -6,6 +6,7 @@ use flowmine_io_csv::read::{self, FileReport};
 use flowmine_io_csv::write::{self, Period, Written};
 
 use super::datasets::dataset_to_write;
+use super::lower_bounds;
 use crate::args::{Export, ImportIoCsv, TimestampArg};
 use crate::messages::{self, counted};
 use crate::outcome::Outcome;
@@ -62,6 +63,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
         "io-csv is written with its paths as they are: --pseudonymise and --drop are for event logs"
     );
     let dataset = Dataset::open(dir)?;
+    lower_bounds::warn(&dataset)?;
     let stage = Stage::new("writing the traces");
     let written = write::export(&dataset, out, Period { from_ns: args.filter.from, to_ns: args.filter.to })?;
     drop(stage);

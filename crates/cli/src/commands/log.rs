@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Concatenation, Filter};
+use flowmine_attribution::losses;
 use flowmine_correlate::Entities;
 use flowmine_dataset::Dataset;
 use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
@@ -199,8 +200,13 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
     };
     let mut options =
         ReadOptions { keep: kept(args, OF_JOBS), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
+    let lost = losses::lost_operations(&dataset)?;
+    let with_losses = |mut loaded: Loaded| {
+        (loaded.log.left_out.lost_operations, loaded.log.left_out.lost_bytes) = (lost.count, lost.bytes);
+        (loaded, OF_JOBS)
+    };
     if args.model == Model::Ocdfg && name.is_none() {
-        return Ok((objects(args, &dataset, &Notion::Objects(String::new()), options)?, OF_JOBS));
+        return Ok(with_losses(objects(args, &dataset, &Notion::Objects(String::new()), options)?));
     }
     let log = match source::notion(name, &dataset)? {
         Notion::Jobs(notion) => {
@@ -251,9 +257,9 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             }
             columns::tasks(&Tasks::new(&dataset, &RowRules::default(), &filter), notion, &options)?
         }
-        notion @ Notion::Objects(_) => return Ok((objects(args, &dataset, &notion, options)?, OF_JOBS)),
+        notion @ Notion::Objects(_) => return Ok(with_losses(objects(args, &dataset, &notion, options)?)),
     };
-    Ok((Loaded { log, lossy: false, part: None, time_unit: None }, OF_JOBS))
+    Ok(with_losses(Loaded { log, lossy: false, part: None, time_unit: None }))
 }
 
 /// The object-centric log of a dataset.

@@ -16,6 +16,7 @@ mod jobs;
 mod last_run;
 mod log;
 mod log_parts;
+mod lower_bounds;
 mod model_output;
 mod observe;
 mod one_run;

@@ -9,8 +9,8 @@ use flowmine_logs::task_log::Tasks;
 use flowmine_logs::{run_graph, unrecorded};
 use flowmine_privacy::RowRules;
 
-use super::jobs;
 use super::model_output::Made;
+use super::{jobs, lower_bounds};
 use crate::args::{Discover, Model, ModelFormat};
 use crate::messages;
 use crate::progress::Stage;
@@ -28,6 +28,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
     );
     anyhow::ensure!(args.faster > 1.0 && args.faster.is_finite(), "--faster says by what a part of the run is divided: more than 1");
     let dataset = Dataset::open(dir)?;
+    lower_bounds::warn(&dataset)?;
     let stage = Stage::new("reading the dataset");
     let rules = RowRules::default();
     let times = jobs::time_filter(&args.filter)?;

@@ -17,6 +17,7 @@ use flowmine_predict::study::{self, Sweep, Vary};
 use flowmine_predict::what_if::Wider;
 use flowmine_privacy::RowRules;
 
+use super::lower_bounds;
 use crate::args::{Predict, PredictFormat, StartArg};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
@@ -160,6 +161,7 @@ fn fit(args: &Predict) -> anyhow::Result<Fitted> {
         let _stage = Stage::new("reading the dataset");
         for dir in &args.dataset {
             let dataset = Dataset::open(dir)?;
+            lower_bounds::warn(&dataset)?;
             let (rules, filter) = (RowRules::default(), Filter::default());
             let tasks = Tasks::new(&dataset, &rules, &filter);
             let place = || format!("{} has no run to fit a model to", dir.display());

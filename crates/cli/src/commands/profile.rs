@@ -3,27 +3,20 @@
 use anyhow::Context;
 use flowmine_activity_log::NONE;
 use flowmine_activity_log::filter::matches;
-use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_dataset::Dataset;
 use flowmine_discover::pictures::profile as picture;
 use flowmine_discover::pictures::profile::Table;
 use flowmine_discover::profile::{Builder, Groups, Options};
 use flowmine_logs::process_groups::{self, GroupBy};
 use flowmine_logs::process_rows::Places;
 use flowmine_logs::{operations, process_rows};
-use flowmine_schema::tables::IoLoss;
 
 use super::model_output::Made;
-use super::processes;
+use super::{lower_bounds, processes};
 use crate::args::{ByArg, Discover, ModelFormat, TableArg};
-use crate::messages;
 use crate::progress::Stage;
 
-flowmine_schema::columns! {
-    /// How many records were lost.
-    struct LossCount of IoLoss { count }
-}
-
-/// Makes the profile and a way to write it, and says whether records of the trace were lost.
+/// Makes the profile and a way to write it, and says whether operations were lost by the trace.
 pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'static>, bool)> {
     let what = "profile is made of the traced operations of a dataset";
     let Some(dir) = args.source.only_dataset() else { anyhow::bail!("{what}: give --dataset DIR") };
@@ -57,22 +50,15 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
         "{}: no operation on a file was traced; `flowmine trace` traces a command",
         dir.display()
     );
-    let mut lost = 0u64;
-    dataset.read::<LossCount<'static>, DatasetError>(|row| {
-        lost += u64::try_from(row.count).unwrap_or(0);
-        Ok(())
-    })?;
-    let found = builder.finish(&files.paths, lost);
-    if lost > 0 {
-        messages::warning("records of the trace were lost: the profile says how many");
-    }
+    let lost = lower_bounds::warn(&dataset)?;
+    let found = builder.finish(&files.paths, (lost.count, lost.bytes));
     let made: Made<'static> = Box::new(move |out| match format {
         ModelFormat::Json => Ok(picture::json(&found, out)?),
         ModelFormat::Csv => Ok(picture::csv(&found, table, out)?),
         ModelFormat::Svg => Ok(out.write_all(picture::svg(&found).as_bytes())?),
         _ => Ok(out.write_all(picture::text(&found).as_bytes())?),
     });
-    Ok((made, lost > 0))
+    Ok((made, lost.count > 0))
 }
 
 /// Which files are called so. Their paths are known when all operations have been read: then they

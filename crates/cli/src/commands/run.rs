@@ -26,10 +26,11 @@ use flowmine_logs::summary::{Summary, SummaryBuilder, diagnostic_counts};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_logs::task_summary::TaskSummary;
 use flowmine_schema::diagnostic::Diagnostics;
-use serde::Serialize;
+use flowmine_schema::losses::LostOperations;
+use serde::ser::{SerializeMap, Serializer};
 
 use super::source::Notion;
-use super::{dag, export, jobs, last_run, source};
+use super::{dag, export, jobs, last_run, lower_bounds, source};
 use crate::args::{LogFormat, ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -193,7 +194,13 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
 
     let (warnings, errors) = diagnostic_counts(&dataset)?;
     let counts = (warnings + odd.warnings(), errors + odd.errors());
-    let numbers = Numbers { jobs: has_jobs.then(|| summary.finish()), tasks, warnings: counts.0, errors: counts.1 };
+    let numbers = Numbers {
+        jobs: has_jobs.then(|| summary.finish()),
+        tasks,
+        warnings: counts.0,
+        errors: counts.1,
+        lost: lower_bounds::warn(&dataset)?,
+    };
     if has_jobs || has_tasks {
         output::write(Some(&args.out.join("summary.json")), |out| {
             serde_json::to_writer_pretty(&mut *out, &numbers)?;
@@ -208,6 +215,9 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         told.push_str(&format!("  {name:<28} {what}\n"));
     }
     told.push_str(&numbers.text());
+    if let Some(sentence) = numbers.lost.sentence() {
+        told.push_str(&format!("\n{sentence}\n"));
+    }
     let losses = numbers.errors > 0;
     last_run::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
@@ -232,7 +242,7 @@ fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNoti
 }
 
 /// What `summary.json` says: of jobs, of tasks, and what was wrong with their sources.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Numbers {
     #[serde(flatten)]
     jobs: Option<Summary>,
@@ -242,6 +252,20 @@ struct Numbers {
     warnings: u64,
     /// Number of inputs that were rejected.
     errors: u64,
+    /// Operations that the traces do not have: bytes are lower bounds.
+    #[serde(skip_serializing_if = "is_whole", serialize_with = "lost_operations")]
+    lost: LostOperations,
+}
+
+fn is_whole(lost: &LostOperations) -> bool {
+    lost.count == 0
+}
+
+fn lost_operations<S: Serializer>(lost: &LostOperations, to: S) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(2))?;
+    map.serialize_entry("operations", &lost.count)?;
+    map.serialize_entry("bytes", &lost.bytes)?;
+    map.end()
 }
 
 impl Numbers {

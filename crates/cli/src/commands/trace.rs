@@ -181,9 +181,7 @@ fn tell(ended: &Ended, options: &Options) {
         };
         messages::note(&format!("flowmine: {rows} of {} processes recorded", outcome.processes));
     }
-    if outcome.lost > 0 {
-        let most = outcome.counted.map_or(String::new(), |counted| format!(" of {counted} operations"));
-        let reasons: Vec<String> = outcome.lost_by_reason.iter().map(|(reason, count)| format!("{reason}: {count}")).collect();
+    if let Some(losses) = outcome.losses() {
         let where_written = if outcome.not_written.is_some() { ", where it could be written" } else { "" };
         // Nothing is won by it where a call cannot be recorded at all.
         let less = match outcome.lost_by_reason.contains_key("ring-full") || outcome.lost_by_reason.contains_key("table-full") {
@@ -191,9 +189,7 @@ fn tell(ended: &Ended, options: &Options) {
             false => "",
         };
         messages::warning(&format!(
-            "{} records{most} were lost ({}); the table `losses` tells which and when{where_written}{less}",
-            outcome.lost,
-            reasons.join(", ")
+            "{losses}; the table `losses` tells which and when{where_written}; bytes and numbers of operations are lower bounds{less}"
         ));
     }
 }

@@ -11,6 +11,7 @@ use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs}
 use flowmine_privacy::RowRules;
 use flowmine_schema::tables::{DataFlow, TaskIo};
 
+use super::lower_bounds;
 use crate::args::{Export, FilterArgs, TimestampArg};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
@@ -42,6 +43,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     );
     let stage = Stage::new("writing the runs");
     let dataset = Dataset::open(dir)?;
+    lower_bounds::warn(&dataset)?;
     let mut runs = runs(&dataset, args.run.as_deref())?;
     add_data_flow(&dataset, &mut runs)?;
     let asked = args.run.as_ref().map(|run| format!(" with the id or name {run:?}")).unwrap_or_default();

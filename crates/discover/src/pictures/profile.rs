@@ -58,15 +58,26 @@ fn facts(found: &Profile) -> (Vec<String>, Vec<String>) {
         format!(", from {} to {} UTC ({})", calendar::moment(first), calendar::moment(last), duration(last.saturating_sub(first) as f64))
     });
     let operations: u64 = total.operations.iter().map(|of| of.count).sum();
-    let mut facts = vec![
-        format!(
-            "{} of {} on {}{span}.",
-            counted(operations, "operation", "operations"),
-            counted(total.processes, "process", "processes"),
-            counted(found.files.len() as u64, "file", "files"),
-        ),
-        format!("Read {}, written {}.", bytes(total.read_bytes), bytes(total.written_bytes)),
-    ];
+    let mut facts = vec![format!(
+        "{} of {} on {}{span}.",
+        counted(operations, "operation", "operations"),
+        counted(total.processes, "process", "processes"),
+        counted(found.files.len() as u64, "file", "files"),
+    )];
+    let left = &found.left_out;
+    let least = if left.lost > 0 { "at least " } else { "" };
+    facts.push(format!("Read {least}{}, written {least}{}.", bytes(total.read_bytes), bytes(total.written_bytes)));
+    if left.lost > 0 {
+        let with_bytes = if left.lost_bytes > 0 {
+            format!(" with {}", bytes(i64::try_from(left.lost_bytes).unwrap_or(i64::MAX)))
+        } else {
+            String::new()
+        };
+        facts.push(format!(
+            "The trace lost {}{with_bytes}: all bytes, counts and shares are of what it has, and bytes and counts are lower bounds.",
+            counted(left.lost, "operation", "operations")
+        ));
+    }
     if found.made_of.sums > 0 {
         let opens = if found.made_of.events == 0 { ", and what was only opened" } else { "" };
         facts.push(format!(
@@ -74,14 +85,17 @@ fn facts(found: &Profile) -> (Vec<String>, Vec<String>) {
              took and in which order they came is not known{opens}, and bytes are spread evenly from the first to the last on an open file."
         ));
     }
-    let left = &found.left_out;
     let words = [
-        (left.lost, counted(left.lost, "record of the trace that was lost", "records of the trace that were lost")),
+        (left.lost, counted(left.lost, "operation that the trace lost", "operations that the trace lost")),
         (left.not_wanted, format!("{} of others", counted(left.not_wanted, "operation", "operations"))),
         (left.groups, format!("{} apart from each other", counted(left.groups, "group", "groups"))),
         (
             left.without_latency,
             format!("the latency of {}, whose end is not known", counted(left.without_latency, "operation", "operations")),
+        ),
+        (
+            left.without_offset,
+            format!("the place in the file of {}, whose offset is not known", counted(left.without_offset, "operation", "operations")),
         ),
     ];
     (facts, words.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect())

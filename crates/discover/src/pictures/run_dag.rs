@@ -60,7 +60,7 @@ fn facts(found: &RunDag) -> (Vec<String>, Vec<String>) {
     }
     if found.lost > 0 {
         let lost = counted(found.lost, "record of the trace was", "records of the trace were");
-        facts.push(format!("{lost} lost: boxes whose files may be more than is shown are dashed."));
+        facts.push(format!("{lost} lost: boxes whose files may be more than is shown are dashed, and bytes are lower bounds."));
     }
     let left = &found.left_out;
     let mut words = Vec::new();

@@ -124,6 +124,7 @@ fn told(shares: &Shares, drawn: usize) -> Vec<String> {
             percent(most)
         ));
     }
+    told.extend(shares.lost.sentence().map(|sentence| format!("{sentence}.")));
     let mut not = Vec::new();
     let unknown = all().filter(|point| point.share.is_none()).count() as u64;
     if unknown > 0 {

@@ -191,7 +191,8 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
     let lost = sum(&|of| of.lost);
     if lost > 0 {
         notes.push(format!(
-            "{lost} reads and writes were lost by the trace: what is fitted to them is too small by so much; record with a larger `--ring`"
+            "{lost} operations that read or write, or may, were lost by the trace: bytes fitted to the others are lower bounds; \
+             the table `losses` has the reasons, and a larger `--ring` helps where it was full"
         ));
     }
     let streamed: Vec<&str> = learnt.iter().filter(|of| of.streamed > 0).map(|of| of.name.as_str()).collect();

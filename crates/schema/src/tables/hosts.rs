@@ -46,8 +46,9 @@ crate::table! {
         /// When it ended: operations that were received, added up ones included, without those of
         /// which the rows could not be written.
         received: opt_i64,
-        /// When it ended: operations that were lost. The table `losses` tells which, and what else
-        /// was lost, such as records of processes.
+        /// When it ended: operations that were lost, those that cannot be recorded included (libaio,
+        /// 32-bit programs). The table `losses` tells which, and what else was lost, such as records
+        /// of processes.
         lost: opt_i64,
         /// What is kept of command lines in `processes`: `none`, `program` (the first word), `all`;
         /// null where nobody was asked (`io-csv`).

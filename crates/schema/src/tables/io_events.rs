@@ -35,6 +35,10 @@ crate::table! {
         generation: opt_i64,
         /// Where in the file the transfer began, in bytes.
         offset: opt_i64,
+        /// `true` when the offset of a read or write is null because another thread or process moved
+        /// the position of the same open file description, or the end of the file, at the same time.
+        /// Null otherwise.
+        offset_uncertain: opt_bool,
         /// Bytes that were asked for; the new length of `truncate`.
         size: opt_i64,
         /// What the call returned: bytes of `read` and `write`, otherwise 0, or the negative error
@@ -92,7 +96,7 @@ crate::table! {
         read_errors: i64,
         /// Time spent in them, added up.
         read_time_ns: i64,
-        /// The lowest offset that was read; null without one.
+        /// The lowest offset that was read; null without one, and when an offset is not known.
         read_offset_min: opt_i64,
         /// The end of the highest range that was read.
         read_offset_end: opt_i64,
@@ -104,7 +108,7 @@ crate::table! {
         write_errors: i64,
         /// Time spent in them, added up.
         write_time_ns: i64,
-        /// The lowest offset that was written; null without one.
+        /// The lowest offset that was written; null without one, and when an offset is not known.
         write_offset_min: opt_i64,
         /// The end of the highest range that was written.
         write_offset_end: opt_i64,
@@ -114,7 +118,8 @@ crate::table! {
 }
 
 crate::table! {
-    /// Records that were lost: of a kind, on a processor, in an interval.
+    /// Records that were lost and operations that cannot be recorded: of a kind, on a processor, in
+    /// an interval.
     pub struct IoLoss in "losses" by host {
         /// The host.
         host: text(Host),
@@ -122,15 +127,18 @@ crate::table! {
         trace_ns: i64,
         /// The processor on which they were lost; null when not known.
         processor: opt_i32,
-        /// What was lost: an `op` of `io_events`, `fork`, `exec`, `exit`, `totals`, `process`,
-        /// `open-file`, … .
+        /// What was lost. An operation: an `op` of `io_events`, or `call`, `io_uring`, `request` where
+        /// it is not known which. No operation: `fork`, `exec`, `exit`, `cgroup`, `environment`,
+        /// `process`, `open-file`.
         kind: text(Harmless),
         /// Why: `ring-full`, `table-full`, `not-written` (it arrived, but the dataset could not be
-        /// written), … .
+        /// written); of operations that cannot be recorded `asynchronous-io` (libaio),
+        /// `32-bit-program`, `io-uring-request`, `not-visible`, `unreadable`, … .
         reason: text(Harmless),
         /// How many.
         count: i64,
-        /// The bytes that they moved, where the kernel still counted them.
+        /// The bytes that they moved, or asked for (libaio; 32-bit programs under ptrace). Null when
+        /// not known: then any number of bytes may be missing, where `kind` can move some.
         bytes: opt_i64,
         /// The loss happened after this moment.
         not_before_ns: i64,

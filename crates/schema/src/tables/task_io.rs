@@ -83,11 +83,11 @@ crate::table! {
         read_ranges: opt_i64,
         /// Number of ranges that were written.
         written_ranges: opt_i64,
-        /// Lowest offset read.
+        /// Lowest offset read; null when one is not known (`io_events.offset_uncertain`).
         read_offset_min: opt_i64,
         /// End of the highest range read.
         read_offset_end: opt_i64,
-        /// Lowest offset written.
+        /// Lowest offset written; null when one is not known.
         write_offset_min: opt_i64,
         /// End of the highest range written.
         write_offset_end: opt_i64,
@@ -107,7 +107,8 @@ crate::table! {
         sequential_reads: i64,
         /// Reads that began as far from the one before as that from its predecessor.
         strided_reads: i64,
-        /// Reads that began elsewhere. The first of an open file is in none of the three.
+        /// Reads that began elsewhere. The first of an open file, one whose offset is not known and
+        /// the next after it are in none of the three.
         random_reads: i64,
         /// Writes likewise.
         sequential_writes: i64,
@@ -116,7 +117,7 @@ crate::table! {
         /// Writes likewise.
         random_writes: i64,
         /// `sequential`, `strided` or `random`, when at least nine of ten reads that can be judged
-        /// are that, else `mixed`; null with less than two reads.
+        /// are that, else `mixed`; null with less than two reads, and when an offset is not known.
         read_pattern: opt_text(Word(OfTasks)),
         /// Likewise of writes.
         write_pattern: opt_text(Word(OfTasks)),

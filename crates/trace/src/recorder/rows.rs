@@ -25,6 +25,7 @@ pub(super) fn io_event<'a>(operation: &Operation<'a>) -> IoEvent<'a> {
         inode: operation.file.map(|file| file.inode as i64),
         generation: operation.file.and_then(|file| file.generation).map(i64::from),
         offset: operation.offset.map(signed),
+        offset_uncertain: operation.offset_uncertain.then_some(true),
         size: operation.size.map(signed),
         result: operation.result,
         flags: operation.flags.map(|flags| flags as i32),

@@ -1,0 +1,52 @@
+//! Where transfers begin when processes and threads share the position of an open file or append to
+//! one file, in every way of tracing: an offset that is given is right, and one that cannot be
+//! known is marked.
+
+use crate::support::require::require;
+use crate::support::{doctor, flowmine, positions};
+
+/// Transfers of each thread.
+const COUNT: &str = "2000";
+
+/// Every case in one way; `exact` says of which cases all offsets must be known.
+fn every_case(backend: &str, options: &[&str], skip: &[&str], exact: impl Fn(&str) -> bool) {
+    let (works, how) = doctor::says(backend);
+    if !require(backend, &format!("{backend} ({how})"), works) {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for case in positions::cases().iter().filter(|case| !skip.contains(&case.as_str())) {
+        let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let (dir, dataset) = (base.path().join("work"), base.path().join("data"));
+        std::fs::create_dir(&dir).unwrap();
+        let mut command = flowmine();
+        command.args(["trace", "--backend", backend, "--ring", "64M", "--dataset"]).arg(&dataset).args(options).arg("--");
+        let output = command.arg(positions::program()).args([case, COUNT]).current_dir(&dir).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{case}: {}", String::from_utf8_lossy(&output.stderr));
+        match positions::compare(&dataset, &dir, &dir) {
+            Ok(told) if told.certain == 0 => wrong.push(format!("{case}: {told:?}")),
+            Ok(told) if exact(case) && told.uncertain > 0 => wrong.push(format!("{case}: {told:?}")),
+            Ok(told) => eprintln!("{backend}, {case}: {told:?}"),
+            Err(error) => wrong.push(format!("{case}: {error}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{backend}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn ebpf_by_system_calls() {
+    every_case("ebpf", &["--hooks", "syscalls"], &[], |case| positions::APART.contains(&case));
+}
+
+/// Threads are stopped at each call, and those that share a position wait for each other, but for
+/// calls that may wait themselves and for appends of others.
+#[test]
+fn ptrace() {
+    every_case("ptrace", &[], &[], |case| !matches!(case, "own_append_pwrite" | "shared_sendfile"));
+}
+
+/// The kernel asks for a transfer at its offset. What sendfile(2) reads comes from its cache.
+#[test]
+fn fuse() {
+    every_case("fuse", &["--directory", "."], &["shared_sendfile"], |_| true);
+}
