@@ -309,10 +309,19 @@ struct Sums {
     touched: (usize, usize),
 }
 
+/// Sums on their way: what was counted, by which processes, and which bytes were touched.
+#[derive(Default)]
+struct Counted {
+    sums: Sums,
+    pids: BTreeSet<i32>,
+    read: BTreeSet<i64>,
+    written: BTreeSet<i64>,
+}
+
 fn sums(deeds: &[Deed]) -> BTreeMap<(String, Name), Sums> {
-    let mut found: BTreeMap<(String, Name), (Sums, BTreeSet<i32>, BTreeSet<i64>, BTreeSet<i64>)> = BTreeMap::new();
+    let mut found: BTreeMap<(String, Name), Counted> = BTreeMap::new();
     for deed in deeds {
-        let (sums, pids, read, written) = found.entry((deed.owner.to_owned(), deed.file)).or_default();
+        let Counted { sums, pids, read, written } = found.entry((deed.owner.to_owned(), deed.file)).or_default();
         pids.insert(deed.pid);
         match deed.did {
             Did::Open => sums.opens += 1,
@@ -327,12 +336,9 @@ fn sums(deeds: &[Deed]) -> BTreeMap<(String, Name), Sums> {
             Did::Empty => {}
         }
     }
-    let finish = |(sums, pids, read, written): (Sums, BTreeSet<i32>, BTreeSet<i64>, BTreeSet<i64>)| Sums {
-        processes: pids.len(),
-        touched: (read.len(), written.len()),
-        ..sums
-    };
-    found.into_iter().map(|(key, value)| (key, finish(value))).collect()
+    let finish =
+        |counted: Counted| Sums { processes: counted.pids.len(), touched: (counted.read.len(), counted.written.len()), ..counted.sums };
+    found.into_iter().map(|(key, counted)| (key, finish(counted))).collect()
 }
 
 /// File, version, writer with its bytes, reader with its bytes.
