@@ -140,7 +140,7 @@ fn all(run: &RunGraph, processes: &Processes, operations: &[TracedOperation]) ->
     };
     let mut builder = Builder::new(processes, groups, Default::default());
     operations.iter().for_each(|operation| builder.add(operation));
-    let profile = builder.finish(&run.files.iter().collect(), 1);
+    let profile = builder.finish(&run.files.iter().collect(), (1, 0));
     let _ = common::check::picture(&pictures::profile::svg(&profile));
     let text = pictures::profile::text(&profile);
     assert!(!text.chars().any(|c| c != '\n' && flowmine_text::is_unsafe(c)), "{text:?}");
