@@ -12,25 +12,26 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
+use super::queue::config;
 use crate::support::{expect, flowmine};
 
 /// An activity with its start and end, in seconds of a day; no two moments of a case are equal.
-type Interval = (char, u32, u32);
+pub(super) type Interval = (char, u32, u32);
 
 /// What the program and the model say of a log: instances, edges and their times in seconds.
 #[derive(Debug, Default, PartialEq)]
-struct Graph {
+pub(super) struct Graph {
     /// Instances, and of those whose length is known the number, sum, least and most.
-    activities: BTreeMap<String, (u64, u64, i64, i64, i64)>,
+    pub(super) activities: BTreeMap<String, (u64, u64, i64, i64, i64)>,
     /// How often, in how many cases, and the sum of the known waits.
-    edges: BTreeMap<(String, String), (u64, u64, i64)>,
+    pub(super) edges: BTreeMap<(String, String), (u64, u64, i64)>,
     /// Cases in which nothing precedes an instance of the activity; in which nothing follows it.
-    starts: BTreeMap<String, u64>,
-    ends: BTreeMap<String, u64>,
+    pub(super) starts: BTreeMap<String, u64>,
+    pub(super) ends: BTreeMap<String, u64>,
 }
 
 /// The graph by its definition.
-fn model(cases: &[Vec<Interval>]) -> Graph {
+pub(super) fn model(cases: &[Vec<Interval>]) -> Graph {
     let mut graph = Graph::default();
     for case in cases {
         for &(name, start, end) in case {
@@ -73,7 +74,7 @@ fn model(cases: &[Vec<Interval>]) -> Graph {
 }
 
 /// The graph that the program wrote as JSON.
-fn written(json: &[u8]) -> Graph {
+pub(super) fn written(json: &[u8]) -> Graph {
     let json: Value = serde_json::from_slice(json).unwrap();
     let list = |key: &str| json[key].as_array().unwrap().clone();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -99,7 +100,8 @@ fn written(json: &[u8]) -> Graph {
     }
 }
 
-fn time(second: u32) -> String {
+/// A second of the day as text.
+pub(super) fn time(second: u32) -> String {
     format!("2026-01-02T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
 }
 
@@ -145,7 +147,7 @@ fn discover(source: &str, from: &[PathBuf], model: &str) -> (Vec<u8>, String) {
 }
 
 /// Cases of intervals whose moments all differ.
-fn cases() -> impl Strategy<Value = Vec<Vec<Interval>>> {
+pub(super) fn cases() -> impl Strategy<Value = Vec<Vec<Interval>>> {
     let case = (1..6usize).prop_flat_map(|n| {
         let moments: Vec<u32> = (1..=2 * n as u32).collect();
         (prop::collection::vec(prop::char::range('a', 'c'), n), Just(moments).prop_shuffle(), 1..500u32)
@@ -158,7 +160,7 @@ fn cases() -> impl Strategy<Value = Vec<Vec<Interval>>> {
 }
 
 fn run(times: u32, check: impl Fn(&Path, Vec<Vec<Interval>>) -> Result<(), TestCaseError>) {
-    let mut runner = TestRunner::new(Config { cases: times, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: times, ..config() });
     let checked = runner.run(&cases(), |cases| {
         let dir = tempfile::tempdir().unwrap();
         check(dir.path(), cases)

@@ -4,6 +4,7 @@
 mod acts;
 mod cluster;
 mod csv;
+mod filters;
 mod logs;
 mod programs;
 mod queue;
