@@ -55,7 +55,7 @@ test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $
 	@rm -f $(TARGET)/not-run.txt
 	@touch $(TARGET)/not-run.txt
 	crates/extract-ebpf/bpf/build.sh --check
-	FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED-30} FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
 		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) \
 		FLOWMINE_SNAKEMAKE=$(abspath $(SNAKEMAKE_VENV))/bin/snakemake \
 		FLOWMINE_AIRFLOW=$(abspath $(AIRFLOW)) FLOWMINE_AIRFLOW2=$(abspath $(AIRFLOW2)) \
