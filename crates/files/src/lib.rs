@@ -49,6 +49,7 @@ use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -528,6 +529,13 @@ pub fn is_root() -> bool {
 
 fn is_file(stat: &FileStat) -> bool {
     kind(stat) == SFlag::S_IFREG
+}
+
+/// For calls that take a path: `/proc/self/fd/N/NAME` is in this folder, whatever is renamed.
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
 }
 
 fn one<N: AsRef<OsStr> + ?Sized>(name: &N) -> Result<&OsStr, FileError> {

@@ -7,13 +7,15 @@
 //! listens: it believes root and its own user, since anybody else could answer `traced` and record
 //! nothing, or more than the command's user wants to show.
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use flowmine_files::Folder;
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::geteuid;
 
@@ -28,7 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Door {
     listener: UnixListener,
-    path: PathBuf,
+    folder: Folder,
+    name: OsString,
 }
 
 /// Somebody who asks, and waits for the answer.
@@ -42,14 +45,18 @@ impl Door {
     /// Opens it. A socket that a killed tracer left there is replaced.
     ///
     /// # Errors
-    /// When another tracer listens there, something else has that name, or no socket can be made.
+    /// When another tracer listens there, something else has that name, a link of another user leads
+    /// there, or no socket can be made.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let what = || format!("listening at {}", path.display());
-        match std::fs::symlink_metadata(path) {
+        let (folder, name) = flowmine_files::place_of(path).map_err(|error| TraceError::NotHere(format!("{}: {error}", what())))?;
+        // The directory as it was checked, whoever renames what is above it meanwhile.
+        let here = Path::new("/proc/self/fd").join(folder.as_fd().as_raw_fd().to_string()).join(&name);
+        match std::fs::symlink_metadata(&here) {
             Ok(about) if !about.file_type().is_socket() => {
                 return Err(TraceError::NotHere(format!("{}: is there already, and is no socket", path.display())));
             }
-            Ok(_) if UnixStream::connect(path).is_ok() => {
+            Ok(_) if UnixStream::connect(&here).is_ok() => {
                 return Err(TraceError::NotHere(format!("{}: another tracer listens there", path.display())));
             }
             Ok(about) if about.uid() != geteuid().as_raw() => {
@@ -59,15 +66,15 @@ impl Door {
                     about.uid()
                 )));
             }
-            Ok(_) => std::fs::remove_file(path).map_err(TraceError::system(what()))?,
+            Ok(_) => std::fs::remove_file(&here).map_err(TraceError::system(what()))?,
             Err(_) => {}
         }
         let before = umask(Mode::from_bits_truncate(0o177));
-        let bound = UnixListener::bind(path);
+        let bound = UnixListener::bind(&here);
         umask(before);
         let listener = bound.map_err(TraceError::system(what()))?;
         listener.set_nonblocking(true).map_err(TraceError::system(what()))?;
-        Ok(Door { listener, path: path.to_owned() })
+        Ok(Door { listener, folder, name })
     }
 
     /// The next one who asks. One whom this tracer cannot see is told so.
@@ -111,7 +118,7 @@ impl AsFd for Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        let _ = self.folder.remove(&self.name);
     }
 }
 
