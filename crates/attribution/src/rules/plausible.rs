@@ -8,6 +8,8 @@
 //! claim by the nodes on which the job ran, where Slurm calls that host a node. What is not known
 //! contradicts nothing.
 
+use std::borrow::Cow;
+
 use super::claim::{Claim, Finding, JobClaim};
 use super::facts::{Facts, ROOT, User};
 use super::{container_cgroup, native_id, slurm_cgroup};
@@ -26,6 +28,7 @@ pub struct Above<'a> {
 /// Why a finding cannot be true.
 pub fn refuted(finding: &Finding, facts: &Facts, above: Above<'_>, entities: &Entities) -> Option<String> {
     let users = named(&finding.users, above.user);
+    let users: Vec<&str> = users.iter().map(AsRef::as_ref).collect();
     match &finding.claim {
         Claim::Job(claim) => {
             let of_group = finding.rule == slurm_cgroup::NAME;
@@ -63,13 +66,23 @@ pub fn of_anothers_task(task: &Task, users: &[&str], at_ns: Option<i64>, entitie
         .or_else(|| of_job(task, at_ns, entities, |job| not_theirs("process", users, "job", job.user.as_deref())))
 }
 
-/// The names of users; one without a name is the nearest ancestor that has one, and so is who is
-/// not known.
-fn named<'u>(users: &'u [User], above: Option<&'u str>) -> Vec<&'u str> {
+/// The first id that is given to users as a subordinate one (`SUB_UID_MIN` of login.defs(5)): such
+/// an id never has a name, and its processes can do nothing as root.
+const SUBORDINATE: i64 = 100_000;
+
+/// The names of users. One without a name is the nearest ancestor that has one, and so is who is
+/// not known. A subordinate id below root alone, as of a daemon, is nobody who has a name: whose it
+/// is cannot be known here, and it is not root.
+fn named<'u>(users: &'u [User], above: Option<&'u str>) -> Vec<Cow<'u, str>> {
     if users.is_empty() {
-        return above.into_iter().collect();
+        return above.into_iter().map(Cow::from).collect();
     }
-    users.iter().filter_map(|user| user.name().or(above)).collect()
+    let name = |user: &'u User| match user {
+        User::Named(name) => Some(Cow::from(&**name)),
+        User::Unnamed(id) if *id >= SUBORDINATE && above.is_none_or(|above| above == ROOT) => Some(format!("with id {id}").into()),
+        User::Unnamed(_) => above.map(Cow::from),
+    };
+    users.iter().filter_map(name).collect()
 }
 
 /// What holds against each Slurm job that a task can have been, by its engine.

@@ -87,8 +87,17 @@ fn a_set_user_id_program_is_the_users_who_started_it() {
         below(12)(row);
         claims(5001, "[100005]")(row);
     });
-    let (bytes, refuted) = world.judged();
-    let nobody = ["21", "50000", "600000", "7000000"].map(|bytes| format!("contradiction: 0 {bytes}"));
+    // With a subordinate id, below root alone.
+    world.writer(17, ("nameless", "nameless"), 80_000_000, claims(5001, "[100005]"));
+    world.writer(18, ("root", "root"), 0, |_| {});
+    world.writer(19, ("nameless", "nameless"), 900_000_000, |row| {
+        below(18)(row);
+        claims(5001, r#"["root",100005]"#)(row);
+    });
+    let (bytes, mut refuted) = world.judged();
+    let subordinate = |message: &String| message.contains("of user with id 100005, and the job of victim");
+    assert_eq!(refuted.extract_if(.., |message| subordinate(message)).count(), 2);
+    let nobody = ["21", "50000", "600000", "987000000"].map(|bytes| format!("contradiction: 0 {bytes}"));
     assert_eq!(bytes[..4], nobody, "by their effective users");
     assert_eq!(bytes[4..], ["no-rule: 0 300", "no-rule: 0 4000"]);
     assert_eq!(refuted.len(), 5, "{refuted:?}");
