@@ -1,0 +1,368 @@
+//! Random pipelines on shared resources, against a simulation in small steps.
+//!
+//! The simulation shares no code with the program: it has its own functions of points, its own
+//! water-filling, and no events.
+
+use std::collections::BTreeMap;
+
+use flowmine_predict::model::Model;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Straight lines between points; two points at one place are a jump.
+#[derive(Debug, Clone)]
+struct Line(Vec<(f64, f64)>);
+
+impl Line {
+    /// The value on the right of a jump.
+    fn at(&self, x: f64) -> f64 {
+        self.value(x, |place| place <= x)
+    }
+
+    /// The value on the left of a jump.
+    fn before(&self, x: f64) -> f64 {
+        self.value(x, |place| place < x)
+    }
+
+    fn value(&self, x: f64, passed: impl Fn(f64) -> bool) -> f64 {
+        let next = self.0.iter().position(|point| !passed(point.0)).unwrap_or(self.0.len());
+        match (next.checked_sub(1).map(|last| self.0[last]), self.0.get(next)) {
+            (None, _) => self.0[0].1,
+            (Some((_, y)), None) => y,
+            (Some((x0, y0)), Some((x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
+        }
+    }
+
+    /// The farthest place whose value is no more than `y`, of a line that never falls.
+    fn reach(&self, y: f64) -> f64 {
+        let Some(next) = self.0.iter().position(|point| point.1 > y) else { return f64::INFINITY };
+        let Some(last) = next.checked_sub(1) else { return 0.0 };
+        let ((x0, y0), (x1, y1)) = (self.0[last], self.0[next]);
+        x0 + (x1 - x0) * (y - y0) / (y1 - y0)
+    }
+
+    fn json(&self) -> Value {
+        json!({ "points": self.0 })
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Supply {
+    Outside(Line),
+    Stream(usize),
+    Complete(usize),
+}
+
+#[derive(Debug, Clone)]
+struct Need {
+    amount: Line,
+    /// A shared resource with weight and priority, or an allocation of its own.
+    from: Result<(usize, f64, i32), Line>,
+}
+
+#[derive(Debug, Clone)]
+struct Task {
+    end: f64,
+    start: f64,
+    data: Vec<(Line, Supply)>,
+    needs: Vec<Need>,
+    written: Line,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Policy {
+    Fair,
+    Weighted,
+    Prioritised,
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    pools: Vec<(Line, Policy)>,
+    tasks: Vec<Task>,
+}
+
+/// Fractions that are used up one by one.
+struct Draw<'a>(std::slice::Iter<'a, f64>);
+
+impl Draw<'_> {
+    fn next(&mut self) -> f64 {
+        *self.0.next().unwrap()
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.next()
+    }
+
+    fn one_of(&mut self, count: usize) -> usize {
+        ((self.next() * count as f64) as usize).min(count - 1)
+    }
+
+    /// From (0, 0) to (width, height): straight, bent, with a jump, or all at the end.
+    fn rising(&mut self, width: f64, height: f64, kinds: usize) -> Line {
+        let kind = self.one_of(kinds);
+        let (x, y, z) = (self.between(0.2, 0.8) * width, self.between(0.1, 0.9) * height, self.next());
+        Line(match kind {
+            0 => vec![(0.0, 0.0), (width, height)],
+            1 => vec![(0.0, 0.0), (x, y), (width, height)],
+            2 => vec![(0.0, 0.0), (x, y * z), (x, y), (width, height)],
+            3 => vec![(0.0, 0.0), (x, y), (x + (width - x) * z, y), (width, height)],
+            _ => vec![(0.0, 0.0), (width, 0.0), (width, height)],
+        })
+    }
+
+    /// A rate that never is zero for long.
+    fn rate(&mut self, low: f64, high: f64) -> Line {
+        let (rate, from, to) = (self.between(low, high), self.between(1.0, 8.0), self.between(8.0, 15.0));
+        let then = self.between(low, high);
+        Line(match self.one_of(4) {
+            0 | 1 => vec![(0.0, rate)],
+            2 => vec![(0.0, rate), (from, rate), (from, 0.0), (to, 0.0), (to, then)],
+            _ => vec![(0.0, rate), (from, then)],
+        })
+    }
+}
+
+fn case(raw_pools: &[Vec<f64>], raw_tasks: &[Vec<f64>]) -> Case {
+    let pool = |raw: &Vec<f64>| {
+        let mut draw = Draw(raw.iter());
+        let policy = [Policy::Fair, Policy::Weighted, Policy::Prioritised][draw.one_of(3)];
+        (draw.rate(1.0, 6.0), policy)
+    };
+    let pools: Vec<(Line, Policy)> = raw_pools.iter().map(pool).collect();
+    let mut tasks: Vec<Task> = Vec::new();
+    for raw in raw_tasks {
+        let mut draw = Draw(raw.iter());
+        let end = [1.0, 10.0, 100.0][draw.one_of(3)];
+        let mut data = Vec::new();
+        // Chains and diamonds: each task reads at most two of those before it.
+        for input in 0..2 {
+            let (kind, source) = (draw.next(), draw.next());
+            let requirement = |draw: &mut Draw<'_>, size: f64| draw.rising(size, end, 5);
+            if tasks.is_empty() || kind > 0.9 {
+                if input == 0 {
+                    let size = draw.between(10.0, 50.0);
+                    let available = draw.rising(8.0, size, 3);
+                    data.push((requirement(&mut draw, size), Supply::Outside(available)));
+                }
+            } else if input == 0 || kind < 0.4 {
+                let source = ((source * tasks.len() as f64) as usize).min(tasks.len() - 1);
+                let size = tasks[source].written.0.last().unwrap().1;
+                let supply = if kind < 0.8 { Supply::Stream(source) } else { Supply::Complete(source) };
+                data.push((requirement(&mut draw, size), supply));
+            }
+        }
+        let mut needs = Vec::new();
+        for pool in 0..pools.len() {
+            if draw.next() < 0.75 {
+                let total = draw.between(1.0, 20.0);
+                let amount = draw.rising(end, total, 4);
+                needs.push(Need { amount, from: Ok((pool, draw.between(0.3, 3.0), draw.one_of(3) as i32)) });
+            }
+            if needs.len() == 2 {
+                break;
+            }
+        }
+        if draw.next() < 0.4 {
+            let total = draw.between(1.0, 10.0);
+            needs.push(Need { amount: Line(vec![(0.0, 0.0), (end, total)]), from: Err(Line(vec![(0.0, draw.between(0.5, 3.0))])) });
+        }
+        let written = draw.rising(end, 20.0, 5);
+        let start = if tasks.len() % 3 == 2 { 2.0 } else { 0.0 };
+        tasks.push(Task { end, start, data, needs, written });
+    }
+    Case { pools, tasks }
+}
+
+fn model(case: &Case) -> Value {
+    let shared = case.pools.iter().enumerate().map(|(n, (capacity, policy))| {
+        let policy = match policy {
+            Policy::Fair => "fair",
+            Policy::Weighted => "weighted",
+            Policy::Prioritised => "prioritised",
+        };
+        json!({"name": format!("s{n}"), "capacity": capacity.json(), "policy": policy})
+    });
+    let task = |(n, task): (usize, &Task)| {
+        let source = |process: &usize, when: &str| json!({"process": format!("p{process}"), "output": "o", "when": when});
+        let data = task.data.iter().enumerate().map(|(n, (requirement, supply))| {
+            let mut data = json!({"name": format!("d{n}"), "requirement": requirement.json()});
+            match supply {
+                Supply::Outside(available) => data["available"] = available.json(),
+                Supply::Stream(process) => data["from"] = source(process, "streaming"),
+                Supply::Complete(process) => data["from"] = source(process, "complete"),
+            }
+            data
+        });
+        let resources = task.needs.iter().enumerate().map(|(n, need)| match &need.from {
+            Ok((pool, weight, priority)) => json!({"name": format!("r{n}"), "requirement": need.amount.json(), "shared": format!("s{pool}"),
+                "weight": weight, "priority": priority}),
+            Err(allocation) => json!({"name": format!("r{n}"), "requirement": need.amount.json(), "allocation": allocation.json()}),
+        });
+        json!({"name": format!("p{n}"), "progress": task.end, "start_s": task.start, "data": data.collect::<Vec<_>>(),
+            "resources": resources.collect::<Vec<_>>(), "outputs": [{"name": "o", "written": task.written.json()}]})
+    };
+    json!({"shared": shared.collect::<Vec<_>>(), "processes": case.tasks.iter().enumerate().map(task).collect::<Vec<_>>()})
+}
+
+/// A demand of a task on a shared resource.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    task: usize,
+    weight: f64,
+    priority: i32,
+    most: f64,
+}
+
+/// Max-min fair parts: the highest priority first, in it by weight.
+fn fill(capacity: f64, asked: &[Asked]) -> BTreeMap<usize, f64> {
+    let mut parts = BTreeMap::new();
+    let mut rest = capacity;
+    let mut priorities: Vec<i32> = asked.iter().map(|a| a.priority).collect();
+    priorities.sort_unstable();
+    priorities.dedup();
+    for priority in priorities.into_iter().rev() {
+        let mut open: Vec<&Asked> = asked.iter().filter(|a| a.priority == priority).collect();
+        while !open.is_empty() {
+            let unit = rest / open.iter().map(|a| a.weight).sum::<f64>();
+            let (fed, hungry): (Vec<&Asked>, Vec<&Asked>) = open.iter().partition(|a| a.most <= unit * a.weight);
+            if fed.is_empty() {
+                hungry.iter().for_each(|a| drop(parts.insert(a.task, unit * a.weight)));
+                rest = 0.0;
+                break;
+            }
+            for a in fed {
+                parts.insert(a.task, a.most);
+                rest = f64::max(rest - a.most, 0.0);
+            }
+            open = hungry;
+        }
+    }
+    parts
+}
+
+/// When each task ends, in steps of `step` seconds; nothing of one that has not by `until`.
+fn simulate(case: &Case, step: f64, until: f64) -> Vec<Option<f64>> {
+    let n = case.tasks.len();
+    let mut progress = vec![0.0f64; n];
+    let mut taken: Vec<Vec<f64>> = case.tasks.iter().map(|task| vec![0.0; task.needs.len()]).collect();
+    let mut ends: Vec<Option<f64>> = vec![None; n];
+    let mut parts: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); case.pools.len()];
+    for number in 0..(until / step) as usize {
+        let now = number as f64 * step;
+        let there = |process: usize| if case.tasks[process].start <= now + 1e-9 { case.tasks[process].written.at(progress[process]) } else { 0.0 };
+        let runs = |at: usize| {
+            let complete = |supply: &Supply| !matches!(supply, Supply::Complete(process) if ends[*process].is_none());
+            let task = &case.tasks[at];
+            ends[at].is_none() && task.start <= now + 1e-9 && task.data.iter().all(|(_, supply)| complete(supply))
+        };
+        let running: Vec<usize> = (0..n).filter(|at| runs(*at)).collect();
+        let started = |process: usize| ends[process].is_some() || running.contains(&process);
+        // As far as data and own resources let each go in this step.
+        let mut most = BTreeMap::new();
+        for &at in &running {
+            let task = &case.tasks[at];
+            let mut goal = task.end;
+            for (requirement, supply) in &task.data {
+                let amount = match supply {
+                    Supply::Outside(available) => available.at(now + step),
+                    Supply::Stream(process) | Supply::Complete(process) => if started(*process) { there(*process) } else { 0.0 },
+                };
+                goal = goal.min(requirement.at(amount * (1.0 + 1e-12)));
+            }
+            for (need, taken) in task.needs.iter().zip(&taken[at]) {
+                if let Err(allocation) = &need.from {
+                    goal = goal.min(need.amount.reach(taken + allocation.at(now) * step));
+                }
+            }
+            most.insert(at, goal.max(progress[at]));
+        }
+        // The parts of the shared resources depend on each other where a task needs two.
+        let reach = |at: usize, parts: &[BTreeMap<usize, f64>], but: usize| {
+            let shared = case.tasks[at].needs.iter().zip(&taken[at]).filter_map(|(need, taken)| match &need.from {
+                Ok((pool, ..)) if *pool != but => Some(need.amount.reach(taken + parts[*pool].get(&at).unwrap_or(&f64::INFINITY) * step)),
+                _ => None,
+            });
+            shared.fold(most[&at], f64::min).max(progress[at])
+        };
+        parts.iter_mut().for_each(|parts| parts.retain(|at, _| running.contains(at)));
+        for _ in 0..100 {
+            let before = parts.clone();
+            for (pool, (capacity, policy)) in case.pools.iter().enumerate() {
+                let mut asked = Vec::new();
+                for &at in &running {
+                    for (need, taken) in case.tasks[at].needs.iter().zip(&taken[at]) {
+                        let Ok((of, weight, priority)) = need.from else { continue };
+                        if of == pool {
+                            let missing = need.amount.at(progress[at]) - taken;
+                            let amount = if missing > 1e-12 { missing } else { need.amount.before(reach(at, &parts, pool)) - taken };
+                            let weight = if *policy == Policy::Fair { 1.0 } else { weight };
+                            let priority = if *policy == Policy::Prioritised { priority } else { 0 };
+                            asked.push(Asked { task: at, weight, priority, most: amount.max(0.0) / step });
+                        }
+                    }
+                }
+                parts[pool] = fill(capacity.at(now), &asked);
+            }
+            let same = |(old, new): (&BTreeMap<usize, f64>, &BTreeMap<usize, f64>)| {
+                old.len() == new.len() && new.iter().all(|(at, part)| (old.get(at).unwrap_or(&-1.0) - part).abs() <= 1e-9 * part)
+            };
+            if case.pools.len() == 1 || before.iter().zip(&parts).all(same) {
+                break;
+            }
+        }
+        let goals: Vec<(usize, f64)> = running.iter().map(|at| (*at, reach(*at, &parts, usize::MAX))).collect();
+        for (at, goal) in goals {
+            let task = &case.tasks[at];
+            progress[at] = goal;
+            for (need, taken) in task.needs.iter().zip(&mut taken[at]) {
+                let rate = match &need.from {
+                    Ok((pool, ..)) => parts[*pool][&at],
+                    Err(allocation) => allocation.at(now),
+                };
+                *taken = (*taken + rate * step).clamp(need.amount.before(goal), need.amount.at(goal));
+            }
+            let all = |(need, taken): (&Need, &f64)| *taken >= need.amount.at(task.end) * (1.0 - 1e-9);
+            if goal >= task.end * (1.0 - 1e-9) && task.needs.iter().zip(&taken[at]).all(all) {
+                ends[at] = Some(now + step);
+            }
+        }
+        if ends.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    ends
+}
+
+/// The largest difference between predicted and simulated ends, as a share of the last one.
+fn difference(case: &Case, predicted: &[f64], steps: f64) -> f64 {
+    let last = predicted.iter().copied().fold(0.0, f64::max);
+    let ends = simulate(case, last / steps, last * 1.1);
+    ends.iter().zip(predicted).map(|(end, found)| (end.unwrap_or(f64::INFINITY) - found).abs() / last).fold(0.0, f64::max)
+}
+
+fn raw_case() -> impl Strategy<Value = Case> {
+    let fractions = |count| prop::collection::vec(0.0..1.0f64, count);
+    let (pools, tasks) = (prop::collection::vec(fractions(6), 1..=3), prop::collection::vec(fractions(48), 2..=6));
+    (pools, tasks).prop_map(|(pools, tasks)| case(&pools, &tasks))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 256, failure_persistence: None, rng_seed: prop::test_runner::RngSeed::Fixed(30), ..ProptestConfig::default()
+    })]
+
+    /// A prediction without a note differs by at most 0.3 % from 4,000 steps, or 0.1 % from 40,000.
+    #[test]
+    fn ends_are_those_of_small_steps(case in raw_case()) {
+        let text = model(&case).to_string();
+        let flow = Model::from_json(&text).unwrap().check().unwrap();
+        let prediction = flow.predict().unwrap();
+        let ends: Vec<f64> = (0..prediction.len()).map(|at| prediction.finished_s(at).unwrap_or(f64::INFINITY)).collect();
+        prop_assert!(ends.iter().all(|end| end.is_finite()), "{ends:?} {text}");
+        if prediction.notes().is_empty() && difference(&case, &ends, 4e3) > 3e-3 {
+            let fine = difference(&case, &ends, 4e4);
+            prop_assert!(fine <= 1e-3, "{fine}: {ends:?} {text}");
+        }
+    }
+}
