@@ -152,6 +152,11 @@ impl Engine<'_> {
         if same {
             return;
         }
+        if state.burst.iter().any(|left| *left > 0.0) {
+            // What was given until now is taken off by the old share.
+            self.work_off(user.process, now);
+        }
+        let state = &mut self.states[user.process];
         state.shares[user.resource] = Some(Share { since: now, given, satisfied });
         match state.given.last_mut() {
             Some(last) if last.0 == user.resource && last.1 == now => last.2 = given,

@@ -147,7 +147,7 @@ impl Engine<'_> {
     }
 
     /// Takes off what was given since the last look.
-    fn work_off(&mut self, at: usize, now: f64) {
+    pub fn work_off(&mut self, at: usize, now: f64) {
         let since = self.states[at].burst_since;
         for resource in 0..self.states[at].burst.len() {
             let left = self.states[at].burst[resource];

@@ -47,6 +47,15 @@ fn coupled_processes_give_up_what_they_cannot_use() {
     assert!((finish(&model) - 20.0).abs() < 1e-9, "{}", finish(&model));
 }
 
+#[test]
+fn an_amount_at_once_is_worked_off_by_the_share_of_each_time() {
+    // Both have half until the first has its 1; then the second has 2 left, and all of the resource.
+    let at_once = |name: &str, amount: f64| json!({"name": name, "progress": 1, "resources": [
+        {"name": "r", "requirement": {"points": [[0, amount], [1, amount]]}, "shared": "s"}]});
+    let model = json!({"shared": [{"name": "s", "capacity": 2}], "processes": [at_once("a", 1.0), at_once("b", 3.0)]});
+    assert!((finish(&model) - 2.0).abs() < 1e-9, "{}", finish(&model));
+}
+
 /// A writer and a reader that need these amounts of one resource, and the policy.
 fn pipe(policy: &str, capacity: f64, needs: [f64; 2], priorities: [i32; 2]) -> Value {
     let resource = |n: usize| json!([{"name": "cpu", "requirement": line(needs[n]), "shared": "cpu", "priority": priorities[n]}]);
