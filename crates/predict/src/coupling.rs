@@ -106,7 +106,6 @@ impl Process {
             _ => None,
         })
     }
-
 }
 
 impl Workflow {

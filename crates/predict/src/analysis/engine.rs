@@ -26,8 +26,8 @@ pub(super) struct Engine<'a> {
     pub dirty: BTreeSet<usize>,
     pub dirty_shared: BTreeSet<usize>,
     pub pools: Vec<Pool>,
-    /// The ranks of the processes of each cluster that run.
-    pub running: Vec<BTreeSet<usize>>,
+    /// The ranks of the processes of each cluster that take part in its division.
+    pub active: Vec<BTreeSet<usize>>,
     doubts: BTreeMap<usize, String>,
     shared_versions: Vec<u32>,
     settlings: u64,
@@ -76,7 +76,7 @@ impl<'a> Engine<'a> {
             dirty: BTreeSet::new(),
             dirty_shared: BTreeSet::new(),
             pools: vec![Pool::default(); flow.shared.len()],
-            running: vec![BTreeSet::new(); flow.clusters.len()],
+            active: vec![BTreeSet::new(); flow.clusters.len()],
             doubts: BTreeMap::new(),
             shared_versions,
             settlings: 0,
@@ -119,9 +119,6 @@ impl<'a> Engine<'a> {
                 (state.started, state.running, state.since, state.burst_since) = (Some(now), true, now, now);
                 for &(shared, user) in &self.flow.processes[id].uses {
                     self.pools[shared].running.insert(user);
-                }
-                if let Some(cluster) = self.flow.processes[id].cluster {
-                    self.running[cluster].insert(self.rank[id]);
                 }
             }
             self.dirty.insert(self.rank[id]);
@@ -171,9 +168,6 @@ impl<'a> Engine<'a> {
         self.states[at].running = false;
         for &(shared, user) in &self.flow.processes[at].uses {
             self.pools[shared].running.remove(&user);
-        }
-        if let Some(cluster) = self.flow.processes[at].cluster {
-            self.running[cluster].remove(&self.rank[at]);
         }
         for waiter in std::mem::take(&mut self.waiters[at]) {
             self.states[waiter].missing -= 1;

@@ -8,8 +8,8 @@
 //! one, progress jumps to what the data allow or to the next change of a requirement. A jump of a
 //! requirement is worked off at its progress, by all resources at the same time.
 
-use super::engine::{Engine, later};
 use super::division::Need;
+use super::engine::{Engine, later};
 use super::joint::Terms;
 use super::segment::{Limit, Segment};
 use super::state::Demand;
@@ -69,7 +69,7 @@ impl Engine<'_> {
                 let state = &mut self.states[at];
                 state.finished = Some(now);
                 match process.cluster {
-                    Some(cluster) => self.offer(at, cluster, None),
+                    Some(cluster) => self.offer(at, cluster, now, None),
                     None => self.ask(at, now, Demand::Nothing),
                 }
                 return Ok(true);
@@ -106,7 +106,7 @@ impl Engine<'_> {
             let data = on.map(|k| ceilings[k].progress.derivative());
             let next = self.until(at, now, p, &progress, (limit, data), &ceilings, &speeds);
             match process.cluster {
-                Some(cluster) => self.offer(at, cluster, Some(terms(now, p + near, &ceilings, &speeds))),
+                Some(cluster) => self.offer(at, cluster, now, Some(terms(now, p + near, &ceilings, &speeds))),
                 None => self.ask_by(at, now, data, &speeds),
             }
             let jumped = (p - expected).abs() > near;
@@ -181,7 +181,7 @@ impl Engine<'_> {
             }
         }
         match self.flow.processes[at].cluster {
-            Some(cluster) => self.offer(at, cluster, Some(terms)),
+            Some(cluster) => self.offer(at, cluster, now, Some(terms)),
             None => self.ask(at, now, wants),
         }
         let state = &mut self.states[at];
@@ -212,7 +212,9 @@ impl Engine<'_> {
                 Supply::Stream { process, output } => {
                     let (written, slope) = self.stream(*process, *output, now).ok_or_else(degree)?;
                     let source = &self.flow.processes[*process];
-                    writer = slope.filter(|_| source.cluster.is_some() && source.cluster == self.flow.processes[at].cluster).map(|s| (*process, s));
+                    writer = slope
+                        .filter(|_| source.cluster.is_some() && source.cluster == self.flow.processes[at].cluster)
+                        .map(|s| (*process, s));
                     (written, f64::INFINITY)
                 }
             };
@@ -361,6 +363,7 @@ fn terms(now: f64, reached: f64, ceilings: &[Ceiling], speeds: &[Speed]) -> Term
         cap: least(outside.chain(own)),
         rides: met().filter_map(|ceiling| ceiling.stream).collect(),
         needs: speeds.iter().filter(|speed| speed.shared).map(|speed| (speed.resource, Need::PerProgress(speed.slope))).collect(),
+        rests: false,
     }
 }
 

@@ -202,8 +202,10 @@ fn model(case: &Case) -> Value {
             data
         });
         let resources = task.needs.iter().enumerate().map(|(n, need)| match &need.from {
-            Ok((pool, weight, priority)) => json!({"name": format!("r{n}"), "requirement": need.amount.json(), "shared": format!("s{pool}"),
-                "weight": weight, "priority": priority}),
+            Ok((pool, weight, priority)) => {
+                json!({"name": format!("r{n}"), "requirement": need.amount.json(), "shared": format!("s{pool}"),
+                "weight": weight, "priority": priority})
+            }
             Err(allocation) => json!({"name": format!("r{n}"), "requirement": need.amount.json(), "allocation": allocation.json()}),
         });
         json!({"name": format!("p{n}"), "progress": task.end, "start_s": task.start, "data": data.collect::<Vec<_>>(),
@@ -242,7 +244,7 @@ fn fill(capacity: f64, asked: &[Asked]) -> BTreeMap<usize, Part> {
             let unit = rest / open.iter().map(|a| a.weight).sum::<f64>();
             let (fed, hungry): (Vec<&Asked>, Vec<&Asked>) = open.iter().partition(|a| a.most <= unit * a.weight);
             if fed.is_empty() {
-                hungry.iter().for_each(|a| drop(parts.insert(a.task, Part { amount: unit * a.weight, fed: false })));
+                parts.extend(hungry.iter().map(|a| (a.task, Part { amount: unit * a.weight, fed: false })));
                 rest = 0.0;
                 break;
             }
@@ -266,6 +268,8 @@ struct Simulation<'a> {
     taken: Vec<Vec<f64>>,
     ends: Vec<Option<f64>>,
     running: Vec<usize>,
+    /// Three times what each task made in the last step, of those that data limited then.
+    rode: Vec<f64>,
     /// The part of each shared resource that each task gets.
     parts: Vec<BTreeMap<usize, Part>>,
 }
@@ -323,12 +327,29 @@ impl Simulation<'_> {
     }
 
     /// Divides each shared resource among those who ask for it, until nobody asks for something else.
+    /// Where a jump of a stream lies within the step, that need not come to rest: then readers see
+    /// what was written before the step.
     fn divide(&mut self) {
+        if !self.comes_to_rest(false) {
+            self.comes_to_rest(true);
+        }
+    }
+
+    fn comes_to_rest(&mut self, late: bool) -> bool {
         let case = self.case;
-        for round in 0..60 {
-            let before = self.parts.clone();
+        for round in 0..600 {
+            // A part of each change, so that those who depend on each other do not swing.
+            let change = match round {
+                0..2 => 1.0,
+                2..20 => 0.5,
+                20..60 => 0.1,
+                60..120 => 0.02,
+                120..240 => 0.004,
+                _ => 0.0008,
+            };
+            let mut rests = round > 1;
             for (pool, (capacity, policy)) in case.pools.iter().enumerate() {
-                let progress = self.goals();
+                let progress = if late { self.progress.clone() } else { self.goals() };
                 let mut asked = Vec::new();
                 for &at in &self.running {
                     for (need, taken) in case.tasks[at].needs.iter().zip(&self.taken[at]) {
@@ -339,24 +360,20 @@ impl Simulation<'_> {
                             let amount = if missing > 1e-12 { missing } else { need.amount.before(goal) - taken };
                             let weight = if *policy == Policy::Fair { 1.0 } else { weight };
                             let priority = if *policy == Policy::Prioritised { priority } else { 0 };
-                            // Half of each change, so that two who depend on each other do not swing.
                             let most = amount.max(0.0) / self.step;
-                            let old = if round > 1 { before[pool].get(&at).filter(|part| part.fed) } else { None };
-                            asked.push(Asked { task: at, weight, priority, most: old.map_or(most, |old| most.midpoint(old.amount)) });
+                            let old = self.parts[pool].get(&at).copied().unwrap_or(Part { amount: 0.0, fed: false });
+                            rests &= if old.fed { (most - old.amount).abs() <= 1e-5 * most } else { most >= old.amount * (1.0 - 1e-5) };
+                            asked.push(Asked { task: at, weight, priority, most: old.amount + (most - old.amount) * change });
                         }
                     }
                 }
                 self.parts[pool] = fill(capacity.at(self.now), &asked);
             }
-            let same = |(old, new): (&BTreeMap<usize, Part>, &BTreeMap<usize, Part>)| {
-                let near = |one: f64, other: f64| (one - other).abs() <= 1e-5 * other;
-                let alike = |(at, part): (&usize, &Part)| old.get(at).is_some_and(|old| old.fed == part.fed && near(old.amount, part.amount));
-                old.len() == new.len() && new.iter().all(alike)
-            };
-            if before.iter().zip(&self.parts).all(same) {
-                break;
+            if rests {
+                return true;
             }
         }
+        false
     }
 
     fn go_on(&mut self) {
@@ -365,7 +382,15 @@ impl Simulation<'_> {
             let task = &self.case.tasks[at];
             // Rounding must not leave it just before a jump.
             let jumps = task.needs.iter().map(|need| need.amount.next_jump(goals[at])).chain([task.end]);
-            let goal = jumps.filter(|jump| jump - goals[at] <= 1e-9 * task.end).fold(goals[at], f64::max);
+            let mut goal = jumps.filter(|jump| jump - goals[at] <= 1e-9 * task.end).fold(goals[at], f64::max);
+            // A reader may be a step behind a writer: what it would have done in the step of its end is done.
+            let just_ended =
+                |supply: &Supply| matches!(supply, Supply::Stream(of) if self.ends[*of].is_some_and(|end| end >= self.now - 1e-9));
+            if task.end - goal <= self.rode[at] && task.data.iter().any(|(_, supply)| just_ended(supply)) {
+                goal = task.end;
+            }
+            let rides = goal >= self.most(at, &self.progress) - 1e-9 * task.end;
+            self.rode[at] = if rides { 3.0 * (goal - self.progress[at]) } else { 0.0 };
             self.progress[at] = goal;
             for (need, taken) in task.needs.iter().zip(&mut self.taken[at]) {
                 let rate = match &need.from {
@@ -393,6 +418,7 @@ fn simulate(case: &Case, step: f64, until: f64) -> Vec<Option<f64>> {
         taken: case.tasks.iter().map(|task| vec![0.0; task.needs.len()]).collect(),
         ends: vec![None; n],
         running: Vec::new(),
+        rode: vec![0.0; n],
         parts: vec![BTreeMap::new(); case.pools.len()],
     };
     for number in 0..(until / step) as usize {
@@ -424,10 +450,12 @@ fn raw_case() -> impl Strategy<Value = Case> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 256, failure_persistence: None, rng_seed: prop::test_runner::RngSeed::Fixed(30), ..ProptestConfig::default()
+        cases: 48, failure_persistence: None, max_shrink_iters: 100, rng_seed: prop::test_runner::RngSeed::Fixed(30), ..ProptestConfig::default()
     })]
 
-    /// A prediction without a note differs by at most 0.3 % from 4,000 steps, or 0.1 % from 40,000.
+    /// A prediction without a note differs by at most 0.4 % from 3,000 steps, or by 0.1 % from
+    /// 30,000. Where a writer is hundreds of times slower than its readers let it be, a step counts
+    /// as often: there the difference shrinks with the step.
     #[test]
     fn ends_are_those_of_small_steps(case in raw_case()) {
         let text = model(&case).to_string();
@@ -435,42 +463,56 @@ proptest! {
         let prediction = flow.predict().unwrap();
         let ends: Vec<f64> = (0..prediction.len()).map(|at| prediction.finished_s(at).unwrap_or(f64::INFINITY)).collect();
         prop_assert!(ends.iter().all(|end| end.is_finite()), "{ends:?} {text}");
-        if prediction.notes().is_empty() && difference(&case, &ends, 4e3) > 3e-3 {
-            let fine = difference(&case, &ends, 4e4);
-            prop_assert!(fine <= 1e-3, "{fine}: {ends:?} {text}");
+        if prediction.notes().is_empty() {
+            let coarse = difference(&case, &ends, 3e3);
+            if coarse > 4e-3 {
+                let fine = difference(&case, &ends, 3e4);
+                prop_assert!(fine <= 1e-3 || fine <= coarse / 5.0, "{coarse} {fine}: {ends:?} {text}");
+            }
         }
     }
 }
 
-#[test]
-#[ignore]
-fn survey() {
-    use proptest::strategy::ValueTree;
-    let count: usize = std::env::var("N").unwrap().parse().unwrap();
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig { rng_seed: prop::test_runner::RngSeed::Fixed(std::env::var("SEED").unwrap().parse().unwrap()), ..ProptestConfig::default() });
-    let (mut noted, mut bad) = (0, 0);
-    for n in 0..count {
-        let case = raw_case().new_tree(&mut runner).unwrap().current();
-        let text = model(&case).to_string();
-        let flow = Model::from_json(&text).unwrap().check().unwrap();
-        let begin = std::time::Instant::now();
-        let prediction = match flow.predict() { Ok(p) => p, Err(e) => { println!("{n} ERROR {e}"); std::fs::write(format!("/tmp/g_case_{n}.json"), &text).unwrap(); continue } };
-        let took = begin.elapsed().as_secs_f64();
-        let ends: Vec<f64> = (0..prediction.len()).map(|at| prediction.finished_s(at).unwrap_or(f64::INFINITY)).collect();
-        let segments: usize = (0..prediction.len()).map(|at| prediction.segments(at).len()).sum();
-        if took > 0.05 || segments > 200 { println!("{n} took {took} segments {segments}"); std::fs::write(format!("/tmp/g_case_{n}.json"), &text).unwrap(); }
-        if !prediction.notes().is_empty() { noted += 1; println!("{n} noted {:?}", prediction.notes()); }
-        if ends.iter().any(|e| !e.is_finite()) { println!("{n} NEVER {ends:?}"); std::fs::write(format!("/tmp/g_case_{n}.json"), &text).unwrap(); bad += 1; continue; }
-        let coarse = difference(&case, &ends, 4e3);
-        if coarse > 3e-3 {
-            let fine = difference(&case, &ends, 4e4);
-            if fine > 1e-3 {
-                bad += 1;
-                let last = ends.iter().copied().fold(0.0, f64::max);
-                println!("{n} DIFF {coarse} {fine} {ends:?} {:?} {}", simulate(&case, last / 4e4, last * 1.1), prediction.notes().len());
-                std::fs::write(format!("/tmp/g_case_{n}.json"), &text).unwrap();
+/// The case with amounts of the needs and capacities multiplied, so that rates are far apart.
+fn stretched(mut case: Case, powers: &[i32]) -> Case {
+    let mut powers = powers.iter().cycle().map(|power| 10f64.powi(*power));
+    let mut times = |line: &mut Line| {
+        let factor = powers.next().unwrap();
+        line.0.iter_mut().for_each(|point| point.1 *= factor);
+    };
+    case.tasks.iter_mut().flat_map(|task| &mut task.needs).for_each(|need| times(&mut need.amount));
+    case.pools.iter_mut().for_each(|(capacity, _)| times(capacity));
+    case
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200, failure_persistence: None, max_shrink_iters: 100, rng_seed: prop::test_runner::RngSeed::Fixed(31), ..ProptestConfig::default()
+    })]
+
+    /// No more than the capacity is used, progress never falls, and no rate is above what data allow.
+    #[test]
+    fn use_keeps_within_capacity_whatever_the_sizes(case in raw_case(), powers in prop::collection::vec(-4..5i32, 7)) {
+        for case in [stretched(case.clone(), &powers), case] {
+            let flow = Model::from_json(&model(&case).to_string()).unwrap().check().unwrap();
+            let prediction = flow.predict().unwrap();
+            let end = prediction.finish_s().unwrap();
+            for process in 0..prediction.len() {
+                for segment in prediction.segments(process) {
+                    let middle = segment.from.midpoint(segment.to);
+                    for pool in 0..case.pools.len() {
+                        let used: f64 = prediction.users(pool).map(|(p, resource)| prediction.used(p, resource, middle)).sum();
+                        let capacity = prediction.capacity(pool, middle);
+                        prop_assert!(used <= capacity * (1.0 + 1e-6), "{used} of {capacity} at {middle} of {end}: {}", model(&case));
+                    }
+                    for (data, (requirement, _)) in case.tasks[process].data.iter().enumerate() {
+                        // A writer that stands at a jump of the requirement may be a rounding before it.
+                        let allowed = requirement.at(prediction.available(process, data, middle) * (1.0 + 1e-9));
+                        let made = prediction.progress(process, middle);
+                        prop_assert!(made <= allowed + 1e-6 * case.tasks[process].end, "{made} of {allowed} at {middle}: {}", model(&case));
+                    }
+                }
             }
         }
     }
-    println!("noted {noted} bad {bad} of {count}");
 }

@@ -50,8 +50,10 @@ fn coupled_processes_give_up_what_they_cannot_use() {
 #[test]
 fn an_amount_at_once_is_worked_off_by_the_share_of_each_time() {
     // Both have half until the first has its 1; then the second has 2 left, and all of the resource.
-    let at_once = |name: &str, amount: f64| json!({"name": name, "progress": 1, "resources": [
-        {"name": "r", "requirement": {"points": [[0, amount], [1, amount]]}, "shared": "s"}]});
+    let at_once = |name: &str, amount: f64| {
+        json!({"name": name, "progress": 1, "resources": [
+        {"name": "r", "requirement": {"points": [[0, amount], [1, amount]]}, "shared": "s"}]})
+    };
     let model = json!({"shared": [{"name": "s", "capacity": 2}], "processes": [at_once("a", 1.0), at_once("b", 3.0)]});
     assert!((finish(&model) - 2.0).abs() < 1e-9, "{}", finish(&model));
 }
@@ -67,7 +69,9 @@ fn pipe(policy: &str, capacity: f64, needs: [f64; 2], priorities: [i32; 2]) -> V
 
 #[test]
 fn a_pipe_uses_all_of_a_shared_resource_until_its_end() {
-    for (needs, priorities) in [([20.0, 0.1], [0, 0]), ([10.0, 1.0], [0, 1]), ([1.0, 10.0], [1, 0]), ([5.0, 5.0], [0, 1]), ([1.0, 7.0], [0, 0])] {
+    for (needs, priorities) in
+        [([20.0, 0.1], [0, 0]), ([10.0, 1.0], [0, 1]), ([1.0, 10.0], [1, 0]), ([5.0, 5.0], [0, 1]), ([1.0, 7.0], [0, 0])]
+    {
         for policy in ["fair", "weighted", "prioritised"] {
             let found = finish(&pipe(policy, 2.0, needs, priorities));
             let expected = (needs[0] + needs[1]) / 2.0;
@@ -102,7 +106,11 @@ fn a_curve_between_coupled_processes_is_noted() {
     let flow = Model::from_json(&model.to_string()).unwrap().check().unwrap();
     let prediction = flow.predict().unwrap();
     assert!((prediction.finish_s().unwrap() - 2.0).abs() < 1e-4, "{:?}", prediction.finish_s());
-    assert!(prediction.notes()[0].starts_with("processes[0].outputs[0].written: straight pieces replace the curve"), "{:?}", prediction.notes());
+    assert!(
+        prediction.notes()[0].starts_with("processes[0].outputs[0].written: straight pieces replace the curve"),
+        "{:?}",
+        prediction.notes()
+    );
 }
 
 #[test]
