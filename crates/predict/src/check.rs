@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::coupling::find_clusters;
 use crate::error::PredictError;
 use crate::functions::{MAX_DEGREE, Piecewise, Poly};
 use crate::model::{Function, Model, Policy, When};
@@ -21,6 +22,10 @@ pub struct Workflow {
     pub(crate) shared: Vec<Shared>,
     /// The processes, each after those on which it depends.
     pub(crate) order: Vec<usize>,
+    /// The shared resources of each cluster (`coupling.rs`).
+    pub(crate) clusters: Vec<Vec<usize>>,
+    /// Where the analysis differs from the model.
+    pub(crate) notes: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -36,6 +41,8 @@ pub(crate) struct Process {
     pub breaks: Vec<f64>,
     /// The shared resources that it uses, each with its number among the users there.
     pub uses: Vec<(usize, usize)>,
+    /// The cluster in which its rate is solved together with others.
+    pub cluster: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -77,6 +84,8 @@ pub(crate) struct Shared {
     pub name: String,
     pub capacity: Piecewise,
     pub users: Vec<User>,
+    /// The cluster in which it is divided together with others.
+    pub cluster: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -85,10 +94,6 @@ pub(crate) struct User {
     pub resource: usize,
     pub weight: f64,
     pub priority: i32,
-    /// What it does not use goes to others. Not so where what it could use depends on its share of
-    /// this resource itself, through a stream or another shared resource: there use and share would
-    /// depend on each other.
-    pub yields: bool,
 }
 
 impl Model {
@@ -111,8 +116,10 @@ impl Model {
             return Err(PredictError::field(format!("shared[{pool}]"), "the weights of its users are too large to be added up"));
         }
         let order = order(&processes)?;
-        mark_who_yields(&processes, &order, &mut shared);
-        Ok(Workflow { processes, shared, order })
+        let clusters = find_clusters(&mut processes, &mut shared);
+        let mut workflow = Workflow { processes, shared, order, clusters, notes: Vec::new() };
+        workflow.straighten_streams().ok_or_else(|| PredictError::field("processes", "the numbers of a stream get too large"))?;
+        Ok(workflow)
     }
 
     fn shared(&self) -> Checked<Vec<Shared>> {
@@ -122,7 +129,7 @@ impl Model {
             if capacity.pieces().any(|(_, p)| p.degree() > MAX_DEGREE - 1) {
                 return Err(PredictError::field(path, format!("a capacity has at most degree {}", MAX_DEGREE - 1)));
             }
-            Ok(Shared { name: s.name.clone(), capacity, users: Vec::new() })
+            Ok(Shared { name: s.name.clone(), capacity, users: Vec::new(), cluster: None })
         });
         shared.collect()
     }
@@ -160,12 +167,10 @@ impl Model {
             Ok(Output { name: o.name.clone(), written: not_below_zero(&path, written)? })
         });
         let outputs = outputs.collect::<Checked<Vec<_>>>()?;
-        let functions = resources.iter().map(|r| &r.requirement).chain(outputs.iter().map(|o| &o.written));
-        let mut breaks: Vec<f64> = functions.flat_map(Piecewise::breakpoints).copied().filter(|b| *b > 0.0 && *b < p.progress).collect();
-        breaks.push(p.progress);
-        breaks.sort_by(f64::total_cmp);
-        breaks.dedup();
-        Ok(Process { name: p.name.clone(), end: p.progress, start: p.start_s, after, data, resources, outputs, breaks, uses })
+        let (name, end, start) = (p.name.clone(), p.progress, p.start_s);
+        let mut process = Process { name, end, start, after, data, resources, outputs, breaks: Vec::new(), uses, cluster: None };
+        process.find_breaks();
+        Ok(process)
     }
 
     fn data(&self, at: usize, n: usize, names: &Names<'_>) -> Checked<Data> {
@@ -226,7 +231,7 @@ impl Model {
                 let policy = self.shared[pool].policy;
                 let weight = if policy == Policy::Fair { 1.0 } else { weight };
                 let priority = if policy == Policy::Prioritised { r.priority.unwrap_or(0) } else { 0 };
-                shared[pool].users.push(User { process: at, resource: n, weight, priority, yields: true });
+                shared[pool].users.push(User { process: at, resource: n, weight, priority });
                 Allocation::Shared(pool)
             }
             _ => return Err(PredictError::field(path, "give either `allocation` or `shared`")),
@@ -329,13 +334,18 @@ fn not_below_zero(path: &str, function: Piecewise) -> Checked<Piecewise> {
 }
 
 impl Process {
+    /// Enters the places where requirements of resources and outputs change.
+    pub(crate) fn find_breaks(&mut self) {
+        let functions = self.resources.iter().map(|r| &r.requirement).chain(self.outputs.iter().map(|o| &o.written));
+        let inside = functions.flat_map(Piecewise::breakpoints).copied().filter(|b| *b > 0.0 && *b < self.end);
+        self.breaks = inside.chain([self.end]).collect();
+        self.breaks.sort_by(f64::total_cmp);
+        self.breaks.dedup();
+    }
+
     /// Places of the processes on which this one depends: by its start, or by a stream.
     pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
-        let streams = self.data.iter().filter_map(|d| match d.supply {
-            Supply::Stream { process, .. } => Some(process),
-            _ => None,
-        });
-        self.after.iter().copied().chain(streams)
+        self.after.iter().copied().chain(self.writers())
     }
 }
 
@@ -368,62 +378,4 @@ fn order(processes: &[Process]) -> Checked<Vec<usize>> {
         format!("processes[{on}]"),
         format!("{:?} waits for itself, through those it reads from or comes after", processes[on].name),
     ))
-}
-
-/// More shared resources than this are not distinguished when it is asked whose share depends on
-/// whose.
-const TOLD_APART: usize = 64;
-
-/// Finds whose use of a shared resource depends on its own part of that resource, through
-/// streams and other resources: those keep their part.
-fn mark_who_yields(processes: &[Process], order: &[usize], shared: &mut [Shared]) {
-    let pool = |of: usize| 1u64 << of.min(TOLD_APART - 1);
-    let used = |p: &Process| {
-        p.resources.iter().fold(0, |mask, r| match r.allocation {
-            Allocation::Shared(of) => mask | pool(of),
-            Allocation::Function(_) => mask,
-        })
-    };
-    // The shared resources on which the rate of a process hangs, without and with its own.
-    let mut fed = vec![0u64; processes.len()];
-    let mut hangs = vec![0u64; processes.len()];
-    for &at in order {
-        for data in &processes[at].data {
-            if let Supply::Stream { process, .. } = data.supply {
-                fed[at] |= hangs[process];
-            }
-        }
-        hangs[at] = fed[at] | used(&processes[at]);
-    }
-    // For each resource those on which what is asked of it hangs, through others too.
-    let mut asked = [0u64; TOLD_APART];
-    for (at, process) in processes.iter().enumerate() {
-        for resource in &process.resources {
-            if let Allocation::Shared(of) = resource.allocation {
-                let own = pool(of);
-                asked[own.trailing_zeros() as usize] |= fed[at] | (used(process) & !own);
-            }
-        }
-    }
-    for through in 0..TOLD_APART {
-        for of in 0..TOLD_APART {
-            if asked[of] & (1 << through) != 0 {
-                asked[of] |= asked[through];
-            }
-        }
-    }
-    let last = shared.len().saturating_sub(1);
-    for (of, shared) in shared.iter_mut().enumerate() {
-        let own = pool(of);
-        // The last number stands for several where there are more.
-        let several = own == pool(TOLD_APART - 1) && last >= TOLD_APART;
-        for user in &mut shared.users {
-            let process = &processes[user.process];
-            let mine = fed[user.process] | (used(process) & !own);
-            let more_of_several =
-                several && process.resources.iter().filter(|r| matches!(r.allocation, Allocation::Shared(o) if pool(o) == own)).count() > 1;
-            let through = (0..TOLD_APART).filter(|n| mine & (1 << n) != 0).fold(mine, |mask, n| mask | asked[n]);
-            user.yields = through & own == 0 && !more_of_several;
-        }
-    }
 }

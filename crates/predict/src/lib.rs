@@ -36,6 +36,7 @@
 
 pub mod analysis;
 mod check;
+mod coupling;
 mod error;
 pub mod fit;
 pub mod functions;

@@ -31,6 +31,13 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
+    /// What the fit could not tell, and where the prediction may differ from the model's exact
+    /// answer. Without notes the prediction is exact.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        let fitted = self.fitted.into_iter().flat_map(|fitted| &fitted.notes);
+        fitted.chain(self.prediction.notes()).map(String::as_str)
+    }
+
     /// The report of a prediction with nothing beside it.
     pub fn of(prediction: &'a Prediction<'a>) -> Self {
         Self { prediction, gains: Vec::new(), segment_gains: Vec::new(), sweep: None, sensitivity: None, interval: None, fitted: None }
@@ -56,6 +63,12 @@ pub fn text(report: &Report<'_>) -> String {
     let prediction = report.prediction;
     if let Some(fitted) = report.fitted {
         text_of_fit(fitted, &mut out);
+    }
+    for note in report.notes() {
+        let _ = writeln!(out, "note: {}", visible(note));
+    }
+    if report.notes().next().is_some() || report.fitted.is_some() {
+        out.push('\n');
     }
     let _ = writeln!(out, "the workflow finishes: {}", seconds(prediction.finish_s()));
     if let Some((observed, predicted)) = report.fitted.and_then(|fitted| fitted.observed_s).zip(prediction.finish_s())
@@ -160,10 +173,6 @@ fn text_of_fit(fitted: &Fitted, out: &mut String) {
             let _ = writeln!(out, "    {way} {other}: {}", words_of(end, way));
         }
     }
-    for note in &fitted.notes {
-        let _ = writeln!(out, "note: {}", visible(note));
-    }
-    out.push('\n');
 }
 
 /// The shape of an input or output in words.
@@ -301,8 +310,8 @@ fn beside(report: &Report<'_>) -> Map<String, Value> {
     if let Some(fitted) = report.fitted {
         add("observed_s", json!(fitted.observed_s));
         add("learnt", fitted.learnt.iter().map(learnt).collect());
-        add("notes", json!(fitted.notes));
     }
+    add("notes", report.notes().collect());
     if !report.segment_gains.is_empty() {
         let gain = |g: &SegmentGain| {
             json!({"process": prediction.name(g.process), "limit": prediction.limit_name(g.process, g.limit), "from_s": g.from_s, "to_s": g.to_s,

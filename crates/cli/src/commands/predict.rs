@@ -91,8 +91,8 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
             Ok(out.write_all(b"\n")?)
         }
     })?;
-    if let (Some(fitted), false) = (&fitted, format == PredictFormat::Text) {
-        fitted.notes.iter().for_each(|note| messages::note(note));
+    if format != PredictFormat::Text {
+        report.notes().for_each(messages::note);
     }
     Ok(Outcome::Clean)
 }

@@ -3,7 +3,7 @@
 //! again, until all is still.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::prediction::Prediction;
 use super::state::State;
@@ -21,11 +21,14 @@ pub(super) struct Engine<'a> {
     pub states: Vec<State>,
     readers: Vec<Vec<usize>>,
     waiters: Vec<Vec<usize>>,
-    rank: Vec<usize>,
+    pub rank: Vec<usize>,
     events: BinaryHeap<Reverse<(u64, usize, u32)>>,
     pub dirty: BTreeSet<usize>,
     pub dirty_shared: BTreeSet<usize>,
     pub pools: Vec<Pool>,
+    /// The ranks of the processes of each cluster that take part in its division.
+    pub active: Vec<BTreeSet<usize>>,
+    doubts: BTreeMap<usize, String>,
     shared_versions: Vec<u32>,
     settlings: u64,
     pub kept: u64,
@@ -73,6 +76,8 @@ impl<'a> Engine<'a> {
             dirty: BTreeSet::new(),
             dirty_shared: BTreeSet::new(),
             pools: vec![Pool::default(); flow.shared.len()],
+            active: vec![BTreeSet::new(); flow.clusters.len()],
+            doubts: BTreeMap::new(),
             shared_versions,
             settlings: 0,
             kept: 0,
@@ -95,7 +100,8 @@ impl<'a> Engine<'a> {
             }
             self.still(now)?;
         }
-        Ok(Prediction::new(self.flow, self.states))
+        let notes = self.flow.notes.iter().cloned().chain(self.doubts.into_values()).collect();
+        Ok(Prediction::new(self.flow, self.states, notes))
     }
 
     fn wake(&mut self, id: usize, version: u32, now: f64) {
@@ -187,6 +193,16 @@ impl<'a> Engine<'a> {
     /// Counts times that something was computed anew, which are limited in all.
     pub fn worked(&mut self, settlings: u64) {
         self.settlings += settlings;
+    }
+
+    /// Records, once for each cluster, that its division is not the only one or not exact.
+    pub fn doubt(&mut self, cluster: usize, exact: bool, now: f64) {
+        let names = || {
+            let names: Vec<String> = self.flow.clusters[cluster].iter().map(|pool| format!("{:?}", self.flow.shared[*pool].name)).collect();
+            names.join(", ")
+        };
+        let problem = if exact { "more than one fair division is possible; one of them is used" } else { "the division is approximate" };
+        self.doubts.entry(cluster).or_insert_with(|| format!("shared {}: from {now} s on {problem}", names()));
     }
 
     /// Where shares of one resource are a good part of the pieces it is that which makes so many.

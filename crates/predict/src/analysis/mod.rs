@@ -1,6 +1,8 @@
 //! Algorithm 2 of the paper for all processes of a workflow at once, from event to event.
 
+mod division;
 mod engine;
+mod joint;
 mod prediction;
 mod segment;
 mod share;

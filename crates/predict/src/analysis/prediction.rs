@@ -10,14 +10,20 @@ use crate::check::{Allocation, Supply, Workflow};
 pub struct Prediction<'a> {
     flow: &'a Workflow,
     states: Vec<State>,
+    notes: Vec<String>,
 }
 
 impl<'a> Prediction<'a> {
-    pub(super) fn new(flow: &'a Workflow, mut states: Vec<State>) -> Self {
+    pub(super) fn new(flow: &'a Workflow, mut states: Vec<State>, notes: Vec<String>) -> Self {
         for state in states.iter_mut().filter(|s| s.running) {
             state.segments.push(Segment { from: state.since, to: f64::INFINITY, progress: state.progress, limit: state.limit });
         }
-        Self { flow, states }
+        Self { flow, states, notes }
+    }
+
+    /// Where the prediction is not, or may not be, the exact answer of the model.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Number of processes.

@@ -1,4 +1,4 @@
-//! Dealing out a shared resource: the highest priority first, within it by weight; what one does
+//! Dealing out a shared resource that no cluster has: the highest priority first, within it by weight; what one does
 //! not use goes to the others (max-min fairness).
 
 use std::collections::BTreeSet;
@@ -11,6 +11,9 @@ use crate::functions::Poly;
 impl Engine<'_> {
     /// Divides a shared resource; gives the time at which it has to be divided anew.
     pub fn deal(&mut self, shared: usize, now: f64) -> f64 {
+        if let Some(cluster) = self.flow.shared[shared].cluster {
+            return self.divide(cluster, now);
+        }
         let asked = std::mem::take(&mut self.pools[shared].asked);
         if let Some(until) = self.carry_on(shared, &asked, now) {
             return until;
@@ -38,7 +41,6 @@ impl Engine<'_> {
     fn demand(&self, user: &User, now: f64) -> Demand {
         let state = &self.states[user.process];
         match state.demand {
-            _ if !user.yields => Demand::All,
             Demand::UpTo(poly) => Demand::UpTo(poly.shifted(now - state.demand_since)),
             other => other,
         }
@@ -143,13 +145,18 @@ impl Engine<'_> {
         false
     }
 
-    fn give(&mut self, user: &User, given: Poly, satisfied: bool, now: f64) {
+    pub fn give(&mut self, user: &User, given: Poly, satisfied: bool, now: f64) {
         let state = &mut self.states[user.process];
         let old = state.shares[user.resource];
         let same = old.is_some_and(|o| o.satisfied == satisfied && o.given.shifted(now - o.since).compare(&given).is_eq());
         if same {
             return;
         }
+        if state.burst.iter().any(|left| *left > 0.0) {
+            // What was given until now is taken off by the old share.
+            self.work_off(user.process, now);
+        }
+        let state = &mut self.states[user.process];
         state.shares[user.resource] = Some(Share { since: now, given, satisfied });
         match state.given.last_mut() {
             Some(last) if last.0 == user.resource && last.1 == now => last.2 = given,

@@ -1,5 +1,6 @@
 //! How a process stands, and what it has of shared resources.
 
+use super::joint::Terms;
 use super::segment::{Limit, Segment};
 use crate::functions::Poly;
 
@@ -41,6 +42,8 @@ pub(super) struct State {
     pub shares: Vec<Option<Share>>,
     pub demand: Demand,
     pub demand_since: f64,
+    /// What limits it, of a process of a cluster that runs.
+    pub terms: Option<Box<Terms>>,
     pub segments: Vec<Segment>,
     /// What it was given of shared resources: resource, from when, how much a second.
     pub given: Vec<(usize, f64, Poly)>,
@@ -65,6 +68,7 @@ impl State {
             shares: vec![None; resources],
             demand: Demand::Nothing,
             demand_since: 0.0,
+            terms: None,
             segments: Vec::new(),
             given: Vec::new(),
         }

@@ -8,7 +8,9 @@
 //! one, progress jumps to what the data allow or to the next change of a requirement. A jump of a
 //! requirement is worked off at its progress, by all resources at the same time.
 
+use super::division::Need;
 use super::engine::{Engine, later};
+use super::joint::Terms;
 use super::segment::{Limit, Segment};
 use super::state::Demand;
 use crate::check::{Allocation, Supply};
@@ -25,6 +27,8 @@ struct Ceiling {
     progress: Poly,
     /// For how long that holds, in seconds.
     holds: f64,
+    /// The writer of the same cluster, and the progress for each unit of the writer's.
+    stream: Option<(usize, f64)>,
 }
 
 /// A speed that a resource allows.
@@ -33,6 +37,8 @@ struct Speed {
     resource: usize,
     speed: Poly,
     shared: bool,
+    /// Whether others leave the process all of a shared resource that it can use.
+    satisfied: bool,
     slope: f64,
 }
 
@@ -62,7 +68,10 @@ impl Engine<'_> {
                 self.close(at, now, Poly::constant(process.end), Limit::Finished, jumped);
                 let state = &mut self.states[at];
                 state.finished = Some(now);
-                self.ask(at, now, Demand::Nothing);
+                match process.cluster {
+                    Some(cluster) => self.offer(at, cluster, now, None),
+                    None => self.ask(at, now, Demand::Nothing),
+                }
                 return Ok(true);
             }
             let ceilings = self.ceilings(at, now)?;
@@ -96,7 +105,10 @@ impl Engine<'_> {
             };
             let data = on.map(|k| ceilings[k].progress.derivative());
             let next = self.until(at, now, p, &progress, (limit, data), &ceilings, &speeds);
-            self.ask_by(at, now, data, &speeds);
+            match process.cluster {
+                Some(cluster) => self.offer(at, cluster, now, Some(terms(now, p + near, &ceilings, &speeds))),
+                None => self.ask_by(at, now, data, &speeds),
+            }
             let jumped = (p - expected).abs() > near;
             let state = &mut self.states[at];
             (state.next, state.reaches) = next;
@@ -135,7 +147,7 @@ impl Engine<'_> {
     }
 
     /// Takes off what was given since the last look.
-    fn work_off(&mut self, at: usize, now: f64) {
+    pub fn work_off(&mut self, at: usize, now: f64) {
         let since = self.states[at].burst_since;
         for resource in 0..self.states[at].burst.len() {
             let left = self.states[at].burst[resource];
@@ -152,6 +164,7 @@ impl Engine<'_> {
     fn in_burst(&mut self, at: usize, now: f64, p: f64) -> bool {
         let (mut next, mut last, mut limit) = (f64::INFINITY, -1.0, Limit::Finished);
         let mut wants = Demand::Nothing;
+        let mut terms = Terms { since: now, cap: Some(Poly::constant(0.0)), ..Terms::default() };
         for (resource, left) in self.states[at].burst.iter().enumerate().filter(|(_, left)| **left > 0.0) {
             let needs = self.given(at, resource, now).integral(-left);
             let time = needs.and_then(|n| n.first_above(f64::INFINITY)).unwrap_or(f64::INFINITY);
@@ -161,10 +174,16 @@ impl Engine<'_> {
             next = next.min(time);
             match &self.flow.processes[at].resources[resource].allocation {
                 Allocation::Function(f) => next = f.next_after(now).map_or(next, |b| next.min(b - now)),
-                Allocation::Shared(_) => wants = Demand::All,
+                Allocation::Shared(_) => {
+                    wants = Demand::All;
+                    terms.needs.push((resource, Need::AtOnce));
+                }
             }
         }
-        self.ask(at, now, wants);
+        match self.flow.processes[at].cluster {
+            Some(cluster) => self.offer(at, cluster, now, Some(terms)),
+            None => self.ask(at, now, wants),
+        }
         let state = &mut self.states[at];
         (state.next, state.reaches) = (later(now, now + next), None);
         let expected = state.progress.at(now - state.since);
@@ -183,13 +202,21 @@ impl Engine<'_> {
     fn ceilings(&self, at: usize, now: f64) -> Result<Vec<Ceiling>, PredictError> {
         let ceiling = |(k, data): (usize, &crate::check::Data)| {
             let degree = || PredictError::Degree { path: format!("processes[{at}].data[{k}]") };
+            let mut writer = None;
             let (supply, mut holds) = match &data.supply {
                 Supply::Function(f) => (f.seen_from(now), f.next_after(now).map_or(f64::INFINITY, |b| b - now)),
                 Supply::Complete { process, output } => {
                     let source = &self.flow.processes[*process];
                     (Poly::constant(source.outputs[*output].written.at(source.end)), f64::INFINITY)
                 }
-                Supply::Stream { process, output } => (self.stream(*process, *output, now).ok_or_else(degree)?, f64::INFINITY),
+                Supply::Stream { process, output } => {
+                    let (written, slope) = self.stream(*process, *output, now).ok_or_else(degree)?;
+                    let source = &self.flow.processes[*process];
+                    writer = slope
+                        .filter(|_| source.cluster.is_some() && source.cluster == self.flow.processes[at].cluster)
+                        .map(|s| (*process, s));
+                    (written, f64::INFINITY)
+                }
             };
             let n = supply.at(0.0);
             let mut index = data.requirement.index(n);
@@ -201,20 +228,22 @@ impl Engine<'_> {
                 holds = holds.min(time);
             }
             let progress = piece.compose(&supply, base).ok_or_else(degree)?;
-            Ok(Ceiling { progress, holds })
+            let stream = writer.map(|(process, slope)| (process, slope * piece.derivative().at(0.0)));
+            Ok(Ceiling { progress, holds, stream })
         };
         self.flow.processes[at].data.iter().enumerate().map(ceiling).collect()
     }
 
-    /// What a process has written, seen from now; nothing before its start.
-    fn stream(&self, process: usize, output: usize, now: f64) -> Option<Poly> {
+    /// What a process has written, seen from now, and how much it writes for each unit of progress
+    /// while it runs; nothing before its start.
+    fn stream(&self, process: usize, output: usize, now: f64) -> Option<(Poly, Option<f64>)> {
         let (source, state) = (&self.flow.processes[process], &self.states[process]);
         let written: &Piecewise = &source.outputs[output].written;
         if state.started.is_none() {
-            return Some(Poly::constant(0.0));
+            return Some((Poly::constant(0.0), None));
         }
         if state.finished.is_some() {
-            return Some(Poly::constant(written.at(source.end)));
+            return Some((Poly::constant(written.at(source.end)), None));
         }
         let progress = state.progress.shifted(now - state.since);
         // What was reached may be a rounding short of the place at which the output changes, as in `snap`.
@@ -222,7 +251,7 @@ impl Engine<'_> {
         let index = written.index(p);
         let index = written.piece(index).2.filter(|next| next - p <= NEAR * source.end).map_or(index, |_| index + 1);
         let (base, piece, _) = written.piece(index);
-        piece.compose(&progress, base)
+        Some((piece.compose(&progress, base)?, Some(piece.derivative().at(0.0))))
     }
 
     /// The speeds that resources allow at this progress (equation 9).
@@ -232,7 +261,8 @@ impl Engine<'_> {
             let (_, piece, _) = r.requirement.piece(r.requirement.index(p));
             let slope = piece.derivative().at(0.0);
             let shared = matches!(r.allocation, Allocation::Shared(_));
-            (slope > 0.0).then(|| Speed { resource: n, speed: self.given(at, n, now).scaled(1.0 / slope), shared, slope })
+            let satisfied = shared && self.states[at].shares[n].is_some_and(|share| share.satisfied);
+            (slope > 0.0).then(|| Speed { resource: n, speed: self.given(at, n, now).scaled(1.0 / slope), shared, satisfied, slope })
         };
         resources.filter_map(speed).collect()
     }
@@ -266,7 +296,8 @@ impl Engine<'_> {
         let rate = progress.derivative();
         speeds.iter().for_each(|s| crosses(&rate, &s.speed));
         // What a shared resource is asked for is the least of all others, until another one is less.
-        if let Limit::Resource(r) = limit
+        if process.cluster.is_none()
+            && let Limit::Resource(r) = limit
             && speeds.iter().any(|s| s.shared && s.resource == r)
             && let Some(least) = least_of_others(data, speeds)
         {
@@ -322,20 +353,39 @@ impl Engine<'_> {
     }
 }
 
+/// What limits a process of a cluster, of which data allow no more progress than `reached`.
+fn terms(now: f64, reached: f64, ceilings: &[Ceiling], speeds: &[Speed]) -> Terms {
+    let met = || ceilings.iter().filter(|ceiling| ceiling.progress.at(0.0) <= reached);
+    let outside = met().filter(|ceiling| ceiling.stream.is_none()).map(|ceiling| ceiling.progress.derivative());
+    let own = speeds.iter().filter(|speed| !speed.shared).map(|speed| speed.speed);
+    Terms {
+        since: now,
+        cap: least(outside.chain(own)),
+        rides: met().filter_map(|ceiling| ceiling.stream).collect(),
+        needs: speeds.iter().filter(|speed| speed.shared).map(|speed| (speed.resource, Need::PerProgress(speed.slope))).collect(),
+        rests: false,
+    }
+}
+
 /// The least that data and the process's own resources let it go on by.
 fn least_of_others(data: Option<Poly>, speeds: &[Speed]) -> Option<Poly> {
-    let others = speeds.iter().filter(|s| !s.shared).map(|s| s.speed).chain(data);
-    others.reduce(|m, s| if s.compare(&m).is_lt() { s } else { m })
+    least(speeds.iter().filter(|s| !s.shared).map(|s| s.speed).chain(data))
+}
+
+fn least(rates: impl Iterator<Item = Poly>) -> Option<Poly> {
+    rates.reduce(|m, s| if s.compare(&m).is_lt() { s } else { m })
 }
 
 fn next_break(breaks: &[f64], p: f64) -> f64 {
     breaks.get(breaks.partition_point(|b| *b <= p)).or(breaks.last()).copied().unwrap_or(p)
 }
 
-/// The slowest; of the same ones a resource of the process's own, then the first.
+/// The slowest; of the same ones a resource of the process's own, then a shared one that others
+/// need too, then the first.
 fn slowest(speeds: &[Speed]) -> Option<Speed> {
-    let own = speeds.iter().filter(|s| !s.shared).chain(speeds.iter().filter(|s| s.shared));
-    own.copied().reduce(|m, s| if s.speed.compare(&m.speed).is_lt() { s } else { m })
+    let of = |shared: bool, satisfied: bool| speeds.iter().filter(move |s| s.shared == shared && s.satisfied == satisfied);
+    let ordered = of(false, false).chain(of(true, false)).chain(of(true, true));
+    ordered.copied().reduce(|m, s| if s.speed.compare(&m.speed).is_lt() { s } else { m })
 }
 
 fn climb(at: usize, p: f64, speed: &Speed) -> Result<Poly, PredictError> {

@@ -129,6 +129,37 @@ impl Piecewise {
         Some(Minimum { function: Self::new(pieces)?, least })
     }
 
+    /// Straight pieces from the first breakpoint to `end`, and the largest difference as a share of
+    /// the greatest value. A curved piece becomes `cuts` straight ones, fewer where all curves would
+    /// become more than `most`. The function is level after `end`.
+    pub fn straightened(&self, end: f64, cuts: usize, most: usize) -> Option<(Self, f64)> {
+        let curves = self.pieces().filter(|(_, p)| p.degree() > 1).count().max(1);
+        let cuts = cuts.min(most / curves).max(1);
+        let (mut pieces, mut gap) = (Vec::new(), 0.0f64);
+        for at in 0..self.breakpoints().len() {
+            let (from, poly, next) = self.piece(at);
+            if from >= end {
+                break;
+            }
+            let width = next.unwrap_or(end).min(end) - from;
+            let cuts = if poly.degree() > 1 { cuts } else { 1 };
+            let place = |n: usize| width * n as f64 / cuts as f64;
+            for n in 0..cuts {
+                let (x, to) = (place(n), place(n + 1));
+                let chord = Poly::line(poly.at(x), (poly.at(to) - poly.at(x)) / (to - x));
+                let middle = (to - x) / 2.0;
+                gap = gap.max((chord.at(middle) - poly.at(x + middle)).abs());
+                if to > x {
+                    pieces.push((from + x, chord));
+                }
+            }
+        }
+        pieces.push((end.max(self.breakpoints()[0]), Poly::constant(self.at(end))));
+        pieces.dedup_by(|b, a| a.0 >= b.0);
+        let height = self.at(end).abs();
+        Some((Self::new(pieces)?, if height > 0.0 { gap / height } else { 0.0 }))
+    }
+
     /// The inverse of straight pieces that never fall. Level pieces become jumps (continuous from
     /// the right: at the jump itself the greatest `x`; [`Piecewise::inverse_at`] gives the least)
     /// and jumps become level. Nothing for curves: see [`Piecewise::inverse_at`].

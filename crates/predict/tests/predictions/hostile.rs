@@ -222,3 +222,42 @@ fn names_reach_tables_pictures_and_terminals_only_escaped() {
     let json: Value = serde_json::from_str(&serde_json::to_string(&report::json(&Report::of(&prediction))).unwrap()).unwrap();
     assert_eq!(json["processes"][0]["name"], name);
 }
+
+/// Stages of a pipe that all share one resource, each a reader of the one before.
+fn pipe(stages: usize, first: impl Fn(usize) -> Option<usize>) -> Value {
+    let one = json!({"points": [[0, 0], [1, 1]]});
+    let stage = |n: usize| {
+        let mut stage = process(&format!("p{n}"), &json!([]), &json!([{"name": "cpu", "requirement": one, "shared": "cpu"}]));
+        match first(n) {
+            Some(before) => stage["after"] = json!([format!("p{before}")]),
+            None if n > 0 => {
+                stage["data"] = json!([{"name": "d", "requirement": one, "from": {"process": format!("p{}", n - 1), "output": "o"}}])
+            }
+            None => {}
+        }
+        stage
+    };
+    json!({"shared": [{"name": "cpu", "capacity": 2}], "processes": (0..stages).map(stage).collect::<Vec<_>>()})
+}
+
+#[test]
+fn long_pipes_on_one_resource_end() {
+    let begin = Instant::now();
+    // All run at once, and each has a five-hundredth.
+    assert!((finish(&pipe(500, |_| None)).unwrap() - 250.0).abs() < 1e-6);
+    // Pipes of four, one after the other.
+    let found = finish(&pipe(20_000, |n| (n > 0 && n % 4 == 0).then(|| n - 1))).unwrap();
+    assert!((found - 10_000.0).abs() < 1e-3, "{found}");
+    // The bound only distinguishes an end from none.
+    assert!(begin.elapsed().as_secs_f64() < 60.0);
+}
+
+#[test]
+fn a_pipe_waits_where_the_capacity_is_zero() {
+    let mut model = pipe(3, |_| None);
+    model["shared"][0]["capacity"] = json!({"points": [[0, 3], [0.5, 3], [0.5, 0], [7, 0], [7, 3]]});
+    // Half of the 3 needed is done before the gap, and half after it.
+    assert!((finish(&model).unwrap() - 7.5).abs() < 1e-9);
+    model["shared"][0]["capacity"] = json!({"points": [[0, 3], [0.5, 3], [0.5, 0]]});
+    assert_eq!(finish(&model), None);
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
 mod brute_force;
+mod coupled;
 mod fit;
 mod functions;
 mod hostile;

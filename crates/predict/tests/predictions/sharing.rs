@@ -40,10 +40,96 @@ fn a_reader_whose_stream_hangs_on_a_link_gives_up_processors() {
 }
 
 #[test]
-fn where_use_and_share_hang_on_each_other_the_part_is_kept() {
-    // The transfer uses both, so that all that depend on it keep their third of the processors until they end.
-    let kept = finish(&model(true));
-    assert!(kept > finish(&model(false)) && kept < 30.0, "{kept}");
+fn coupled_processes_give_up_what_they_cannot_use() {
+    // Transfer and reader each need a tenth of a processor for ten seconds; the worker has 1.8, then both: 10 + (38 − 18) / 2.
+    let mut model = model(true);
+    model["processes"][2]["resources"][0]["requirement"] = line(38.0);
+    assert!((finish(&model) - 20.0).abs() < 1e-9, "{}", finish(&model));
+}
+
+#[test]
+fn an_amount_at_once_is_worked_off_by_the_share_of_each_time() {
+    // Both have half until the first has its 1; then the second has 2 left, and all of the resource.
+    let at_once = |name: &str, amount: f64| {
+        json!({"name": name, "progress": 1, "resources": [
+        {"name": "r", "requirement": {"points": [[0, amount], [1, amount]]}, "shared": "s"}]})
+    };
+    let model = json!({"shared": [{"name": "s", "capacity": 2}], "processes": [at_once("a", 1.0), at_once("b", 3.0)]});
+    assert!((finish(&model) - 2.0).abs() < 1e-9, "{}", finish(&model));
+}
+
+/// A writer and a reader that need these amounts of one resource, and the policy.
+fn pipe(policy: &str, capacity: f64, needs: [f64; 2], priorities: [i32; 2]) -> Value {
+    let resource = |n: usize| json!([{"name": "cpu", "requirement": line(needs[n]), "shared": "cpu", "priority": priorities[n]}]);
+    json!({"shared": [{"name": "cpu", "capacity": capacity, "policy": policy}], "processes": [
+        {"name": "writer", "progress": 1, "resources": resource(0), "outputs": [{"name": "o", "written": line(1.0)}]},
+        {"name": "reader", "progress": 1, "resources": resource(1),
+            "data": [{"name": "d", "requirement": line(1.0), "from": {"process": "writer", "output": "o"}}]}]})
+}
+
+#[test]
+fn a_pipe_uses_all_of_a_shared_resource_until_its_end() {
+    for (needs, priorities) in
+        [([20.0, 0.1], [0, 0]), ([10.0, 1.0], [0, 1]), ([1.0, 10.0], [1, 0]), ([5.0, 5.0], [0, 1]), ([1.0, 7.0], [0, 0])]
+    {
+        for policy in ["fair", "weighted", "prioritised"] {
+            let found = finish(&pipe(policy, 2.0, needs, priorities));
+            let expected = (needs[0] + needs[1]) / 2.0;
+            assert!((found - expected).abs() < 1e-9, "{policy} {needs:?} {priorities:?}: {found}");
+        }
+    }
+}
+
+#[test]
+fn the_pipe_next_to_another_task_takes_its_reader_with_it() {
+    // Writer and other task have at most one processor each: 2 = v + v + v / 100.
+    let mut model = pipe("fair", 2.0, [100.0, 1.0], [0, 0]);
+    let own = json!({"name": "own", "requirement": line(100.0), "allocation": 1});
+    model["processes"][0]["resources"].as_array_mut().unwrap().push(own.clone());
+    let other = json!({"name": "other", "progress": 1, "resources": [own, {"name": "cpu", "requirement": line(100.0), "shared": "cpu"}]});
+    model["processes"].as_array_mut().unwrap().push(other);
+    assert!((finish(&model) - 100.5).abs() < 1e-9, "{}", finish(&model));
+}
+
+#[test]
+fn a_capacity_that_grows_from_zero_is_divided_at_once() {
+    // All of t²/2 is used: 8 = t² / 2.
+    let mut model = pipe("fair", 1.0, [7.0, 1.0], [0, 0]);
+    model["shared"][0]["capacity"] = json!({"pieces": [{"from": 0, "polynomial": [0, 1]}]});
+    assert!((finish(&model) - 4.0).abs() < 1e-9, "{}", finish(&model));
+}
+
+#[test]
+fn a_curve_between_coupled_processes_is_noted() {
+    let mut model = pipe("fair", 2.0, [3.0, 1.0], [0, 0]);
+    model["processes"][0]["outputs"][0]["written"] = json!({"pieces": [{"from": 0, "polynomial": [0, 0, 1]}]});
+    let flow = Model::from_json(&model.to_string()).unwrap().check().unwrap();
+    let prediction = flow.predict().unwrap();
+    assert!((prediction.finish_s().unwrap() - 2.0).abs() < 1e-4, "{:?}", prediction.finish_s());
+    assert!(
+        prediction.notes()[0].starts_with("processes[0].outputs[0].written: straight pieces replace the curve"),
+        "{:?}",
+        prediction.notes()
+    );
+}
+
+#[test]
+fn more_than_one_fair_division_is_noted() {
+    // Two writers on two resources, and the readers of each on the other's: either writer may be ahead of the other.
+    let mut processes = Vec::new();
+    for (writer, other) in [("a", "b"), ("b", "a")] {
+        processes.push(json!({"name": writer, "progress": 1, "resources": [{"name": "r", "requirement": line(1.0), "shared": writer}],
+            "outputs": [{"name": "o", "written": line(1.0)}]}));
+        for n in 0..10 {
+            processes.push(json!({"name": format!("{writer}{n}"), "progress": 1, "resources": [{"name": "r", "requirement": line(0.9), "shared": other}],
+                "data": [{"name": "d", "requirement": line(1.0), "from": {"process": writer, "output": "o"}}]}));
+        }
+    }
+    let model = json!({"shared": [{"name": "a", "capacity": 1}, {"name": "b", "capacity": 1}], "processes": processes});
+    let flow = Model::from_json(&model.to_string()).unwrap().check().unwrap();
+    let prediction = flow.predict().unwrap();
+    assert!(prediction.notes()[0].contains("more than one fair division"), "{:?}", prediction.notes());
+    assert!(prediction.finish_s().is_some());
 }
 
 /// What a prediction gives within a minute; without an end the test fails and does not hang.
