@@ -1,14 +1,16 @@
 //! `flowmine trace` as a whole: what it loses, how it ends by signals, what a killed one leaves.
 
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process, TaskIo, TaskRun};
+use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process, TaskIo, TaskRun, TaskTotal};
 
+use crate::support::compiled::compiled;
 use crate::support::require::require;
 use crate::support::running::{Running, text, until};
 use crate::support::traced::{each, end};
@@ -455,4 +457,98 @@ fn a_script_has_tasks() {
         );
         assert_eq!(["a", "b", "c"].map(|name| of("prepare", name)), [size("a"), size("b"), size("c")], "{backend}");
     }
+}
+
+/// What `waits` printed: the processes, and how long each said that its threads had waited.
+fn waited(output: &Output) -> BTreeMap<i32, i64> {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let line = |line: &str| {
+        let (pid, ns) = line.split_once(' ')?;
+        Some((pid.parse().ok()?, ns.parse().ok()?))
+    };
+    said.lines().filter_map(line).collect()
+}
+
+/// Two loops on one processor wait for it half of their time, and so does a process with two such
+/// threads, which end before it does. The kernel reports the same in `/proc`, and the fit names it.
+#[test]
+fn what_waits_for_a_processor_is_told() {
+    let program = compiled("waits");
+    for backend in ["ptrace", "ebpf"] {
+        if !works(backend) {
+            continue;
+        }
+        for (threads, script) in [(0, "\"$0\" 600 0 & \"$0\" 600 0 & wait"), (2, "\"$0\" 600 2; exit")] {
+            let dir = scratch();
+            let mut command = trace(dir.path(), backend, &["--tasks", "commands"]);
+            let output = command.args(["--", "sh", "-c", script]).arg(&program).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+            let waited = waited(&output);
+            assert_eq!(waited.len(), if threads == 0 { 2 } else { 1 }, "{}", text(&output));
+            let dataset = dir.path().join("data");
+            let mut delays = Vec::new();
+            each::<Process<'static>>(&dataset, |row| {
+                let Some(told) = waited.get(&row.pid) else { return };
+                let delay = row.run_delay_ns.unwrap_or_else(|| panic!("{backend}: {row:?}"));
+                assert!(delay >= *told, "{backend}: {told} {row:?}");
+                let life = row.exit_ns.unwrap() - row.started_ns.unwrap();
+                assert!(10 * delay >= 3 * life, "{backend}: of {life} {row:?}");
+                // No thread waits while it runs. CPU times and starts are exact to a tick.
+                let used = delay + row.utime_ns.unwrap() + row.stime_ns.unwrap();
+                assert!(used <= (1 + threads) * life + 50_000_000, "{backend}: of {life} {row:?}");
+                delays.push(row.run_delay_ns);
+            });
+            let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["correlate", "--dataset"]).arg(&dataset).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+            let mut of_tasks = Vec::new();
+            each::<TaskTotal<'static>>(&dataset, |row| of_tasks.extend(row.logical_task.is_some().then_some(row.run_delay_ns)));
+            (delays.sort(), of_tasks.sort());
+            assert_eq!(of_tasks, delays, "{backend}");
+            if threads == 0 {
+                let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["predict", "--dataset"]).arg(&dataset).output().unwrap();
+                let said = String::from_utf8_lossy(&output.stdout);
+                assert_eq!(said.matches("resource waiting for a processor").count(), 2, "{backend}: {said}");
+                assert!(!said.contains("resource elsewhere"), "{backend}: {said}");
+            }
+        }
+    }
+}
+
+/// The kernel does not tell how long threads waited that are gone. A part of it would be too little.
+#[test]
+fn threads_that_ended_before_the_trace_leave_the_run_delay_unknown() {
+    if !works("ebpf") {
+        return;
+    }
+    let program = compiled("waits");
+    let dir = scratch();
+    let [alone, threads] = ["0", "2"].map(|threads| {
+        let mut command = Command::new(&program);
+        command.args(["20", threads]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut running = Running::start(command);
+        let mut line = String::new();
+        let out = running.0.as_mut().unwrap().stdout.take().unwrap();
+        std::io::BufReader::new(out).read_line(&mut line).unwrap();
+        let (pid, told) = line.trim_end().split_once(' ').unwrap();
+        (running, pid.parse::<i32>().unwrap(), told.parse::<i64>().unwrap())
+    });
+    let dataset = dir.path().join("data");
+    let trace = Running::start(trace(dir.path(), "ebpf", &["--detail", "totals"]));
+    until("a row of `hosts` says that it began", || dataset.join("hosts").is_dir() && end(&dataset).state == "began");
+    let pids = [alone.1, threads.1];
+    for running in [alone.0, threads.0] {
+        assert!(running.output().status.success());
+    }
+    trace.signal("TERM");
+    trace.output();
+    let mut ended = BTreeMap::new();
+    each::<Process<'static>>(&dataset, |row| {
+        if pids.contains(&row.pid) && row.exit_ns.is_some() {
+            assert_eq!(row.first_seen, "running", "{row:?}");
+            ended.insert(row.pid, row.run_delay_ns);
+        }
+    });
+    assert_eq!(ended.len(), 2, "{ended:?}");
+    assert!(ended[&alone.1].is_some_and(|delay| delay >= alone.2), "{ended:?}");
+    assert_eq!(ended[&threads.1], None);
 }

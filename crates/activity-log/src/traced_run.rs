@@ -68,6 +68,9 @@ pub struct TracedTask {
     pub written: Option<f64>,
     /// CPU time of all its processes by time since its start; empty when not known.
     pub cpu_s: Curve,
+    /// Time that threads of all its processes were runnable and waited for a processor, by time
+    /// since its start; empty when not known.
+    pub run_delay_s: Curve,
     /// Time in reads and writes of all its threads, by time since its start.
     pub io_s: Curve,
 }

@@ -489,6 +489,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             running: facts.exit_ns.is_none(),
             utime_ns: node.cpu_ns.0,
             stime_ns: node.cpu_ns.1,
+            run_delay_ns: node.run_delay_ns,
             uid: node.uid.map(Some),
         };
         all.owners.add(number, &sums);

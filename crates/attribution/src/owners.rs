@@ -99,6 +99,9 @@ pub struct ProcessSums {
     pub utime_ns: Option<i64>,
     /// CPU time in the kernel, in nanoseconds.
     pub stime_ns: Option<i64>,
+    /// Time that threads waited for a processor, in nanoseconds; `None` unless that of each process
+    /// is known.
+    pub run_delay_ns: Option<i64>,
     /// User ids: none yet, one, or several.
     pub uid: Option<Option<i64>>,
 }
@@ -107,6 +110,11 @@ impl ProcessSums {
     /// Adds the sums of other processes.
     pub fn add(&mut self, other: &ProcessSums) {
         let sum = |a: Option<i64>, b: Option<i64>| if a.is_none() { b } else { Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))) };
+        self.run_delay_ns = match (self.processes, other.processes) {
+            (0, _) => other.run_delay_ns,
+            (_, 0) => self.run_delay_ns,
+            _ => self.run_delay_ns.zip(other.run_delay_ns).map(|(a, b)| a.saturating_add(b)),
+        };
         self.processes += other.processes;
         self.started_ns = [self.started_ns, other.started_ns].into_iter().flatten().min();
         self.ended_ns = self.ended_ns.max(other.ended_ns);

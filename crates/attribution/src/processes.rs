@@ -58,6 +58,8 @@ pub struct Node {
     pub cgroup_id: Option<i64>,
     /// CPU time in user mode and in the kernel, in nanoseconds.
     pub cpu_ns: (Option<i64>, Option<i64>),
+    /// Time that its threads waited for a processor, in nanoseconds.
+    pub run_delay_ns: Option<i64>,
     /// Whether it started a process in which a task begins.
     pub starts_tasks: bool,
     /// The run that it is the engine of.
@@ -242,6 +244,7 @@ impl Processes {
         node.uid = row.uid;
         node.cgroup_id = row.cgroup_id;
         node.cpu_ns = (row.utime_ns, row.stime_ns);
+        node.run_delay_ns = row.run_delay_ns;
         let new_parent = node.parent.is_none().then_some(parent).flatten();
         if let Some(parent) = new_parent {
             node.parent = Some(parent);

@@ -280,6 +280,7 @@ impl<'a> Totals<'a> {
                 time_source: source.map(Into::into),
                 utime_ns: sums.utime_ns,
                 stime_ns: sums.stime_ns,
+                run_delay_ns: sums.run_delay_ns,
                 unique_read_bytes: Some(0),
                 unique_written_bytes: Some(0),
                 ..total_row(owner, resolved.uid(number), entities)

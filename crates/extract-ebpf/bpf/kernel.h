@@ -162,6 +162,10 @@ struct mm_struct {
 struct sched_entity {
 	u64 sum_exec_runtime;
 };
+struct sched_info {
+	unsigned long pcount;
+	unsigned long long run_delay;
+};
 struct thread_info___x86 {
 	u32 status;
 };
@@ -185,6 +189,7 @@ struct task_struct {
 	u64 start_boottime;
 	u64 utime, stime;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	struct task_io_accounting ioac;
 	const struct cred *real_cred;
 	const struct cred *cred;

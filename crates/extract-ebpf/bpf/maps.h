@@ -100,6 +100,18 @@ struct {
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, u32);
 } directories_full SEC(".maps");
+/* How long the threads of a process that have ended were runnable and waited for a processor; by the number of the process, which still runs. */
+struct ended_threads {
+	u64 start; /* of the process */
+	u64 run_delay;
+	u64 incomplete; /* some ended before tracing began */
+};
+struct {
+	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(max_entries, 65536);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct ended_threads);
+} run_delays SEC(".maps");
 struct {
 	MAP_NUMBER(type, MAP_HASH);
 	MAP_NUMBER(max_entries, 1024);

@@ -202,13 +202,77 @@ INLINE void add_directories(struct wire_exit *e)
 		map_delete(&directories, &tgid);
 }
 
+/* How long a thread was runnable and waited for a processor; whether the kernel counts that, which it may be built or set not to. */
+INLINE int run_delay_of(struct task_struct *task, u64 *delay)
+{
+	if (!HAS_FIELD(struct task_struct, sched_info) || !HAS_FIELD(struct sched_info, run_delay))
+		return 0;
+	struct sched_info *info = (void *)&task->sched_info;
+	*delay = READ(info, run_delay);
+	return READ(info, pcount) != 0;
+}
+
+/* The entry of a process in `run_delays`, made anew when there is none or that of a process that is gone. */
+INLINE struct ended_threads *ended_threads_of(u32 tgid, u64 start)
+{
+	struct ended_threads *ended = map_lookup(&run_delays, &tgid);
+	if (ended && ended->start == start)
+		return ended;
+	struct ended_threads none = {.start = start};
+	map_update(&run_delays, &tgid, &none, ended ? ANY : NOEXIST);
+	return map_lookup(&run_delays, &tgid);
+}
+
+/* A thread ends, and others of its process go on. */
+INLINE void add_thread_run_delay(struct task_struct *task, u32 tgid)
+{
+	u64 delay = 0;
+	if (!run_delay_of(task, &delay))
+		return;
+	struct task_struct *leader = READ(task, group_leader);
+	struct ended_threads *ended = ended_threads_of(tgid, READ(leader, start_boottime));
+	if (ended)
+		__sync_fetch_and_add(&ended->run_delay, delay);
+}
+
+/* Threads of a process that was there before are gone already: how long they waited is not known. */
+INLINE void miss_ended_threads(struct task_struct *leader)
+{
+	struct signal_struct *group = READ(leader, signal);
+	if (!READ(group, sum_sched_runtime))
+		return;
+	struct ended_threads *ended = ended_threads_of(READ(leader, tgid), READ(leader, start_boottime));
+	if (ended)
+		ended->incomplete = 1;
+}
+
+/* What the threads of a process that ends waited for a processor: the last one, and those that ended before. */
+INLINE void add_run_delay(struct wire_exit *e, struct task_struct *task, struct signal_struct *group)
+{
+	u32 tgid = e->tgid;
+	struct ended_threads *ended = map_lookup(&run_delays, &tgid);
+	int known = run_delay_of(task, &e->run_delay);
+	if (ended && ended->start == e->start) {
+		e->run_delay += ended->run_delay;
+		known &= !ended->incomplete;
+	} else if (READ(group, sum_sched_runtime) || READ(group, nr_threads) > 1) {
+		known = 0; /* there were others, for which there was no room */
+	}
+	if (known)
+		e->has |= 16;
+}
+
 SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 {
 	struct task_struct *task = (void *)address_of((void *)context[0]);
 	struct signal_struct *group = READ(task, signal);
 	u32 tgid = READ(task, tgid);
-	if (exit_tells_group ? !(context[1] & 0xff) : READ(group, live.counter) != 0)
+	int live = READ(group, live.counter);
+	if (exit_tells_group ? !(context[1] & 0xff) : live != 0) {
+		if (live)
+			add_thread_run_delay(task, tgid);
 		return 0;
+	}
 	int wanted = wanted_other(task);
 	if (follow)
 		map_delete(&followed, &tgid);
@@ -216,6 +280,7 @@ SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 		/* Its control group or user may have been another one before. */
 		if (count_directories)
 			map_delete(&directories, &tgid);
+		map_delete(&run_delays, &tgid);
 		return 0;
 	}
 	struct task_struct *leader = READ(task, group_leader);
@@ -259,6 +324,8 @@ SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 	}
 	if (at && at != head)
 		e.has = 0; /* too many to add: not known rather than too little */
+	add_run_delay(&e, task, group);
+	map_delete(&run_delays, &tgid);
 	if (count_directories)
 		add_directories(&e);
 	send_news(COUNT_EXIT, &e, sizeof(e));
@@ -345,7 +412,10 @@ SEC("iter/task") int running_process(struct bpf_iter__task *context)
 	if (!context->task)
 		return 0;
 	struct task_struct *task = (void *)address_of(context->task);
-	if (READ(task, group_leader) != task || !READ(task, mm))
+	if (READ(task, group_leader) != task)
+		return 0;
+	miss_ended_threads(task);
+	if (!READ(task, mm))
 		return 0;
 	if (follow)
 		follow_ancestors(task);

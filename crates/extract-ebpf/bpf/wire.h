@@ -139,12 +139,13 @@ struct directory_calls {
 struct wire_exit {
 	u8 kind, reserved[3];
 	s32 status;
-	u32 tgid, has; /* bit 0: CPU times, bits 1 and 2: counters, bit 3: directories */
+	u32 tgid, has; /* bit 0: CPU times, bits 1 and 2: counters, bit 3: directories, bit 4: run delay */
 	u64 start;
 	u64 at;
 	u64 user, system, runtime;
 	u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled;
 	u64 mkdir, rmdir, symlink, readdir, stat;
+	u64 run_delay;
 };
 
 struct wire_cgroup_path {

@@ -653,6 +653,9 @@ fn exit_news(bytes: &[u8]) -> Option<ProcessNews> {
             stat: Some(e::stat(bytes)?),
         });
     }
+    if known & 16 != 0 {
+        counters.run_delay_ns = e::run_delay(bytes);
+    }
     Some(ProcessNews {
         process: ProcessKey { pid: e::tgid(bytes)?, start_boot_ns: e::start(bytes)? },
         at_boot_ns: e::at(bytes)?,

@@ -103,10 +103,10 @@ fields! {
         inner_pid: u32 = 48, tail: u32 = 52, cgroup: u64 = 56, cgroup_v1: u64 = 64, real_uid: u32 = 104,
     }
     /// `struct wire_exit`.
-    exit: "wire_exit", 152 {
+    exit: "wire_exit", 160 {
         status: i32 = 4, tgid: u32 = 8, has: u32 = 12, start: u64 = 16, at: u64 = 24, user: u64 = 32, system: u64 = 40, runtime: u64 = 48, rchar: u64 = 56,
         wchar: u64 = 64, syscr: u64 = 72, syscw: u64 = 80, read_bytes: u64 = 88, write_bytes: u64 = 96, cancelled: u64 = 104,
-        mkdir: u64 = 112, rmdir: u64 = 120, symlink: u64 = 128, readdir: u64 = 136, stat: u64 = 144,
+        mkdir: u64 = 112, rmdir: u64 = 120, symlink: u64 = 128, readdir: u64 = 136, stat: u64 = 144, run_delay: u64 = 152,
     }
     /// `struct directory_calls`: what a process that runs did so far; the calls in the order of
     /// `wire_exit`.

@@ -269,6 +269,7 @@ impl Processes {
         let of = |name: &[u8]| status_line(&io, name).and_then(number_u64);
         Counters {
             cpu: Some(stat.cpu),
+            run_delay_ns: None,
             rchar_bytes: of(b"rchar:"),
             wchar_bytes: of(b"wchar:"),
             read_calls: of(b"syscr:"),

@@ -15,7 +15,7 @@ use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::facts::FactReader;
 use flowmine_trace::proc::files::Generations;
 use flowmine_trace::proc::paths::Views;
-use flowmine_trace::record::{Counters, DirectoryCalls, ProcessChange, ProcessFacts, ProcessKey};
+use flowmine_trace::record::{Counters, ProcessChange, ProcessFacts, ProcessKey};
 use flowmine_trace::stop::Stop;
 use flowmine_trace::{Recorder, TraceError};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -223,8 +223,7 @@ impl Tracer<'_> {
             return;
         };
         let facts = ProcessFacts { parent, ..self.reader.of_fork(pid) };
-        self.processes
-            .insert(key, Process { uid: facts.uid, gid: facts.gid, counters: Counters::default(), directories: DirectoryCalls::default() });
+        self.processes.insert(key, Process::new(facts.uid, facts.gid));
         self.tasks.insert(pid, Task::new(key, table));
         self.tell_process(key, ProcessChange::Fork, facts, Counters::default());
     }
@@ -269,6 +268,10 @@ impl Tracer<'_> {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.exiting = true;
         let process = task.process;
+        let run_delay_ns = self.reader.run_delay_ns(tid);
+        if let Some(process) = self.processes.get_mut(&process) {
+            process.thread_ends(run_delay_ns);
+        }
         let last = !self.tasks.values().any(|task| task.process == process && !task.exiting);
         if last || tid == process.pid {
             let counters = self.reader.counters(tid);
@@ -298,6 +301,10 @@ impl Tracer<'_> {
     fn forget(&mut self, tid: u32) {
         self.call_given_up(tid);
         if let Some(task) = self.tasks.remove(&tid) {
+            if let Some(process) = self.processes.get_mut(&task.process).filter(|_| !task.exiting) {
+                // Killed, and gone before it could be looked at.
+                process.thread_ends(None);
+            }
             self.descriptors.leave(task.table, tid);
         }
     }

@@ -50,14 +50,27 @@ pub(crate) struct Process {
     pub(crate) uid: Option<u32>,
     pub(crate) gid: Option<u32>,
     pub(crate) counters: Counters,
+    /// Time that its threads which ended had waited for a processor, in nanoseconds; `None` when
+    /// that of one is not known.
+    run_delay_ns: Option<u64>,
     /// Calls on directories so far.
     pub(crate) directories: DirectoryCalls,
 }
 
 impl Process {
-    /// What it has used, calls on directories included.
+    /// A process that has not used anything yet.
+    pub(crate) fn new(uid: Option<u32>, gid: Option<u32>) -> Self {
+        Process { uid, gid, counters: Counters::default(), run_delay_ns: Some(0), directories: DirectoryCalls::default() }
+    }
+
+    /// Adds the run delay of a thread that ends.
+    pub(crate) fn thread_ends(&mut self, run_delay_ns: Option<u64>) {
+        self.run_delay_ns = self.run_delay_ns.zip(run_delay_ns).map(|(sum, more)| sum.saturating_add(more));
+    }
+
+    /// What it has used, calls on directories and run delays included.
     pub(crate) fn used(self) -> Counters {
-        Counters { directories: Some(self.directories), ..self.counters }
+        Counters { directories: Some(self.directories), run_delay_ns: self.run_delay_ns, ..self.counters }
     }
 }
 

@@ -25,7 +25,7 @@ flowmine_schema::columns! {
     struct ProcessColumns of Process {
         host, pid, process_start_ns, as_of_ns, started_ns, first_seen, parent_pid, parent_start_ns,
         cgroup_id, executable, command_line, earlier_programs, exec_ns, execs, exit_ns, exit_code,
-        exit_signal, utime_ns, stime_ns,
+        exit_signal, utime_ns, stime_ns, run_delay_ns,
     }
 }
 
@@ -37,6 +37,16 @@ struct Found {
     cgroup: Option<i64>,
     /// Names of the programs that it was before the last one, and until when.
     earlier: Vec<(u32, i64)>,
+    run_delay_ns: Option<i64>,
+}
+
+/// When a process lived, and what its time went to, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Life {
+    pub started_ns: Option<i64>,
+    pub ended_ns: Option<i64>,
+    pub cpu_ns: Option<i64>,
+    pub run_delay_ns: Option<i64>,
 }
 
 /// Processes while they are put together.
@@ -142,10 +152,14 @@ impl Gathered {
         self.found.iter().map(move |found| (found.row.owner != NONE).then(|| names.get(found.row.owner)))
     }
 
-    /// Host, start, end and CPU time of each process, in nanoseconds.
-    pub fn lives(&self) -> impl Iterator<Item = (&str, Option<i64>, Option<i64>, Option<i64>)> {
+    /// Host and life of each process.
+    pub fn lives(&self) -> impl Iterator<Item = (&str, Life)> {
         let names = self.hosts.names();
-        self.found.iter().map(move |found| (names.get(found.row.host), found.row.started_ns, found.row.ended_ns, found.row.cpu_ns))
+        self.found.iter().map(move |found| {
+            let Found { row, run_delay_ns, .. } = found;
+            let life = Life { started_ns: row.started_ns, ended_ns: row.ended_ns, cpu_ns: row.cpu_ns, run_delay_ns: *run_delay_ns };
+            (names.get(row.host), life)
+        })
     }
 
     /// The number of the host with this name.
@@ -187,6 +201,7 @@ impl Gathered {
             parent: row.parent_pid.map(|pid| (pid, row.parent_start_ns)),
             cgroup: row.cgroup_id,
             earlier,
+            run_delay_ns: row.run_delay_ns,
         };
         match self.found.get_mut(at as usize) {
             Some(known) => *known = found,

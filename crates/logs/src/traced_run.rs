@@ -22,7 +22,7 @@ use serde::Deserialize;
 
 use crate::columns::each_flow;
 use crate::places::key;
-use crate::process_rows::Gathered;
+use crate::process_rows::{Gathered, Life};
 use crate::run_graph::{RunGraphError, Runs};
 use crate::task_log::notion::run_or_engine;
 use crate::task_log::{TaskLogError, Tasks};
@@ -362,8 +362,8 @@ impl Moves {
     }
 }
 
-/// Of a process its task, its host, its start, its end and its CPU time, in nanoseconds.
-type OfProcess = (u32, u32, Option<i64>, Option<i64>, Option<i64>);
+/// Of a process its task, its host and its life.
+type OfProcess = (u32, u32, Life);
 
 /// Reads and writes of tasks.
 #[derive(Default)]
@@ -384,10 +384,10 @@ impl Access {
         let mut owned = Gathered::of(dataset)?;
         let owners: Vec<u32> =
             owned.owner_names().map(|name| name.and_then(|name| tasks.by_key.get(name)).copied().unwrap_or(NONE)).collect();
-        for (owner, (host, start, end, cpu)) in owners.iter().zip(owned.lives()) {
+        for (owner, (host, life)) in owners.iter().zip(owned.lives()) {
             if *owner != NONE {
                 let host = self.hosts.intern(host);
-                self.processes.push((*owner, host, start, end, cpu));
+                self.processes.push((*owner, host, life));
             }
         }
         let task_of = |owned: &mut Gathered, host: &str, pid, start: Option<i64>| {
@@ -483,49 +483,60 @@ impl Access {
             let steps = waits.iter().map(|(at, time)| (seconds(*at, start(*task)).clamp(0.0, run_s), *time)).collect();
             tasks[*task as usize].io_s = sums(steps);
         }
-        self.put_cpu(tasks, start);
+        for (task, curve) in self.spread(tasks, start, |life| life.cpu_ns) {
+            tasks[task].cpu_s = curve;
+        }
+        for (task, curve) in self.spread(tasks, start, |life| life.run_delay_ns) {
+            tasks[task].run_delay_s = curve;
+        }
     }
 
-    /// CPU time of each process spread over its life, added up.
-    fn put_cpu(&self, tasks: &mut [TracedTask], start: impl Fn(u32) -> i64) {
+    /// What the time of each process went to spread over its life, added up: of the tasks of which
+    /// all processes are known.
+    fn spread(&self, tasks: &[TracedTask], start: impl Fn(u32) -> i64, time_ns: impl Fn(&Life) -> Option<i64>) -> Vec<(usize, Curve)> {
         let mut lives: Vec<Vec<(f64, f64, f64)>> = vec![Vec::new(); tasks.len()];
         let mut unknown = vec![false; tasks.len()];
-        for &(task, _, begin, end, cpu) in &self.processes {
+        for (task, _, life) in &self.processes {
+            let task = *task;
             let run_s = tasks[task as usize].run_s;
-            match (begin, end, cpu) {
-                (Some(begin), Some(end), Some(cpu)) => {
+            match (life.started_ns, life.ended_ns, time_ns(life)) {
+                (Some(begin), Some(end), Some(time)) => {
                     let [begin, end] = [begin, end].map(|at| seconds(at, start(task)).clamp(0.0, run_s));
-                    lives[task as usize].push((begin, end, cpu as f64 / 1e9));
+                    lives[task as usize].push((begin, end, time as f64 / 1e9));
                 }
                 _ => unknown[task as usize] = true,
             }
         }
-        for (task, lives) in lives.into_iter().enumerate().filter(|(task, lives)| !unknown[*task] && !lives.is_empty()) {
-            // The slope changes where a process begins or ends; what took no time is a jump.
-            let mut turns: Vec<(f64, f64, f64)> = Vec::new();
-            for (begin, end, cpu) in lives {
-                if end > begin {
-                    turns.push((begin, cpu / (end - begin), 0.0));
-                    turns.push((end, -cpu / (end - begin), 0.0));
-                } else {
-                    turns.push((begin, 0.0, cpu));
-                }
-            }
-            turns.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-            let (mut at, mut slope, mut sum) = (0.0, 0.0f64, 0.0);
-            let mut curve = Curve::from([(0.0, 0.0)]);
-            for (turn, change, jump) in turns {
-                sum += slope.max(0.0) * (turn - at) + jump;
-                slope += change;
-                at = turn;
-                match curve.last_mut() {
-                    Some(last) if last.0 == turn => last.1 = sum,
-                    _ => curve.push((turn, sum)),
-                }
-            }
-            tasks[task].cpu_s = thinned(curve);
+        let known = lives.into_iter().enumerate().filter(|(task, lives)| !unknown[*task] && !lives.is_empty());
+        known.map(|(task, lives)| (task, evenly(lives))).collect()
+    }
+}
+
+/// Amounts, each spread evenly from its begin to its end, as the sums so far.
+fn evenly(lives: Vec<(f64, f64, f64)>) -> Curve {
+    // The slope changes where one begins or ends; what took no time is a jump.
+    let mut turns: Vec<(f64, f64, f64)> = Vec::new();
+    for (begin, end, amount) in lives {
+        if end > begin {
+            turns.push((begin, amount / (end - begin), 0.0));
+            turns.push((end, -amount / (end - begin), 0.0));
+        } else {
+            turns.push((begin, 0.0, amount));
         }
     }
+    turns.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let (mut at, mut slope, mut sum) = (0.0, 0.0f64, 0.0);
+    let mut curve = Curve::from([(0.0, 0.0)]);
+    for (turn, change, jump) in turns {
+        sum += slope.max(0.0) * (turn - at) + jump;
+        slope += change;
+        at = turn;
+        match curve.last_mut() {
+            Some(last) if last.0 == turn => last.1 = sum,
+            _ => curve.push((turn, sum)),
+        }
+    }
+    thinned(curve)
 }
 
 /// Steps as the sums so far, each place once.

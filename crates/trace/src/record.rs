@@ -298,6 +298,8 @@ pub struct ProcessFacts {
 pub struct Counters {
     /// CPU time of all its threads.
     pub cpu: Option<CpuTime>,
+    /// Time that its threads were runnable and waited for a processor, in nanoseconds.
+    pub run_delay_ns: Option<u64>,
     /// Bytes that calls have read, `rchar` of proc_pid_io(5).
     pub rchar_bytes: Option<u64>,
     /// Bytes that calls have written, `wchar` of proc_pid_io(5).

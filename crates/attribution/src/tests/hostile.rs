@@ -188,6 +188,7 @@ impl Dice<'_> {
             exit_ns: self.maybe_time(),
             utime_ns: self.maybe_number(),
             stime_ns: self.maybe_number(),
+            run_delay_ns: self.maybe_number(),
             ..Process::default()
         }
     }

@@ -206,3 +206,25 @@ fn the_path_of_a_file_that_was_open_before_is_known() {
     world.reads(A, 2000, F(1, 5), 0, 10);
     assert_eq!(world.correlated().io[0].path.as_deref(), Some("/d/open before"));
 }
+
+/// A part of the waiting would be less than the waiting of the task.
+#[test]
+fn the_run_delay_of_a_task_is_that_of_all_its_processes_or_not_known() {
+    for (delays, sum) in
+        [([Some(1), Some(20), Some(300)], Some(321)), ([Some(1), None, Some(300)], None), ([None, Some(20), Some(300)], None)]
+    {
+        let mut world = World::default();
+        for (pid, delay) in (10..).zip(delays) {
+            world.process(P("n1", pid, 1), 11, |row| {
+                row.run_delay_ns = delay;
+                if pid > 10 {
+                    (row.parent_pid, row.parent_start_ns) = (Some(10), Some(SECOND));
+                }
+            });
+        }
+        world.task_of_pid("1", A, 11);
+        let told = world.correlated();
+        let totals: Vec<_> = told.totals.iter().map(|row| (row.processes, row.run_delay_ns)).collect();
+        assert_eq!(totals, [(3, sum)], "{delays:?}");
+    }
+}

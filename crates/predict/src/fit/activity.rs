@@ -32,7 +32,9 @@ pub enum Pace {
     Cpu,
     /// Its processes read or write files.
     Files,
-    /// Neither: the network, pipes, locks, sleep.
+    /// Its processes are ready to run, and others have the processors.
+    Queue,
+    /// None of these: the network, pipes, locks, sleep.
     Elsewhere,
     /// Nothing was traced that would show it.
     Unknown,
@@ -44,6 +46,7 @@ impl Pace {
         match self {
             Self::Cpu => "cpu",
             Self::Files => "files",
+            Self::Queue => "waiting for a processor",
             Self::Elsewhere => "elsewhere",
             Self::Unknown => "run time",
         }
@@ -82,6 +85,9 @@ pub(super) struct Activity {
 
 /// A pace that holds for less than this share of the work is put to its neighbour.
 const SHORT: f64 = 0.02;
+/// Processes that want a processor are held up by others when they wait for it longer than this
+/// share of that time.
+const CONTENDED: f64 = 1.0 / 3.0;
 const CELLS: usize = 100;
 
 impl Activity {
@@ -251,9 +257,11 @@ fn paces(seen: &[Seen<'_>]) -> Vec<(f64, Pace)> {
         // Time in a call may be on a processor too: what the CPU does not explain.
         let files = (sum(&|task| part(&task.io_s, task.run_s)) / time).min((1.0 - cpu).max(0.0));
         let rest = 1.0 - cpu - files;
-        if cpu >= files && cpu >= rest {
-            Pace::Cpu
-        } else if files >= rest {
+        let queue = (sum(&|task| part(&task.run_delay_s, task.run_s)) / time).min(rest.max(0.0));
+        let (processor, elsewhere) = (cpu + queue, rest - queue);
+        if processor >= files && processor >= elsewhere {
+            if queue > CONTENDED * processor { Pace::Queue } else { Pace::Cpu }
+        } else if files >= elsewhere {
             Pace::Files
         } else {
             Pace::Elsewhere

@@ -1,7 +1,7 @@
 //! Models fitted to runs of which the truth is known.
 
 use flowmine_activity_log::{Curve, NONE, TracedInput, TracedOutput, TracedRun, TracedTask};
-use flowmine_predict::fit::{self, Fitted, Link, Options, Start};
+use flowmine_predict::fit::{self, Fitted, Link, Options, Pace, Start};
 use flowmine_predict::model::{Model, When};
 
 /// Evenly from one share of the work to another, in steps.
@@ -113,6 +113,51 @@ fn more_tasks_than_processors_take_turns() {
     let of = fitted(&[&run], &run, &Options::default());
     // Each has 5.7 CPU seconds in its six; together they need 11.4 of one processor.
     assert!((finish(&of.model) - 11.4).abs() < 0.01, "{}", finish(&of.model));
+}
+
+/// Time beyond CPU, reads and writes in which threads were ready to run is contention, and holds the
+/// task up where it is more than a third of the time in which they wanted a processor.
+#[test]
+fn waiting_for_a_processor_is_no_time_elsewhere() {
+    let run_s = 10.0;
+    let mut run = run("one", 1e9, 1.0);
+    let shares = |cpu: f64, files: f64, delay: Option<f64>| TracedTask {
+        start_s: Some(0.0),
+        run_s,
+        inputs: vec![],
+        outputs: vec![],
+        cpu_s: vec![(0.0, 0.0), (run_s, cpu * run_s)],
+        io_s: vec![(0.0, 0.0), (run_s, files * run_s)],
+        run_delay_s: delay.map_or_else(Curve::new, |delay| vec![(0.0, 0.0), (run_s, delay * run_s)]),
+        ..run.tasks[1].clone()
+    };
+    let cases = [
+        ("two on one", shares(0.5, 0.0, Some(0.5)), Pace::Queue),
+        ("three on one", shares(0.33, 0.0, Some(0.67)), Pace::Queue),
+        ("not recorded", shares(0.33, 0.0, None), Pace::Elsewhere),
+        ("alone", shares(0.9, 0.0, Some(0.1)), Pace::Cpu),
+        // Neither its CPU time nor its waiting is most of it, but both together are.
+        ("wants a processor", shares(0.35, 0.0, Some(0.25)), Pace::Queue),
+        ("asleep", shares(0.1, 0.0, Some(0.2)), Pace::Elsewhere),
+        ("reads", shares(0.1, 0.7, Some(0.2)), Pace::Files),
+        // All its time is explained by what its other threads do meanwhile.
+        ("many threads", shares(2.0, 0.0, Some(6.0)), Pace::Cpu),
+    ];
+    let paces = cases.map(|(name, task, pace)| {
+        run.tasks.push(TracedTask { name: name.to_owned(), activity: name.to_owned(), ..task });
+        (name, pace)
+    });
+    run.tasks.drain(..5);
+    run.processors = vec![("n1".to_owned(), 64)];
+    let of = fitted(&[&run], &run, &Options::default());
+    for (name, pace) in paces {
+        let learnt = of.learnt.iter().find(|learnt| learnt.name == name).unwrap();
+        assert_eq!(learnt.paces, [(0.0, pace)], "{name}");
+        let process = of.model.processes.iter().find(|process| process.name == name).unwrap();
+        assert_eq!(process.resources[0].name, pace.name(), "{name}");
+    }
+    assert_eq!(Pace::Queue.name(), "waiting for a processor");
+    assert!((finish(&of.model) - run_s).abs() < 1e-6, "{}", finish(&of.model));
 }
 
 #[test]

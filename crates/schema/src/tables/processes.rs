@@ -83,6 +83,10 @@ crate::table! {
         utime_ns: opt_i64,
         /// CPU time in the kernel, all threads.
         stime_ns: opt_i64,
+        /// Time that its threads were runnable and waited for a processor, from its start to its
+        /// end. Null while it runs, and where that is not known of all its threads
+        /// (`docs/tracing.md`).
+        run_delay_ns: opt_i64,
         /// Bytes that its calls read, whatever from (`rchar` of proc(5), `/proc/PID/io`).
         rchar_bytes: opt_i64,
         /// Bytes that its calls wrote (`wchar`).

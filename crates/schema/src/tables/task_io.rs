@@ -215,6 +215,9 @@ crate::table! {
         utime_ns: opt_i64,
         /// CPU time of its processes in the kernel.
         stime_ns: opt_i64,
+        /// Time that the threads of its processes were runnable and waited for a processor; null
+        /// unless that is known of all its processes.
+        run_delay_ns: opt_i64,
         /// Files with reads or writes.
         files: i64,
         /// Successful opens.

@@ -72,6 +72,11 @@ impl FactReader {
         counters
     }
 
+    /// How long a thread was runnable and waited for a processor so far, in nanoseconds.
+    pub fn run_delay_ns(&self, tid: u32) -> Option<u64> {
+        stat::run_delay_ns(&self.proc.read(tid, "schedstat")?)
+    }
+
     /// Where a link of `/proc/PID` leads, as the host sees it.
     fn place(&self, pid: u32, name: &str, views: &mut Views) -> Option<Vec<u8>> {
         let link = self.proc.link(pid, name)?;

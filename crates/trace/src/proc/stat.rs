@@ -1,4 +1,5 @@
-//! `/proc/PID/stat`, `status` and `io` (proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5)).
+//! `/proc/PID/stat`, `status`, `io` and `schedstat` (proc_pid_stat(5), proc_pid_status(5),
+//! proc_pid_io(5)).
 
 use super::text::number;
 use crate::record::{Counters, CpuTime};
@@ -105,9 +106,27 @@ pub fn counters(text: &[u8]) -> Counters {
     counters
 }
 
+/// How long a thread was runnable and waited for a processor, in nanoseconds, from its `schedstat`:
+/// time on a processor, that time, and how often it got a processor. `None` where the kernel does
+/// not count it: then all three are 0, also of a thread that runs.
+pub fn run_delay_ns(text: &[u8]) -> Option<u64> {
+    let mut numbers = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).map(number::<u64>);
+    let (_, delay, turns) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    (turns > 0).then_some(delay)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_delay_is_known_where_it_is_counted() {
+        assert_eq!(run_delay_ns(b"101 202 3\n"), Some(202));
+        assert_eq!(run_delay_ns(b"101 0 3\n"), Some(0));
+        for unknown in [&b"0 0 0\n"[..], b"", b"101 202\n", b"101 x 3\n"] {
+            assert_eq!(run_delay_ns(unknown), None);
+        }
+    }
 
     #[test]
     fn a_name_may_hold_what_looks_like_fields() {

@@ -264,6 +264,7 @@ fn counters(row: &mut Process<'static>, counters: &Counters) {
     }
     set(&mut row.utime_ns, counters.cpu.map(|cpu| cpu.user_ns));
     set(&mut row.stime_ns, counters.cpu.map(|cpu| cpu.system_ns));
+    set(&mut row.run_delay_ns, counters.run_delay_ns);
     set(&mut row.rchar_bytes, counters.rchar_bytes);
     set(&mut row.wchar_bytes, counters.wchar_bytes);
     set(&mut row.read_calls, counters.read_calls);
