@@ -35,7 +35,7 @@ const SCRIPT: &str = "
                 cd /work/$1/$case && timeout 60 operations $case --expect /results/$1/$case 2>&1 || echo \"$1 $case $?\"
             done
 END
-        flowmine trace --dataset /results/$hooks.data --backend ebpf --hooks $hooks -- sh /work/cases.sh $hooks 2> /results/$hooks.messages
+        flowmine trace --fail-on-loss --dataset /results/$hooks.data --backend ebpf --hooks $hooks -- sh /work/cases.sh $hooks 2> /results/$hooks.messages
         # 1: something was not seen, and the dataset says what.
         code=$?
         [ $code = 1 ] || { echo \"$hooks $code\"; cat /results/$hooks.messages; }

@@ -252,7 +252,7 @@ fn make_goes_on_after_a_step_with_losses() {
         return;
     }
     assert!(dir.path().join("second").exists(), "{}", text(&output));
-    assert!(text(&output).contains("not-visible") && text(&output).contains("[Makefile:8: third] Error 1"), "{}", text(&output));
+    assert!(text(&output).contains("asynchronous-io") && text(&output).contains("[Makefile:8: third] Error 1"), "{}", text(&output));
     assert!(!dir.path().join("third").exists());
 }
 

@@ -49,7 +49,10 @@ pub struct Traced<'t> {
 struct Ran {
     as_of_ns: i64,
     work_dir: Option<String>,
+    /// The command line of the first program: what can be executed again.
     words: Vec<String>,
+    /// The first word of the last program, by which the command is called.
+    program: Option<String>,
     executable: Option<String>,
     /// When the process was forked, as in the column `started_ns` of `processes`.
     forked_ns: Option<i64>,
@@ -155,13 +158,17 @@ fn first_exec_ns(row: &ProcessRow<'_>) -> Option<i64> {
     earlier.iter().find_map(|program| program["exec_ns"].as_i64()).or(row.exec_ns)
 }
 
+/// The command line of the program that the process was last.
+fn last_words(row: &ProcessRow<'_>) -> Vec<String> {
+    row.command_line.as_deref().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default()
+}
+
 /// What the script executed: the first program that a process became, which may have become others
 /// (`env A=b tool` becomes the tool).
 fn first_program(row: &ProcessRow<'_>) -> Option<(Vec<String>, Option<String>)> {
     let earlier: Vec<serde_json::Value> = serde_json::from_str(row.earlier_programs.as_deref().unwrap_or("[]")).ok()?;
     let Some(first) = earlier.iter().find(|program| program["exec_ns"].is_i64()) else {
-        let words = row.command_line.as_deref().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
-        return (!row.command_line_cut).then(|| (words, row.work_dir.as_deref().map(str::to_owned)));
+        return (!row.command_line_cut).then(|| (last_words(row), row.work_dir.as_deref().map(str::to_owned)));
     };
     let words = serde_json::from_value(first["command_line"].clone()).unwrap_or_default();
     (first["command_line_cut"] != true).then(|| (words, first["work_dir"].as_str().map(str::to_owned)))
@@ -176,6 +183,7 @@ fn ran(row: &ProcessRow<'_>) -> Ran {
         as_of_ns: row.as_of_ns,
         work_dir: work_dir.or_else(|| text(&row.work_dir)),
         words: if is_whole { words } else { Vec::new() },
+        program: last_words(row).into_iter().next(),
         executable: text(&row.executable),
         forked_ns: row.started_ns,
         first_exec_ns: first_exec_ns(row),
@@ -189,7 +197,7 @@ fn ran(row: &ProcessRow<'_>) -> Ran {
 
 /// What a command is called after.
 fn program(ran: &Ran) -> &str {
-    let path = ran.words.first().or(ran.executable.as_ref()).map_or("", String::as_str);
+    let path = ran.program.as_ref().or(ran.executable.as_ref()).map_or("", String::as_str);
     Some(path.rsplit('/').next().unwrap_or_default()).filter(|name| !name.is_empty()).unwrap_or("unknown program")
 }
 
