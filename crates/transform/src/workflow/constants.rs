@@ -147,9 +147,8 @@ fn sets_what_is_not_named(command: &Simple, text: &str) -> bool {
     };
     match program {
         "." | "source" | "eval" | "alias" | "enable" => true,
-        "trap" | "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "unset" | "let" => {
-            words[1..].iter().any(|word| is_open(word))
-        }
+        "trap" | "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "unset"
+        | "let" => words[1..].iter().any(|word| is_open(word)),
         "printf" => words.get(1).is_some_and(|word| match &word.literal {
             Some(first) => first.starts_with("-v") && words[1..].iter().take(2).any(|word| is_open(word)),
             None => text.as_bytes().get(word.start) == Some(&b'$'),
@@ -182,5 +181,7 @@ fn is_own_directory(value: &str) -> bool {
 pub(super) fn is_dirname(value: &str) -> bool {
     let value = value.replace('"', "");
     let of = value.strip_prefix("$(dirname ").and_then(|rest| rest.strip_suffix(')'));
-    of.is_some_and(|of| matches!(of.strip_prefix("-- ").unwrap_or(of), "$0" | "${0}" | "$BASH_SOURCE" | "${BASH_SOURCE}" | "${BASH_SOURCE[0]}"))
+    of.is_some_and(|of| {
+        matches!(of.strip_prefix("-- ").unwrap_or(of), "$0" | "${0}" | "$BASH_SOURCE" | "${BASH_SOURCE}" | "${BASH_SOURCE[0]}")
+    })
 }

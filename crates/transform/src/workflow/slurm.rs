@@ -132,8 +132,14 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let at = lines.place(command.words[0].start);
         not_too_many(at, tasks.len() + notes.len())?;
         let is_env = command.words.iter().take_while(|word| word.start < words.first().map_or(usize::MAX, |word| word.start));
-        let moved = moved_before(command, &script, &constants, text).map(|by| format!("the script may be in another directory by then (line {})", lines.place(by).line));
-        let moved = moved.or_else(|| is_env.filter_map(|word| word.literal.as_deref()).any(|word| word.starts_with("-C") || word.starts_with("--c")).then(|| ELSEWHERE.to_owned()));
+        let moved = moved_before(command, &script, &constants, text)
+            .map(|by| format!("the script may be in another directory by then (line {})", lines.place(by).line));
+        let moved = moved.or_else(|| {
+            is_env
+                .filter_map(|word| word.literal.as_deref())
+                .any(|word| word.starts_with("-C") || word.starts_with("--c"))
+                .then(|| ELSEWHERE.to_owned())
+        });
         let read = moved.map_or_else(|| Call::read(words, text, &constants), Err).and_then(|call| match &call.what {
             What::Script(path) => match written.by(path) {
                 Some(by) => Err(format!(
@@ -339,7 +345,8 @@ impl Call {
                     return Err(ELSEWHERE.to_owned());
                 }
                 // Which option it is, and whether the next word is its argument.
-                let is_known = if name.starts_with("--") { name.contains('=') } else { name.len() > 1 && !SHORT_FLAGS.contains(&name[1..2]) };
+                let is_known =
+                    if name.starts_with("--") { name.contains('=') } else { name.len() > 1 && !SHORT_FLAGS.contains(&name[1..2]) };
                 if !is_known {
                     return Err(unsure());
                 }
@@ -395,14 +402,7 @@ impl Call {
         }
         let (command, start, end) = wrapped.ok_or("it reads the job script from its input")?;
         let put_at = words.last().map_or(end, |word| word.end);
-        Ok(Self {
-            options,
-            what: What::Wrapped(command),
-            arguments: Arguments::Known(Vec::new()),
-            replaced: (start, end),
-            put_at,
-            unknown,
-        })
+        Ok(Self { options, what: What::Wrapped(command), arguments: Arguments::Known(Vec::new()), replaced: (start, end), put_at, unknown })
     }
 }
 

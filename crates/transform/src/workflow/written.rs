@@ -12,8 +12,7 @@ use super::shell::{Script, Simple, Word};
 use super::slurm::sbatch;
 
 /// Commands that write to no file whose name they are given.
-const READERS: [&str; 14] =
-    ["echo", "printf", "[", "test", "[[", "ls", "cat", "wc", "grep", "head", "tail", "exit", "chmod", "shellcheck"];
+const READERS: [&str; 14] = ["echo", "printf", "[", "test", "[[", "ls", "cat", "wc", "grep", "head", "tail", "exit", "chmod", "shellcheck"];
 
 pub(super) struct Written<'t> {
     text: &'t str,
