@@ -315,3 +315,59 @@ fn names_that_lead_out_of_the_directory_are_refused() {
         }
     }
 }
+
+/// A task that is run again, in one directory: plain, and each time in a new sandbox.
+fn again(command: &str, inputs: &[&str], outputs: &[&str], shell: Option<&str>, between: &str) -> (Vec<String>, Vec<i32>) {
+    let place = Place::new();
+    fs::write(place.flow().join("out"), "older\n").unwrap();
+    fs::create_dir(place.dir.path().join("count")).unwrap();
+    let command = format!("n=$(ls \"$OUT/../count\" | wc -l); : >\"$OUT/../count/$n\"; {command}");
+    let run = match shell {
+        None => format!("({command})"),
+        Some(shell) => {
+            install(&plan(&serde_json::json!({"command": command, "inputs": inputs, "outputs": outputs}), &sandbox()), &place.flow(), shell)
+        }
+    };
+    let first = seen(place.run(&run).status);
+    place.run(between);
+    let statuses = vec![first, seen(place.run(&run).status)];
+    assert_eq!(place.sandboxes(), Vec::<PathBuf>::new(), "{command}");
+    (place.outputs(outputs), statuses)
+}
+
+#[test]
+fn what_an_earlier_attempt_left_goes_as_without_the_sandbox() {
+    for (command, inputs, outputs, between) in [
+        // Four parts and failure, then two.
+        ("rm -rf d; mkdir d; for p in 0 1 2 3; do [ $n$p = 12 ] && exit; echo $n >d/part$p; done; exit 1", &[][..], &["d"][..], ""),
+        // Four parts, then two: run again after success.
+        ("rm -rf d; mkdir d; for p in 0 1 2 3; do [ $n$p = 12 ] && exit; echo $n >d/part$p; done", &[], &["d"], ""),
+        ("rm -rf d; mkdir -p d/$n; echo $n >\"d/$n/a b\"; [ $n = 1 ]", &[], &["d"], ""),
+        // What was there before, and what others put there, stays.
+        ("mkdir -p existing; echo $n >existing/new", &[], &["existing"], "echo mine >existing/notes"),
+        ("rm -f out; [ $n = 1 ] || echo $n >out; [ $n = 1 ]", &[], &["out"], ""),
+        // What came in and was deleted.
+        ("rm -f dir/in; echo $n >dir/new", &["dir"], &["dir"], "echo theirs >dir/theirs"),
+        ("echo 1 >out; rm -f in; [ $n = 1 ] || exit 3", &["in"], &["in", "out"], "echo back >in"),
+        ("mv dir/in dir/other; rmdir dir/none; mkdir dir/none", &["dir"], &["dir"], "mv dir/other dir/in"),
+    ] {
+        let plain = again(command, inputs, outputs, None, between);
+        for shell in SHELLS {
+            assert_eq!(again(command, inputs, outputs, Some(shell), between), plain, "{shell}: {command}");
+        }
+    }
+}
+
+/// What the user changed or made since an earlier attempt is not that attempt's.
+#[test]
+fn what_the_user_put_among_the_outputs_stays() {
+    for shell in SHELLS {
+        let change = "rm d/0; echo mine >d/0; touch -d '+1 hour' d/1; echo notes >d/notes";
+        let (outputs, statuses) =
+            again("mkdir d; [ $n = 1 ] || echo x | tee d/0 d/1 d/2; echo $n >d/new", &[], &["d"], Some(shell), change);
+        assert_eq!(statuses, [0, 0], "{shell}");
+        let expected = "{\"0\": \"mine\\n\", \"1\": \"x\\n\", \"new\": \"1\\n\", \"notes\": \"notes\\n\"}";
+        // The number of the new file may be that of the old one.
+        assert!(outputs[0] == expected || outputs[0] == expected.replacen("\"0\": \"mine\\n\", ", "", 1), "{shell}: {outputs:?}");
+    }
+}

@@ -169,11 +169,97 @@ done
 exit "$bad"
 "#;
 
+/// What the task would have deleted without the sandbox goes in the workflow too: files that came in
+/// and are no longer there, and of earlier attempts' outputs what a successful attempt did not make.
+/// `fm_made` lists the latter, a line with inode and name for each; what somebody else put there, or
+/// changed since, is in no such line and stays.
+const GONE: &str = r#"fm_inodes() { (cd "$fm_home" && find "$@" -depth -exec ls -di -- {} +) 2>/dev/null; }
+fm_made_ours() {
+  # shellcheck disable=SC3067
+  [ -f "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] && [ -O "$fm_home/$fm_made" ]
+}
+# Lines of files that are not in the sandbox.
+fm_missing() {
+  while read -r fm_x fm_f; do
+    [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s %s
+' "$fm_x" "$fm_f"
+  done
+}
+fm_gone_find() {
+  fm_gone=$(printf '%s
+' "$fm_came" | fm_missing) fm_older='' fm_names=''
+  [ -z "$*" ] || fm_names=$(find "$@" -depth 2>/dev/null | sed 's/^/name /')
+  ! fm_made_ours || fm_older=$(cat "$fm_home/$fm_made")
+  [ "$fm_code" != 0 ] || fm_old_gone=$(printf '%s
+' "$fm_older" | fm_missing)
+}
+# Removes what is still the file of its line; directories where they are empty.
+fm_remove() {
+  while read -r fm_x fm_f; do
+    if [ -z "$fm_f" ]; then continue; fi
+    [ "$(ls -di -- "$fm_home/$fm_f" 2>/dev/null | { read -r fm_t fm_y; printf %s "$fm_t"; })" = "$fm_x" ] || continue
+    # shellcheck disable=SC3013
+    if [ -n "$1" ] && [ ! -d "$fm_home/$fm_f" ] && [ "$fm_home/$fm_f" -nt "$1" ]; then continue; fi
+    if [ -d "$fm_home/$fm_f" ] && [ ! -L "$fm_home/$fm_f" ]; then
+      rmdir -- "$fm_home/$fm_f" 2>/dev/null
+    else
+      rm -f -- "$fm_home/$fm_f"
+    fi
+  done
+}
+# After the outputs are out, and nothing was kept.
+fm_gone_remove() {
+  printf '%s
+' "$fm_gone" | fm_remove ''
+  printf '%s
+' "$fm_old_gone" | fm_remove "$fm_home/$fm_made"
+  fm_x=$(
+    {
+      printf '%s
+' "$fm_names"
+      [ "$fm_code" = 0 ] || printf '%s
+' "$fm_older" | sed 's/^/line /'
+      fm_inodes "$@" | sed 's/^ *//'
+    } | awk '{ rest = substr($0, index($0, " ") + 1) }
+      $1 == "name" { made[rest] = 1; next }
+      $1 == "line" { older[rest] = 1; next }
+      rest in made || $0 in older'
+  )
+  # A run that has a list of its own needs it only as long as it fails.
+  if [ "$fm_code" = 0 ] && [ -n "$fm_instance" ]; then fm_x=''; fi
+  if [ -n "$fm_x" ]; then
+    if [ ! -e "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] || fm_made_ours; then
+      rm -f -- "$fm_home/$fm_made"
+      (set -C && printf '%s
+' "$fm_x" >"$fm_home/$fm_made") 2>/dev/null || fm_say "$fm_made could not be written"
+    fi
+  elif fm_made_ours; then
+    rm -f -- "$fm_home/$fm_made"
+  fi
+}
+"#;
+
 /// `fm_sandbox_in` and `fm_sandbox_out`. Files named absolutely are used where they are.
 pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
     let _ = writeln!(out, "fm_box_name=t_{}.box\nfm_disk_mb={disk}", layer.id);
+    // Each run of a script that runs many times has a list of its own, which goes when it succeeds.
+    let _ = writeln!(
+        out,
+        "fm_instance=${{FLOWMINE_TASK-}} fm_came='' fm_old_gone=''\nfm_made=t_{}.made${{fm_instance:+.$fm_instance}}",
+        layer.id
+    );
     out.push_str(IN);
+    let lasting: Vec<&FileName> =
+        here(&layer.parts.outputs).filter(|file| file.outer != record && !file.is_renamed() && !file.each_run).collect();
+    let came_in = |file: &&&FileName| here(&layer.parts.inputs).any(|input| !input.is_renamed() && tidy(&input.outer) == tidy(&file.outer));
+    let words = |files: &mut dyn Iterator<Item = &&FileName>| {
+        files.map(|file| quote(&format!("./{}", tidy(&file.outer)))).collect::<Vec<_>>().join(" ")
+    };
+    let (lasting_words, both) = (words(&mut lasting.iter()), words(&mut lasting.iter().filter(came_in)));
+    if !lasting.is_empty() {
+        out.push_str(GONE);
+    }
     out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return 1\n");
     let (plain, others): (Vec<_>, Vec<_>) = here(&layer.parts.inputs).partition(|file| !file.is_renamed() && !file.outer.contains('/'));
     if !plain.is_empty() {
@@ -189,6 +275,9 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
             let _ = writeln!(out, "  fm_place {} {} || return", quote(inside), quote(outside));
         }
     }
+    if !both.is_empty() {
+        let _ = writeln!(out, "  fm_came=$(fm_inodes {both})");
+    }
     // What was not brought in whole is not brought out: a part of an input is no output.
     out.push_str("  fm_boxed=1\n}\n");
     let outputs: Vec<&FileName> = here(&layer.parts.outputs).filter(|file| file.outer != record).collect();
@@ -199,6 +288,9 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     out.push_str("fm_sandbox_out() {\n  [ -n \"$fm_box\" ] || return 0\n");
     out.push_str("  if ! cd -P -- \"$fm_box\"; then\n    fm_keep \"the sandbox is gone, and what was in it\"\n    fm_kept=''\n    cd \"$fm_home\" || return 1\n");
     out.push_str("  elif [ -n \"$fm_boxed\" ]; then\n    fm_box_itself=$PWD\n");
+    if !lasting.is_empty() {
+        let _ = writeln!(out, "    fm_gone_find {lasting_words}");
+    }
     if !outputs.is_empty() {
         let roots: Vec<String> = outputs.iter().map(|file| quote(&root(file))).collect();
         let _ = writeln!(out, "    fm_links {} || fm_keep 'links among the outputs lead into the sandbox'", roots.join(" "));
@@ -206,6 +298,9 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     for file in outputs {
         let run = if file.each_run { "\"${FLOWMINE_TASK:+.$FLOWMINE_TASK}\"" } else { "" };
         let _ = writeln!(out, "    fm_give {} {}{run}", quote(tidy(&file.inner)), quote(tidy(&file.outer)));
+    }
+    if !lasting.is_empty() {
+        let _ = writeln!(out, "    [ -n \"$fm_kept\" ] || fm_gone_remove {lasting_words}");
     }
     out.push_str(
         "    [ ! -f \"$fm_record\" ] || fm_note \"$(cat \"$fm_record\")\" || fm_keep 'the record could not be brought back'\n  fi\n",

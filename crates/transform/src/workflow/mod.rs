@@ -2,6 +2,7 @@
 //! that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a
 //! line.
 
+mod constants;
 mod files;
 mod make_language;
 mod makeflow;
@@ -9,6 +10,7 @@ mod shell;
 mod slurm;
 mod snakemake;
 mod tasks;
+mod written;
 
 pub use files::{Files, NAMED_BYTES, NAMED_FILES, NoFiles, STATEMENTS};
 
@@ -16,7 +18,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use crate::algebra::{Collisions, Composition, Contents, Layer, Task, across, task_id};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Fault, Place, Result};
 use crate::jx::syntax::Definition;
 use crate::script::{self, About, Script, leads_out};
 
@@ -145,6 +147,11 @@ impl Workflow {
             _ if name.starts_with("Snakefile") => snakemake::read(file, text, files),
             _ if slurm::is_slurm(text) => slurm::read(file, text, files),
             _ if name.starts_with("Makeflow") => makeflow::read(file, text, &definitions),
+            _ if text.starts_with("#!") => Err(Fault::new(
+                Place { line: 1, column: 1 },
+                "this is a script without a call of sbatch, and no list of commands: its lines belong together. Write the tasks one a line \
+                 into a file without #!, or as a list in JSON",
+            )),
             _ => tasks::lines(file, text),
         };
         read.map_err(|fault| fault.in_file(file))

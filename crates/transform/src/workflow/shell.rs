@@ -25,45 +25,51 @@ pub(super) struct Simple {
     pub words: Vec<Word>,
     /// The variable that gets its output, `jid` of `jid=$(…)`.
     pub into: Option<String>,
+    /// The names that assignments before its words set, with the words that do.
+    pub assigned: Vec<Word>,
     /// Whether it stands in a loop or a function, and so may run more than once.
     pub repeated: bool,
+    /// Whether it runs, in the script's own shell, whenever the script comes past it.
+    pub plain: bool,
+    /// Where the shell ends that runs it: at the end of `(…)` or `$(…)`, else nowhere.
+    pub until: usize,
+}
+
+/// What is known of a script without running it.
+pub(super) struct Script {
+    /// All simple commands, in the order in which they begin.
+    pub commands: Vec<Simple>,
+    /// Comments, from byte to byte.
+    pub comments: Vec<(usize, usize)>,
 }
 
 const KEYWORDS: [&str; 14] = ["if", "then", "else", "elif", "while", "until", "do", "time", "!", "{", "}", "fi", "done", "exec"];
 
-/// All simple commands of a script, in the order in which they begin; an unclosed quote ends where
-/// the text does.
+/// All simple commands of a script that have words, in the order in which they begin.
 pub(super) fn commands(text: &str) -> Vec<Simple> {
-    let mut reader = Reader {
-        text: text.as_bytes(),
-        at: 0,
-        found: Vec::new(),
-        documents: Vec::new(),
-        backquoted: false,
-        open: Vec::new(),
-        repeating: 0,
-    };
+    let mut found = script(text).commands;
+    found.retain(|command| !command.words.is_empty());
+    found
+}
+
+/// What a script consists of; an unclosed quote ends where the text does.
+pub(super) fn script(text: &str) -> Script {
+    let mut reader = Reader::of(text);
     while reader.at < reader.text.len() {
         reader.list(None, None, 0);
         // A closing bracket that nobody opened.
+        reader.lost |= reader.at < reader.text.len();
         reader.at += 1;
     }
-    let mut found: Vec<Simple> = reader.found.into_iter().filter(|command| !command.words.is_empty()).collect();
-    found.sort_by_key(|command| command.words[0].start);
-    found
+    let first = |command: &Simple| command.assigned.iter().chain(&command.words).map(|word| word.start).min();
+    let mut commands: Vec<Simple> = reader.found.into_iter().filter(|command| first(command).is_some()).collect();
+    commands.sort_by_key(first);
+    Script { commands, comments: reader.comments }
 }
 
 /// The word that a text is, with nothing but a comment behind it.
 pub(super) fn alone(text: &str) -> Option<Word> {
-    let mut reader = Reader {
-        text: text.as_bytes(),
-        at: 0,
-        found: Vec::new(),
-        documents: Vec::new(),
-        backquoted: false,
-        open: Vec::new(),
-        repeating: 0,
-    };
+    let mut reader = Reader::of(text);
     let word = reader.word(0, false);
     let rest = text.get(word.end..)?.trim_start_matches([' ', '\t', ';']);
     (word.end > word.start && (rest.is_empty() || rest.starts_with('#'))).then_some(word)
@@ -77,10 +83,54 @@ struct Reader<'t> {
     documents: Vec<(Vec<u8>, bool)>,
     /// Whether what is read stands between backquotes, the next of which ends it.
     backquoted: bool,
-    /// Loops, functions and groups that are open; of each whether it may run more than once.
-    open: Vec<bool>,
-    /// The number of those that may.
+    /// What is open, outermost first.
+    open: Vec<Open>,
+    /// The number of loops and functions among it.
     repeating: usize,
+    /// Whether something was closed that was not open: then nothing is sure to be run.
+    lost: bool,
+    comments: Vec<(usize, usize)>,
+    /// Commands, by their numbers, that change the directory of a shell which has not ended yet.
+    moving: Vec<usize>,
+    /// Whether what is read stands between double quotes.
+    double: bool,
+}
+
+/// What a script opens and closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    If,
+    Case,
+    /// `for`, `while`, `until`, `select`.
+    Loop,
+    Group,
+    Function,
+    /// A shell of its own, with the number of commands before it that change the directory.
+    Shell(usize),
+}
+
+impl Open {
+    fn repeats(self) -> bool {
+        matches!(self, Self::Loop | Self::Function)
+    }
+}
+
+impl<'t> Reader<'t> {
+    fn of(text: &'t str) -> Self {
+        Self {
+            text: text.as_bytes(),
+            at: 0,
+            found: Vec::new(),
+            documents: Vec::new(),
+            backquoted: false,
+            open: Vec::new(),
+            repeating: 0,
+            lost: false,
+            comments: Vec::new(),
+            moving: Vec::new(),
+            double: false,
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -90,36 +140,58 @@ impl Reader<'_> {
 
     /// Commands up to `end`, which is passed over by whoever asked.
     fn list(&mut self, end: Option<u8>, into: Option<&str>, depth: usize) {
-        let mut command = Simple { into: into.map(str::to_owned), ..Simple::default() };
-        let (mut redirected, mut open) = (false, 0);
-        let close = |command: &mut Simple, found: &mut Vec<Simple>| {
-            let into = command.into.clone();
-            found.push(std::mem::replace(command, Simple { into, ..Simple::default() }));
-        };
+        let mut command = Simple { into: into.map(str::to_owned), until: usize::MAX, ..Simple::default() };
+        let (mut redirected, base) = (false, self.open.len());
+        // What ended the command before (`|` for `&&` too): after and before these it is not sure to run, or to run here.
+        let mut before = b'\n';
         while let Some(byte) = self.peek(0) {
+            let in_shell = self.open.len() > base && matches!(self.open.last(), Some(Open::Shell(_)));
+            let in_case = self.open.len() > base && self.open.last() == Some(&Open::Case);
             match byte {
                 // The next backquote ends it, whatever is open: the shell takes the text out before it reads it.
-                _ if Some(byte) == end && (open == 0 || byte == b'`') => break,
-                b')' if end.is_none() && open == 0 => break,
+                b'`' if end == Some(b'`') => break,
+                b')' if in_case => {
+                    self.close(&mut command, before, byte);
+                    before = byte;
+                    self.at += 1;
+                }
+                b')' if !in_shell => break,
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\\' if self.peek(1) == Some(b'\n') => self.at += 2,
-                b'#' => self.at += self.text[self.at..].iter().take_while(|byte| **byte != b'\n').count(),
+                b'#' => {
+                    let start = self.at;
+                    self.at += self.text[self.at..].iter().take_while(|byte| **byte != b'\n').count();
+                    self.comments.push((start, self.at));
+                }
                 b'\n' => {
-                    close(&mut command, &mut self.found);
+                    let goes_on = before == b'|' && command.words.is_empty() && command.assigned.is_empty();
+                    self.close(&mut command, before, byte);
+                    before = if goes_on { before } else { byte };
                     self.at += 1;
                     self.pass_documents();
                 }
+                b'(' if self.is_arithmetic() => self.arithmetic(depth),
                 b';' | b'&' | b'|' | b'(' | b')' => {
                     // `2>&1` and `&>` belong to the command.
                     if byte == b'&' && (self.at > 0 && matches!(self.text[self.at - 1], b'>' | b'<') || self.peek(1) == Some(b'>')) {
                         self.at += 1;
                         continue;
                     }
-                    close(&mut command, &mut self.found);
-                    open = if byte == b'(' { open + 1 } else { i32::max(open - i32::from(byte == b')'), 0) };
+                    self.close(&mut command, before, byte);
+                    let is_and = byte == b'&' && self.at > 0 && self.text[self.at - 1] == b'&';
+                    before = if is_and { b'|' } else { byte };
+                    match byte {
+                        b'(' => self.open.push(Open::Shell(self.moving.len())),
+                        b')' => self.shell_ends(),
+                        _ => {}
+                    }
                     self.at += 1;
                 }
-                b'<' if self.peek(1) == Some(b'<') && self.peek(2) != Some(b'<') => self.document(),
+                b'<' if self.text[self.at..].starts_with(b"<<<") => {
+                    redirected = true;
+                    self.at += 3;
+                }
+                b'<' if self.peek(1) == Some(b'<') => self.document(),
                 b'<' | b'>' => {
                     redirected = true;
                     self.at += 1;
@@ -131,7 +203,39 @@ impl Reader<'_> {
                 }
             }
         }
-        close(&mut command, &mut self.found);
+        self.close(&mut command, before, b'\n');
+        if end.is_some() && self.open.len() > base {
+            self.lost = true;
+            while self.open.len() > base {
+                self.pop();
+            }
+        }
+    }
+
+    /// A command ends here.
+    fn close(&mut self, command: &mut Simple, before: u8, after: u8) {
+        let next = Simple { into: command.into.clone(), until: usize::MAX, ..Simple::default() };
+        let mut done = std::mem::replace(command, next);
+        done.plain = self.open.is_empty() && !self.lost && matches!(before, b'\n' | b';') && matches!(after, b'\n' | b';');
+        if done.changes_directory() {
+            self.moving.push(self.found.len());
+        }
+        self.found.push(done);
+    }
+
+    fn pop(&mut self) -> Option<Open> {
+        let open = self.open.pop();
+        self.repeating -= usize::from(open.is_some_and(Open::repeats));
+        open
+    }
+
+    /// The innermost shell ends here.
+    fn shell_ends(&mut self) {
+        if let Some(Open::Shell(first)) = self.pop() {
+            for n in self.moving.drain(first.min(self.moving.len())..) {
+                self.found[n].until = self.at;
+            }
+        }
     }
 
     fn take(&mut self, mut word: Word, is_target: bool, command: &mut Simple) {
@@ -139,27 +243,88 @@ impl Reader<'_> {
         let digits_before_redirection = raw.iter().all(u8::is_ascii_digit) && matches!(self.peek(0), Some(b'<' | b'>'));
         let is_first = command.words.is_empty();
         if is_first && !is_target {
+            let ends = match raw {
+                b"fi" => Some(Open::If),
+                b"done" => Some(Open::Loop),
+                b"esac" => Some(Open::Case),
+                b"}" => Some(if self.open.last() == Some(&Open::Function) { Open::Function } else { Open::Group }),
+                _ => None,
+            };
             match raw {
-                b"do" => self.opens(true),
-                // A group, or the body of a function.
-                b"{" => self.opens(self.text[..word.start].trim_ascii_end().ends_with(b")")),
-                b"done" | b"}" => self.repeating -= usize::from(self.open.pop() == Some(true)),
+                b"if" => self.opens(Open::If),
+                b"for" | b"while" | b"until" | b"select" => self.opens(Open::Loop),
+                b"case" => self.opens(Open::Case),
+                b"{" if self.text[..word.start].trim_ascii_end().ends_with(b")") => self.opens(Open::Function),
+                b"{" => self.opens(Open::Group),
                 _ => {}
             }
+            if let Some(ends) = ends {
+                if self.open.last() == Some(&ends) {
+                    self.pop();
+                } else {
+                    self.lost = true;
+                }
+            }
             command.repeated = self.repeating > 0;
+        } else if raw == b"{" && command.words.first().is_some_and(|word| word.literal.as_deref() == Some("function")) {
+            // `function name {`
+            self.opens(Open::Function);
+            command.words.clear();
+            return;
         }
-        if digits_before_redirection
-            || is_first && !is_target && (assigned(raw).is_some() || word.literal.as_deref().is_some_and(|text| KEYWORDS.contains(&text)))
-        {
+        if is_first && !is_target && assigned(raw).is_some() {
+            command.assigned.push(word);
+            return;
+        }
+        if digits_before_redirection || is_first && !is_target && word.literal.as_deref().is_some_and(|text| KEYWORDS.contains(&text)) {
             return;
         }
         word.redirected = is_target;
         command.words.push(word);
     }
 
-    fn opens(&mut self, repeats: bool) {
-        self.open.push(repeats);
-        self.repeating += usize::from(repeats);
+    fn opens(&mut self, open: Open) {
+        self.repeating += usize::from(open.repeats());
+        self.open.push(open);
+    }
+
+    /// Whether a calculation `((…))` begins here, and no shell in a shell.
+    fn is_arithmetic(&self) -> bool {
+        if self.peek(1) != Some(b'(') {
+            return false;
+        }
+        let mut open = 0;
+        for (n, byte) in self.text[self.at..].iter().take(LONGEST_CALCULATION).enumerate() {
+            match byte {
+                b'(' => open += 1,
+                b')' => open -= 1,
+                _ => continue,
+            }
+            if open == 1 && *byte == b')' {
+                return self.peek(n + 1) == Some(b')');
+            }
+        }
+        false
+    }
+
+    /// Passes over `((…))`, with the commands in it whose output is calculated with.
+    fn arithmetic(&mut self, depth: usize) {
+        let mut open = 0;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'$' | b'`' if !(self.backquoted && byte == b'`') => {
+                    self.expansion(self.at, depth);
+                    continue;
+                }
+                b'(' => open += 1,
+                b')' => open -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if open == 0 {
+                break;
+            }
+        }
     }
 
     /// `<<END`, `<<-'END'`: the text begins after this line.
@@ -219,6 +384,10 @@ impl Reader<'_> {
                     self.double_quoted(start, &mut literal, depth);
                     self.at += 1;
                 }
+                b'$' if self.peek(1) == Some(b'\'') => {
+                    self.ansi_quoted();
+                    literal = None;
+                }
                 b'$' | b'`' => {
                     self.expansion(start, depth);
                     literal = None;
@@ -246,7 +415,17 @@ impl Reader<'_> {
         Word { start, end: self.at, literal: literal.and_then(|text| String::from_utf8(text).ok()), redirected: false }
     }
 
+    /// `$'…'`, in which a backslash stands before a quote too. Its value is not worked out.
+    fn ansi_quoted(&mut self) {
+        self.at += 2;
+        while let Some(byte) = self.peek(0).filter(|byte| *byte != b'\'') {
+            self.at += if byte == b'\\' { 2 } else { 1 };
+        }
+        self.at += 1;
+    }
+
     fn double_quoted(&mut self, word: usize, literal: &mut Option<Vec<u8>>, depth: usize) {
+        let outer = std::mem::replace(&mut self.double, true);
         while let Some(byte) = self.peek(0).filter(|byte| *byte != b'"') {
             match byte {
                 b'\\' => {
@@ -269,6 +448,7 @@ impl Reader<'_> {
                 }
             }
         }
+        self.double = outer;
     }
 
     /// A variable, or commands whose output stands there.
@@ -284,28 +464,25 @@ impl Reader<'_> {
             (Some(b'`'), _) => {
                 self.backquoted = true;
                 self.at += 1;
-                self.list(Some(b'`'), into, depth + 1);
-                self.at += 1;
+                self.substitution(b'`', into, depth);
             }
             (_, Some(b'(')) => {
-                self.at += 2;
-                self.backquoted = false;
-                self.list(Some(b')'), into, depth + 1);
                 self.at += 1;
+                self.backquoted = false;
+                if self.is_arithmetic() {
+                    self.arithmetic(depth + 1);
+                } else {
+                    self.at += 1;
+                    self.substitution(b')', into, depth);
+                }
+            }
+            // The old form of a calculation.
+            (_, Some(b'[')) => {
+                self.at += self.text[self.at..].iter().take_while(|byte| !matches!(byte, b']' | b'\n')).count();
             }
             (_, Some(b'{')) => {
-                let mut open = 0;
-                while let Some(byte) = self.peek(0) {
-                    self.at += 1;
-                    match byte {
-                        b'{' => open += 1,
-                        b'}' => open -= 1,
-                        _ => continue,
-                    }
-                    if open == 0 {
-                        break;
-                    }
-                }
+                self.at += 2;
+                self.braced(depth);
             }
             _ => self.at += 1,
         }
@@ -314,6 +491,61 @@ impl Reader<'_> {
     }
 }
 
+impl Reader<'_> {
+    /// Commands whose output stands here, in a shell of their own.
+    fn substitution(&mut self, end: u8, into: Option<&str>, depth: usize) {
+        self.opens(Open::Shell(self.moving.len()));
+        let double = std::mem::take(&mut self.double);
+        self.list(Some(end), into, depth + 1);
+        self.double = double;
+        self.shell_ends();
+        self.at += 1;
+    }
+
+    /// The rest of `${…}`: quotes in it may hold a brace.
+    fn braced(&mut self, depth: usize) {
+        let mut open = 1;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'`' if self.backquoted => return,
+                b'\\' => self.at += 1,
+                b'$' | b'`' => {
+                    self.expansion(self.at, depth + 1);
+                    continue;
+                }
+                b'"' if depth < 64 => {
+                    self.at += 1;
+                    self.double_quoted(self.at, &mut None, depth + 1);
+                }
+                b'\'' if !self.double => {
+                    self.at += 1 + self.text[self.at + 1..].iter().take_while(|byte| **byte != b'\'').count();
+                }
+                b'{' => open += 1,
+                b'}' => open -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if open == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl Simple {
+    /// Its program, where that is known.
+    pub(super) fn program(&self) -> Option<&str> {
+        self.words.first()?.literal.as_deref()
+    }
+
+    /// Whether the shell that runs it may be in another directory afterwards.
+    pub(super) fn changes_directory(&self) -> bool {
+        self.words.iter().take(2).any(|word| matches!(word.literal.as_deref(), Some("cd" | "pushd" | "popd")))
+    }
+}
+
+/// Longer calculations are read as shells in shells.
+const LONGEST_CALCULATION: usize = 512;
 /// Longer names of variables are not known: each word is asked for one again at each `$` in it.
 const LONGEST_NAME: usize = 256;
 

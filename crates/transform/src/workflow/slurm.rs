@@ -10,8 +10,10 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
+use super::constants::{Constants, is_dirname};
 use super::files::{Named, not_too_many};
 use super::shell::{self, Simple, Word};
+use super::written::Written;
 use super::{Entry, Form, Note, Workflow};
 use crate::algebra::{Command, FileName, Layer, Parts, Resources, Task};
 use crate::error::{Fault, Place};
@@ -75,8 +77,14 @@ struct Job {
 /// Whether a text is a job script or one that submits such: it names its interpreter, and has lines
 /// of or calls of sbatch.
 pub(super) fn is_slurm(text: &str) -> bool {
-    let is_script = text.starts_with("#!");
-    is_script && (is_job(text) || shell::commands(text).iter().any(|command| sbatch(command).is_some()))
+    text.starts_with("#!") && (is_job(text) || is_shell(text) && shell::commands(text).iter().any(|command| sbatch(command).is_some()))
+}
+
+/// Whether the interpreter is a shell whose language is read here.
+fn is_shell(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("#!");
+    let name = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+    first.split_whitespace().any(|word| matches!(&*name(word), "sh" | "bash" | "dash" | "ash" | "ksh" | "mksh" | "zsh"))
 }
 
 fn is_job(text: &str) -> bool {
@@ -87,7 +95,7 @@ fn is_job(text: &str) -> bool {
 }
 
 /// The words after `sbatch`, with what may stand before it: `env A=b sbatch …`.
-fn sbatch(command: &Simple) -> Option<&[Word]> {
+pub(super) fn sbatch(command: &Simple) -> Option<&[Word]> {
     let is = |word: &Word, name: &str| word.literal.as_deref().is_some_and(|text| text == name || text.rsplit('/').next() == Some(name));
     let first = command.words.first()?;
     let carried = ["env", "nohup", "command"].iter().any(|name| is(first, name));
@@ -99,6 +107,9 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     if is_job(text) {
         let name = std::path::Path::new(file).file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
         let mut script = JobScript::read(&name, text)?;
+        if let Some(at) = script.elsewhere {
+            return Err(Fault::new(at, format!("{ELSEWHERE}: leave the option out, and go there in the script with cd")));
+        }
         let task = script.task("job".to_owned(), Place { line: 1, column: 1 }, &Arguments::AtRun);
         let job =
             Job { replaced: (0, 0), put_at: 0, head: script.head(None), resources: task.task.parts.resources.clone(), arguments: true };
@@ -111,14 +122,35 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         });
     }
     let lines = Lines::of(text);
-    let constants = Constants::of(text);
+    let script = shell::script(text);
+    let constants = Constants::of(text, &script);
+    let mut written = Written::of(text, &script, &constants);
     let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
     let mut names: HashMap<String, usize> = HashMap::new();
-    for command in shell::commands(text) {
-        let Some(words) = sbatch(&command) else { continue };
+    for command in &script.commands {
+        let Some(words) = sbatch(command) else { continue };
         let at = lines.place(command.words[0].start);
         not_too_many(at, tasks.len() + notes.len())?;
-        let call = match Call::read(words, text, &constants) {
+        let is_env = command.words.iter().take_while(|word| word.start < words.first().map_or(usize::MAX, |word| word.start));
+        let moved = moved_before(command, &script, &constants, text)
+            .map(|by| format!("the script may be in another directory by then (line {})", lines.place(by).line));
+        let moved = moved.or_else(|| {
+            is_env
+                .filter_map(|word| word.literal.as_deref())
+                .any(|word| word.starts_with("-C") || word.starts_with("--c"))
+                .then(|| ELSEWHERE.to_owned())
+        });
+        let read = moved.map_or_else(|| Call::read(words, text, &constants), Err).and_then(|call| match &call.what {
+            What::Script(path) => match written.by(path) {
+                Some(by) => Err(format!(
+                    "the script may write “{path}” itself (line {}), and with layers a job reads it when it runs, not when it is submitted",
+                    lines.place(by).line
+                )),
+                None => Ok(call),
+            },
+            What::Wrapped(_) => Ok(call),
+        });
+        let call = match read {
             Ok(call) => call,
             Err(why) => {
                 notes.push(Note { at, message: format!("this sbatch stays as it is: {why}") });
@@ -132,13 +164,6 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
             What::Script(path) => {
                 let read = match files.text(at, path)? {
                     Ok(read) => read,
-                    Err(_) if call.ambiguous => {
-                        notes.push(Note {
-                            at,
-                            message: "this sbatch stays as it is: what it submits is known only when it runs".to_owned(),
-                        });
-                        continue;
-                    }
                     Err(error) => return Err(Fault::new(at, format!("the job script “{path}” cannot be read: {error}"))),
                 };
                 (JobScript::read(path, &read).map_err(|fault| Fault::new(at, format!("{path}:{}: {}", fault.at, fault.message)))?, None)
@@ -146,6 +171,10 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
             What::Wrapped(command) => (JobScript::default(), Some(command.clone())),
         };
         notes.append(&mut script.notes);
+        if script.elsewhere.is_some() {
+            notes.push(Note { at, message: format!("this sbatch stays as it is: {ELSEWHERE}") });
+            continue;
+        }
         script.take_options(&call.options);
         script.resources.retain(|kind, _| !call.unknown.contains(&kind.as_str()));
         let mut task = script.task(name, at, &call.arguments);
@@ -268,93 +297,22 @@ struct Call {
     put_at: usize,
     /// Resources whose amount is known when it runs only.
     unknown: Vec<&'static str>,
-    /// Whether a word before the job script was taken for options, and could be the job script.
-    ambiguous: bool,
 }
 
-/// A value is no path beyond this length (`PATH_MAX`, limits.h(0p)).
-const LONGEST_PATH: usize = 4096;
-
-/// Variables that a script sets once, at the beginning of a line, to what can be known without
-/// running it.
-struct Constants(HashMap<String, String>);
-
-impl Constants {
-    fn of(text: &str) -> Self {
-        let mut known = Self(HashMap::new());
-        let assignments = assignments(text);
-        for line in text.lines() {
-            let Some((name, value)) = line.split_once('=') else { continue };
-            let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            if !is_name || assignments.get(name) != Some(&1) {
-                continue;
-            }
-            // The usual way to ask for the directory of the script itself, which is where the workflow lies.
-            let own_directory = value.contains("$(cd ")
-                && value.contains("dirname")
-                && value.trim_end_matches(['"', ' ']).ends_with("pwd)")
-                && !value.contains("..");
-            let value = match own_directory {
-                true => Some(".".to_owned()),
-                false => shell::alone(value).and_then(|word| known.value(value, &word)),
-            };
-            if let Some(value) = value {
-                known.0.insert(name.to_owned(), value);
-            }
-        }
-        known
-    }
-
-    /// The value of a word of a text, with the variables that are known.
-    fn value(&self, text: &str, word: &Word) -> Option<String> {
-        if word.literal.is_some() {
-            return word.literal.clone();
-        }
-        let raw = text.get(word.start..word.end)?;
-        let mut rest = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
-        let mut out = String::new();
-        while let Some((before, after)) = rest.split_once('$') {
-            out.push_str(before);
-            let (name, next) = match after.strip_prefix('{') {
-                Some(braced) => braced.split_once('}')?,
-                None => after.split_at(after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len())),
-            };
-            out.push_str(self.0.get(name)?);
-            // Variables within variables double their values.
-            if out.len() > LONGEST_PATH {
-                return None;
-            }
-            rest = next;
-        }
-        out.push_str(rest);
-        let plain = !out.contains(['"', '\'', '\\', '`', '*', '?', '[', '~', '{', '(']);
-        plain.then(|| out.strip_prefix("./").map(str::to_owned).unwrap_or(out))
-    }
+/// Whether a long option, or what it may be shortened to, sets the directory of the job.
+pub(super) fn is_directory(name: &str) -> bool {
+    name.len() > 1 && "chdir".starts_with(name) || name == "workdir"
 }
 
-/// How often each variable is set, in whatever way.
-fn assignments(text: &str) -> HashMap<&str, usize> {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let bytes = text.as_bytes();
-    let (mut sets, mut at) = (HashMap::new(), 0);
-    while at < bytes.len() {
-        let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
-        if length == 0 {
-            at += 1;
-            continue;
-        }
-        let (start, end) = (at, at + length);
-        at = end;
-        let before = text[..start].trim_end_matches([' ', '\t']);
-        let by_word = ["for", "read", "read -r", "unset", "mapfile", "local", "select"].iter().any(|word| before.ends_with(word));
-        let by_sign = text[end..].starts_with('=') || text[end..].starts_with("+=");
-        if (by_sign || by_word) && !text[..start].ends_with(['$', '{']) {
-            *sets.entry(&text[start..end]).or_default() += 1;
-        }
-    }
-    sets
+/// Whether words of the command line have an option that sets the directory of the job.
+fn goes_elsewhere<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+    words.any(|word| match word.strip_prefix("--") {
+        Some(long) => is_directory(long.split('=').next().unwrap_or(long)),
+        None => word.strip_prefix('-').is_some_and(|short| short.trim_start_matches(|c| SHORT_FLAGS.contains(c)).starts_with('D')),
+    })
 }
+
+const ELSEWHERE: &str = "its job runs in another directory (--chdir), where the scripts of the layers are not";
 
 /// The resource that an option is about.
 fn kind_of(option: &str) -> Option<&'static str> {
@@ -374,26 +332,35 @@ impl Call {
     fn read(words: &[Word], text: &str, constants: &Constants) -> Result<Self, String> {
         let mut unknown = Vec::new();
         let words: Vec<&Word> = words.iter().filter(|word| !word.redirected).collect();
-        let last_script = last_script(&words, |word| constants.value(text, word));
-        let (mut options, mut wrapped, mut n, mut ambiguous) = (Vec::new(), None, 0, false);
+        let unsure = || "what it submits is known only when it runs".to_owned();
+        let (mut options, mut wrapped, mut n) = (Vec::new(), None, 0);
         while let Some(word) = words.get(n) {
             let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
             if word.literal.is_none() && raw.starts_with("--wrap") {
                 return Err("the command that it wraps is known only when it runs".to_owned());
             }
             if word.literal.is_none() && raw.starts_with('-') {
+                let name = &raw[..raw.find(['$', '`']).unwrap_or(raw.len())];
+                if goes_elsewhere(std::iter::once(name)) {
+                    return Err(ELSEWHERE.to_owned());
+                }
+                // Which option it is, and whether the next word is its argument.
+                let is_known =
+                    if name.starts_with("--") { name.contains('=') } else { name.len() > 1 && !SHORT_FLAGS.contains(&name[1..2]) };
+                if !is_known {
+                    return Err(unsure());
+                }
                 unknown.extend(kind_of(raw));
                 n += 1;
                 continue;
             }
             let value = constants.value(text, word);
             let Some(literal) = value.as_deref() else {
-                if last_script.is_some_and(|last| last > n) {
-                    ambiguous = true;
-                    n += 1;
-                    continue;
+                if !constants.is_options(raw) {
+                    return Err(unsure());
                 }
-                return Err("what it submits is known only when it runs".to_owned());
+                n += 1;
+                continue;
             };
             n += 1;
             let Some(option) = literal.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
@@ -407,9 +374,11 @@ impl Call {
                     replaced: (word.start, word.end),
                     put_at: word.start,
                     unknown,
-                    ambiguous,
                 });
             };
+            if goes_elsewhere(std::iter::once(literal)) {
+                return Err(ELSEWHERE.to_owned());
+            }
             let takes = match option.strip_prefix('-') {
                 Some(long) => !long.contains('=') && !FLAGS.contains(&long),
                 None => option.len() == 1 && !SHORT_FLAGS.contains(option),
@@ -433,23 +402,24 @@ impl Call {
         }
         let (command, start, end) = wrapped.ok_or("it reads the job script from its input")?;
         let put_at = words.last().map_or(end, |word| word.end);
-        Ok(Self {
-            options,
-            what: What::Wrapped(command),
-            arguments: Arguments::Known(Vec::new()),
-            replaced: (start, end),
-            put_at,
-            unknown,
-            ambiguous,
-        })
+        Ok(Self { options, what: What::Wrapped(command), arguments: Arguments::Known(Vec::new()), replaced: (start, end), put_at, unknown })
     }
 }
 
-/// The last word that can be a job script or `--wrap`. A word before it whose value is not known
-/// stands for options, as in `$OPTIONS a.sh`. (It could be a job script with that argument; nobody
-/// writes that.)
-fn last_script(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> Option<usize> {
-    words.iter().rposition(|word| value(word).is_some_and(|text| !text.starts_with('-') || text.starts_with("--wrap")))
+/// The place before a call at which the script may have gone to another directory.
+fn moved_before(call: &Simple, script: &shell::Script, constants: &Constants, text: &str) -> Option<usize> {
+    let at = call.words.first()?.start;
+    let stays = |command: &Simple| {
+        let to = command.words.get(1).filter(|_| command.words.len() == 2 && command.program() == Some("cd"));
+        to.is_some_and(|word| is_dirname(&text[word.start..word.end]) || constants.value(text, word).as_deref() == Some("."))
+    };
+    let mut moves = script.commands.iter().filter(|command| command.changes_directory() && !stays(command));
+    moves.find_map(|command| {
+        let start = command.words.first()?.start;
+        // In a loop or a function, what stands behind the call may come before it.
+        let comes_before = start < at || call.repeated;
+        (comes_before && at < command.until).then_some(start)
+    })
 }
 
 /// A job script, with what its `#SBATCH` and `#FLOWMINE` lines say.
@@ -465,6 +435,8 @@ struct JobScript {
     outputs: Vec<FileName>,
     declares: bool,
     array: bool,
+    /// Where a line gives the job another directory.
+    elsewhere: Option<Place>,
     notes: Vec<Note>,
 }
 
@@ -485,7 +457,10 @@ impl JobScript {
             in_head &= line.trim().is_empty() || line.trim_start().starts_with('#');
             if let (true, Some(rest)) = (in_head, line.strip_prefix("#SBATCH").filter(|rest| rest.starts_with([' ', '\t']))) {
                 script.lines.push(line.trim_end().to_owned());
-                options.extend(shell::commands(rest).into_iter().flat_map(|command| command.words).filter_map(|word| word.literal));
+                let words: Vec<Word> = shell::commands(rest).into_iter().flat_map(|command| command.words).collect();
+                let raw = words.iter().map(|word| word.literal.as_deref().unwrap_or(&rest[word.start..word.end]));
+                script.elsewhere = script.elsewhere.or(goes_elsewhere(raw).then_some(at));
+                options.extend(words.into_iter().filter_map(|word| word.literal));
             }
             if let Some(rest) = line.strip_prefix("#FLOWMINE ") {
                 script.declared(rest, at)?;

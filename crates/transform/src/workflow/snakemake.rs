@@ -96,6 +96,8 @@ impl Found {
                 let name = rest.split(':').next().unwrap_or_default().trim().to_owned();
                 let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
                 open = (rest.contains(':') && is_name).then_some(Open { name, indent, at, shell: false, other: None });
+            } else if let Some(name) = used(words) {
+                self.note(included, at, &format!("the rule {name} stays as it is: it is another rule with changes (use rule)"));
             } else if words.starts_with("workdir:") {
                 self.note(included, at, "the workflow goes into another directory, where the scripts of the layers have to lie");
             } else if let Some(rest) = words.strip_prefix("include:") {
@@ -188,6 +190,15 @@ impl Open {
         self.shell |= words.starts_with("shell:");
         self.other = self.other.or_else(|| OTHERS.iter().find(|(word, _)| words.starts_with(word)).map(|(_, why)| *why));
     }
+}
+
+/// What `use rule a as b with:` and `use rule * from m as m_*` call the rule: its new name, else that
+/// of the other.
+fn used(words: &str) -> Option<&str> {
+    let rest = directive(words, "use").and_then(|rest| directive(rest.trim_start(), "rule"))?.trim();
+    let rest = rest.strip_suffix(':').unwrap_or(rest).trim_end();
+    let rest = rest.strip_suffix(" with").unwrap_or(rest).trim_end();
+    Some(rest.rsplit_once(" as ").map_or(rest, |(_, name)| name.trim()))
 }
 
 /// What follows a word and a blank or a colon.

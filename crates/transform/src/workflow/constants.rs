@@ -1,0 +1,187 @@
+//! Variables of a script that submits jobs, as far as their values are sure without running it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::shell::{self, Simple, Word};
+use super::slurm::{is_directory, sbatch};
+
+/// A value is no path beyond this length (`PATH_MAX`, limits.h(0p)).
+const LONGEST_PATH: usize = 4096;
+
+/// Variables whose values can be known without running the script.
+///
+/// Such a variable is set by one plain assignment, which the script always comes past, and is named
+/// nowhere else but to be used. Nothing in the script may set variables by names that are not there.
+pub(super) struct Constants {
+    /// Of each variable, where it is set and to what.
+    known: HashMap<String, (usize, String)>,
+    /// Variables that hold options of sbatch, and nothing else, whenever they are set.
+    options: HashSet<String>,
+    /// Whether `IFS` is named: what becomes of a variable without quotes is not known then.
+    splits: bool,
+}
+
+/// Variables that shells set by themselves.
+const OF_THE_SHELL: [&str; 12] =
+    ["_", "PWD", "OLDPWD", "REPLY", "MAPFILE", "OPTARG", "OPTIND", "RANDOM", "SECONDS", "LINENO", "COPROC", "PIPESTATUS"];
+
+impl Constants {
+    pub(super) fn of(text: &str, script: &shell::Script) -> Self {
+        let named = named(text, script);
+        let mut known = Self { known: HashMap::new(), options: HashSet::new(), splits: named.contains_key("IFS") };
+        if script.commands.iter().any(|command| sets_what_is_not_named(command, text)) {
+            return known;
+        }
+        let mut optional: HashMap<&str, (usize, bool)> = HashMap::new();
+        for command in &script.commands {
+            for word in &command.assigned {
+                let Some((name, value)) = text.get(word.start..word.end).and_then(|raw| raw.split_once('=')) else { continue };
+                let is_array = text[word.end..].starts_with('(');
+                let alone = command.words.is_empty();
+                if alone && !is_array && are_options(value) {
+                    let (count, always) = optional.entry(name).or_default();
+                    *count += 1;
+                    *always |= command.plain;
+                }
+                if !alone || !command.plain || is_array || named.get(name) != Some(&1) || OF_THE_SHELL.contains(&name) {
+                    continue;
+                }
+                let value = match is_own_directory(value) {
+                    true => Some(".".to_owned()),
+                    // Variables that are set later have no value yet.
+                    false => shell::alone(value).and_then(|inside| known.value_at(value, &inside, word.start)),
+                };
+                if let Some(value) = value {
+                    known.known.insert(name.to_owned(), (word.start, value));
+                }
+            }
+        }
+        let only = optional.into_iter().filter(|(name, (count, always))| *always && named.get(name) == Some(count));
+        known.options = only.map(|(name, _)| name.to_owned()).collect();
+        known
+    }
+
+    /// Whether a word is a variable that holds options and nothing else.
+    pub(super) fn is_options(&self, raw: &str) -> bool {
+        let name = raw.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).or_else(|| raw.strip_prefix('$'));
+        name.is_some_and(|name| self.options.contains(name))
+    }
+
+    pub(super) fn value(&self, text: &str, word: &Word) -> Option<String> {
+        self.value_at(text, word, word.start)
+    }
+
+    /// The value of a word of a text, with the variables that are known.
+    fn value_at(&self, text: &str, word: &Word, at: usize) -> Option<String> {
+        if word.literal.is_some() {
+            return word.literal.clone();
+        }
+        let raw = text.get(word.start..word.end)?;
+        let quoted = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+        let mut rest = quoted.unwrap_or(raw);
+        let mut out = String::new();
+        while let Some((before, after)) = rest.split_once('$') {
+            out.push_str(before);
+            let (name, next) = match after.strip_prefix('{') {
+                Some(braced) => braced.split_once('}')?,
+                None => after.split_at(after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len())),
+            };
+            out.push_str(self.known.get(name).filter(|(set, _)| *set < at).map(|(_, value)| value)?);
+            // Variables within variables double their values.
+            if out.len() > LONGEST_PATH {
+                return None;
+            }
+            rest = next;
+        }
+        out.push_str(rest);
+        let plain = !out.contains(['"', '\'', '\\', '`', '*', '?', '[', '~', '{', '(']);
+        let whole = quoted.is_some() || !self.splits && !out.contains(char::is_whitespace);
+        (plain && whole).then(|| out.strip_prefix("./").map(str::to_owned).unwrap_or(out))
+    }
+}
+
+/// How often each name stands in a script where it is not the value that is asked for. Comments, and
+/// what `echo` and `sbatch` get, set nothing.
+fn named<'t>(text: &'t str, script: &shell::Script) -> HashMap<&'t str, usize> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let bytes = text.as_bytes();
+    let says = |command: &&Simple| command.program() == Some("echo") || sbatch(command).is_some();
+    let said = script.commands.iter().filter(says).flat_map(|command| &command.words).filter(|word| word.literal.is_some());
+    let mut passed: Vec<(usize, usize)> = said.map(|word| (word.start, word.end)).chain(script.comments.iter().copied()).collect();
+    passed.sort_unstable();
+    let (mut sets, mut at, mut passed) = (HashMap::new(), 0, passed.into_iter().peekable());
+    while at < bytes.len() {
+        while let Some((_, end)) = passed.next_if(|(start, _)| *start <= at) {
+            at = at.max(end);
+        }
+        let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+        if length == 0 {
+            at += 1;
+            continue;
+        }
+        let (start, end) = (at, at + length);
+        at = end;
+        let is_asked = match bytes[..start] {
+            [.., b'$'] => true,
+            // `${name=…}` and `${name:=…}` set it.
+            [.., b'$', b'{'] => !matches!(bytes[end..], [b'=', ..] | [b':', b'=', ..]),
+            _ => false,
+        };
+        if !is_asked {
+            *sets.entry(&text[start..end]).or_default() += 1;
+        }
+    }
+    sets
+}
+
+/// Whether a command may set variables whose names it does not show: it runs text that is not in the
+/// script, or works the names out.
+fn sets_what_is_not_named(command: &Simple, text: &str) -> bool {
+    let after = command.words.iter().skip_while(|word| matches!(word.literal.as_deref(), Some("builtin" | "command")));
+    let words: Vec<&Word> = after.filter(|word| !word.redirected).collect();
+    let Some(program) = words.first().and_then(|word| word.literal.as_deref()) else { return false };
+    let is_open = |word: &&Word| {
+        let raw = text.get(word.start..word.end).unwrap_or_default();
+        let name = raw.len() - raw.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
+        word.literal.is_none() && !(name > 0 && raw[name..].starts_with(['=', '+', '[']))
+    };
+    match program {
+        "." | "source" | "eval" | "alias" | "enable" => true,
+        "trap" | "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "unset"
+        | "let" => words[1..].iter().any(|word| is_open(word)),
+        "printf" => words.get(1).is_some_and(|word| match &word.literal {
+            Some(first) => first.starts_with("-v") && words[1..].iter().take(2).any(|word| is_open(word)),
+            None => text.as_bytes().get(word.start) == Some(&b'$'),
+        }),
+        _ => false,
+    }
+}
+
+/// Whether the value of an assignment is nothing, or one option of sbatch with its argument.
+fn are_options(value: &str) -> bool {
+    let value = value.trim_matches(['"', '\'']);
+    let is_long = |rest: &str| rest.split_once('=').is_some_and(|(name, _)| !is_directory(name) && name != "wrap");
+    value.is_empty() || value.strip_prefix("--").is_some_and(is_long)
+}
+
+/// The usual ways to ask for the directory of the script itself, which is where the workflow lies.
+fn is_own_directory(value: &str) -> bool {
+    let value = value.replace('"', "");
+    let inside = |text: &str| -> Option<bool> {
+        let rest = text.trim().strip_prefix("$(cd ")?;
+        let (directory, rest) = rest.strip_prefix("-- ").unwrap_or(rest).split_once(')')?;
+        let quiet = [" >/dev/null 2>&1", " > /dev/null 2>&1", " &>/dev/null", " &> /dev/null", " >/dev/null", " > /dev/null"];
+        let rest = quiet.iter().find_map(|quiet| rest.strip_prefix(quiet)).unwrap_or(rest);
+        Some(is_dirname(&format!("{directory})")) && matches!(rest.trim(), "&& pwd)" | "; pwd)" | "&& pwd -P)" | "; pwd -P)"))
+    };
+    inside(&value).unwrap_or(false)
+}
+
+/// `$(dirname "$0")` and its like.
+pub(super) fn is_dirname(value: &str) -> bool {
+    let value = value.replace('"', "");
+    let of = value.strip_prefix("$(dirname ").and_then(|rest| rest.strip_suffix(')'));
+    of.is_some_and(|of| {
+        matches!(of.strip_prefix("-- ").unwrap_or(of), "$0" | "${0}" | "$BASH_SOURCE" | "${BASH_SOURCE}" | "${BASH_SOURCE[0]}")
+    })
+}
