@@ -43,6 +43,18 @@ pub enum LanguageError {
         /// Name of another task that wrote it.
         second: String,
     },
+    /// A file that was there before the run would be taken for a result of a task.
+    #[error(
+        "{task:?} changed {path:?}, which was there before the run: {language} would take it for a result, and remove it or leave the task out; write it for Slurm"
+    )]
+    WasThere {
+        /// Name of the language.
+        language: &'static str,
+        /// Path of the file.
+        path: String,
+        /// Name of the task that changed it.
+        task: String,
+    },
     /// A line's end where the language has none.
     #[error(
         "Makeflow's own language has a command, a name and a category on one line, and there is a line's end in one of {task:?}: write it as Makeflow's JSON"
@@ -205,6 +217,9 @@ fn by_files(workflow: &Workflow, language: &'static str) -> Result<(), LanguageE
     let mut makers: BTreeMap<&str, &SpecTask> = BTreeMap::new();
     for task in &workflow.tasks {
         for path in &task.outputs {
+            if workflow.was_there.contains(path) {
+                return Err(LanguageError::WasThere { language, path: path.clone(), task: task.name.clone() });
+            }
             if let Some(other) = makers.insert(path, task).filter(|other| !std::ptr::eq(*other, task)) {
                 let (first, second) = (other.name.clone(), task.name.clone());
                 return Err(LanguageError::TwoMakers { language, path: path.clone(), first, second });
