@@ -195,12 +195,8 @@ fn the_order_of_a_script_is_kept() {
         let script = "cp in.txt a\nsort -o b a\ncp b a\nsort -r -o c a\nmv c d\nmkdir made\nrmdir made\ntouch e\n";
         let traced = Traced::new(backend, &[], script);
         let made = String::from_utf8(traced.spec("slurm").stdout).unwrap();
-        let waits = |job: &str, before: &str| {
-            let line = made.lines().find(|line| line.starts_with(&format!("{job}="))).unwrap_or_default();
-            line.contains(&format!("${{{before}%%;*}}"))
-        };
         let orders = [("j1", "j0"), ("j2", "j1"), ("j3", "j2"), ("j4", "j3"), ("j5", "j4"), ("j6", "j5"), ("j7", "j6")];
-        orders.iter().for_each(|(job, before)| assert!(waits(job, before), "{backend}: {job} {before}\n{made}"));
+        orders.iter().for_each(|(job, before)| assert!(waits(&made, job, before), "{backend}: {job} {before}\n{made}"));
         traced.runs_again(&["slurm"]);
         let refused = traced.spec("makeflow");
         assert_eq!(refused.status.code(), Some(2), "a file that two tasks make");
@@ -255,7 +251,7 @@ fn waits(script: &str, job: &str, before: &str) -> bool {
 /// What takes a file away, executes it, maps it or lists its directory uses it.
 #[test]
 fn uses_that_read_nothing_keep_their_order() {
-    let maps = "python3 -c 'import mmap; f = open(\"a\", \"r+b\"); open(\"b\", \"wb\").write(mmap.mmap(f.fileno(), 0)[:])'\n";
+    let maps = "env -i PATH=/usr/bin:/bin python3 -c 'import mmap; f = open(\"a\", \"r+b\"); open(\"b\", \"wb\").write(mmap.mmap(f.fileno(), 0)[:])'\n";
     for backend in backends() {
         for (script, orders) in [
             ("cp in.txt a\nsort -o b a\ngzip a\n".to_owned(), &[("j1", "j0"), ("j2", "j1")][..]),
@@ -320,4 +316,53 @@ fn a_program_that_is_called_otherwise_is_found() {
     for backend in backends() {
         Traced::by("bash", backend, &[], "(exec -a other cp in.txt out.txt)\n", Stdio::null()).runs_again(&languages());
     }
+}
+
+/// A run of an engine in a directory, imported; what is written of it in Makeflow's JSON runs for real.
+fn engine_again(engine: &str, run: &mut Command, imports: &[&str], file: (&str, &str), output: &str) -> [String; 2] {
+    let dir = tempfile::tempdir().unwrap();
+    let [first, again] = ["first", "again"].map(|name| dir.path().join(name));
+    let dataset = dir.path().join("dataset");
+    [&first, &again].into_iter().for_each(|place| fs::create_dir(place).unwrap());
+    fs::write(first.join(file.0), file.1).unwrap();
+    expect(run.current_dir(&first), 0);
+    expect(flowmine().args(["import", engine, "--dataset"]).arg(&dataset).args(imports).current_dir(&first), 0);
+    let made = flowmine().args(["discover", "--model", "spec", "--format", "makeflow", "--dataset"]).arg(&dataset).output().unwrap();
+    assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
+    fs::write(again.join("flow.json"), made.stdout).unwrap();
+    expect(Command::new("makeflow").args(["-T", "local", "--json", "flow.json"]).current_dir(&again), 0);
+    [first, again].map(|place| fs::read_to_string(place.join(output)).unwrap())
+}
+
+/// Snakemake gives its commands to bash, which ends at the first that fails.
+#[test]
+fn commands_of_snakemake_run_by_bash() {
+    if !languages().contains(&"snakemake") || !makeflow_is_there() {
+        return;
+    }
+    let command = "echo x{{1..3}} \"a'b\" $- > {output}; [[ a == a ]]; read -r A <<< $(set -o | grep pipefail); echo $A >> {output}";
+    let rules = format!("rule all:\n    output: \"o\"\n    shell: {command:?}\n");
+    let program = std::env::var_os("FLOWMINE_SNAKEMAKE").unwrap_or_else(|| "snakemake".into());
+    let [first, again] = engine_again("snakemake", Command::new(program).args(["--cores", "1"]), &["."], ("Snakefile", &rules), "o");
+    assert!(again == first && first.starts_with("x1 x2 x3 a'b") && first.ends_with("pipefail on\n"), "{first}{again}");
+}
+
+/// Variables of the workflow, of a category and of a rule; what is nearer to the rule holds.
+#[test]
+fn variables_of_makeflow_are_set_again() {
+    if !makeflow_is_there() {
+        return;
+    }
+    let flow = r#"{"environment": {"EV": "of all", "TWICE": "all"}, "categories": {"c": {"environment": {"CV": "it's", "TWICE": "c"}}},
+        "rules": [{"command": "echo $EV $CV $RV $TWICE > e", "inputs": [], "outputs": ["e"], "category": "c", "environment": {"RV": "rule", "TWICE": "r"}}]}"#;
+    let run = &mut Command::new("makeflow");
+    let [first, again] = engine_again(
+        "makeflow",
+        run.args(["-T", "local", "--json", "flow.json"]),
+        &["flow.json.makeflowlog", "flow.json"],
+        ("flow.json", flow),
+        "e",
+    );
+    assert_eq!(again, first);
+    assert!(first.starts_with("of all it's rule"), "{first}");
 }

@@ -295,7 +295,10 @@ impl Script {
                 self.is_in_script(key) && self.roots[task] != Some(**key) && !self.descends(&root, key) && self.is_beside(reader, writer)
             });
             let mut writers = writers.filter(|(key, _)| self.written_elsewhere(key) > 0).peekable();
-            let sure = |writer: &Traced| writer.exit_ns.zip(reader.forked_ns).is_some_and(|(end, begin)| end > begin + reader.precision_ns);
+            let runs_when = |one: &Traced, other: &Traced| {
+                one.exit_ns.zip(other.forked_ns).is_some_and(|(end, begin)| end > begin.saturating_add(other.precision_ns))
+            };
+            let sure = |writer: &Traced| runs_when(writer, reader) && (reader.exit_ns.is_none() || runs_when(reader, writer));
             let named = |key: &Key| self.owners.get(key).map_or("the shell", |at| run.tasks[*at].name.as_str()).to_owned();
             let wrote_before = !self.shell_is_dash() && self.written_elsewhere(&root) > 0;
             if writers.peek().is_none() && of_shell <= 0 && !wrote_before {
