@@ -17,7 +17,8 @@
 //!
 //! Of a traced script the commands are what its processes executed. Redirections, pipes and what the
 //! shell itself writes are not among them: where the trace shows such, the script is refused. The
-//! order of its commands is kept where no file keeps it.
+//! order of its commands is kept where no file keeps it. What was there before the run and was changed
+//! is named, as engines of files take what has an output's name for a result.
 //!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks

@@ -1,7 +1,7 @@
 //! A workflow in the languages of those that run workflows: Makeflow's JSON, its own language,
 //! Snakemake, and a script that submits jobs to Slurm.
 //!
-//! Commands are executed by `sh`, as they were. Names and paths stand in quotes; what no quotes of
+//! Commands are executed by `sh`; those of an engine that has another shell name it. Names and paths stand in quotes; what no quotes of
 //! a language can hold is refused.
 
 use std::borrow::Cow;
