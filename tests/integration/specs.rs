@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -22,6 +22,11 @@ const LINES: &str = "pear\napple\nfig\n";
 
 impl Traced {
     fn new(backend: &str, programs: &[&str], script: &str) -> Self {
+        Self::by("sh", backend, programs, script, Stdio::null())
+    }
+
+    /// A script that another shell ran, with what it got as standard input.
+    fn by(shell: &str, backend: &str, programs: &[&str], script: &str, input: Stdio) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let bin = dir.path().join("bin");
         fs::create_dir(&bin).unwrap();
@@ -36,8 +41,8 @@ impl Traced {
         command
             .args(["trace", "--backend", backend, "--tasks", "commands", "--dataset"])
             .arg(traced.dataset())
-            .args(["--", "sh", "all.sh"]);
-        command.env("PATH", &traced.path).current_dir(&run).output().unwrap();
+            .args(["--", shell, "all.sh"]);
+        command.env("PATH", &traced.path).current_dir(&run).stdin(input).output().unwrap();
         expect(flowmine().args(["correlate", "--dataset"]).arg(traced.dataset()), 0);
         traced
     }
@@ -190,12 +195,8 @@ fn the_order_of_a_script_is_kept() {
         let script = "cp in.txt a\nsort -o b a\ncp b a\nsort -r -o c a\nmv c d\nmkdir made\nrmdir made\ntouch e\n";
         let traced = Traced::new(backend, &[], script);
         let made = String::from_utf8(traced.spec("slurm").stdout).unwrap();
-        let waits = |job: &str, before: &str| {
-            let line = made.lines().find(|line| line.starts_with(&format!("{job}="))).unwrap_or_default();
-            line.contains(&format!("${{{before}%%;*}}"))
-        };
         let orders = [("j1", "j0"), ("j2", "j1"), ("j3", "j2"), ("j4", "j3"), ("j5", "j4"), ("j6", "j5"), ("j7", "j6")];
-        orders.iter().for_each(|(job, before)| assert!(waits(job, before), "{backend}: {job} {before}\n{made}"));
+        orders.iter().for_each(|(job, before)| assert!(waits(&made, job, before), "{backend}: {job} {before}\n{made}"));
         traced.runs_again(&["slurm"]);
         let refused = traced.spec("makeflow");
         assert_eq!(refused.status.code(), Some(2), "a file that two tasks make");
@@ -222,4 +223,146 @@ fn names_that_mean_something_are_quoted_in_each_language() {
         let refused = traced.spec("make");
         assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("line's end"));
     }
+}
+
+/// Makeflow and Snakemake take a task's outputs for results: what was there before would be lost.
+#[test]
+fn what_was_there_before_is_no_output() {
+    for backend in backends() {
+        for script in ["sort -o b in.txt\nsort -r -o in.txt in.txt\n", "sort -o b in.txt\nsed -i s/p/X/ in.txt\n"] {
+            let traced = Traced::new(backend, &[], script);
+            for language in ["makeflow", "make", "snakemake"] {
+                let refused = traced.spec(language);
+                let said = String::from_utf8(refused.stderr).unwrap();
+                let named = said.contains("\"in.txt\", which was there before the run");
+                assert!(refused.status.code() == Some(2) && named, "{backend}: {language}: {script}: {said}");
+            }
+            traced.runs_again(&["slurm"]);
+        }
+    }
+}
+
+/// Whether a job of Slurm's script waits for another.
+fn waits(script: &str, job: &str, before: &str) -> bool {
+    let line = script.lines().find(|line| line.starts_with(&format!("{job}="))).unwrap_or_default();
+    line.contains(&format!("${{{before}%%;*}}"))
+}
+
+/// What takes a file away, executes it, maps it or lists its directory uses it.
+#[test]
+fn uses_that_read_nothing_keep_their_order() {
+    let maps = "env -i PATH=/usr/bin:/bin python3 -c 'import mmap; f = open(\"a\", \"r+b\"); open(\"b\", \"wb\").write(mmap.mmap(f.fileno(), 0)[:])'\n";
+    for backend in backends() {
+        for (script, orders) in [
+            ("cp in.txt a\nsort -o b a\ngzip a\n".to_owned(), &[("j1", "j0"), ("j2", "j1")][..]),
+            ("sort -o b in.txt\nsed -i s/p/X/ in.txt\n".to_owned(), &[("j1", "j0")]),
+            ("cp in.txt q\nsort -o b in.txt\nsh -c 'mv in.txt x; cp q y'\n".to_owned(), &[("j2", "j0"), ("j2", "j1")]),
+            ("cp /bin/cp mycp\n./mycp in.txt out.txt\n".to_owned(), &[("j1", "j0")]),
+            ("cp in.txt p1\ncp in.txt p2\nfind . -name 'p[12]' -fprint list\n".to_owned(), &[("j2", "j0"), ("j2", "j1")]),
+            (format!("cp in.txt a\n{maps}"), &[("j1", "j0")]),
+        ] {
+            let traced = Traced::new(backend, &[], &script);
+            let made = traced.spec("slurm");
+            let text = String::from_utf8(made.stdout).unwrap();
+            orders.iter().for_each(|(job, before)| {
+                assert!(waits(&text, job, before), "{backend}: {job} {before}\n{text}{}", String::from_utf8_lossy(&made.stderr));
+            });
+        }
+        let traced = Traced::new(backend, &[], "cp /bin/cp mycp\n./mycp in.txt out.txt\n");
+        traced.runs_again(&languages());
+    }
+}
+
+/// bash writes a here-document in the process that becomes the command.
+#[test]
+fn here_documents_of_bash_are_refused_or_warned_of() {
+    for backend in backends() {
+        for script in [
+            "sort -o out <<X\nb\na\nX\n",
+            "sort -o out <<< b\n",
+            "python3 - <<X\nopen('out', 'w').write('hi')\nX\n",
+            "bash -c 'sort -o out; cp out two' <<X\na\nX\n",
+        ] {
+            let traced = Traced::by("bash", backend, &[], script, Stdio::null());
+            let made = traced.spec("slurm");
+            let said = String::from_utf8(made.stderr).unwrap();
+            assert!(made.status.code() == Some(1) && said.contains("pipe or a here-document"), "{backend}: {script}: {said}");
+            assert!(said.contains("\"<<\""), "{backend}: {script}: {said}");
+        }
+        let whole = Traced::by("bash", backend, &[], "sort -o out in.txt\n", Stdio::null()).spec("slurm");
+        assert_eq!(whole.status.code(), Some(0), "{}", String::from_utf8_lossy(&whole.stderr));
+    }
+}
+
+#[test]
+fn files_that_were_open_before_are_refused() {
+    for backend in backends() {
+        for script in ["exec 3<in.txt\nsort -r -o out.txt /dev/fd/3\n", "exec {fd}<in.txt\nsort -o out.txt /proc/self/fd/$fd\n"] {
+            let refused = Traced::by("bash", backend, &[], script, Stdio::null()).spec("slurm");
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert!(refused.status.code() == Some(2) && said.contains("\"sort\"") && said.contains("given open"), "{backend}: {said}");
+        }
+        let input = tempfile::NamedTempFile::new().unwrap();
+        fs::write(input.path(), LINES).unwrap();
+        let refused = Traced::by("bash", backend, &[], "sort -o out.txt\n", fs::File::open(input.path()).unwrap().into()).spec("slurm");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(2) && said.contains("was open before the run"), "{backend}: {said}");
+    }
+}
+
+/// What a program is called need not be its name.
+#[test]
+fn a_program_that_is_called_otherwise_is_found() {
+    for backend in backends() {
+        Traced::by("bash", backend, &[], "(exec -a other cp in.txt out.txt)\n", Stdio::null()).runs_again(&languages());
+    }
+}
+
+/// A run of an engine in a directory, imported; what is written of it in Makeflow's JSON runs for real.
+fn engine_again(engine: &str, run: &mut Command, imports: &[&str], file: (&str, &str), output: &str) -> [String; 2] {
+    let dir = tempfile::tempdir().unwrap();
+    let [first, again] = ["first", "again"].map(|name| dir.path().join(name));
+    let dataset = dir.path().join("dataset");
+    [&first, &again].into_iter().for_each(|place| fs::create_dir(place).unwrap());
+    fs::write(first.join(file.0), file.1).unwrap();
+    expect(run.current_dir(&first), 0);
+    expect(flowmine().args(["import", engine, "--dataset"]).arg(&dataset).args(imports).current_dir(&first), 0);
+    let made = flowmine().args(["discover", "--model", "spec", "--format", "makeflow", "--dataset"]).arg(&dataset).output().unwrap();
+    assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
+    fs::write(again.join("flow.json"), made.stdout).unwrap();
+    expect(Command::new("makeflow").args(["-T", "local", "--json", "flow.json"]).current_dir(&again), 0);
+    [first, again].map(|place| fs::read_to_string(place.join(output)).unwrap())
+}
+
+/// Snakemake gives its commands to bash, which ends at the first that fails.
+#[test]
+fn commands_of_snakemake_run_by_bash() {
+    if !languages().contains(&"snakemake") || !makeflow_is_there() {
+        return;
+    }
+    let command = "echo x{{1..3}} \"a'b\" $- > {output}; [[ a == a ]]; read -r A <<< $(set -o | grep pipefail); echo $A >> {output}";
+    let rules = format!("rule all:\n    output: \"o\"\n    shell: {command:?}\n");
+    let program = std::env::var_os("FLOWMINE_SNAKEMAKE").unwrap_or_else(|| "snakemake".into());
+    let [first, again] = engine_again("snakemake", Command::new(program).args(["--cores", "1"]), &["."], ("Snakefile", &rules), "o");
+    assert!(again == first && first.starts_with("x1 x2 x3 a'b") && first.ends_with("pipefail on\n"), "{first}{again}");
+}
+
+/// Variables of the workflow, of a category and of a rule; what is nearer to the rule holds.
+#[test]
+fn variables_of_makeflow_are_set_again() {
+    if !makeflow_is_there() {
+        return;
+    }
+    let flow = r#"{"environment": {"EV": "of all", "TWICE": "all"}, "categories": {"c": {"environment": {"CV": "it's", "TWICE": "c"}}},
+        "rules": [{"command": "echo $EV $CV $RV $TWICE > e", "inputs": [], "outputs": ["e"], "category": "c", "environment": {"RV": "rule", "TWICE": "r"}}]}"#;
+    let run = &mut Command::new("makeflow");
+    let [first, again] = engine_again(
+        "makeflow",
+        run.args(["-T", "local", "--json", "flow.json"]),
+        &["flow.json.makeflowlog", "flow.json"],
+        ("flow.json", flow),
+        "e",
+    );
+    assert_eq!(again, first);
+    assert!(first.starts_with("of all it's rule"), "{first}");
 }

@@ -3,6 +3,8 @@
 //! It is the other view that models take, beside the log in columns: a model of one run follows
 //! dependencies, which a log does not have. What is not known is `None`, or [`NONE`] for a task.
 
+use std::collections::BTreeSet;
+
 use crate::{NONE, Names};
 
 /// A run as a graph: tasks, their dependencies, and the files that passed between them.
@@ -33,9 +35,26 @@ pub struct RunGraph {
     pub removed: Vec<String>,
     /// Of commands of a traced script: what the script itself did that no task does.
     pub missing: Vec<String>,
+    /// Of a traced script: what its commands may lack, without it being known which of them.
+    pub doubts: Vec<String>,
+    /// Of commands of a traced script: the names that they used, of which a command changed one.
+    pub touches: Vec<Touch>,
+    /// Of a traced script: paths that a command changed, and that were there before the run.
+    pub was_there: BTreeSet<String>,
     /// When records of the trace were lost: what was traced meanwhile may be more than is recorded
     /// here.
     pub losses: Vec<Loss>,
+}
+
+/// A command's use of the name of a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Touch {
+    /// The path.
+    pub path: String,
+    /// The command: a place in [`RunGraph::tasks`].
+    pub task: u32,
+    /// Whether it wrote, made, removed or renamed what has the path, not only read or executed it.
+    pub changes: bool,
 }
 
 /// A file that was given another name while it was traced.
@@ -136,6 +155,8 @@ pub struct RunTask {
     pub forked_others: bool,
     /// Of a command of a traced script: its process.
     pub process: Option<TracedProcess>,
+    /// Whether it listed directories, or may have: what it does depends on the names in them.
+    pub lists_names: bool,
     /// What the command is known to lack, such as a redirection.
     pub missing: Vec<String>,
     /// What the command may lack.

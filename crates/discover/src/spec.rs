@@ -17,7 +17,8 @@
 //!
 //! Of a traced script the commands are what its processes executed. Redirections, pipes and what the
 //! shell itself writes are not among them: where the trace shows such, the script is refused. The
-//! order of its commands is kept where no file keeps it.
+//! order of its commands is kept where no file keeps it. What was there before the run and was changed
+//! is named, as engines of files take what has an output's name for a result.
 //!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
@@ -112,10 +113,14 @@ pub struct Workflow {
     pub cached: u64,
     /// Outputs that a later task removed or gave another name.
     pub removed: BTreeSet<String>,
+    /// Paths of files that were there before the run, and that a task changed.
+    pub was_there: BTreeSet<String>,
     /// Whether its commands are those of a traced script: no variables that the script set are known.
     pub of_script: bool,
     /// What may be missing, each with the name of its task.
     pub doubts: Vec<(String, String)>,
+    /// What may be missing of a task that is not known.
+    pub doubts_of_script: Vec<String>,
 }
 
 /// A task of a workflow: what it executes, and what it waits for.
@@ -192,6 +197,10 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     wait_by_files(&mut made.tasks);
     let of_base = |path: &String| base.and_then(|base| inside(base, path)).unwrap_or(path).to_owned();
     made.removed = run.removed.iter().map(of_base).collect();
+    let read = run.flows.iter().filter(|flow| flow.was_there && flow.reader != NONE).map(|flow| run.files.get(flow.file).to_owned());
+    let was_there: BTreeSet<String> = run.was_there.iter().cloned().chain(read).collect();
+    made.was_there = was_there.iter().map(of_base).collect();
+    made.doubts_of_script.clone_from(&run.doubts);
     made.of_script = run.tasks.iter().any(|task| task.process.is_some());
     made.doubts = run.tasks.iter().flat_map(|task| task.doubts.iter().map(|doubt| (task.name.clone(), doubt.clone()))).collect();
     Ok(made)

@@ -9,6 +9,7 @@
 //! own place (`exec`): that is the script's process still.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{Process, TaskRun};
@@ -165,18 +166,48 @@ fn last_words(row: &ProcessRow<'_>) -> Vec<String> {
 
 /// What the script executed: the first program that a process became, which may have become others
 /// (`env A=b tool` becomes the tool).
-fn first_program(row: &ProcessRow<'_>) -> Option<(Vec<String>, Option<String>)> {
+fn first_program(row: &ProcessRow<'_>) -> Option<First> {
     let earlier: Vec<serde_json::Value> = serde_json::from_str(row.earlier_programs.as_deref().unwrap_or("[]")).ok()?;
     let Some(first) = earlier.iter().find(|program| program["exec_ns"].is_i64()) else {
-        return (!row.command_line_cut).then(|| (last_words(row), row.work_dir.as_deref().map(str::to_owned)));
+        let [executable, work_dir] = [&row.executable, &row.work_dir].map(|text| text.as_deref().map(str::to_owned));
+        return (!row.command_line_cut).then_some(First { words: last_words(row), executable, work_dir });
     };
     let words = serde_json::from_value(first["command_line"].clone()).unwrap_or_default();
-    (first["command_line_cut"] != true).then(|| (words, first["work_dir"].as_str().map(str::to_owned)))
+    let [executable, work_dir] = ["executable", "work_dir"].map(|name| first[name].as_str().map(str::to_owned));
+    (first["command_line_cut"] != true).then_some(First { words, executable, work_dir })
+}
+
+/// The program that a process became first.
+#[derive(Default)]
+struct First {
+    words: Vec<String>,
+    executable: Option<String>,
+    work_dir: Option<String>,
+}
+
+impl First {
+    /// Its words, of which the first finds the program: whoever starts one can call it what he wants
+    /// (`exec -a`).
+    fn into_words(mut self) -> Vec<String> {
+        let (Some(word), Some(executable)) = (self.words.first_mut(), self.executable) else { return self.words };
+        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_it = |path: std::path::PathBuf| std::fs::canonicalize(path).is_ok_and(|found| found.as_os_str() == executable.as_str());
+        let found = || match word.contains('/') {
+            true => is_it(Path::new(self.work_dir.as_deref().unwrap_or("/")).join(&*word)),
+            false => std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| is_it(dir.join(&*word)))),
+        };
+        if last(word) != last(&executable) && !found() {
+            *word = executable;
+        }
+        self.words
+    }
 }
 
 fn ran(row: &ProcessRow<'_>) -> Ran {
     // A command line that was cut, or that is no text, is no command that can be executed again.
-    let (words, work_dir) = first_program(row).unwrap_or_default();
+    let first = first_program(row).unwrap_or_default();
+    let work_dir = first.work_dir.clone();
+    let words = first.into_words();
     let is_whole = !words.iter().any(|word| word.contains(char::REPLACEMENT_CHARACTER));
     let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
     Ran {

@@ -352,6 +352,9 @@ const TRACE_ENGINE: &str = "flowmine";
 /// What a Nextflow task is in its work directory: links to its inputs, its container, its script.
 const NEXTFLOW_WRAPPER: &str = "bash .command.run";
 
+/// What Snakemake puts before each command, which it gives to bash.
+const SNAKEMAKE_PROLOGUE: &str = "set -euo pipefail; ";
+
 /// What the last attempt says.
 fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let row = &attempt.row;
@@ -360,6 +363,9 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     task.command = match &task.work_dir {
         // Its script finds its inputs only through what Nextflow puts beside it, which links them.
         Some(_) if row.engine == "nextflow" => Some(NEXTFLOW_WRAPPER.to_owned()),
+        _ if row.engine == "snakemake" => {
+            row.command.as_deref().map(|command| format!("bash -c {}", quoted(&[SNAKEMAKE_PROLOGUE, command].concat())))
+        }
         _ => row.command.as_deref().map(str::to_owned),
     };
     task.cached = row.cached;
@@ -552,7 +558,12 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
 /// A path as a word of a shell.
 fn word(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+    if path.chars().all(is_plain) { path.to_owned() } else { quoted(path) }
+}
+
+/// Any text as a word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Who was declared to wait for whom.

@@ -9,19 +9,25 @@
 //! program, or uses an open file that another process opened. A pipe is no file that is traced; what
 //! shows it: a process called read(2) more often than it read files and was executed, and another
 //! process beside it wrote what went into no file. Variables (`A=b command`, `export`) leave no trace.
+//! A here-document is a pipe into which dash writes itself, and bash the process that becomes the
+//! command.
+
+mod here_documents;
+mod touches;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{Rename, RunGraph, TracedProcess};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 flowmine_schema::columns! {
     /// What is read of a process.
     struct ProcessRow of Process {
         host, trace_ns, pid, process_start_ns, start_precision_ns, as_of_ns, started_ns, parent_pid, parent_start_ns,
-        command_line, earlier_programs, exec_ns, execs, exit_ns, read_calls, wchar_bytes,
+        executable, command_line, work_dir, earlier_programs, exec_ns, execs, exit_ns, read_calls, wchar_bytes,
+        readdir_calls,
     }
 }
 
@@ -64,6 +70,13 @@ struct Traced {
     forked_by_tracer: bool,
     /// Whether what it executed looks as a script does, whose head is read too.
     script: bool,
+    /// Paths of the programs that it became, the last one last.
+    programs: Vec<String>,
+    /// The words with which it became the last one, and the directory in which.
+    words: Vec<String>,
+    work_dir: Option<String>,
+    /// Whether it listed directories; `None` where that was not counted.
+    lists_names: Option<bool>,
     /// Its own and its children's calls and bytes, of whatever they read and wrote.
     read_calls: Option<i64>,
     written_bytes: Option<i64>,
@@ -90,7 +103,10 @@ pub fn find(dataset: &Dataset, run: &mut RunGraph) -> Result<(), DatasetError> {
     script.read_opens(dataset, &of, run)?;
     script.read_uses(dataset, &of, run)?;
     script.find_pipes(run);
+    script.find_here_documents(run);
     script.find_replaced(run);
+    script.find_descriptors(run);
+    script.find_touches(dataset, &of, run)?;
     for task in &mut run.tasks {
         task.missing.sort();
         task.missing.dedup();
@@ -109,6 +125,8 @@ struct Script {
     /// The process that runs the script.
     shell: Option<Key>,
     opened: FxHashMap<i64, Opened>,
+    /// The open files of which the trace shows the opening.
+    seen_opening: FxHashSet<i64>,
 }
 
 impl Script {
@@ -133,7 +151,7 @@ impl Script {
         let above = |key: &Key| std::iter::successors(Some(*key), |key| processes.get(key)?.parent).take(processes.len() + 1);
         let owners = processes.keys().filter_map(|key| Some((*key, above(key).find_map(|key| by_root.get(&key).copied())?))).collect();
         let shell = roots.iter().flatten().next().and_then(|key| above(key).filter(|key| processes.contains_key(key)).last());
-        Ok(Self { processes, roots, owners, shell, opened: FxHashMap::default() })
+        Ok(Self { processes, roots, owners, shell, opened: FxHashMap::default(), seen_opening: FxHashSet::default() })
     }
 
     /// Whether a process is of the script: one that runs it, or a part of it.
@@ -156,6 +174,7 @@ impl Script {
             if row.host != of.host || row.trace_ns != of.trace_ns || row.op != "open" || row.result.is_some_and(|result| result < 0) {
                 return Ok(());
             }
+            self.seen_opening.extend(row.handle);
             let by = (row.pid, row.process_start_ns);
             let path = row.path.as_deref().unwrap_or("a file").to_owned();
             let writes = row.flags.is_some_and(|flags| flags & 0o3 != 0);
@@ -184,7 +203,12 @@ impl Script {
     /// Files that tasks use and did not open; and what they read and wrote at all.
     fn read_uses(&mut self, dataset: &Dataset, of: &TracedProcess, run: &mut RunGraph) -> Result<(), DatasetError> {
         let inherited = |script: &Self, run: &mut RunGraph, key: &Key, handle: Option<i64>, writes: bool| {
-            let (Some(&task), Some(opened)) = (script.owners.get(key), handle.and_then(|handle| script.opened.get(&handle))) else {
+            let (Some(&task), Some(handle)) = (script.owners.get(key), handle) else { return };
+            let Some(opened) = script.opened.get(&handle) else {
+                // What goes to the standard output of the run needs no file of it.
+                if !writes && !script.seen_opening.contains(&handle) {
+                    run.tasks[task].missing.push("a redirection from a file that was open before the run".to_owned());
+                }
                 return;
             };
             let own = script.owners.get(&opened.by) == Some(&task) && !script.is_before_program(task, &opened.by, opened.at_ns);
@@ -271,9 +295,13 @@ impl Script {
                 self.is_in_script(key) && self.roots[task] != Some(**key) && !self.descends(&root, key) && self.is_beside(reader, writer)
             });
             let mut writers = writers.filter(|(key, _)| self.written_elsewhere(key) > 0).peekable();
-            let sure = |writer: &Traced| writer.exit_ns.zip(reader.forked_ns).is_some_and(|(end, begin)| end > begin + reader.precision_ns);
+            let runs_when = |one: &Traced, other: &Traced| {
+                one.exit_ns.zip(other.forked_ns).is_some_and(|(end, begin)| end > begin.saturating_add(other.precision_ns))
+            };
+            let sure = |writer: &Traced| runs_when(writer, reader) && (reader.exit_ns.is_none() || runs_when(reader, writer));
             let named = |key: &Key| self.owners.get(key).map_or("the shell", |at| run.tasks[*at].name.as_str()).to_owned();
-            if writers.peek().is_none() && of_shell <= 0 {
+            let wrote_before = !self.shell_is_dash() && self.written_elsewhere(&root) > 0;
+            if writers.peek().is_none() && of_shell <= 0 && !wrote_before {
                 continue;
             }
             match writers.find(|(_, writer)| sure(writer)).map(|(key, _)| named(key)) {
@@ -320,6 +348,16 @@ impl Traced {
             execs: i64::from(row.execs),
             forked_by_tracer: earlier.first().is_some_and(|program| program["exec_ns"].is_null()),
             script: words.len() > 1 && words[0].starts_with('/'),
+            programs: earlier
+                .iter()
+                .filter(|program| program["exec_ns"].is_i64())
+                .filter_map(|program| program["executable"].as_str())
+                .chain(row.executable.as_deref().filter(|_| row.exec_ns.is_some()))
+                .map(str::to_owned)
+                .collect(),
+            work_dir: row.work_dir.as_deref().map(str::to_owned),
+            lists_names: row.readdir_calls.map(|calls| calls > 0),
+            words,
             read_calls: row.read_calls,
             written_bytes: row.wchar_bytes,
             traced_reads: 0,

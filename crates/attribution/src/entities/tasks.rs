@@ -207,6 +207,9 @@ flowmine_schema::columns! {
     }
 }
 
+/// The engine of which the column `command` has the variables too.
+const MAKEFLOW: &str = "makeflow";
+
 impl Tasks {
     /// Reads the table `task_runs`. Tasks whose earlier result was taken did not run, and are left
     /// out.
@@ -259,7 +262,9 @@ impl Tasks {
             if let Some(id) = &task.task_id {
                 tasks.by_task_id.entry(id.clone()).or_default().push(at);
             }
-            if let Some(command) = &task.command {
+            // Makeflow calls a rule by its command, and sets its variables in its own process.
+            let command = if task.engine == MAKEFLOW { task.command.as_ref().map(|_| &task.name) } else { task.command.as_ref() };
+            if let Some(command) = command {
                 tasks.by_command.entry(command.trim().to_owned()).or_default().push(at);
             }
         }

@@ -247,6 +247,20 @@ fn the_last_resort_is_a_command_at_the_right_time() {
     assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "guessed"));
 }
 
+/// Makeflow sets variables in its own process, and the command that is told has them.
+#[test]
+fn a_command_of_makeflow_is_found_without_its_variables() {
+    let mut world = World::default();
+    let shell = P("n1", 10, 2);
+    world.process(shell, 3, |row| row.command_line = Some(r#"["sh","-c","sort in.txt > out.txt"]"#.into()));
+    world.writes(shell, 2500, F(1, 1), 0, 10);
+    world.task("makeflow", "1", (1, 9), |row| {
+        row.name = "sort in.txt > out.txt".into();
+        row.command = Some("export A='b'; sort in.txt > out.txt".into());
+    });
+    assert_eq!(world.correlated().bytes(), ["1: 0 10"]);
+}
+
 #[test]
 fn what_is_nobodys_has_a_reason() {
     let mut world = World::default();

@@ -55,6 +55,9 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
         for (task, doubt) in &made.doubts {
             messages::warning(&format!("the command of {task:?} may not be all of it: {doubt}"));
         }
+        for doubt in &made.doubts_of_script {
+            messages::warning(doubt);
+        }
         if let Some(directory) = &made.directory {
             messages::note(&format!("flowmine: note: the workflow is to be run in {directory:?}"));
         }
@@ -64,7 +67,10 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
             ModelFormat::Slurm => language::slurm(&made)?,
             _ => language::makeflow(&made)?,
         };
-        return Ok((Box::new(move |out| Ok(out.write_all(text.as_bytes())?)), !made.doubts.is_empty()));
+        return Ok((
+            Box::new(move |out| Ok(out.write_all(text.as_bytes())?)),
+            !(made.doubts.is_empty() && made.doubts_of_script.is_empty()),
+        ));
     }
     if args.model == Model::Check {
         let found = check::discover(&run);

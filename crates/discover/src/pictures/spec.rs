@@ -1,7 +1,7 @@
 //! A workflow in the languages of those that run workflows: Makeflow's JSON, its own language,
 //! Snakemake, and a script that submits jobs to Slurm.
 //!
-//! Commands are executed by `sh`, as they were. Names and paths stand in quotes; what no quotes of
+//! Commands are executed by `sh`; those of an engine that has another shell name it. Names and paths stand in quotes; what no quotes of
 //! a language can hold is refused.
 
 use std::borrow::Cow;
@@ -42,6 +42,18 @@ pub enum LanguageError {
         first: String,
         /// Name of another task that wrote it.
         second: String,
+    },
+    /// A file that was there before the run would be taken for a result of a task.
+    #[error(
+        "{task:?} changed {path:?}, which was there before the run: {language} would take it for a result, and remove it or leave the task out; write it for Slurm"
+    )]
+    WasThere {
+        /// Name of the language.
+        language: &'static str,
+        /// Path of the file.
+        path: String,
+        /// Name of the task that changed it.
+        task: String,
     },
     /// A line's end where the language has none.
     #[error(
@@ -205,6 +217,9 @@ fn by_files(workflow: &Workflow, language: &'static str) -> Result<(), LanguageE
     let mut makers: BTreeMap<&str, &SpecTask> = BTreeMap::new();
     for task in &workflow.tasks {
         for path in &task.outputs {
+            if workflow.was_there.contains(path) {
+                return Err(LanguageError::WasThere { language, path: path.clone(), task: task.name.clone() });
+            }
             if let Some(other) = makers.insert(path, task).filter(|other| !std::ptr::eq(*other, task)) {
                 let (first, second) = (other.name.clone(), task.name.clone());
                 return Err(LanguageError::TwoMakers { language, path: path.clone(), first, second });

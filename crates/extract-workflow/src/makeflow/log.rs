@@ -30,6 +30,8 @@ use crate::{Row, input};
 pub struct Rule {
     /// The rule's shell command.
     pub command: Option<String>,
+    /// The variables that the workflow file sets for it.
+    pub environment: BTreeMap<String, String>,
     /// Its category; `default` when the user chose none.
     pub category: Option<String>,
     /// Numbers of the rules whose outputs it reads; `None` when not known.
@@ -48,7 +50,8 @@ impl Rule {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let list = |list: &Option<Vec<String>>| list.iter().flatten().map(|text| text.len() + 24).sum::<usize>();
         // A command is also the name, and its program the logical task.
-        3 * text(&self.command) + text(&self.category) + list(&self.parents) + list(&self.inputs) + list(&self.outputs)
+        let variables = self.environment.iter().map(|(name, value)| name.len() + value.len() + 12).sum::<usize>();
+        variables + 3 * text(&self.command) + text(&self.category) + list(&self.parents) + list(&self.inputs) + list(&self.outputs)
     }
 }
 

@@ -9,6 +9,7 @@ mod series;
 mod summary;
 mod workflow;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -163,6 +164,7 @@ fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: 
                     continue;
                 }
                 known.command = known.command.take().or_else(|| rule.command.clone());
+                known.environment.clone_from(&rule.environment);
                 known.category = known.category.take().or_else(|| rule.category.clone());
                 known.parents = known.parents.take().or_else(|| rule.parents.clone());
                 known.inputs = known.inputs.take().or_else(|| rule.inputs.clone());
@@ -247,6 +249,7 @@ fn describe(row: &mut Row, run: &Run, left: &mut usize) -> bool {
     row.command = rule.command.clone().map(Into::into).or(row.command.take()).filter(|command| !command.trim().is_empty());
     let command = row.command.as_deref().map(str::to_owned);
     row.name = command.clone().unwrap_or_else(|| format!("node {node}")).into();
+    row.command = command.as_deref().map(|command| format!("{}{command}", exports(&rule.environment)).into());
     let category = rule.category.as_deref().filter(|category| !matches!(*category, "" | "default")).map(str::to_owned);
     row.logical_task = category.or(command.map(|command| program(&command).to_owned())).unwrap_or_else(|| format!("node {node}")).into();
     row.parents = rule.parents.as_ref().map(|parents| serde_json::json!(parents).to_string().into());
@@ -261,6 +264,12 @@ fn describe(row: &mut Row, run: &Run, left: &mut usize) -> bool {
     row.outputs = files(&rule.outputs, row.status == "completed");
     [row.cpus, row.memory_bytes, row.disk_bytes] = known.resources;
     fits.is_some()
+}
+
+/// Variables as a shell sets them for a command after it.
+fn exports(environment: &BTreeMap<String, String>) -> String {
+    let set = |(name, value): (&String, &String)| format!("export {name}='{}'; ", value.replace('\'', r"'\''"));
+    environment.iter().map(set).collect()
 }
 
 /// The file name of a command's program.

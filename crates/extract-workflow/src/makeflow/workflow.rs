@@ -1,7 +1,7 @@
 //! A workflow file in Makeflow's JSON: what its rules are. JX, which computes its rules, is turned
 //! into it by Makeflow's own `jx2json`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -37,12 +37,23 @@ fn read_rule(rule: &Value, workflow: &Value) -> Rule {
     let megabytes = |name: &str| resource(name).and_then(|number| number.checked_mul(MEGABYTE));
     Rule {
         command: rule["command"].as_str().map(str::to_owned),
+        environment: environment([&workflow["environment"], &of_category["environment"], &rule["environment"]]),
         category: Some(category.to_owned()),
         parents: None,
         inputs: Some(files(&rule["inputs"])),
         outputs: Some(files(&rule["outputs"])),
         resources: [resource("cores"), megabytes("memory"), megabytes("disk")],
     }
+}
+
+/// Variables, of which those of a later place hold. What no shell can call so is left out.
+fn environment(places: [&Value; 3]) -> BTreeMap<String, String> {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let told = places.into_iter().filter_map(Value::as_object).flatten();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    told.filter(|(name, _)| is_name(name)).map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
 /// A file is its name, or an object that gives its name outside and inside the task.
