@@ -368,18 +368,18 @@ fn eliminate(mut matrix: Vec<Vec<f64>>, mut rest: Vec<Poly>) -> Option<Vec<Poly>
     let n = rest.len();
     for column in 0..n {
         let pivot = (column..n).max_by(|a, b| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs()))?;
-        if !(matrix[pivot][column].abs() > 0.0) {
+        let largest = matrix[pivot][column];
+        if largest == 0.0 || largest.is_nan() {
             return None;
         }
         matrix.swap(column, pivot);
         rest.swap(column, pivot);
+        let (pivots, amount) = (matrix[column].clone(), rest[column]);
         for row in 0..n {
-            let factor = matrix[row][column] / matrix[column][column];
+            let factor = matrix[row][column] / largest;
             if row != column && factor != 0.0 {
-                for at in column..n {
-                    matrix[row][at] -= factor * matrix[column][at];
-                }
-                rest[row] = rest[row].minus(&rest[column].scaled(factor));
+                matrix[row].iter_mut().zip(&pivots).for_each(|(of, pivot)| *of -= factor * pivot);
+                rest[row] = rest[row].minus(&amount.scaled(factor));
             }
         }
     }
