@@ -127,8 +127,8 @@ fn activity_columns(summary: &Summary, rows: &[&Activity]) -> Vec<Column> {
     }
     table.add("CPU", "time", |row| row.cpu_ns.map(|ns| duration(ns as f64)));
     table.add("CPU", "used", |row| row.cpu_efficiency.map(percent));
-    table.add("memory", "asked", |row| row.memory_asked_bytes.map(|bytes| flowmine_draw::axis::bytes(bytes)));
-    table.add("memory", "peak", |row| row.memory_peak_bytes.map(|bytes| flowmine_draw::axis::bytes(bytes)));
+    table.add("memory", "asked", |row| row.memory_asked_bytes.map(flowmine_draw::axis::bytes));
+    table.add("memory", "peak", |row| row.memory_peak_bytes.map(flowmine_draw::axis::bytes));
     table.add("memory", "used", |row| row.memory_used_share.map(percent));
     table.columns
 }

@@ -148,9 +148,9 @@ fn sets_what_is_not_named(command: &Simple, text: &str) -> bool {
     match program {
         "." | "source" | "eval" | "alias" | "enable" => true,
         "trap" | "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "unset"
-        | "let" => words[1..].iter().any(|word| is_open(word)),
+        | "let" => words[1..].iter().any(&is_open),
         "printf" => words.get(1).is_some_and(|word| match &word.literal {
-            Some(first) => first.starts_with("-v") && words[1..].iter().take(2).any(|word| is_open(word)),
+            Some(first) => first.starts_with("-v") && words[1..].iter().take(2).any(is_open),
             None => text.as_bytes().get(word.start) == Some(&b'$'),
         }),
         _ => false,
