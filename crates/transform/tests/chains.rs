@@ -172,7 +172,7 @@ fn what_is_not_sure_stays_with_a_warning() {
             "n=gen\nfor i in 1 2; do x=$n$((0)); sed \"s/N/$i/\" tmpl >\"${x%0}.sh\"; sbatch gen.sh; done",
             "the script may write “gen.sh” itself",
         ),
-        ("for i in 1 2; do cp tmpl gen.sh; sed -i \"s/N/$i/\" gen.sh; sbatch ./gen.sh; done", "the script may write “gen.sh” itself"),
+        ("for i in 1 2; do cp tmpl gen.sh; sed -i \"s/N/$i/\" gen.sh; sbatch ./gen.sh; done", "the script may write “./gen.sh” itself"),
         ("for i in 1 2; do bash -c \"sed s/N/$i/ tmpl >gen.sh\"; sbatch gen.sh; done", "the script may write “gen.sh” itself"),
         ("sbatch there.sh", elsewhere),
         ("sbatch --chdir=$PWD job1.sh", elsewhere),
