@@ -194,7 +194,9 @@ fm_gone_find() {
 fm_remove() {
   while read -r fm_x fm_f; do
     if [ -z "$fm_f" ]; then continue; fi
-    [ "$(ls -di -- "$fm_home/$fm_f" 2>/dev/null | { read -r fm_t fm_y; printf %s "$fm_t"; })" = "$fm_x" ] || continue
+    # shellcheck disable=SC2012
+    fm_now=$(ls -di -- "$fm_home/$fm_f" 2>/dev/null | sed 's/^ *//; s/ .*//; q')
+    [ "$fm_now" = "$fm_x" ] || continue
     # shellcheck disable=SC3013
     if [ -n "$1" ] && [ ! -d "$fm_home/$fm_f" ] && [ "$fm_home/$fm_f" -nt "$1" ]; then continue; fi
     if [ -d "$fm_home/$fm_f" ] && [ ! -L "$fm_home/$fm_f" ]; then
