@@ -29,7 +29,7 @@ const SBATCH: &str = r#"#!/bin/sh
 n=$(ls "$QUEUE" | wc -l)
 while :; do
   case $1 in
-    --wrap=*) printf '#!/bin/sh\n%s\n' "${1#*=}" >"$QUEUE/$n.job"; set -- "$QUEUE/$n.job"; break ;;
+    --wrap=*) printf '#!/bin/sh\n%s\n' "${1#*=}" >"$QUEUE.$n"; set -- "$QUEUE.$n"; break ;;
     -*) shift ;;
     *) break ;;
   esac
@@ -121,7 +121,7 @@ fn what_the_shell_does_is_read_as_the_shell_does_it() {
         "(( M = 1 << 3 ))\nfor ((i=0; i < 1<<1; i++)); do\n  sbatch job1.sh $i $M\ndone\n",
         "echo $'it\\'s'\nsbatch job1.sh $'a\\'b'\n",
         "x='a}b'\necho ${x#\"a}\"} \"${x#'a}'}\" ${x%'}'*}\nsbatch job1.sh\n",
-        "cat <<X $((1<<2))\nsbatch no\nX\nsbatch job1.sh\n",
+        "cat <<X - $((1<<2)) 2>/dev/null\nit's\nX\nsbatch job1.sh\n",
         "k=$(case a in a) echo one;; *) echo two;; esac)\nJ=job1.sh\nsbatch $J $k\n",
         "(cd sub && pwd >/dev/null)\nd=$(cd sub; basename $PWD)\nsbatch job1.sh $d\n",
         "cd \"$(dirname \"$0\")\"\nsbatch job1.sh\n",
@@ -172,7 +172,7 @@ fn what_is_not_sure_stays_with_a_warning() {
             "n=gen\nfor i in 1 2; do x=$n$((0)); sed \"s/N/$i/\" tmpl >\"${x%0}.sh\"; sbatch gen.sh; done",
             "the script may write “gen.sh” itself",
         ),
-        ("for i in 1 2; do cp tmpl gen.sh; sed -i \"s/N/$i/\" gen.sh; sbatch ./gen.sh; done", "the script may write “gen.sh” itself"),
+        ("for i in 1 2; do cp tmpl gen.sh; sed -i \"s/N/$i/\" gen.sh; sbatch ./gen.sh; done", "the script may write “./gen.sh” itself"),
         ("for i in 1 2; do bash -c \"sed s/N/$i/ tmpl >gen.sh\"; sbatch gen.sh; done", "the script may write “gen.sh” itself"),
         ("sbatch there.sh", elsewhere),
         ("sbatch --chdir=$PWD job1.sh", elsewhere),

@@ -205,6 +205,8 @@ fn among_decoys(name: &str, end: End, shell: &str) {
         let layers = &plan.tasks[0].1;
         let of_run =
             name == "out" || name == "ready" || name == format!("t_{}.record", layers[0].id) || name == format!("stack.{}", layers[0].id);
+        // What the outputs of the attempt are, for the next one.
+        let of_run = of_run || layers.iter().any(|layer| name == format!("t_{}.made", layer.id));
         // Nobody takes away what a killed run made.
         let left =
             layers.iter().any(|layer| name.starts_with(&format!(".t_{}.", layer.id)) || name.starts_with(&format!("t_{}.box.", layer.id)));

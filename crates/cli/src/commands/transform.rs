@@ -49,6 +49,11 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     // Names of files in a workflow are seen from where it runs: the directory of what is written.
     let beside = args.out.as_deref().unwrap_or(&args.workflow);
     let directory = beside.parent().unwrap_or(Path::new("")).to_owned();
+    if args.apply.iter().any(|layer| layer == "monitor") {
+        for (_, dataset) in args.values.iter().filter(|(name, _)| name == "dataset") {
+            refuse_no_dataset(&directory.join(dataset))?;
+        }
+    }
     let contents = FileContents { directory: directory.clone(), known: RefCell::default(), read: Cell::new(0) };
     let selection: Vec<String> = args.explain.iter().cloned().chain(args.select.iter().cloned()).collect();
     let plan = workflow.transform(&layers, &selection, how, &contents)?;
@@ -64,6 +69,18 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
         messages::note(&format!("the layers go with {changed} of {} tasks", plan.tasks.len()));
     }
     Ok(if workflow.notes.is_empty() { Outcome::Clean } else { Outcome::WithLosses })
+}
+
+/// A directory that has files and is no dataset: no tracer would write there, and no task would run.
+fn refuse_no_dataset(dir: &Path) -> anyhow::Result<()> {
+    let has_files = std::fs::read_dir(dir).is_ok_and(|mut files| files.next().is_some());
+    if has_files && !dir.join("flowmine.json").exists() {
+        anyhow::bail!(
+            "{} has files and is no dataset, so that monitor could not write there: name a new directory (--let dataset=DIR)",
+            visible(&dir.display().to_string())
+        );
+    }
+    Ok(())
 }
 
 /// The directory of the workflow, in which the job scripts lie that it names.

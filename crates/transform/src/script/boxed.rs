@@ -173,31 +173,30 @@ exit "$bad"
 /// and are no longer there, and of earlier attempts' outputs what a successful attempt did not make.
 /// `fm_made` lists the latter, a line with inode and name for each; what somebody else put there, or
 /// changed since, is in no such line and stays.
-const GONE: &str = r#"fm_inodes() { (cd "$fm_home" && find "$@" -depth -exec ls -di -- {} +) 2>/dev/null; }
+const GONE: &str = r#"fm_inodes() { (cd "$fm_home" && find "$@" -exec ls -di -- {} +) 2>/dev/null; }
 fm_made_ours() {
   # shellcheck disable=SC3067
   [ -f "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] && [ -O "$fm_home/$fm_made" ]
 }
-# Lines of files that are not in the sandbox.
+# Lines of files that are not in the sandbox, what is in a directory before it.
 fm_missing() {
   while read -r fm_x fm_f; do
-    [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s %s
-' "$fm_x" "$fm_f"
-  done
+    [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s %s\n' "$fm_x" "$fm_f"
+  done | LC_ALL=C sort -r -k 2
 }
 fm_gone_find() {
-  fm_gone=$(printf '%s
-' "$fm_came" | fm_missing) fm_older='' fm_names=''
-  [ -z "$*" ] || fm_names=$(find "$@" -depth 2>/dev/null | sed 's/^/name /')
+  fm_gone=$(printf '%s\n' "$fm_came" | fm_missing) fm_older='' fm_names=''
+  [ -z "$*" ] || fm_names=$(find "$@" 2>/dev/null | sed 's/^/name /')
   ! fm_made_ours || fm_older=$(cat "$fm_home/$fm_made")
-  [ "$fm_code" != 0 ] || fm_old_gone=$(printf '%s
-' "$fm_older" | fm_missing)
+  [ "$fm_code" != 0 ] || fm_old_gone=$(printf '%s\n' "$fm_older" | fm_missing)
 }
 # Removes what is still the file of its line; directories where they are empty.
 fm_remove() {
   while read -r fm_x fm_f; do
     if [ -z "$fm_f" ]; then continue; fi
-    [ "$(ls -di -- "$fm_home/$fm_f" 2>/dev/null | { read -r fm_t fm_y; printf %s "$fm_t"; })" = "$fm_x" ] || continue
+    # shellcheck disable=SC2012
+    fm_now=$(ls -di -- "$fm_home/$fm_f" 2>/dev/null | sed 's/^ *//; s/ .*//; q')
+    [ "$fm_now" = "$fm_x" ] || continue
     # shellcheck disable=SC3013
     if [ -n "$1" ] && [ ! -d "$fm_home/$fm_f" ] && [ "$fm_home/$fm_f" -nt "$1" ]; then continue; fi
     if [ -d "$fm_home/$fm_f" ] && [ ! -L "$fm_home/$fm_f" ]; then
@@ -209,16 +208,12 @@ fm_remove() {
 }
 # After the outputs are out, and nothing was kept.
 fm_gone_remove() {
-  printf '%s
-' "$fm_gone" | fm_remove ''
-  printf '%s
-' "$fm_old_gone" | fm_remove "$fm_home/$fm_made"
+  printf '%s\n' "$fm_gone" | fm_remove ''
+  printf '%s\n' "$fm_old_gone" | fm_remove "$fm_home/$fm_made"
   fm_x=$(
     {
-      printf '%s
-' "$fm_names"
-      [ "$fm_code" = 0 ] || printf '%s
-' "$fm_older" | sed 's/^/line /'
+      printf '%s\n' "$fm_names"
+      [ "$fm_code" = 0 ] || printf '%s\n' "$fm_older" | sed 's/^/line /'
       fm_inodes "$@" | sed 's/^ *//'
     } | awk '{ rest = substr($0, index($0, " ") + 1) }
       $1 == "name" { made[rest] = 1; next }
@@ -230,8 +225,7 @@ fm_gone_remove() {
   if [ -n "$fm_x" ]; then
     if [ ! -e "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] || fm_made_ours; then
       rm -f -- "$fm_home/$fm_made"
-      (set -C && printf '%s
-' "$fm_x" >"$fm_home/$fm_made") 2>/dev/null || fm_say "$fm_made could not be written"
+      (set -C && printf '%s\n' "$fm_x" >"$fm_home/$fm_made") 2>/dev/null || fm_say "$fm_made could not be written"
     fi
   elif fm_made_ours; then
     rm -f -- "$fm_home/$fm_made"

@@ -125,6 +125,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     let script = shell::script(text);
     let constants = Constants::of(text, &script);
     let mut written = Written::of(text, &script, &constants);
+    let moves = moves(&script, &constants, text);
     let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
     let mut names: HashMap<String, usize> = HashMap::new();
     for command in &script.commands {
@@ -132,7 +133,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let at = lines.place(command.words[0].start);
         not_too_many(at, tasks.len() + notes.len())?;
         let is_env = command.words.iter().take_while(|word| word.start < words.first().map_or(usize::MAX, |word| word.start));
-        let moved = moved_before(command, &script, &constants, text)
+        let moved = moved_before(command, &moves)
             .map(|by| format!("the script may be in another directory by then (line {})", lines.place(by).line));
         let moved = moved.or_else(|| {
             is_env
@@ -406,15 +407,19 @@ impl Call {
     }
 }
 
-/// The place before a call at which the script may have gone to another directory.
-fn moved_before(call: &Simple, script: &shell::Script, constants: &Constants, text: &str) -> Option<usize> {
-    let at = call.words.first()?.start;
+/// Commands after which the script may be in another directory.
+fn moves<'s>(script: &'s shell::Script, constants: &Constants, text: &str) -> Vec<&'s Simple> {
     let stays = |command: &Simple| {
         let to = command.words.get(1).filter(|_| command.words.len() == 2 && command.program() == Some("cd"));
         to.is_some_and(|word| is_dirname(&text[word.start..word.end]) || constants.value(text, word).as_deref() == Some("."))
     };
-    let mut moves = script.commands.iter().filter(|command| command.changes_directory() && !stays(command));
-    moves.find_map(|command| {
+    script.commands.iter().filter(|command| command.changes_directory() && !stays(command)).collect()
+}
+
+/// The place of the first of these that may come before a call, in its shell.
+fn moved_before(call: &Simple, moves: &[&Simple]) -> Option<usize> {
+    let at = call.words.first()?.start;
+    moves.iter().find_map(|command| {
         let start = command.words.first()?.start;
         // In a loop or a function, what stands behind the call may come before it.
         let comes_before = start < at || call.repeated;

@@ -29,7 +29,9 @@ impl<'t> Written<'t> {
     pub(super) fn of(text: &'t str, script: &Script, constants: &Constants) -> Self {
         let (mut passed, mut values, mut endings) = (script.comments.clone(), Vec::new(), Vec::new());
         for command in &script.commands {
-            let reads = sbatch(command).is_some() || command.program().is_some_and(|program| READERS.contains(&program));
+            let reads = sbatch(command).is_some()
+                || is_sbatch_by_name(command, text)
+                || command.program().is_some_and(|program| READERS.contains(&program));
             passed.extend(command.assigned.iter().filter(|_| command.plain).map(|word| (word.start, word.end)));
             for word in &command.words {
                 if reads && !word.redirected {
@@ -75,6 +77,12 @@ impl<'t> Written<'t> {
 
 /// How many words around a place are looked at.
 const NESTED: usize = 64;
+
+/// `$S job.sh` where `S="sbatch …"` stands in the script.
+fn is_sbatch_by_name(command: &Simple, text: &str) -> bool {
+    let first = command.words.first().and_then(|word| text.get(word.start..word.end)).and_then(|raw| raw.strip_prefix('$'));
+    first.is_some_and(|name| ["", "\"", "'"].iter().any(|quote| text.contains(&format!("\n{name}={quote}sbatch"))))
+}
 
 /// Whether a word names a file that its command writes.
 fn is_written(command: &Simple, word: &Word, text: &str) -> bool {
