@@ -192,9 +192,11 @@ impl First {
         let (Some(word), Some(executable)) = (self.words.first_mut(), self.executable) else { return self.words };
         let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let is_it = |path: std::path::PathBuf| std::fs::canonicalize(path).is_ok_and(|found| found.as_os_str() == executable.as_str());
-        let found = || match word.contains('/') {
-            true => is_it(Path::new(self.work_dir.as_deref().unwrap_or("/")).join(&*word)),
-            false => std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| is_it(dir.join(&*word)))),
+        let found = || {
+            if word.contains('/') {
+                return is_it(Path::new(self.work_dir.as_deref().unwrap_or("/")).join(&*word));
+            }
+            std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| is_it(dir.join(&*word))))
         };
         if last(word) != last(&executable) && !found() {
             *word = executable;
