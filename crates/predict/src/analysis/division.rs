@@ -224,7 +224,8 @@ impl Division {
                 let level = &levels[user.pool];
                 if let (Need::PerProgress(cost), Some(most)) = (user.need, level.of(user)) {
                     let slope = if of == Some(user.pool) && level.moves(user) { user.weight / cost } else { 0.0 };
-                    take(Rate { value: most.scaled(1.0 / cost), slope, by: By::Use(at) });
+                    let value = Some(most.scaled(1.0 / cost)).filter(Poly::is_finite).unwrap_or(Poly::constant(f64::MAX));
+                    take(Rate { value, slope, by: By::Use(at) });
                 }
             }
             rates.push(least);

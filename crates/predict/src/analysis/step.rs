@@ -57,10 +57,14 @@ impl Engine<'_> {
         // Up to where what is needed has been taken up.
         let mut from = p;
         loop {
-            p = self.snap(at, p, near);
-            self.take_bursts(at, from, p);
-            from = p;
-            if self.states[at].burst.iter().any(|left| *left > 0.0) {
+            let works = |engine: &Self| engine.states[at].burst.iter().any(|left| *left > 0.0);
+            // Before the next change of requirements what is needed here has to be worked off.
+            if !works(self) {
+                p = self.snap(at, p, near);
+                self.take_bursts(at, from, p);
+                from = p;
+            }
+            if works(self) {
                 return Ok(self.in_burst(at, now, p));
             }
             if p >= process.end {
@@ -262,7 +266,9 @@ impl Engine<'_> {
             let slope = piece.derivative().at(0.0);
             let shared = matches!(r.allocation, Allocation::Shared(_));
             let satisfied = shared && self.states[at].shares[n].is_some_and(|share| share.satisfied);
-            (slope > 0.0).then(|| Speed { resource: n, speed: self.given(at, n, now).scaled(1.0 / slope), shared, satisfied, slope })
+            // A speed beyond all numbers is no limit.
+            let speed = (slope > 0.0).then(|| self.given(at, n, now).scaled(1.0 / slope)).filter(Poly::is_finite)?;
+            Some(Speed { resource: n, speed, shared, satisfied, slope })
         };
         resources.filter_map(speed).collect()
     }

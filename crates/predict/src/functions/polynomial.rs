@@ -103,6 +103,11 @@ impl Poly {
         out.trimmed()
     }
 
+    /// Whether all coefficients are numbers.
+    pub fn is_finite(&self) -> bool {
+        self.coefficients().iter().all(|c| c.is_finite())
+    }
+
     /// The sum of both polynomials.
     pub fn plus(&self, other: &Self) -> Self {
         let mut out = *self;

@@ -261,3 +261,25 @@ fn a_pipe_waits_where_the_capacity_is_zero() {
     model["shared"][0]["capacity"] = json!({"points": [[0, 3], [0.5, 3], [0.5, 0]]});
     assert_eq!(finish(&model), None);
 }
+
+#[test]
+fn a_rate_beyond_all_numbers_is_no_limit() {
+    // The writer is done at once; the reader needs 1e300 of 1e300 a second.
+    let mut model = pipe(2, |_| None);
+    model["shared"][0]["capacity"] = json!(1e300);
+    for (n, amount) in [1e-300, 1e300].into_iter().enumerate() {
+        model["processes"][n]["resources"][0]["requirement"] = json!({"points": [[0, 0], [1, amount]]});
+    }
+    assert!((finish(&model).unwrap() - 1.0).abs() < 1e-9, "{:?}", finish(&model));
+    // The same alone.
+    let alone = process("a", &json!([]), &json!([{"name": "r", "requirement": {"points": [[0, 0], [1, 1e-300]]}, "allocation": 1e300}]));
+    assert!(finish(&json!({ "processes": [alone] })).unwrap() < 1e-300);
+}
+
+#[test]
+fn what_is_needed_at_two_places_close_to_each_other_is_not_lost_on_a_shared_resource() {
+    let points = json!({"points": [[0, 0], [1e-13, 1], [2e-13, 1], [2e-13, 2], [1, 3]]});
+    let mut model = pipe(1, |_| None);
+    model["processes"][0]["resources"][0]["requirement"] = points;
+    assert!((finish(&model).unwrap() - 1.5).abs() < 1e-9, "{:?}", finish(&model));
+}
