@@ -33,9 +33,9 @@ impl TimeUnit {
     /// The unit in which a number of this size is a time from 1973 on.
     fn of_size(number: i64) -> Self {
         match number.unsigned_abs() {
-            ..100_000_000_000 => Self::Seconds,
-            ..100_000_000_000_000 => Self::Milliseconds,
-            ..100_000_000_000_000_000 => Self::Microseconds,
+            0..100_000_000_000 => Self::Seconds,
+            100_000_000_000..100_000_000_000_000 => Self::Milliseconds,
+            100_000_000_000_000..100_000_000_000_000_000 => Self::Microseconds,
             _ => Self::Nanoseconds,
         }
     }
