@@ -502,7 +502,8 @@ fn what_waits_for_a_processor_is_told() {
             assert_eq!(output.status.code(), Some(0), "{}", text(&output));
             let mut of_tasks = Vec::new();
             each::<TaskTotal<'static>>(&dataset, |row| of_tasks.extend(row.logical_task.is_some().then_some(row.run_delay_ns)));
-            (delays.sort(), of_tasks.sort());
+            delays.sort();
+            of_tasks.sort();
             assert_eq!(of_tasks, delays, "{backend}");
             if threads == 0 {
                 let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["predict", "--dataset"]).arg(&dataset).output().unwrap();

@@ -32,6 +32,9 @@ enum Choice {
     Coverage(u32),
 }
 
+/// Whether a case of this number, with the instances that are left of it, is in the part.
+type Chosen<'a> = Box<dyn Fn(usize, &[Interval]) -> bool + 'a>;
+
 fn asked() -> impl Strategy<Value = Asked> {
     let moment = || prop::option::weighted(0.3, 0u32..3000);
     let pattern = || prop::option::weighted(0.3, prop::sample::select(vec!["a", "b", "*", "c*", "*b", "x"]));
@@ -48,7 +51,7 @@ fn asked() -> impl Strategy<Value = Asked> {
 }
 
 fn team_of(interval: &Interval) -> &'static str {
-    if interval.1 % 2 == 0 { "even" } else { "odd" }
+    if interval.1.is_multiple_of(2) { "even" } else { "odd" }
 }
 
 /// Whether a pattern of one letter and stars fits an activity of one letter.
@@ -104,7 +107,7 @@ impl Asked {
             Some(next) if *next == most[count - 1] => None,
             _ => Some(most.get(count - 1).copied().unwrap_or(0)),
         };
-        let is_chosen: Box<dyn Fn(usize, &[Interval]) -> bool> = match &self.cases {
+        let is_chosen: Chosen<'_> = match &self.cases {
             None => Box::new(|_, _| true),
             Some(Choice::Names(names)) => Box::new(|name, _| names.contains(&name)),
             Some(Choice::Path(first, second)) => {

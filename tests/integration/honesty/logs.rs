@@ -178,7 +178,7 @@ fn every_source_gives_the_graph_of_the_definition() {
         expect(flowmine().args(["export", "--format", "parquet", "--log"]).arg(&log).arg("-o").arg(&parquet), 0);
         expect(flowmine().args(["import", "log"]).arg(&log).arg("--dataset").arg(&dataset), 0);
         for (source, path) in [("--log", table), ("--log", log), ("--log", parquet), ("--dataset", dataset)] {
-            let (json, said) = discover(source, &[path.clone()], "dfg");
+            let (json, said) = discover(source, std::slice::from_ref(&path), "dfg");
             prop_assert_eq!(&said, "", "{}", path.display());
             prop_assert_eq!(&written(&json), &expected, "{}", path.display());
         }
@@ -241,7 +241,7 @@ fn an_end_before_its_start_is_said_and_is_no_length() {
     let path = dir.path().join("log.csv");
     fs::write(&path, csv(&[(1, &vec![('a', 7200, 3600), ('b', 10_800, 14_400)])], time)).unwrap();
     for model in ["dfg", "gantt", "summary", "lifecycle", "batches", "bottlenecks", "variants", "temporal-profile", "dotted-chart"] {
-        let (_, said) = discover("--log", &[path.clone()], model);
+        let (_, said) = discover("--log", std::slice::from_ref(&path), model);
         assert!(said.contains("1 instance ends before it starts, and its end counts as unknown"), "{model}: {said}");
     }
     let graph: Value = serde_json::from_slice(&discover("--log", &[path], "dfg").0).unwrap();
@@ -254,7 +254,7 @@ fn units_that_do_not_fit_together_are_refused_or_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.csv");
     fs::write(&path, "case,activity,time\nc,A,9000000000\nc,B,100000000000\nc,C,200000000000\n").unwrap();
-    let (json, said) = discover("--log", &[path.clone()], "dfg");
+    let (json, said) = discover("--log", std::slice::from_ref(&path), "dfg");
     let edges = written(&json).edges.into_keys().collect::<Vec<_>>();
     assert_eq!(edges, [("A".to_owned(), "B".to_owned()), ("B".to_owned(), "C".to_owned())]);
     assert!(said.contains("line 4, column 3 has 200000000000"), "{said}");
@@ -284,7 +284,7 @@ fn texts_with_apostrophes_stay_what_they_are() {
     let mut sorted = names.map(str::to_owned).to_vec();
     sorted.sort();
     for path in [foreign, log, ours] {
-        let found: Vec<String> = written(&discover("--log", &[path.clone()], "dfg").0).activities.into_keys().collect();
+        let found: Vec<String> = written(&discover("--log", std::slice::from_ref(&path), "dfg").0).activities.into_keys().collect();
         assert_eq!(found, sorted, "{}", path.display());
     }
 }
