@@ -18,8 +18,7 @@ use crate::support::traced::{each, end};
 use crate::support::{doctor, is_root};
 
 fn works() -> bool {
-    let (works, how) = doctor::says("ebpf");
-    require("bpf", &format!("ebpf ({how})"), works)
+    doctor::works("ebpf")
 }
 
 fn scratch() -> tempfile::TempDir {

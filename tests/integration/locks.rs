@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::support::compiled::compiled;
 use crate::support::doctor;
+use crate::support::operations::compiled;
 use crate::support::require::require;
 
 const CASES: [&str; 11] =

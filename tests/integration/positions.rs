@@ -2,16 +2,15 @@
 //! one file, in every way of tracing: an offset that is given is right, and one that cannot be
 //! known is marked.
 
-use crate::support::require::require;
-use crate::support::{doctor, flowmine, positions};
+use crate::support::doctor::works;
+use crate::support::{flowmine, positions};
 
 /// Transfers of each thread.
 const COUNT: &str = "2000";
 
 /// Every case in one way; `exact` says of which cases all offsets must be known.
 fn every_case(backend: &str, options: &[&str], skip: &[&str], exact: impl Fn(&str) -> bool) {
-    let (works, how) = doctor::says(backend);
-    if !require(backend, &format!("{backend} ({how})"), works) {
+    if !works(backend) {
         return;
     }
     let mut wrong = Vec::new();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use crate::support::compiled::compiled;
 use crate::support::operations::Seen;
+use crate::support::operations::compiled;
 use crate::support::require::require;
 use crate::support::{doctor, traced};
 

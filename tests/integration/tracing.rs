@@ -10,18 +10,11 @@ use std::time::Duration;
 
 use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process, TaskIo, TaskRun, TaskTotal};
 
-use crate::support::compiled::compiled;
+use crate::support::doctor::works;
+use crate::support::operations::{self, compiled};
 use crate::support::require::require;
 use crate::support::running::{Running, text, until};
 use crate::support::traced::{each, end};
-use crate::support::{doctor, operations};
-
-/// Whether a backend works here.
-fn works(backend: &str) -> bool {
-    let (works, how) = doctor::says(backend);
-    let what = if backend == "ebpf" { "bpf" } else { backend };
-    require(what, &format!("{backend} ({how})"), works)
-}
 
 fn scratch() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()

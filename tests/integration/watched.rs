@@ -13,14 +13,9 @@ use flowmine_schema::Row;
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, Process, TaskIo};
 use flowmine_trace::Op;
 
-use crate::support::doctor;
+use crate::support::doctor::works;
 use crate::support::require::require;
 use crate::support::running::{Running, send, text, until};
-
-fn works(backend: &str) -> bool {
-    let (works, how) = doctor::says(backend);
-    require(if backend == "ebpf" { "bpf" } else { backend }, &format!("{backend} ({how})"), works)
-}
 
 /// The backends that work here.
 fn backends() -> impl Iterator<Item = &'static str> {

@@ -1,6 +1,5 @@
 //! What the end-to-end tests share.
 
-pub mod compiled;
 pub mod cuts;
 pub mod docker;
 pub mod doctor;

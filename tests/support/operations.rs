@@ -195,7 +195,7 @@ pub fn compiled(name: &str) -> PathBuf {
     if modified(&program) < modified(&source) {
         let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
         // Static, so that it also runs where the libraries of this system are not: on another kernel, in a container.
-        command.args(["-O1", "-Wall", "-Werror", "-Wno-override-init", "-pthread", "-static", "-o"]).arg(&own).arg(&source);
+        command.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-override-init", "-pthread", "-static", "-o"]).arg(&own).arg(&source);
         assert!(command.status().expect("a C compiler is there").success(), "{command:?}");
         // Tests run at the same time: nobody meets half a program.
         std::fs::rename(&own, &program).expect("the directory is ours");

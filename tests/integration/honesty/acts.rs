@@ -39,9 +39,15 @@ struct Description {
     appends: bool,
 }
 
+/// A file that nothing but a process's first step uses.
+const START: &str = "start";
+
 /// Files and what became of them.
 #[derive(Debug, Default)]
 pub struct Model {
+    /// Whether each process begins by opening a file: an overlay knows processes by what they do
+    /// in it, and nothing of what is below one that does nothing there (`docs/tracing.md`).
+    pub starts_with_use: bool,
     files: Vec<File>,
     names: BTreeMap<&'static str, usize>,
     descriptions: Vec<Description>,
@@ -80,6 +86,11 @@ impl Model {
         words: &mut Vec<String>,
         depth: u32,
     ) {
+        if self.starts_with_use {
+            let file = self.names.get(START).copied().unwrap_or_else(|| self.create(START));
+            self.open(task, file, "rwc");
+            words.extend(["open", "9", START, "rwc", "close", "9"].map(str::to_owned));
+        }
         while let Some(&(step, slot, choice, size)) = draws.next() {
             let slot = usize::from(slot);
             let (name, size) = (NAMES[usize::from(choice) % NAMES.len()], i64::from(size));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::OnceLock;
 
 use flowmine_schema::tables::{DataFlow, TaskIo};
@@ -10,19 +10,14 @@ use proptest::prelude::*;
 
 use super::acts::{Done, Draw, Model, draws};
 use super::queue::config;
-use crate::support::require::require;
+use crate::support::doctor::works;
+use crate::support::operations::compiled;
 use crate::support::traced::each;
-use crate::support::{doctor, expect, flowmine};
+use crate::support::{expect, flowmine};
 
 fn act() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("act.{}", std::process::id()));
-        let mut compile = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        compile.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&program).arg("tests/operations/act.c");
-        assert!(compile.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success(), "{compile:?}");
-        program
-    })
+    PROGRAM.get_or_init(|| compiled("act"))
 }
 
 /// What is compared of a row of `task_io`: counts, and ranges where the row has them.
@@ -63,7 +58,7 @@ fn check(backend: &str, programs: &[Vec<Draw>]) -> Result<(), TestCaseError> {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (work, dataset) = (dir.path().join("work"), dir.path().join("data"));
     std::fs::create_dir(&work).unwrap();
-    let mut model = Model::default();
+    let mut model = Model { starts_with_use: backend == "fuse", ..Model::default() };
     let mut script = "set -e\n".to_owned();
     for (task, draws) in programs.iter().enumerate() {
         let program = dir.path().join(format!("act{task}"));
@@ -115,12 +110,6 @@ fn check(backend: &str, programs: &[Vec<Draw>]) -> Result<(), TestCaseError> {
     });
     prop_assert_eq!(got, flows, "{}", script);
     Ok(())
-}
-
-fn works(backend: &str) -> bool {
-    let (works, how) = doctor::says(backend);
-    let part = if backend == "ebpf" { "bpf" } else { backend };
-    require(part, &format!("{backend} ({how})"), works)
 }
 
 proptest! {
