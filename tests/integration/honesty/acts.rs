@@ -47,7 +47,7 @@ const START: &str = "start";
 pub struct Model {
     /// Whether each process begins by opening a file: an overlay knows processes by what they do
     /// in it, and nothing of what is below one that does nothing there (`docs/tracing.md`).
-    pub starts_with_use: bool,
+    starts_with_use: bool,
     files: Vec<File>,
     names: BTreeMap<&'static str, usize>,
     descriptions: Vec<Description>,
@@ -69,6 +69,11 @@ pub fn draws() -> impl Strategy<Value = Vec<Vec<Draw>>> {
 }
 
 impl Model {
+    /// An empty directory; whether each process begins by opening a file.
+    pub fn new(starts_with_use: bool) -> Self {
+        Self { starts_with_use, ..Self::default() }
+    }
+
     /// Makes a program of numbers, does what it does, and returns its arguments.
     pub fn program(&mut self, task: usize, draws: &[Draw]) -> Vec<String> {
         let mut words = Vec::new();

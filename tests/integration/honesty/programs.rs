@@ -58,7 +58,7 @@ fn check(backend: &str, programs: &[Vec<Draw>]) -> Result<(), TestCaseError> {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (work, dataset) = (dir.path().join("work"), dir.path().join("data"));
     std::fs::create_dir(&work).unwrap();
-    let mut model = Model { starts_with_use: backend == "fuse", ..Model::default() };
+    let mut model = Model::new(backend == "fuse");
     let mut script = "set -e\n".to_owned();
     for (task, draws) in programs.iter().enumerate() {
         let program = dir.path().join(format!("act{task}"));
