@@ -296,7 +296,7 @@ fn a_full_disk_costs_rows_and_not_the_command() {
         let output = running.output();
         assert_eq!(output.status.code(), Some(5), "{what}: {}", text(&output));
         let said = text(&output);
-        assert!(said.contains("No space left on device") && said.contains("records"), "{what}: {said}");
+        assert!(said.contains("No space left on device") && said.contains("operations"), "{what}: {said}");
         for out in ["out1", "out2"] {
             assert_eq!(fs::metadata(work.join(out)).unwrap().len(), 512_000, "{what}");
         }

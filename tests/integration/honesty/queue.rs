@@ -54,14 +54,16 @@ fn told(rows: &[BTreeMap<String, String>]) -> BTreeMap<(String, i64), Vec<Told>>
     let mut all: BTreeMap<_, Vec<Told>> = BTreeMap::new();
     let ns = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_nanos_opt().unwrap() - BEGIN * SECOND);
     for row in rows {
+        // A column that no event fills is not in the file.
+        let optional = |column: &str| row.get(column).map_or("", String::as_str);
         let (job, submit) = (row["slurm:job"].clone(), ns(&row["slurm:submit"]).unwrap() / SECOND);
         all.entry((job, submit)).or_default().push(Told {
             case: row["case:concept:name"].clone(),
             state: row["slurm:state"].clone(),
             time: ns(&row["time:timestamp"]).unwrap(),
-            not_before: ns(&row["slurm:not_before"]),
+            not_before: ns(optional("slurm:not_before")),
             observed_at: ns(&row["slurm:observed_at"]).unwrap(),
-            is_reported: !row["slurm:reported"].is_empty(),
+            is_reported: !optional("slurm:reported").is_empty(),
         });
     }
     all
