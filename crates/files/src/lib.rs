@@ -40,6 +40,7 @@
 //! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
 
 mod batch;
+mod entries;
 mod new_file;
 mod strangers;
 mod way;
@@ -60,6 +61,7 @@ use nix::sys::stat::{FileStat, Mode, SFlag};
 use nix::unistd::{Gid, Uid, UnlinkatFlags};
 
 pub use crate::batch::Batch;
+pub use crate::entries::{Entries, Entry, EntryKind};
 pub use crate::new_file::{NewFile, WorkFolder};
 pub use crate::strangers::Stranger;
 pub use crate::way::LinkOfAnother;
