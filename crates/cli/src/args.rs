@@ -17,7 +17,7 @@ pub use discover::{
     TimeUnitArg,
 };
 pub use predict::{Predict, PredictFormat, StartArg};
-pub use shared::{AsOwner, FilterArgs, Kept, SourceArgs, TimestampArg};
+pub use shared::{AsOwner, DatasetArgs, FilterArgs, Kept, SourceArgs, TimestampArg};
 use shared::{duration, time};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 pub use transform::{CollisionsArg, Transform};
@@ -341,8 +341,8 @@ pub struct ImportSlurm {
 #[derive(Debug, Args)]
 pub struct Correlate {
     /// The dataset.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
+    #[command(flatten)]
+    pub source: DatasetArgs,
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
@@ -480,8 +480,8 @@ pub enum UntimedArg {
 #[derive(Debug, Args)]
 pub struct Run {
     /// The dataset.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
+    #[command(flatten)]
+    pub source: DatasetArgs,
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,

@@ -30,6 +30,11 @@ pub struct AsOwner {
 #[derive(Debug, Args, Clone)]
 #[group(required = true, multiple = true)]
 pub struct SourceArgs {
+    /// Sources, recognised by their content: a dataset, log files (XES, OCEL), tables (CSV,
+    /// Parquet), recordings of squeue or sacct, I/O traces, files and directories of workflow
+    /// engines. Several are read together.
+    #[arg(value_name = "PATH", conflicts_with = "dataset")]
+    pub paths: Vec<PathBuf>,
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: Option<PathBuf>,
@@ -41,9 +46,38 @@ pub struct SourceArgs {
 }
 
 impl SourceArgs {
+    /// The sources as they were given.
+    pub fn names(&self) -> impl Iterator<Item = &PathBuf> {
+        let resolved = self.paths.is_empty().then_some(self.dataset.iter().chain(&self.log));
+        self.paths.iter().chain(resolved.into_iter().flatten())
+    }
+
     /// The dataset, when no log is asked for.
     pub fn only_dataset(&self) -> Option<&Path> {
         self.dataset.as_deref().filter(|_| self.log.is_empty())
+    }
+}
+
+/// The dataset of a command that reads only datasets.
+#[derive(Debug, Args, Clone)]
+#[group(required = true, multiple = false)]
+pub struct DatasetArgs {
+    /// A dataset, or sources of one, recognised by their content: recordings of squeue or sacct,
+    /// I/O traces, files and directories of workflow engines.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: Option<PathBuf>,
+}
+
+impl DatasetArgs {
+    /// Directory of the dataset. Paths are recognised before a command runs.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn dir(&self) -> anyhow::Result<&Path> {
+        self.dataset.as_deref().ok_or_else(|| anyhow::anyhow!("there is no dataset: give PATH or --dataset DIR"))
     }
 }
 

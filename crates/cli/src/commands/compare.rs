@@ -34,7 +34,7 @@ fn second(args: &Discover) -> anyhow::Result<Discover> {
     let mut second = args.clone();
     if let Some(with) = with {
         let (dataset, log) = if with.is_dir() { (Some(with.clone()), Vec::new()) } else { (None, vec![with.clone()]) };
-        (second.source.dataset, second.source.log) = (dataset, log);
+        (second.source.dataset, second.source.log, second.source.paths) = (dataset, log, Vec::new());
         // Another place has other runs and cases.
         (second.run, second.part.case) = (None, Vec::new());
     }
@@ -52,8 +52,7 @@ fn second(args: &Discover) -> anyhow::Result<Discover> {
 
 /// Name of one of the two logs: its source, and what was chosen of it.
 fn name(args: &Discover) -> String {
-    let source = args.source.dataset.iter().chain(&args.source.log).map(|path| path.display().to_string());
-    let mut parts: Vec<String> = source.collect();
+    let mut parts: Vec<String> = args.source.names().map(|path| path.display().to_string()).collect();
     parts.extend(args.run.iter().map(|run| format!("run {run}")));
     parts.extend(args.part.case.iter().map(|case| format!("case {case}")));
     let time = |what: &str, ns: &Option<i64>| ns.map(|ns| format!("{what} {}", flowmine_schema::time::rfc3339(ns)));

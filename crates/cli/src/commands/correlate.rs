@@ -12,7 +12,7 @@ use crate::{Outcome, messages, output};
 /// Runs `flowmine correlate`: writes the derived tables.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let only = args.case_notion.as_deref().map(jobs::notion).transpose()?;
-    let dataset = jobs::open(&args.dataset, args.written)?;
+    let dataset = jobs::open(args.source.dir()?, args.written)?;
     only.map(|only| jobs::has_data_flow(&dataset, only)).transpose()?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, TimestampArg::default(), &rules)?;

@@ -11,6 +11,7 @@ mod export;
 mod file_access;
 mod gantt;
 mod import;
+mod import_report;
 mod io_csv;
 mod jobs;
 mod last_run;
@@ -21,6 +22,7 @@ mod model_output;
 mod observe;
 mod one_run;
 mod pages;
+mod paths;
 mod predict;
 mod process_tree;
 mod processes;
@@ -54,8 +56,15 @@ pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
 }
 
 /// Runs the command of a command line.
-pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
-    match cli.command {
+pub fn run(mut cli: Cli) -> anyhow::Result<Outcome> {
+    let sources = paths::Sources::of(&mut cli.command)?;
+    let outcome = run_resolved(cli.command);
+    sources.outcome(outcome)
+}
+
+/// Runs a command whose paths are recognised.
+fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
+    match command {
         Command::Observe(args) => observe::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Import(args) => import::run(&args),

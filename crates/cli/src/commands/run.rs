@@ -109,16 +109,17 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         let name = extension(format);
         anyhow::bail!("--formats {name}: this is no event log; flowmine export --format {name} writes it");
     }
-    Dataset::open(&args.dataset)?;
+    let dir = args.source.dir()?;
+    Dataset::open(dir)?;
     let formats: Vec<String> = args.formats.iter().map(|&format| extension(format)).collect();
     let options = format!("{} {:?} {:?}", formats.join(","), args.timestamp, args.filter);
-    let of = last_run::of(&args.dataset, &options).with_context(|| args.dataset.display().to_string())?;
+    let of = last_run::of(dir, &options).with_context(|| dir.display().to_string())?;
     if let Some((told, losses)) = last_run::current(&args.out, &of) {
         output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
         messages::note("nothing is new in the dataset: the results of the last run stand");
         return Ok(if losses { Outcome::WithLosses } else { Outcome::Clean });
     }
-    let dataset = jobs::open(&args.dataset, args.written)?;
+    let dataset = jobs::open(dir, args.written)?;
     let filter = jobs::filter(&args.filter)?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
