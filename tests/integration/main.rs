@@ -43,6 +43,7 @@ mod recording;
 mod round_trip;
 mod scripts;
 mod slurm;
+mod sources;
 mod specs;
 mod task_logs;
 mod terminal;

@@ -45,7 +45,7 @@ pub use error::SourceError;
 pub use kind::{Kind, Reading};
 pub use kinds::KINDS;
 pub use listing::Listing;
-pub use opened::{Data, Opened, open};
+pub use opened::{Data, Opened, Sink, open};
 pub use plan::{Plan, Source};
 pub use recognise::recognise;
 pub use sample::Sample;

@@ -39,8 +39,7 @@ impl Listing {
     /// When the directory itself cannot be read.
     pub fn of(dir: &Path) -> io::Result<Self> {
         let root = Folder::open(dir)?;
-        let mut listing =
-            Self { root: root.try_clone()?, files: Vec::new(), datasets: Vec::new(), folders: 0, passed_over: 0, rest: 0 };
+        let mut listing = Self { root: root.try_clone()?, files: Vec::new(), datasets: Vec::new(), folders: 0, passed_over: 0, rest: 0 };
         let mut left = ENTRIES;
         let mut open = VecDeque::from([(PathBuf::new(), root)]);
         while let Some((above, folder)) = open.pop_front() {

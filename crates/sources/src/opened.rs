@@ -49,23 +49,40 @@ impl Opened {
     }
 }
 
-/// Carries a plan out. `progress` gets how many inputs of how many are imported.
+/// What [`open`] reports while it works. `()` ignores it.
+pub trait Sink {
+    /// The directory of a temporary dataset, before anything is written into it.
+    fn directory(&mut self, dir: &Path) {
+        let _ = dir;
+    }
+
+    /// Number of inputs that are imported, and of all.
+    fn progress(&mut self, done: usize, total: usize) {
+        let _ = (done, total);
+    }
+}
+
+impl Sink for () {}
+
+/// Carries a plan out.
 ///
 /// # Errors
 /// When nothing can be imported, or the temporary dataset cannot be written. It is then removed.
-pub fn open(plan: &Plan, progress: &mut dyn FnMut(usize, usize)) -> Result<Opened, SourceError> {
+pub fn open(plan: &Plan, sink: &mut dyn Sink) -> Result<Opened, SourceError> {
     let as_given = |data| Ok(Opened { data, odd: Vec::new(), is_lossy: false });
     match plan.shape() {
         Some(Shape::Dataset) => as_given(Data::Dataset(plan.paths(|_| true).remove(0))),
         Some(Shape::Logs) => as_given(Data::Logs(plan.paths(|_| true))),
-        Some(Shape::Imports) => imported(plan, progress),
+        Some(Shape::Imports) => imported(plan, sink),
         None => as_given(Data::Logs(Vec::new())),
     }
 }
 
-fn imported(plan: &Plan, progress: &mut dyn FnMut(usize, usize)) -> Result<Opened, SourceError> {
+fn imported(plan: &Plan, sink: &mut dyn Sink) -> Result<Opened, SourceError> {
     let made = tempfile::Builder::new().prefix("flowmine-").tempdir();
     let dir = made.map_err(|source| SourceError::Io { path: std::env::temp_dir(), source })?;
+    sink.directory(dir.path());
+    let mut progress = |done, total| sink.progress(done, total);
     let dataset = Dataset::open_or_create_with(dir.path(), Access::Private, false)?;
     let mut odd = Vec::new();
     let (mut errors, mut is_empty) = (0, true);
@@ -75,8 +92,8 @@ fn imported(plan: &Plan, progress: &mut dyn FnMut(usize, usize)) -> Result<Opene
             continue;
         }
         let imported = match kind.reading() {
-            Reading::Slurm => import::slurm(&dataset, &paths, &SlurmOptions::default(), progress)?,
-            Reading::IoCsv => import::io_csv(&dataset, &paths, progress)?,
+            Reading::Slurm => import::slurm(&dataset, &paths, &SlurmOptions::default(), &mut progress)?,
+            Reading::IoCsv => import::io_csv(&dataset, &paths, &mut progress)?,
             Reading::Tasks(engine) => import::tasks(&dataset, engine, &Fetched::new(engine, &paths)?, &TaskOptions::default())?,
             Reading::Dataset | Reading::Log | Reading::NotRead => continue,
         };

@@ -130,9 +130,16 @@ struct InDirectory {
 
 impl InDirectory {
     fn evidence(&self) -> String {
-        let mut named: Vec<String> =
-            self.files.iter().take(NAMED).map(|(file, what)| format!("{}: {what}", file.display())).collect();
-        if self.files.len() > NAMED {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut named: Vec<String> = Vec::new();
+        for (file, what) in &self.files {
+            // One file of each kind says what the directory is.
+            if !seen.contains(&what.as_str()) && seen.len() < NAMED {
+                seen.push(what);
+                named.push(format!("{}: {what}", file.display()));
+            }
+        }
+        if self.files.len() > named.len() {
             named.push("and others".to_owned());
         }
         named.join(", ")

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use flowmine_sources::{Data, Opened};
+use flowmine_sources::{Data, Opened, Sink};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
@@ -19,6 +19,9 @@ use crate::progress::Stage;
 
 /// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
+
+/// Number of times that a directory is removed into which another thread writes.
+const REMOVALS: usize = 10;
 
 /// Where the sources of a command are given.
 struct Place<'c> {
@@ -34,9 +37,7 @@ impl<'c> Place<'c> {
             Command::Discover(args) => {
                 Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) }
             }
-            Command::Export(args) => {
-                Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) }
-            }
+            Command::Export(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
             Command::Run(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             Command::Correlate(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             _ => return None,
@@ -56,8 +57,8 @@ struct Temporary {
     opened: Opened,
     /// The paths of which it was made, for messages.
     given: String,
-    /// Ends the removal on signals.
-    signals: Option<Handle>,
+    /// Removes it on signals.
+    _removal: Option<Removal>,
 }
 
 impl Sources {
@@ -67,8 +68,7 @@ impl Sources {
     /// When a path is not recognised or cannot be read, or the command does not read its kind.
     pub fn of(command: &mut Command) -> anyhow::Result<Self> {
         let Some(Place { paths, dataset, mut log }) = Place::of(command) else { return Ok(Self::default()) };
-        let (piped, paths): (Vec<PathBuf>, Vec<PathBuf>) =
-            paths.iter().cloned().partition(|path| path == Path::new(STANDARD_INPUT));
+        let (piped, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| path == Path::new(STANDARD_INPUT));
         if !piped.is_empty() {
             let log = log.as_mut().context("this command reads datasets; standard input is read as a log or a table")?;
             log.extend(piped);
@@ -80,8 +80,9 @@ impl Sources {
         for source in plan.sources() {
             messages::note(&format!("flowmine: note: {}", source.note()));
         }
-        let stage = Stage::new("importing");
-        let opened = flowmine_sources::open(&plan, &mut |done, total| stage.at(done, total))?;
+        let mut import = Import { stage: Stage::new("importing"), removal: None };
+        let opened = flowmine_sources::open(&plan, &mut import)?;
+        let Import { stage, removal } = import;
         drop(stage);
         import_report::inputs(&opened.odd, Kept::Nowhere);
         let is_lossy = opened.is_lossy;
@@ -94,8 +95,7 @@ impl Sources {
             Data::Temporary(dir) => {
                 *dataset = Some(dir.path().to_owned());
                 let given = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-                let signals = remove_on_signals(dir.path().to_owned());
-                return Ok(Self { is_lossy, temporary: Some(Temporary { opened, given, signals }) });
+                return Ok(Self { is_lossy, temporary: Some(Temporary { opened, given, _removal: removal }) });
             }
         }
         Ok(Self { is_lossy, temporary: None })
@@ -116,29 +116,49 @@ impl Sources {
     }
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(signals) = &self.signals {
-            signals.close();
-        }
+/// An import into a temporary dataset.
+struct Import {
+    stage: Stage,
+    removal: Option<Removal>,
+}
+
+impl Sink for Import {
+    fn directory(&mut self, dir: &Path) {
+        self.removal = Removal::on_signals(dir.to_owned());
+    }
+
+    fn progress(&mut self, done: usize, total: usize) {
+        self.stage.at(done, total);
     }
 }
 
-/// Removes a directory when a signal ends the program. `None` where signals cannot be waited for;
-/// the directory is then only removed when the command ends.
-fn remove_on_signals(dir: PathBuf) -> Option<Handle> {
-    let ignored = ignored_signals();
-    // A signal that whoever started the program has it ignore (nohup) does not end it.
-    let caught = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
-    let mut signals = Signals::new(caught).ok()?;
-    let handle = signals.handle();
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            let _ = fs::remove_dir_all(&dir);
-            let _ = emulate_default_handler(signal);
-        }
-    });
-    Some(handle)
+/// Removes a directory when a signal ends the program, as long as this lives.
+struct Removal(Handle);
+
+impl Removal {
+    /// `None` where signals cannot be waited for; the directory is then removed when the command
+    /// ends, and by no signal.
+    fn on_signals(dir: PathBuf) -> Option<Self> {
+        let ignored = ignored_signals();
+        // A signal that whoever started the program has it ignore (nohup) does not end it.
+        let caught = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+        let mut signals = Signals::new(caught).ok()?;
+        let handle = signals.handle();
+        std::thread::spawn(move || {
+            if let Some(signal) = signals.forever().next() {
+                // Other threads may write a file meanwhile.
+                let _ = (0..REMOVALS).find(|_| fs::remove_dir_all(&dir).is_ok() || !dir.exists());
+                let _ = emulate_default_handler(signal);
+            }
+        });
+        Some(Self(handle))
+    }
+}
+
+impl Drop for Removal {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 /// The signals that are ignored, a bit for each, as proc_pid_status(5) has them.

@@ -48,11 +48,8 @@ pub fn counted<N: Display + From<u8> + PartialEq>(n: N, one: &str, many: &str) -
 
 /// The end of a summary: inputs that were there already, and errors.
 fn already_and_errors(already: usize, errors: u64) -> String {
-    let skipped = if already > 0 {
-        format!("; {} had been imported before and skipped", counted(already, "file", "files"))
-    } else {
-        String::new()
-    };
+    let skipped =
+        if already > 0 { format!("; {} had been imported before and skipped", counted(already, "file", "files")) } else { String::new() };
     skipped + &and_errors(errors)
 }
 

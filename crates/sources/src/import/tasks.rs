@@ -56,17 +56,13 @@ pub fn tasks(dataset: &Dataset, engine: &dyn Engine, fetched: &Fetched, options:
 fn summary(report: &Report, files: usize) -> String {
     let statuses: Vec<_> = report.statuses.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let (already, passed_over) = (report.already_there, report.passed_over);
-    let mut text =
-        format!("{} imported, {} of task_runs written", counted(files, "file", "files"), counted(report.rows(), "row", "rows"));
+    let mut text = format!("{} imported, {} of task_runs written", counted(files, "file", "files"), counted(report.rows(), "row", "rows"));
     if !statuses.is_empty() {
         text.push_str(&format!(" ({})", statuses.join(", ")));
     }
     if report.grown > 0 {
         let have = if report.grown == 1 { "has" } else { "have" };
-        text.push_str(&format!(
-            "; {} had been imported before and {have} grown, the rows now replace the earlier ones",
-            report.grown
-        ));
+        text.push_str(&format!("; {} had been imported before and {have} grown, the rows now replace the earlier ones", report.grown));
     }
     if already > 0 {
         let were = if already == 1 { "was" } else { "were" };

@@ -18,7 +18,7 @@ impl Kind for IoCsv {
     }
 
     fn title(&self) -> &'static str {
-        "I/O trace (io-csv)"
+        "I/O trace"
     }
 
     fn reads(&self) -> &'static str {
@@ -38,7 +38,7 @@ impl Kind for IoCsv {
         let Some(first) = lines.first() else { return Answer::No };
         let seen = if first.split(',').map(str::trim).eq(COLUMNS) {
             Seen::new("operations of a trace", format!("has columns {}", COLUMNS[..4].join(", ")))
-        } else if lines.iter().take(LINES).all(|line| is_fork(line)) {
+        } else if are_forks(&lines) {
             Seen::new("forks of a trace", "has lines of time, parent, child, cgroup")
         } else {
             return Answer::No;
@@ -59,6 +59,12 @@ impl Kind for IoCsv {
 
 fn is_named_so(name: &str) -> bool {
     [EVENTS, FORKS].contains(&name.strip_suffix(".gz").unwrap_or(name))
+}
+
+/// Whether all lines are forks, but for comments.
+fn are_forks(lines: &[String]) -> bool {
+    let mut forks = lines.iter().filter(|line| !line.starts_with('#')).take(LINES).peekable();
+    forks.peek().is_some() && forks.all(|line| is_fork(line))
 }
 
 /// Whether a line is a time, two processes and a control group.

@@ -55,8 +55,12 @@ impl Kind for Log {
 
 fn xml(sample: &Sample) -> Answer {
     match detect_text(sample.head()) {
-        Ok(Format::Xes) => Answer::Yes(Seen::new("XES log", "its outermost element is <log>")),
-        Ok(Format::OcelXml) => Answer::Yes(Seen::new("OCEL log (XML)", "its outermost element is <log>, with objects in it")),
+        Ok(Format::Xes) => Answer::Yes(Seen::new("XES log", "outermost element <log>")),
+        Ok(Format::OcelXml) => Answer::Yes(Seen::new("OCEL log (XML)", "outermost element <log> with objects")),
+        // A fault before its first elements; other XML is no log.
+        Err(why) if sample.text().contains("<log") => {
+            Answer::NotRead { what: "an XML document with a <log>".to_owned(), advice: why.to_string() }
+        }
         _ => Answer::No,
     }
 }

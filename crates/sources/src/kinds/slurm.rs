@@ -19,7 +19,7 @@ impl Kind for Slurm {
     }
 
     fn title(&self) -> &'static str {
-        "Slurm (squeue, sacct)"
+        "Slurm recording (squeue, sacct)"
     }
 
     fn reads(&self) -> &'static str {

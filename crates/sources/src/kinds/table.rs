@@ -67,7 +67,11 @@ fn parquet(sample: &Sample) -> Answer {
         Err(error) => return not_read(error.to_string()),
     };
     match ForeignFile::open(file) {
-        Ok(file) => Answer::Yes(Seen::new(what, has_columns(file.columns().iter().map(|column| column.name.as_str())))),
+        Ok(file) => {
+            let names = || file.columns().iter().map(|column| column.name.as_str());
+            let seen = Seen::new(what, has_columns(names()));
+            if tables::has_log_columns(names()) { Answer::Yes(seen) } else { Answer::Maybe(seen) }
+        }
         Err(error) => not_read(error.to_string()),
     }
 }
