@@ -27,20 +27,14 @@ pub enum SourceError {
     #[error("{}: the file is empty", .0.display())]
     Empty(PathBuf),
     /// Several kinds fit.
-    #[error(
-        "{}: several kinds fit: {}; say which is meant: flowmine import KIND PATH --dataset DIR, with KIND one of {}{}",
-        .path.display(), .kinds.join(", "), .names.join(", "),
-        if *.is_directory { ", or give its files by themselves" } else { "" }
-    )]
+    #[error("{}: several kinds fit: {}; {advice}", .path.display(), .kinds.join(", "))]
     Ambiguous {
         /// The path.
         path: PathBuf,
         /// The kinds with their evidence.
         kinds: Vec<String>,
-        /// Their names.
-        names: Vec<&'static str>,
-        /// Whether the path is a directory.
-        is_directory: bool,
+        /// How to say which is meant.
+        advice: String,
     },
     /// No kind fits a file.
     #[error("{}: flowmine does not recognise it; {seen}; tried: {}", .path.display(), crate::kinds::list())]

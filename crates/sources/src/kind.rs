@@ -24,32 +24,21 @@ pub enum Reading {
 }
 
 /// A kind of source.
-pub trait Kind: Sync {
+pub struct Kind {
     /// Its name, where there is one that of `flowmine import NAME`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Name in messages, such as `Nextflow`.
-    fn title(&self) -> &'static str;
-
+    pub title: &'static str,
     /// What is recognised, for the table in the documentation: a phrase in Markdown.
-    fn reads(&self) -> &'static str;
-
+    pub reads: &'static str,
     /// How it is read.
-    fn reading(&self) -> Reading;
-
-    /// Recognises a file from its content.
-    fn recognise(&self, sample: &Sample) -> Answer;
-
+    pub reading: Reading,
     /// Extensions that break a tie, in lower case.
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
+    pub extensions: &'static [&'static str],
     /// Whether a file with this path below a directory is where this kind's files lie.
-    fn looks_at(&self, below: &Path) -> bool {
-        let _ = below;
-        false
-    }
+    pub looks_at: fn(&Path) -> bool,
+    /// Recognises a file from its content.
+    pub recognise: fn(&Sample) -> Answer,
 }
 
 /// Whether a file lies in a directory itself and is not hidden.

@@ -23,7 +23,7 @@
 //! std::fs::write(&log, "case_id,activity,timestamp\n1,sort,2026-11-20T13:00:00Z\n")?;
 //!
 //! let plan = flowmine_sources::recognise(&[log])?;
-//! assert_eq!(plan.sources()[0].kind.name(), "table");
+//! assert_eq!(plan.sources()[0].kind.name, "table");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

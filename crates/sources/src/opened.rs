@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{RowRules, Timestamp, cases};
 use flowmine_dataset::{Access, Dataset};
-use flowmine_extract_slurm::import_files::Options as SlurmOptions;
+use flowmine_extract_slurm::import_files::{Options as SlurmOptions, UNNAMED};
 use flowmine_extract_workflow::Options as TaskOptions;
 use flowmine_schema::diagnostic::{Diagnostics, Severity};
 use flowmine_schema::text::visible;
@@ -32,6 +32,8 @@ pub enum Data {
 pub struct Opened {
     /// The data.
     pub data: Data,
+    /// Defaults that were used, a sentence each.
+    pub notes: Vec<String>,
     /// Inputs of which something was wrong.
     pub odd: Vec<Input>,
     /// Whether something was lost or rejected, which the exit code reports.
@@ -69,7 +71,7 @@ impl Sink for () {}
 /// # Errors
 /// When nothing can be imported, or the temporary dataset cannot be written. It is then removed.
 pub fn open(plan: &Plan, sink: &mut dyn Sink) -> Result<Opened, SourceError> {
-    let as_given = |data| Ok(Opened { data, odd: Vec::new(), is_lossy: false });
+    let as_given = |data| Ok(Opened { data, notes: Vec::new(), odd: Vec::new(), is_lossy: false });
     match plan.shape() {
         Some(Shape::Dataset) => as_given(Data::Dataset(plan.paths(|_| true).remove(0))),
         Some(Shape::Logs) => as_given(Data::Logs(plan.paths(|_| true))),
@@ -87,11 +89,11 @@ fn imported(plan: &Plan, sink: &mut dyn Sink) -> Result<Opened, SourceError> {
     let mut odd = Vec::new();
     let (mut errors, mut is_empty) = (0, true);
     for kind in KINDS {
-        let paths = plan.paths(|source| source.kind.name() == kind.name());
+        let paths = plan.paths(|source| source.kind.name == kind.name);
         if paths.is_empty() {
             continue;
         }
-        let imported = match kind.reading() {
+        let imported = match kind.reading {
             Reading::Slurm => import::slurm(&dataset, &paths, &SlurmOptions::default(), &mut progress)?,
             Reading::IoCsv => import::io_csv(&dataset, &paths, &mut progress)?,
             Reading::Tasks(engine) => import::tasks(&dataset, engine, &Fetched::new(engine, &paths)?, &TaskOptions::default())?,
@@ -104,8 +106,12 @@ fn imported(plan: &Plan, sink: &mut dyn Sink) -> Result<Opened, SourceError> {
     if is_empty {
         return Err(SourceError::Nothing(why(plan, &odd)));
     }
+    let mut notes = Vec::new();
+    if dataset.manifest()?.clusters.contains(UNNAMED) {
+        notes.push(format!("no file names the cluster; it is called {UNNAMED}"));
+    }
     odd.extend(correlate(&dataset)?);
-    Ok(Opened { is_lossy: errors > 0 || odd.iter().any(|input| input.diagnostics.errors() > 0), odd, data: Data::Temporary(dir) })
+    Ok(Opened { is_lossy: errors > 0 || odd.iter().any(|input| input.diagnostics.errors() > 0), odd, notes, data: Data::Temporary(dir) })
 }
 
 /// The first error of the inputs in words.

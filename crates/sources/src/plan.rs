@@ -12,7 +12,7 @@ pub struct Source {
     /// The path as it was given.
     pub path: PathBuf,
     /// Its kind.
-    pub kind: &'static dyn Kind,
+    pub kind: &'static Kind,
     /// What it is and the evidence, in one phrase.
     pub seen: String,
     /// The path that is read: of a file that is part of a directory the directory.
@@ -81,7 +81,7 @@ impl Plan {
 }
 
 fn shape(source: &Source) -> Shape {
-    match source.kind.reading() {
+    match source.kind.reading {
         Reading::Dataset => Shape::Dataset,
         Reading::Log => Shape::Logs,
         Reading::Slurm | Reading::IoCsv | Reading::Tasks(_) | Reading::NotRead => Shape::Imports,
@@ -96,7 +96,7 @@ fn together(first: &Source, second: &Source) -> SourceError {
         }
         _ => "log files and tables are one log by themselves; give them in a call of their own",
     };
-    let name = |source: &Source| format!("{} ({})", shown(&source.path), source.kind.title());
+    let name = |source: &Source| format!("{} ({})", shown(&source.path), source.kind.title);
     SourceError::Together { first: name(first), second: name(second), why }
 }
 

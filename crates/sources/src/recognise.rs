@@ -18,7 +18,7 @@ const LOOKED_AT: usize = 64;
 /// Number of files of a directory that a note names.
 const NAMED: usize = 3;
 
-type Known = &'static dyn Kind;
+type Known = &'static Kind;
 
 /// Recognises what the paths are.
 ///
@@ -31,7 +31,7 @@ pub fn recognise(paths: &[PathBuf]) -> Result<Plan, SourceError> {
 
 fn source(path: &Path) -> Result<Source, SourceError> {
     if let Some(kind) = kind_of_address(path) {
-        return Ok(Source { path: path.to_owned(), kind, seen: format!("{} (an address)", kind.title()), read: path.to_owned() });
+        return Ok(Source { path: path.to_owned(), kind, seen: format!("{} (an address)", kind.title), read: path.to_owned() });
     }
     let io = |source: io::Error| SourceError::Io { path: path.to_owned(), source };
     let found = fs::metadata(path).map_err(io)?;
@@ -42,14 +42,11 @@ fn source(path: &Path) -> Result<Source, SourceError> {
         FileError::Foreign(_) => SourceError::Special(path.to_owned()),
         error => io(error.into()),
     })?;
-    if found.len() == 0 {
-        return Err(SourceError::Empty(path.to_owned()));
-    }
     file_source(&Sample::read(path.to_owned(), file).map_err(io)?)
 }
 
 fn kind_of_address(path: &Path) -> Option<Known> {
-    KINDS.iter().copied().find(|kind| matches!(kind.reading(), Reading::Tasks(engine) if engine.is_address(path)))
+    KINDS.iter().copied().find(|kind| matches!(kind.reading, Reading::Tasks(engine) if engine.is_address(path)))
 }
 
 fn file_source(sample: &Sample) -> Result<Source, SourceError> {
@@ -87,7 +84,7 @@ impl Answers {
         let mut all = Self::default();
         let path = sample.path();
         for kind in kinds {
-            match kind.recognise(sample) {
+            match (kind.recognise)(sample) {
                 Answer::No => {}
                 Answer::Yes(seen) => all.sure.push((*kind, seen, path.to_owned())),
                 Answer::Part(seen, directory) => all.sure.push((*kind, seen, directory)),
@@ -104,7 +101,7 @@ fn one(path: &Path, mut fits: Vec<Fit>) -> Result<Option<Fit>, SourceError> {
     if fits.len() > 1 {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        let has = |kind: Known| kind.extensions().iter().any(|end| name.strip_suffix(end).is_some_and(|rest| rest.ends_with('.')));
+        let has = |kind: Known| kind.extensions.iter().any(|end| name.strip_suffix(end).is_some_and(|rest| rest.ends_with('.')));
         let by_extension: Vec<Fit> = fits.iter().filter(|(kind, ..)| has(*kind)).cloned().collect();
         if by_extension.len() == 1 {
             fits = by_extension;
@@ -117,9 +114,26 @@ fn one(path: &Path, mut fits: Vec<Fit>) -> Result<Option<Fit>, SourceError> {
     Ok(fits.pop())
 }
 
-fn ambiguous(path: &Path, is_directory: bool, kinds: impl Iterator<Item = (Known, String)>) -> SourceError {
-    let (names, kinds) = kinds.map(|(kind, seen)| (kind.name(), format!("{}: {seen}", kind.title()))).unzip();
-    SourceError::Ambiguous { path: path.to_owned(), kinds, names, is_directory }
+fn ambiguous(path: &Path, is_directory: bool, fits: impl Iterator<Item = (Known, String)>) -> SourceError {
+    let (mut kinds, mut imported, mut is_log) = (Vec::new(), Vec::new(), false);
+    for (kind, seen) in fits {
+        kinds.push(format!("{}: {seen}", kind.title));
+        match kind.reading {
+            Reading::Slurm | Reading::IoCsv | Reading::Tasks(_) => imported.push(kind.name),
+            Reading::Dataset | Reading::Log | Reading::NotRead => is_log = true,
+        }
+    }
+    let mut advice = Vec::new();
+    if is_directory {
+        advice.push("give its files by themselves".to_owned());
+    }
+    if !imported.is_empty() {
+        advice.push(format!("say which is meant: flowmine import KIND PATH --dataset DIR, with KIND one of {}", imported.join(", ")));
+    }
+    if is_log {
+        advice.push("--log PATH reads a log or a table".to_owned());
+    }
+    SourceError::Ambiguous { path: path.to_owned(), kinds, advice: advice.join("; or ") }
 }
 
 /// The files of a directory that a kind recognises.
@@ -150,13 +164,13 @@ fn directory(path: &Path, listing: &Listing) -> Result<Source, SourceError> {
     let is_dataset = listing.files.iter().any(|file| file.as_path() == Path::new(DATASET));
     let mut found = look_into(path, listing, |kind, below| {
         // A dataset is nothing else, whatever its tables look like.
-        if is_dataset { matches!(kind.reading(), Reading::Dataset) && kind.looks_at(below) } else { kind.looks_at(below) }
+        if is_dataset { matches!(kind.reading, Reading::Dataset) && (kind.looks_at)(below) } else { (kind.looks_at)(below) }
     });
     match found.len() {
         0 => Err(nothing_in(path, listing)),
         1 => {
             let one = found.remove(0);
-            let seen = format!("{} ({})", one.kind.title(), one.evidence());
+            let seen = format!("{} ({})", one.kind.title, one.evidence());
             Ok(Source { path: path.to_owned(), kind: one.kind, seen, read: path.to_owned() })
         }
         _ => Err(ambiguous(path, true, found.iter().map(|one| (one.kind, one.evidence())))),
@@ -180,7 +194,7 @@ fn look_into(path: &Path, listing: &Listing, looks_at: impl Fn(Known, &Path) -> 
         let Ok(sample) = Sample::read(path.join(below), file) else { continue };
         let kinds: Vec<Known> = chosen.iter().filter(|(_, files)| files.contains(&at)).map(|(kind, _)| *kind).collect();
         for (kind, seen, _) in Answers::of(&kinds, &sample).sure {
-            if let Some(of_kind) = found.iter_mut().find(|of_kind| of_kind.kind.name() == kind.name()) {
+            if let Some(of_kind) = found.iter_mut().find(|of_kind| of_kind.kind.name == kind.name) {
                 of_kind.files.push((below.clone(), seen.what));
             }
         }
@@ -205,7 +219,7 @@ fn nothing_in(path: &Path, listing: &Listing) -> SourceError {
         let advice = format!("give it: {}", path.join(dataset).display());
         return SourceError::NotRead { path, what: "the directory of a dataset".to_owned(), advice };
     }
-    let logs = look_into(&path, listing, |kind, below| matches!(kind.reading(), Reading::Log) && crate::kind::is_in_directory(below));
+    let logs = look_into(&path, listing, |kind, below| matches!(kind.reading, Reading::Log) && crate::kind::is_in_directory(below));
     if let Some(log) = logs.first() {
         let advice = "give the files that are one log".to_owned();
         return SourceError::NotRead { path, what: format!("a directory of log files ({})", log.evidence()), advice };

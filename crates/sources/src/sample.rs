@@ -21,6 +21,7 @@ pub struct Sample {
     path: PathBuf,
     head: Vec<u8>,
     is_packed: bool,
+    is_cut: bool,
 }
 
 impl Sample {
@@ -41,10 +42,11 @@ impl Sample {
         } else {
             reader.take(BYTES as u64).read_to_end(&mut head)?;
         }
+        let is_cut = head.len() == BYTES;
         if head.starts_with(MARK) {
             head.drain(..MARK.len());
         }
-        Ok(Self { path, head, is_packed })
+        Ok(Self { path, head, is_packed, is_cut })
     }
 
     /// Path of the file.
@@ -55,6 +57,11 @@ impl Sample {
     /// The first bytes, at most 64 KiB, without a byte order mark.
     pub fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// Whether the file can have more than these bytes.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Whether the file is packed with gzip.
@@ -71,7 +78,7 @@ impl Sample {
     pub fn lines(&self) -> Vec<String> {
         let text = self.text();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        if self.head.len() == BYTES && lines.len() > 1 {
+        if self.is_cut() && lines.len() > 1 {
             lines.pop();
         }
         lines

@@ -137,7 +137,7 @@ fn every_fixture_is_recognised_by_its_path_alone() {
         };
         match (recognise(std::slice::from_ref(path)), is) {
             (Err(_), Nothing(_)) => {}
-            (Ok(plan), Source(kind) | Refused(kind)) if plan.sources()[0].kind.name() == *kind => {
+            (Ok(plan), Source(kind) | Refused(kind)) if plan.sources()[0].kind.name == *kind => {
                 let source = &plan.sources()[0];
                 if opened.insert(source.read.clone()) && open(&plan, &mut ()).is_ok() != matches!(is, Source(_)) {
                     wrong.push(format!("{name}: {is:?}, but {:?}", open(&plan, &mut ()).map(|_| "it opens")));
@@ -168,7 +168,7 @@ fn directories_of_runs_are_recognised() {
         ("crates/extract-workflow/tests/fixtures/kubernetes", "kubernetes"),
     ] {
         let plan = recognise(&[root.join(dir)]).unwrap();
-        assert_eq!(plan.sources()[0].kind.name(), kind, "{dir}: {}", plan.sources()[0].seen);
+        assert_eq!(plan.sources()[0].kind.name, kind, "{dir}: {}", plan.sources()[0].seen);
         open(&plan, &mut ()).unwrap();
     }
 }

@@ -40,7 +40,7 @@ impl Folder {
 }
 
 fn kind(path: &Path) -> &'static str {
-    recognise(&[path.to_owned()]).unwrap().sources()[0].kind.name()
+    recognise(&[path.to_owned()]).unwrap().sources()[0].kind.name
 }
 
 fn error(path: &Path) -> SourceError {
@@ -89,8 +89,15 @@ fn two_engines_in_a_directory_are_ambiguous() {
     folder.file(".nextflow.log", NEXTFLOW);
     folder.file("flow.makeflowlog", MAKEFLOW);
     let text = error(folder.0.path()).to_string();
-    for part in [".nextflow.log", "Nextflow", "flow.makeflowlog", "Makeflow", "flowmine import KIND", "nextflow, makeflow", "by themselves"]
-    {
+    for part in [
+        ".nextflow.log",
+        "Nextflow",
+        "flow.makeflowlog",
+        "Makeflow",
+        "flowmine import KIND",
+        "nextflow, makeflow",
+        "give its files by themselves",
+    ] {
         assert!(text.contains(part), "{part} in {text}");
     }
     // The files by themselves are two sources of one dataset.

@@ -84,6 +84,9 @@ impl Sources {
         let opened = flowmine_sources::open(&plan, &mut import)?;
         let Import { stage, removal } = import;
         drop(stage);
+        for note in &opened.notes {
+            messages::note(&format!("flowmine: note: {note}"));
+        }
         import_report::inputs(&opened.odd, Kept::Nowhere);
         let is_lossy = opened.is_lossy;
         match &opened.data {

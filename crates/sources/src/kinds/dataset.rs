@@ -9,45 +9,35 @@ use crate::{Answer, Kind, Reading, Sample, Seen};
 const ABOVE: usize = 4;
 
 /// A dataset.
-pub struct Dataset;
+pub const KIND: Kind = Kind {
+    name: "dataset",
+    title: "dataset",
+    reads: "a directory with `flowmine.json` and its tables",
+    reading: Reading::Dataset,
+    extensions: &[],
+    looks_at,
+    recognise,
+};
 
-impl Kind for Dataset {
-    fn name(&self) -> &'static str {
-        "dataset"
+fn looks_at(below: &Path) -> bool {
+    below == Path::new(DATASET)
+}
+
+fn recognise(sample: &Sample) -> Answer {
+    let path = sample.path();
+    if sample.head().starts_with(super::table::PARQUET)
+        && let Some(dir) = dataset_above(path)
+    {
+        let what = "a table's file of a dataset".to_owned();
+        return Answer::NotRead { what, advice: format!("give the dataset: {}", dir.display()) };
     }
-
-    fn title(&self) -> &'static str {
-        "dataset"
-    }
-
-    fn reads(&self) -> &'static str {
-        "a directory with `flowmine.json` and its tables"
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::Dataset
-    }
-
-    fn looks_at(&self, below: &Path) -> bool {
-        below == Path::new(DATASET)
-    }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        let path = sample.path();
-        if sample.head().starts_with(super::table::PARQUET)
-            && let Some(dir) = dataset_above(path)
-        {
-            let what = "a table's file of a dataset".to_owned();
-            return Answer::NotRead { what, advice: format!("give the dataset: {}", dir.display()) };
+    let is_one = path.file_name().is_some_and(|name| name == DATASET) && sample.keys(&["format_version"]).len() == 1;
+    match path.parent() {
+        Some(dir) if is_one => {
+            let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+            Answer::Part(Seen::new("description of a dataset", "has key format_version"), dir.to_owned())
         }
-        let is_one = path.file_name().is_some_and(|name| name == DATASET) && sample.keys(&["format_version"]).len() == 1;
-        match path.parent() {
-            Some(dir) if is_one => {
-                let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-                Answer::Part(Seen::new("description of a dataset", "has key format_version"), dir.to_owned())
-            }
-            _ => Answer::No,
-        }
+        _ => Answer::No,
     }
 }
 

@@ -7,13 +7,13 @@ use crate::Reading;
 pub fn markdown() -> String {
     let mut text = "| source | what is recognised | where it goes |\n|---|---|---|\n".to_owned();
     for kind in KINDS {
-        let goes = match kind.reading() {
+        let goes = match kind.reading {
             Reading::Dataset => "it is read as it is".to_owned(),
             Reading::Log => "it is read as a log; several are one log".to_owned(),
             Reading::NotRead => "an error says what to do".to_owned(),
-            Reading::Slurm | Reading::IoCsv | Reading::Tasks(_) => format!("a temporary dataset, as by `flowmine import {}`", kind.name()),
+            Reading::Slurm | Reading::IoCsv | Reading::Tasks(_) => format!("a temporary dataset, as by `flowmine import {}`", kind.name),
         };
-        text.push_str(&format!("| {} | {} | {goes} |\n", kind.title(), kind.reads()));
+        text.push_str(&format!("| {} | {} | {goes} |\n", kind.title, kind.reads));
     }
     text
 }

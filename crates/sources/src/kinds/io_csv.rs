@@ -10,50 +10,40 @@ use crate::{Answer, Kind, Reading, Sample, Seen};
 const LINES: usize = 20;
 
 /// Directories of I/O traces.
-pub struct IoCsv;
+pub const KIND: Kind = Kind {
+    name: "io-csv",
+    title: "I/O trace",
+    reads: "a directory of a node, or of several, with `file-bpf.csv` and `cgroups.csv`",
+    reading: Reading::IoCsv,
+    extensions: &[],
+    looks_at,
+    recognise,
+};
 
-impl Kind for IoCsv {
-    fn name(&self) -> &'static str {
-        "io-csv"
-    }
+fn looks_at(below: &Path) -> bool {
+    below.file_name().and_then(|name| name.to_str()).is_some_and(is_named_so)
+}
 
-    fn title(&self) -> &'static str {
-        "I/O trace"
-    }
-
-    fn reads(&self) -> &'static str {
-        "a directory of a node, or of several, with `file-bpf.csv` and `cgroups.csv`"
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::IoCsv
-    }
-
-    fn looks_at(&self, below: &Path) -> bool {
-        below.file_name().and_then(|name| name.to_str()).is_some_and(is_named_so)
-    }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        let (path, lines) = (sample.path(), sample.lines());
-        let Some(first) = lines.first() else { return Answer::No };
-        let seen = if first.split(',').map(str::trim).eq(COLUMNS) {
-            Seen::new("operations of a trace", format!("has columns {}", COLUMNS[..4].join(", ")))
-        } else if are_forks(&lines) {
-            Seen::new("forks of a trace", "has lines of time, parent, child, cgroup")
-        } else {
-            return Answer::No;
-        };
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        match path.parent() {
-            Some(dir) if is_named_so(name) => {
-                let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-                Answer::Part(seen, dir.to_owned())
-            }
-            _ => Answer::NotRead {
-                what: seen.to_string(),
-                advice: format!("it is read as {EVENTS} or {FORKS} in a directory that has the host's name"),
-            },
+fn recognise(sample: &Sample) -> Answer {
+    let (path, lines) = (sample.path(), sample.lines());
+    let Some(first) = lines.first() else { return Answer::No };
+    let seen = if first.split(',').map(str::trim).eq(COLUMNS) {
+        Seen::new("operations of a trace", format!("has columns {}", COLUMNS[..4].join(", ")))
+    } else if are_forks(&lines) {
+        Seen::new("forks of a trace", "has lines of time, parent, child, cgroup")
+    } else {
+        return Answer::No;
+    };
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match path.parent() {
+        Some(dir) if is_named_so(name) => {
+            let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+            Answer::Part(seen, dir.to_owned())
         }
+        _ => Answer::NotRead {
+            what: seen.to_string(),
+            advice: format!("it is read as {EVENTS} or {FORKS} in a directory that has the host's name"),
+        },
     }
 }
 

@@ -1,7 +1,5 @@
 //! Kubernetes.
 
-use std::path::Path;
-
 use flowmine_extract_workflow::kubernetes;
 use flowmine_schema::text::json_key;
 
@@ -10,35 +8,21 @@ use crate::kind::is_in_directory;
 use crate::{Answer, Kind, Reading, Sample};
 
 /// Pods and events of Kubernetes.
-pub struct Kubernetes;
+pub const KIND: Kind = Kind {
+    name: "kubernetes",
+    title: "Kubernetes",
+    reads: "pods and their events as JSON, as `kubectl get -o json`, its `--watch` or the API's watch print them",
+    reading: Reading::Tasks(&kubernetes::Kubernetes),
+    extensions: &[],
+    looks_at: is_in_directory,
+    recognise,
+};
 
-impl Kind for Kubernetes {
-    fn name(&self) -> &'static str {
-        "kubernetes"
-    }
-
-    fn title(&self) -> &'static str {
-        "Kubernetes"
-    }
-
-    fn reads(&self) -> &'static str {
-        "pods and their events as JSON, as `kubectl get -o json`, its `--watch` or the API's watch print them"
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::Tasks(&kubernetes::Kubernetes)
-    }
-
-    fn looks_at(&self, below: &Path) -> bool {
-        is_in_directory(below)
-    }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        match engine::answer_with_keys(&kubernetes::Kubernetes, sample, &["apiVersion", "kind", "metadata", "items"]) {
-            // A list can be one of other objects, such as Argo's workflows.
-            Answer::Yes(seen) if !has_pods_or_events(sample.head()) => Answer::Maybe(seen),
-            other => other,
-        }
+fn recognise(sample: &Sample) -> Answer {
+    match engine::answer_with_keys(&kubernetes::Kubernetes, sample, &["apiVersion", "kind", "metadata", "items"]) {
+        // A list can be one of other objects, such as Argo's workflows.
+        Answer::Yes(seen) if !has_pods_or_events(sample.head()) => Answer::Maybe(seen),
+        other => other,
     }
 }
 

@@ -14,42 +14,28 @@ const LISTS: [&str; 2] = ["events", "objects"];
 const RELATIONS: [&str; 3] = ["relationships", "objectId", "qualifier"];
 
 /// An event log.
-pub struct Log;
+pub const KIND: Kind = Kind {
+    name: "log",
+    title: "event log (XES, OCEL)",
+    reads: "XES; OCEL 2.0 and 1.0 in JSON and XML; OCEL 2.0 in SQLite",
+    reading: Reading::Log,
+    extensions: &["xes", "jsonocel", "xmlocel", "sqlite", "ocel.json", "ocel.xml"],
+    looks_at: |_| false,
+    recognise,
+};
 
-impl Kind for Log {
-    fn name(&self) -> &'static str {
-        "log"
+fn recognise(sample: &Sample) -> Answer {
+    if sample.head().starts_with(SQLITE) {
+        return match ocel_sqlite::is_one(sample.path(), &Limits::default()) {
+            Ok(true) => Answer::Yes(Seen::new("OCEL log (SQLite)", "has tables event, object")),
+            Ok(false) => Answer::No,
+            Err(why) => Answer::NotRead { what: "an SQLite database".to_owned(), advice: why.to_string() },
+        };
     }
-
-    fn title(&self) -> &'static str {
-        "event log (XES, OCEL)"
-    }
-
-    fn reads(&self) -> &'static str {
-        "XES; OCEL 2.0 and 1.0 in JSON and XML; OCEL 2.0 in SQLite"
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::Log
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["xes", "jsonocel", "xmlocel", "sqlite", "ocel.json", "ocel.xml"]
-    }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        if sample.head().starts_with(SQLITE) {
-            return match ocel_sqlite::is_one(sample.path(), &Limits::default()) {
-                Ok(true) => Answer::Yes(Seen::new("OCEL log (SQLite)", "has tables event, object")),
-                Ok(false) => Answer::No,
-                Err(why) => Answer::NotRead { what: "an SQLite database".to_owned(), advice: why.to_string() },
-            };
-        }
-        match sample.first_byte() {
-            Some(b'<') => xml(sample),
-            Some(b'{') => json(sample),
-            _ => Answer::No,
-        }
+    match sample.first_byte() {
+        Some(b'<') => xml(sample),
+        Some(b'{') => json(sample),
+        _ => Answer::No,
     }
 }
 
@@ -57,6 +43,8 @@ fn xml(sample: &Sample) -> Answer {
     match detect_text(sample.head()) {
         Ok(Format::Xes) => Answer::Yes(Seen::new("XES log", "outermost element <log>")),
         Ok(Format::OcelXml) => Answer::Yes(Seen::new("OCEL log (XML)", "outermost element <log> with objects")),
+        // What decides can come later.
+        Err(_) if sample.is_cut() && sample.text().contains("<log") => Answer::Maybe(Seen::new("XML log", sample.beginning())),
         // A fault before its first elements; other XML is no log.
         Err(why) if sample.text().contains("<log") => {
             Answer::NotRead { what: "an XML document with a <log>".to_owned(), advice: why.to_string() }

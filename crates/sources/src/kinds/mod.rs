@@ -22,25 +22,25 @@ use crate::{Kind, Reading};
 pub use docs::markdown;
 
 /// All kinds, in the order in which messages and the documentation list them.
-pub const KINDS: &[&dyn Kind] = &[
-    &dataset::Dataset,
-    &log::Log,
-    &table::Table,
-    &slurm::Slurm,
-    &io_csv::IoCsv,
-    &nextflow::Nextflow,
-    &snakemake::Snakemake,
-    &makeflow::Makeflow,
-    &airflow::Airflow,
-    &argo::Argo,
-    &kubernetes::Kubernetes,
-    &wfformat::WfFormat,
-    &transform::Transform,
-    &not_read::NotRead,
+pub const KINDS: &[&Kind] = &[
+    &dataset::KIND,
+    &log::KIND,
+    &table::KIND,
+    &slurm::KIND,
+    &io_csv::KIND,
+    &nextflow::KIND,
+    &snakemake::KIND,
+    &makeflow::KIND,
+    &airflow::KIND,
+    &argo::KIND,
+    &kubernetes::KIND,
+    &wfformat::KIND,
+    &transform::KIND,
+    &not_read::KIND,
 ];
 
 /// The kinds that are read, for messages.
 pub(crate) fn list() -> String {
-    let read = KINDS.iter().filter(|kind| !matches!(kind.reading(), Reading::NotRead));
-    read.map(|kind| kind.title()).collect::<Vec<_>>().join(", ")
+    let read = KINDS.iter().filter(|kind| !matches!(kind.reading, Reading::NotRead));
+    read.map(|kind| kind.title).collect::<Vec<_>>().join(", ")
 }

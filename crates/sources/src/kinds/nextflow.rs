@@ -11,42 +11,32 @@ use crate::{Answer, Kind, Reading, Sample, Seen};
 const OF_TASK: [&str; 2] = [".command.run", ".command.sh"];
 
 /// Logs, trace files, reports and directories of Nextflow.
-pub struct Nextflow;
+pub const KIND: Kind = Kind {
+    name: "nextflow",
+    title: "Nextflow",
+    reads: "`.nextflow.log`, the trace file, the HTML report, `.nextflow/history`, graphs of processes, work directories; the directory of a run",
+    reading: Reading::Tasks(&nextflow::Nextflow),
+    extensions: &[],
+    looks_at,
+    recognise,
+};
 
-impl Kind for Nextflow {
-    fn name(&self) -> &'static str {
-        "nextflow"
+fn looks_at(below: &Path) -> bool {
+    let steps: Vec<&str> = below.components().filter_map(|step| step.as_os_str().to_str()).collect();
+    match steps.as_slice() {
+        [_] | [".nextflow", "history"] | ["pipeline_info", _] | [_, "pipeline_info", _] => true,
+        [above @ .., file] => OF_TASK.contains(file) && above.len() <= 3,
+        [] => false,
     }
+}
 
-    fn title(&self) -> &'static str {
-        "Nextflow"
+fn recognise(sample: &Sample) -> Answer {
+    let path = sample.path();
+    let of_task = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| OF_TASK.contains(&name));
+    if let Some(dir) = path.parent().filter(|dir| of_task && is_hash(dir) && sample.head().starts_with(b"#!")) {
+        return Answer::Part(Seen::new("script of a task", sample.beginning()), dir.to_owned());
     }
-
-    fn reads(&self) -> &'static str {
-        "`.nextflow.log`, the trace file, the HTML report, `.nextflow/history`, graphs of processes, work directories; the directory of a run"
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::Tasks(&nextflow::Nextflow)
-    }
-
-    fn looks_at(&self, below: &Path) -> bool {
-        let steps: Vec<&str> = below.components().filter_map(|step| step.as_os_str().to_str()).collect();
-        match steps.as_slice() {
-            [_] | [".nextflow", "history"] | ["pipeline_info", _] | [_, "pipeline_info", _] => true,
-            [above @ .., file] => OF_TASK.contains(file) && above.len() <= 3,
-            [] => false,
-        }
-    }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        let path = sample.path();
-        let of_task = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| OF_TASK.contains(&name));
-        if let Some(dir) = path.parent().filter(|dir| of_task && is_hash(dir) && sample.head().starts_with(b"#!")) {
-            return Answer::Part(Seen::new("script of a task", sample.beginning()), dir.to_owned());
-        }
-        engine::answer(&nextflow::Nextflow, sample)
-    }
+    engine::answer(&nextflow::Nextflow, sample)
 }
 
 /// Whether a path ends with the hash of a task, `ab/0123456789abcdef…`.

@@ -15,44 +15,34 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
 ];
 
 /// Known formats that are not read.
-pub struct NotRead;
+pub const KIND: Kind = Kind {
+    name: "not-read",
+    title: "known, not read",
+    reads: "files packed with zstd, xz, bzip2 or zip, text in UTF-16, SWF, logs of TaskVine and Work Queue: an error names them",
+    reading: Reading::NotRead,
+    extensions: &[],
+    looks_at: |_| false,
+    recognise,
+};
 
-impl Kind for NotRead {
-    fn name(&self) -> &'static str {
-        "not-read"
+fn recognise(sample: &Sample) -> Answer {
+    let of = |what: &str, advice: &str| Answer::NotRead { what: what.to_owned(), advice: advice.to_owned() };
+    if let Some((_, what, advice)) = MAGIC.iter().find(|(magic, ..)| sample.head().starts_with(magic)) {
+        return of(what, advice);
     }
-
-    fn title(&self) -> &'static str {
-        "known, not read"
+    if sample.head().get(257..262) == Some(b"ustar") {
+        return of("a tar archive", "unpack it first: tar -xf FILE");
     }
-
-    fn reads(&self) -> &'static str {
-        "files packed with zstd, xz, bzip2 or zip, text in UTF-16, SWF, logs of TaskVine and Work Queue: an error names them"
+    let lines = sample.lines();
+    let first = lines.first().map(String::as_str).unwrap_or_default();
+    if is_swf(&lines) {
+        return of("a workload in the Standard Workload Format (SWF)", "this format is not read; give what sacct prints");
     }
-
-    fn reading(&self) -> Reading {
-        Reading::NotRead
+    if first.starts_with("# time manager_pid ") || first.starts_with("# time master_pid ") {
+        let advice = "this log is not read; give the log of the engine that used it, such as Makeflow's";
+        return of("a transaction log of TaskVine or Work Queue", advice);
     }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        let of = |what: &str, advice: &str| Answer::NotRead { what: what.to_owned(), advice: advice.to_owned() };
-        if let Some((_, what, advice)) = MAGIC.iter().find(|(magic, ..)| sample.head().starts_with(magic)) {
-            return of(what, advice);
-        }
-        if sample.head().get(257..262) == Some(b"ustar") {
-            return of("a tar archive", "unpack it first: tar -xf FILE");
-        }
-        let lines = sample.lines();
-        let first = lines.first().map(String::as_str).unwrap_or_default();
-        if is_swf(&lines) {
-            return of("a workload in the Standard Workload Format (SWF)", "this format is not read; give what sacct prints");
-        }
-        if first.starts_with("# time manager_pid ") || first.starts_with("# time master_pid ") {
-            let advice = "this log is not read; give the log of the engine that used it, such as Makeflow's";
-            return of("a transaction log of TaskVine or Work Queue", advice);
-        }
-        Answer::No
-    }
+    Answer::No
 }
 
 /// Whether lines are comments with a semicolon, then jobs of eighteen numbers.

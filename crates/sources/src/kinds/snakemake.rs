@@ -14,43 +14,33 @@ const RECORD: [&str; 4] = ["rule", "shellcmd", "starttime", "endtime"];
 const OWN_WORDS: [&str; 6] = ["Building DAG of jobs", "Snakemake version: ", "Job counts:", "Job stats:", "\nrule ", "Finished job "];
 
 /// Logs and directories of Snakemake.
-pub struct Snakemake;
+pub const KIND: Kind = Kind {
+    name: "snakemake",
+    title: "Snakemake",
+    reads: "logs of Snakemake and of its jobs on Slurm, `.snakemake/metadata`, benchmark files; the directory of a run",
+    reading: Reading::Tasks(&snakemake::Snakemake),
+    extensions: &[],
+    looks_at,
+    recognise,
+};
 
-impl Kind for Snakemake {
-    fn name(&self) -> &'static str {
-        "snakemake"
+fn looks_at(below: &Path) -> bool {
+    let steps: Vec<&str> = below.components().filter_map(|step| step.as_os_str().to_str()).collect();
+    match steps.as_slice() {
+        [".snakemake", "log" | "slurm_logs" | "metadata", ..] | ["log" | "slurm_logs" | "metadata", ..] => true,
+        [first, _, ..] => first.to_ascii_lowercase().starts_with("benchmark"),
+        _ => is_in_directory(below),
     }
+}
 
-    fn title(&self) -> &'static str {
-        "Snakemake"
+fn recognise(sample: &Sample) -> Answer {
+    if sample.is_json() {
+        return record(sample);
     }
-
-    fn reads(&self) -> &'static str {
-        "logs of Snakemake and of its jobs on Slurm, `.snakemake/metadata`, benchmark files; the directory of a run"
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::Tasks(&snakemake::Snakemake)
-    }
-
-    fn looks_at(&self, below: &Path) -> bool {
-        let steps: Vec<&str> = below.components().filter_map(|step| step.as_os_str().to_str()).collect();
-        match steps.as_slice() {
-            [".snakemake", "log" | "slurm_logs" | "metadata", ..] | ["log" | "slurm_logs" | "metadata", ..] => true,
-            [first, _, ..] => first.to_ascii_lowercase().starts_with("benchmark"),
-            _ => is_in_directory(below),
-        }
-    }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        if sample.is_json() {
-            return record(sample);
-        }
-        match engine::seen(&snakemake::Snakemake, sample) {
-            Some(seen) if is_certain(sample, &seen) => Answer::Yes(seen),
-            Some(seen) => Answer::Maybe(seen),
-            None => Answer::No,
-        }
+    match engine::seen(&snakemake::Snakemake, sample) {
+        Some(seen) if is_certain(sample, &seen) => Answer::Yes(seen),
+        Some(seen) => Answer::Maybe(seen),
+        None => Answer::No,
     }
 }
 

@@ -18,45 +18,31 @@ const ROWS: usize = 20;
 const NAMED: usize = 8;
 
 /// A table.
-pub struct Table;
+pub const KIND: Kind = Kind {
+    name: "table",
+    title: "table (CSV, Parquet)",
+    reads: "CSV with any separator, and Parquet, with an event or activity instance in each row",
+    reading: Reading::Log,
+    extensions: &["csv", "tsv", "parquet"],
+    looks_at: |_| false,
+    recognise,
+};
 
-impl Kind for Table {
-    fn name(&self) -> &'static str {
-        "table"
+fn recognise(sample: &Sample) -> Answer {
+    if sample.head().starts_with(PARQUET) {
+        return parquet(sample);
     }
-
-    fn title(&self) -> &'static str {
-        "table (CSV, Parquet)"
+    let lines = sample.lines();
+    let Some(header) = lines.first() else { return Answer::No };
+    let Some((delimiter, columns)) = columns(header) else { return Answer::No };
+    let seen = || Seen::new("table (CSV)", has_columns(columns.iter().copied()));
+    if tables::is_table(None, sample.head()) {
+        return Answer::Yes(seen());
     }
-
-    fn reads(&self) -> &'static str {
-        "CSV with any separator, and Parquet, with an event or activity instance in each row"
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::Log
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["csv", "tsv", "parquet"]
-    }
-
-    fn recognise(&self, sample: &Sample) -> Answer {
-        if sample.head().starts_with(PARQUET) {
-            return parquet(sample);
-        }
-        let lines = sample.lines();
-        let Some(header) = lines.first() else { return Answer::No };
-        let Some((delimiter, columns)) = columns(header) else { return Answer::No };
-        let seen = || Seen::new("table (CSV)", has_columns(columns.iter().copied()));
-        if tables::is_table(None, sample.head()) {
-            return Answer::Yes(seen());
-        }
-        let rows = lines.iter().skip(1).take(ROWS).filter(|line| !line.is_empty());
-        let fits = |line: &String| line.contains('"') || line.split(delimiter).count() == columns.len();
-        let is_table = lines.len() > 1 && is_header(&columns) && rows.into_iter().all(fits);
-        if is_table { Answer::Maybe(seen()) } else { Answer::No }
-    }
+    // Rows with a text of several lines have no end here.
+    let mut rows = lines.iter().skip(1).take(ROWS).filter(|line| !line.is_empty()).filter_map(|line| fields(line, delimiter)).peekable();
+    let is_table = rows.peek().is_some() && is_header(&columns) && rows.all(|row| row.len() == columns.len());
+    if is_table { Answer::Maybe(seen()) } else { Answer::No }
 }
 
 fn parquet(sample: &Sample) -> Answer {
@@ -76,11 +62,21 @@ fn parquet(sample: &Sample) -> Answer {
     }
 }
 
-/// The delimiter that occurs most often in a header, and the columns that it separates.
+/// The delimiter that gives a header the most columns, and these.
 fn columns(header: &str) -> Option<(char, Vec<&str>)> {
-    let count = |delimiter: char| header.matches(delimiter).count();
-    let delimiter = DELIMITERS.into_iter().max_by_key(|delimiter| count(*delimiter)).filter(|delimiter| count(*delimiter) > 0)?;
-    Some((delimiter, header.split(delimiter).map(|name| name.trim_matches(['"', ' '])).collect()))
+    let all = DELIMITERS.into_iter().filter_map(|delimiter| Some((delimiter, fields(header, delimiter)?)));
+    all.filter(|(_, columns)| columns.len() > 1).max_by_key(|(_, columns)| columns.len())
+}
+
+/// The fields of a line, without their quotes. `None` where a quote is not closed.
+fn fields(line: &str, delimiter: char) -> Option<Vec<&str>> {
+    let mut is_quoted = false;
+    let fields = line.split(|c| {
+        is_quoted ^= c == '"';
+        c == delimiter && !is_quoted
+    });
+    let fields: Vec<&str> = fields.map(|field| field.trim_matches(['"', ' '])).collect();
+    (!is_quoted).then_some(fields)
 }
 
 /// Whether these can be names of columns: different ones, and none is empty or a number.
@@ -97,4 +93,18 @@ fn has_columns<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
         named.push(format!("and {more} more"));
     }
     format!("has columns {}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_hold_delimiters() {
+        assert_eq!(columns("a,\"b, c\",d"), Some((',', vec!["a", "b, c", "d"])));
+        assert_eq!(columns("\" file of Bulgarian and Russian, bds\" layout."), None);
+        assert_eq!(columns("\"open,a"), None);
+        assert_eq!(columns("a;b;c,d").map(|(delimiter, columns)| (delimiter, columns.len())), Some((';', 3)));
+        assert!(is_header(&["a", "b"]) && !is_header(&["a", "a"]) && !is_header(&["a", "1.5"]) && !is_header(&["a", ""]));
+    }
 }
