@@ -66,7 +66,7 @@ fn several_paths_are_one_dataset_or_one_log() {
     let both = ["discover", "--model", "summary", "--format", "json"];
     let (by_path, _) = in_directory(temporary.path(), &both, &[&log, &log], 0);
     let by_option = expect(flowmine().args(both).arg("--log").arg(&log).arg("--log").arg(&log), 0).stdout;
-    assert_eq!(by_path, by_option);
+    assert!(by_path == by_option, "the file counts twice, as with --log");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn losses_and_errors_reach_the_exit_code_and_leave_nothing() {
     assert!(said.contains("nothing could be read") && said.contains("squeue_two_polls.txt"), "{said}");
     // An error of the command itself names what was given, not the directory that is gone.
     let polls = repository("fixtures/case-study/polls");
-    let (_, said) = in_directory(temporary.path(), &["discover", "--model", "critical-path"], &[&polls], 2);
+    let (_, said) = in_directory(temporary.path(), &["discover", "--model", "critical-path", "--run", "moon"], &[&polls], 2);
     assert!(said.contains(polls.to_str().unwrap()) && !said.contains(temporary.path().to_str().unwrap()), "{said}");
     let (_, said) = in_directory(temporary.path(), &["correlate"], &[&repository("tests/fixtures/logs/cases.xes")], 2);
     assert!(said.contains("these are log files"), "{said}");

@@ -73,8 +73,8 @@ impl Sink for () {}
 pub fn open(plan: &Plan, sink: &mut dyn Sink) -> Result<Opened, SourceError> {
     let as_given = |data| Ok(Opened { data, notes: Vec::new(), odd: Vec::new(), is_lossy: false });
     match plan.shape() {
-        Some(Shape::Dataset) => as_given(Data::Dataset(plan.paths(|_| true).remove(0))),
-        Some(Shape::Logs) => as_given(Data::Logs(plan.paths(|_| true))),
+        Some(Shape::Dataset) => as_given(Data::Dataset(plan.sources()[0].read.clone())),
+        Some(Shape::Logs) => as_given(Data::Logs(plan.sources().iter().map(|source| source.read.clone()).collect())),
         Some(Shape::Imports) => imported(plan, sink),
         None => as_given(Data::Logs(Vec::new())),
     }
@@ -89,7 +89,7 @@ fn imported(plan: &Plan, sink: &mut dyn Sink) -> Result<Opened, SourceError> {
     let mut odd = Vec::new();
     let (mut errors, mut is_empty) = (0, true);
     for kind in KINDS {
-        let paths = plan.paths(|source| source.kind.name == kind.name);
+        let paths = plan.paths_of(kind);
         if paths.is_empty() {
             continue;
         }

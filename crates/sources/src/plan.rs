@@ -68,10 +68,10 @@ impl Plan {
         self.sources.first().map(shape)
     }
 
-    /// The paths that are read, of sources that `wanted` chooses, each once.
-    pub(crate) fn paths(&self, wanted: impl Fn(&Source) -> bool) -> Vec<PathBuf> {
+    /// The paths that are read of a kind, each once.
+    pub(crate) fn paths_of(&self, kind: &Kind) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = Vec::new();
-        for source in self.sources.iter().filter(|source| wanted(source)) {
+        for source in self.sources.iter().filter(|source| source.kind.name == kind.name) {
             if !paths.contains(&source.read) {
                 paths.push(source.read.clone());
             }
