@@ -182,11 +182,11 @@ fn look_into(path: &Path, listing: &Listing, looks_at: impl Fn(Known, &Path) -> 
     let chosen: Vec<(Known, BTreeSet<usize>)> = KINDS
         .iter()
         .map(|kind| {
-            let all: Vec<usize> = (0..listing.files.len()).filter(|at| looks_at(*kind, &listing.files[*at])).collect();
+            let all: Vec<usize> = (0..listing.files.len()).filter(|at| looks_at(kind, &listing.files[*at])).collect();
             (*kind, ends(&all))
         })
         .collect();
-    let mut found: Vec<InDirectory> = KINDS.iter().map(|kind| InDirectory { kind: *kind, files: Vec::new() }).collect();
+    let mut found: Vec<InDirectory> = KINDS.iter().map(|kind| InDirectory { kind, files: Vec::new() }).collect();
     let any: BTreeSet<usize> = chosen.iter().flat_map(|(_, files)| files.iter().copied()).collect();
     for at in any {
         let below = &listing.files[at];
