@@ -3,7 +3,7 @@
 //! A source is anything that flowmine reads: a dataset, a log file, a table, recordings of Slurm,
 //! traces, files and directories of workflow engines.
 //!
-//! - [`recognise`] finds the kind of each path from its content and returns a [`Plan`]. A name or
+//! - [`recognise()`] finds the kind of each path from its content and returns a [`Plan`]. A name or
 //!   an extension never decides; an extension can break a tie between kinds.
 //! - [`open`] carries the plan out: sources that are imported go together into a temporary dataset,
 //!   which is then correlated. It is private and is removed when [`Opened`] is dropped.
