@@ -270,6 +270,9 @@ pub struct LeftOut {
     pub ends_before_start: u64,
     /// Instances that start before they were ready; when they were ready counts as not known.
     pub starts_before_ready: u64,
+    /// Instances of which the source reports an earlier moment (submission, start) after a later
+    /// one (start, end): the time of the later one stands for both.
+    pub clamped: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
     /// Bytes written in the dataset that belong to no instance of the log.
@@ -296,6 +299,7 @@ impl LeftOut {
             start_traced,
             ends_before_start,
             starts_before_ready,
+            clamped,
             read_bytes_of_others,
             written_bytes_of_others,
             lost_operations,
@@ -313,6 +317,7 @@ impl LeftOut {
         self.start_traced += start_traced;
         self.ends_before_start += ends_before_start;
         self.starts_before_ready += starts_before_ready;
+        self.clamped += clamped;
         self.read_bytes_of_others += read_bytes_of_others;
         self.written_bytes_of_others += written_bytes_of_others;
         self.lost_operations += lost_operations;
@@ -357,6 +362,11 @@ impl LeftOut {
                 self.starts_before_ready,
                 "instance starts before it is ready, and when it was ready counts as unknown",
                 "instances start before they are ready, and when they were ready counts as unknown",
+            ),
+            words(
+                self.clamped,
+                "instance is reported to be submitted or to start after it ended or started, and counts from that moment",
+                "instances are reported to be submitted or to start after they ended or started, and count from that moment",
             ),
             words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
         ]

@@ -210,12 +210,17 @@ fn without_tasks(filter: &Filter) {
 }
 
 fn tell_left_out(left_out: LeftOut) {
-    let LeftOut { tasks_without_event, tasks_without_case, accesses_of_others, bytes_of_others, layer_events } = left_out;
+    let LeftOut { tasks_without_event, tasks_without_case, tasks_clamped, accesses_of_others, bytes_of_others, layer_events } = left_out;
     if tasks_without_event > 0 {
         messages::note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));
     }
     if tasks_without_case > 0 {
         messages::note(&format!("{tasks_without_case} tasks have no tag and are in no case"));
+    }
+    if tasks_clamped > 0 {
+        messages::note(&format!(
+            "{tasks_clamped} tasks are reported to be submitted or to start after they ended or started: those events stand at that moment"
+        ));
     }
     if accesses_of_others > 0 {
         messages::note(&format!(
