@@ -37,6 +37,7 @@ pub fn main() -> ExitCode {
     }
     let outcome = commands::run(cli);
     messages::unchecked_datasets();
+    messages::sums_out_of_range();
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::WithLosses) => ExitCode::from(1),
