@@ -7,6 +7,7 @@
 
 pub mod args;
 mod commands;
+mod inputs;
 mod messages;
 mod outcome;
 mod output;
