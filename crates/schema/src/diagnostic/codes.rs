@@ -126,6 +126,9 @@ codes! {
     "file_unreadable" [Error] "`import squeue`, imports of workflow engines",
         "A file or directory cannot be read; nothing of it is used",
         "";
+    "folder_not_read" [Warning] "`import io-csv`, `import squeue`",
+        "A folder in the directory that was given is not read",
+        "Name the folder itself to import what lies there.";
     "graph_contradicts" [Warning] "`import nextflow`",
         "Inputs of tasks lie in the work directories of tasks of a process that is not above theirs in the graph of processes; the work directories are believed",
         "Give the graph that this run drew (`-with-dag`).";
