@@ -228,7 +228,8 @@ impl Script {
                 // These two are counted by the kernel as calls; what io_uring and splice move is not.
                 let counted = matches!(&*row.via, "call" | "copy_file_range" | "sendfile");
                 traced.traced_reads += i64::from(row.op == "read" && counted);
-                traced.traced_bytes += row.result.filter(|bytes| *bytes > 0 && row.op == "write" && counted).unwrap_or(0);
+                let bytes = row.result.filter(|bytes| *bytes > 0 && row.op == "write" && counted);
+                flowmine_sums::add_to(&mut traced.traced_bytes, bytes.unwrap_or(0));
             }
             Ok(())
         })?;
@@ -239,8 +240,8 @@ impl Script {
             let key = (row.pid, row.process_start_ns);
             inherited(self, run, &key, row.handle, row.write_bytes > 0);
             if let Some(traced) = self.processes.get_mut(&key) {
-                traced.traced_reads += row.read_calls;
-                traced.traced_bytes += row.write_bytes;
+                flowmine_sums::add_to(&mut traced.traced_reads, row.read_calls);
+                flowmine_sums::add_to(&mut traced.traced_bytes, row.write_bytes);
             }
             Ok(())
         })
@@ -248,7 +249,7 @@ impl Script {
 
     /// The bytes that a process and its children wrote into no traced file.
     fn written_elsewhere(&self, key: &Key) -> i64 {
-        let traced: i64 = self.below(key).map(|traced| traced.traced_bytes).sum();
+        let traced = flowmine_sums::total(self.below(key).map(|traced| traced.traced_bytes));
         self.processes.get(key).and_then(|traced| traced.written_bytes).unwrap_or(0).saturating_sub(traced)
     }
 
@@ -260,9 +261,9 @@ impl Script {
     /// own parts write into pipes.
     fn written_by_shell(&self) -> i64 {
         let Some((key, shell)) = self.shell.and_then(|key| Some((key, self.processes.get(&key)?))) else { return 0 };
-        let of_tasks: i64 = self.roots.iter().flatten().map(|root| self.written_elsewhere(root).max(0)).sum();
+        let of_tasks = flowmine_sums::total(self.roots.iter().flatten().map(|root| self.written_elsewhere(root).max(0)));
         let handshake = if shell.forked_by_tracer { HANDSHAKE_BYTES } else { 0 };
-        self.written_elsewhere(&key) - of_tasks - handshake
+        self.written_elsewhere(&key).saturating_sub(of_tasks).saturating_sub(handshake)
     }
 
     /// The number of times that a task read what is no file, as far as that is known: more calls than

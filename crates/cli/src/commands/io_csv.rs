@@ -10,6 +10,7 @@ use super::lower_bounds;
 use crate::args::{Export, ImportIoCsv, TimestampArg};
 use crate::messages::{self, counted};
 use crate::outcome::Outcome;
+use crate::output;
 use crate::progress::Stage;
 
 /// How many files with warnings or errors are shown.
@@ -64,6 +65,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     );
     let dataset = Dataset::open(dir)?;
     lower_bounds::warn(&dataset)?;
+    output::make_directory(out)?;
     let stage = Stage::new("writing the traces");
     let written = write::export(&dataset, out, Period { from_ns: args.filter.from, to_ns: args.filter.to })?;
     drop(stage);

@@ -19,8 +19,8 @@ use flowmine_schema::tables::JobState;
 use flowmine_schema::text::visible;
 
 use crate::args::{FilterArgs, SourceArgs, TimestampArg};
-use crate::messages;
 use crate::progress::Stage;
+use crate::{inputs, messages};
 
 /// Where a log comes from: a dataset's jobs or tasks, or a log of another program.
 pub enum Source {
@@ -36,6 +36,7 @@ pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rul
     let log = match (&args.dataset, &args.log[..]) {
         (None, [path]) => {
             let _stage = Stage::new("reading the log");
+            inputs::note(path);
             let log = log_file::read(path, rules).map_err(|error| in_file(path, error))?;
             findings(&path.display().to_string(), &log.findings);
             log

@@ -1,5 +1,7 @@
 //! `flowmine import nextflow` and the other workflow engines.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::{Engine, Options};
@@ -44,7 +46,7 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
     let files = report.sources.iter().filter(|source| !source.kind.is_empty()).count();
     let statuses: Vec<_> = report.statuses.iter().map(|(status, count)| format!("{count} {status}")).collect();
     messages::note(&format!(
-        "{} imported, {} of task_runs written{}{}{}{}{}",
+        "{} imported, {} of task_runs written{}{}{}{}{}{}",
         counted(files, "file", "files"),
         counted(report.rows(), "row", "rows"),
         if statuses.is_empty() { String::new() } else { format!(" ({})", statuses.join(", ")) },
@@ -68,8 +70,22 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
         } else {
             String::new()
         },
+        folders(&report.folders_not_read),
         if errors > 0 { format!("; {}, see above and the table `diagnostics`", counted(errors, "error", "errors")) } else { String::new() },
     ));
     anyhow::ensure!(files > 0 || already > 0, "nothing could be imported");
     Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// Which folders of the directories were not read.
+fn folders(not_read: &[PathBuf]) -> String {
+    if not_read.is_empty() {
+        return String::new();
+    }
+    let mut names: Vec<String> = not_read.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    if not_read.len() > SHOWN {
+        names.push(format!("and {} more", not_read.len() - SHOWN));
+    }
+    let were = if not_read.len() == 1 { "folder was" } else { "folders were" };
+    format!("; {} {were} not read, name them to import what lies there: {}", not_read.len(), names.join(", "))
 }
