@@ -35,6 +35,12 @@ impl LostOperations {
         }
     }
 
+    /// Adds the operations that other traces do not have.
+    pub fn merge(&mut self, other: &Self) {
+        flowmine_sums::add_to(&mut self.count, other.count);
+        flowmine_sums::add_to(&mut self.bytes, other.bytes);
+    }
+
     /// What that means for sums, without a full stop; `None` when nothing was lost.
     pub fn sentence(&self) -> Option<String> {
         let with_bytes = if self.bytes > 0 { format!(" with {} bytes of reads and writes", self.bytes) } else { String::new() };

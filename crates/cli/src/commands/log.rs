@@ -202,7 +202,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
         ReadOptions { keep: kept(args, OF_JOBS), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
     let lost = losses::lost_operations(&dataset)?;
     let with_losses = |mut loaded: Loaded| {
-        (loaded.log.left_out.lost_operations, loaded.log.left_out.lost_bytes) = (lost.count, lost.bytes);
+        loaded.log.left_out.lost = lost;
         (loaded, OF_JOBS)
     };
     if args.model == Model::Ocdfg && name.is_none() {

@@ -653,10 +653,10 @@ mod tests {
             ("cat <<EOF\nsbatch no\nEOF\nsbatch yes\n", vec!["cat", "sbatch yes"]),
             ("cat <<-'E' | sh\n\tsbatch no\n\tE\nsbatch yes", vec!["cat", "sh", "sbatch yes"]),
             ("echo 'sbatch no' \"sbatch $(sbatch yes)\"", vec!["echo sbatch no «\"sbatch $(sbatch yes)\"»", "sbatch yes"]),
-            ("a[1<<3]=x\nsbatch yes\n3\n", vec!["", "sbatch yes", "3"]),
+            ("a[1<<3]=x\nsbatch yes\n3\n", vec!["sbatch yes", "3"]),
             (
                 "B=1 a[$(n) << 2]+=$(sbatch x); echo a[1<<3]=x\nsbatch no\n3]=x\nsbatch yes",
-                vec!["", "n", "sbatch x", "echo «a[1»", "sbatch yes"],
+                vec!["n", "sbatch x", "echo «a[1»", "sbatch yes"],
             ),
             ("sbatch \\\n  --mem=1G \\\n  a.sh", vec!["sbatch --mem=1G a.sh"]),
             ("x=${y:-$(z)} sbatch a.sh", vec!["sbatch a.sh"]),
