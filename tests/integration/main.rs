@@ -40,6 +40,7 @@ mod private;
 mod processes;
 mod prune;
 mod recording;
+mod results;
 mod round_trip;
 mod scripts;
 mod slurm;

@@ -196,6 +196,40 @@ fn programs_leave_the_same_tree_as_without_the_overlay() {
     assert!(left.len() > 50 && said.contains("keeps others out"), "the script did not do what it should: {said}");
 }
 
+/// Calls that the kernel does not pass on for file systems of FUSE, and what is left of the file.
+const UNSUPPORTED: &str = r#"
+import ctypes, errno, fcntl, os
+libc = ctypes.CDLL(None, use_errno=True)
+with open("file", "w+b") as file, open("other", "w+b") as other:
+    file.write(bytes(range(256)) * 64)
+    file.flush()
+    before = os.fstat(file.fileno()).st_size, os.pread(file.fileno(), 16384, 0)
+    for mode in 0x08, 0x20, 0x40:  # FALLOC_FL_COLLAPSE_RANGE, _INSERT_RANGE, _UNSHARE_RANGE
+        result = libc.fallocate(file.fileno(), mode, ctypes.c_long(4096), ctypes.c_long(4096))
+        print(hex(mode), result, ctypes.get_errno() == errno.EOPNOTSUPP)
+    try:
+        fcntl.ioctl(other, 0x40049409, file.fileno())  # FICLONE
+    except OSError as error:
+        print("clone", error.errno == errno.EOPNOTSUPP)
+    print(before == (os.fstat(file.fileno()).st_size, os.pread(file.fileno(), 16384, 0)))
+"#;
+
+#[test]
+fn what_fuse_cannot_do_is_unsupported() {
+    if !require("fuse", "FUSE and python3", doctor::says("fuse").0 && works("python3", &["--version"])) {
+        return;
+    }
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let work = base.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let mut trace = Command::new(flowmine());
+    trace.args(["trace", "--must-trace", "--backend", "fuse", "--directory", ".", "--dataset"]).arg(base.path().join("data"));
+    let output = trace.args(["--", "python3", "-c", UNSUPPORTED]).current_dir(&work).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let refused = "0x8 -1 True\n0x20 -1 True\n0x40 -1 True\nclone True\nTrue\n";
+    assert_eq!(told, refused, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// As in a container: the file lies elsewhere for the process, and both paths are told.
 #[test]
 fn a_process_with_other_mounts_has_paths_of_its_own() {

@@ -1,5 +1,7 @@
 //! An activity log in columns: its events, activity instances and cases.
 
+use flowmine_schema::losses::LostOperations;
+
 use crate::elapsed::elapsed_ns;
 use crate::names::Names;
 
@@ -270,14 +272,15 @@ pub struct LeftOut {
     pub ends_before_start: u64,
     /// Instances that start before they were ready; when they were ready counts as not known.
     pub starts_before_ready: u64,
+    /// Instances of which the source reports an earlier moment (submission, start) after a later
+    /// one (start, end): the time of the later one stands for both.
+    pub clamped: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
     /// Bytes written in the dataset that belong to no instance of the log.
     pub written_bytes_of_others: u64,
     /// Operations that the traces of the dataset do not have.
-    pub lost_operations: u64,
-    /// Bytes of these, as far as they are known.
-    pub lost_bytes: u64,
+    pub lost: LostOperations,
 }
 
 impl LeftOut {
@@ -296,27 +299,31 @@ impl LeftOut {
             start_traced,
             ends_before_start,
             starts_before_ready,
+            clamped,
             read_bytes_of_others,
             written_bytes_of_others,
-            lost_operations,
-            lost_bytes,
+            lost,
         } = other;
-        self.events_without_time += events_without_time;
-        self.without_end += without_end;
-        self.without_start += without_start;
-        self.inner_events += inner_events;
-        self.unnamed += unnamed;
-        self.without_case += without_case;
-        self.bad_numbers += bad_numbers;
-        self.without_moment += without_moment;
-        self.start_unknown += start_unknown;
-        self.start_traced += start_traced;
-        self.ends_before_start += ends_before_start;
-        self.starts_before_ready += starts_before_ready;
-        self.read_bytes_of_others += read_bytes_of_others;
-        self.written_bytes_of_others += written_bytes_of_others;
-        self.lost_operations += lost_operations;
-        self.lost_bytes += lost_bytes;
+        for (sum, more) in [
+            (&mut self.events_without_time, events_without_time),
+            (&mut self.without_end, without_end),
+            (&mut self.without_start, without_start),
+            (&mut self.inner_events, inner_events),
+            (&mut self.unnamed, unnamed),
+            (&mut self.without_case, without_case),
+            (&mut self.bad_numbers, bad_numbers),
+            (&mut self.without_moment, without_moment),
+            (&mut self.start_unknown, start_unknown),
+            (&mut self.start_traced, start_traced),
+            (&mut self.ends_before_start, ends_before_start),
+            (&mut self.starts_before_ready, starts_before_ready),
+            (&mut self.clamped, clamped),
+            (&mut self.read_bytes_of_others, read_bytes_of_others),
+            (&mut self.written_bytes_of_others, written_bytes_of_others),
+        ] {
+            flowmine_sums::add_to(sum, *more);
+        }
+        self.lost.merge(lost);
     }
 
     /// Each count that is not zero, in a sentence.
@@ -358,6 +365,11 @@ impl LeftOut {
                 "instance starts before it is ready, and when it was ready counts as unknown",
                 "instances start before they are ready, and when they were ready counts as unknown",
             ),
+            words(
+                self.clamped,
+                "instance is reported to be submitted or to start after it ended or started, and counts from that moment",
+                "instances are reported to be submitted or to start after they ended or started, and count from that moment",
+            ),
             words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
         ]
         .into_iter()
@@ -365,12 +377,7 @@ impl LeftOut {
             (self.read_bytes_of_others > 0).then(|| format!("{} bytes read belong to nothing in the log", self.read_bytes_of_others)),
             (self.written_bytes_of_others > 0)
                 .then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),
-            words(
-                self.lost_operations,
-                "operation was lost by the trace: traced bytes and counts are lower bounds",
-                "operations were lost by the trace: traced bytes and counts are lower bounds",
-            ),
-            (self.lost_bytes > 0).then(|| format!("{} bytes of reads and writes are among what the trace lost", self.lost_bytes)),
+            self.lost.sentence(),
         ])
         .flatten()
         .collect()

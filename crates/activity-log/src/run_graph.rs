@@ -99,7 +99,7 @@ impl RunGraph {
     pub fn lost_during(&self, task: &RunTask) -> u64 {
         let (from, to) = (task.started_ns.unwrap_or(i64::MIN), task.finished_ns.unwrap_or(i64::MAX));
         let there = |loss: &&Loss| task.host.as_ref().is_none_or(|host| *host == loss.host) && loss.from_ns <= to && from <= loss.to_ns;
-        self.losses.iter().filter(there).map(|loss| loss.count).sum()
+        flowmine_sums::total(self.losses.iter().filter(there).map(|loss| loss.count))
     }
 }
 

@@ -262,7 +262,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     found.tasks = chosen.tasks.len() as u64;
     found.begin_ns = chosen.begin_ns;
     found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
-    found.work_ns = parts.iter().map(running).fold(0, i64::saturating_add);
+    found.work_ns = flowmine_sums::total(parts.iter().map(running));
     found.span_ns = span(&network, &parts);
     steps(&chosen, &network, &schedule, &parts, &mut found);
     gains(&chosen, &network, &schedule, &parts, options, &mut found);
@@ -472,7 +472,7 @@ fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         let times: Vec<PartTime> =
             TimePart::ALL.into_iter().zip(of).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
         for (sum, ns) in sums.iter_mut().zip(of) {
-            *sum = sum.saturating_add(ns);
+            flowmine_sums::add_to(sum, ns);
         }
         let after = match why {
             None => After::Begin,

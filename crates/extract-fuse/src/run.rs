@@ -88,7 +88,7 @@ pub fn run(
         room: Arc::clone(&room),
         reporter,
         threads: caller::Threads::new(proc.clone(), Arc::clone(&room)),
-        processes: process::Processes::new(proc, wanted, room),
+        processes: process::Processes::new(proc, wanted, room, privileged),
         detail: options.detail,
         filters: options.filters.clone(),
         next_handle: AtomicU64::new(1),

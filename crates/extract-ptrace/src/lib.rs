@@ -19,7 +19,8 @@
 //! from: when the dataset cannot be written any more, the command runs on to its end, unrecorded,
 //! and then that is reported. Two calls that use the position of one open file at the same time are
 //! let through one after the other, which the kernel does anyway (`f_pos_lock`), so that each has
-//! its true offset.
+//! its true offset. sendfile(2) and splice(2) do not wait: what overlaps with them has no offset
+//! (`moves.rs`).
 //!
 //! A process that is made without a tracer (`CLONE_UNTRACED`) would run into the filter alone: the
 //! flag is taken out of the call (`untraced.rs`). A filter of the program's own that asks for a
@@ -55,6 +56,7 @@ mod descriptors;
 pub mod facts;
 mod filter;
 mod locate;
+mod moves;
 mod open_files;
 mod operations;
 mod pending;

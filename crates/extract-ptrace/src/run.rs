@@ -21,6 +21,7 @@ use flowmine_trace::{Recorder, TraceError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::descriptors::{Descriptors, TableId};
+use crate::moves::Moves;
 use crate::positions::Positions;
 use crate::requests::{self, Go, Shared};
 use crate::start::{self, Command, Started};
@@ -54,7 +55,7 @@ pub(crate) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
         processes: FxHashMap::default(),
         newborn: FxHashMap::default(),
         views_age: 0,
-        busy: FxHashSet::default(),
+        moves: Moves::default(),
         held: VecDeque::new(),
         recorder,
         failed: None,

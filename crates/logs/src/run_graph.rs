@@ -240,7 +240,7 @@ pub(crate) fn losses(dataset: &Dataset) -> Result<Vec<Loss>, DatasetError> {
         let touches = next.host == before.host && next.from_ns <= before.to_ns;
         if touches {
             before.to_ns = before.to_ns.max(next.to_ns);
-            before.count = before.count.saturating_add(next.count);
+            flowmine_sums::add_to(&mut before.count, next.count);
         }
         touches
     });

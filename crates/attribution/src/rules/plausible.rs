@@ -70,6 +70,9 @@ pub fn of_anothers_task(task: &Task, users: &[&str], at_ns: Option<i64>, entitie
 /// an id never has a name, and its processes can do nothing as root.
 const SUBORDINATE: i64 = 100_000;
 
+/// In place of the name of a user whom the tracer could not know. It is no valid name (useradd(8)).
+const UNKNOWN: &str = "(unknown)";
+
 /// The names of users. One without a name is the nearest ancestor that has one, and so is who is
 /// not known. A subordinate id below root alone, as of a daemon, is nobody who has a name: whose it
 /// is cannot be known here, and it is not root.
@@ -81,6 +84,7 @@ fn named<'u>(users: &'u [User], above: Option<&'u str>) -> Vec<Cow<'u, str>> {
         User::Named(name) => Some(Cow::from(&**name)),
         User::Unnamed(id) if *id >= SUBORDINATE && above.is_none_or(|above| above == ROOT) => Some(format!("with id {id}").into()),
         User::Unnamed(_) => above.map(Cow::from),
+        User::Unknown => Some(UNKNOWN.into()),
     };
     users.iter().filter_map(name).collect()
 }
@@ -97,10 +101,12 @@ fn first_of_all(mut reasons: impl Iterator<Item = Option<String>>) -> Option<Str
     reasons.all(|reason| reason.is_some()).then_some(first)
 }
 
-/// Root can do everything, also in a user's name.
+/// Root can do everything, also in a user's name. Who is not known became root, and takes nothing
+/// from root by it.
 fn not_theirs(whose: &str, users: &[&str], what: &str, owner: Option<&str>) -> Option<String> {
     let owner = owner?;
-    let user = users.iter().find(|user| **user != owner && **user != ROOT)?;
+    let can = |user: &str| user == owner || user == ROOT || (user == UNKNOWN && owner == ROOT);
+    let user = users.iter().find(|user| !can(user))?;
     Some(format!("the {whose} is of user {user}, and the {what} of {owner}"))
 }
 

@@ -7,19 +7,8 @@ const ID: &str = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
 /// The victim's job 5001 on n1, and the attacker's own 6001.
 fn world() -> World {
     let mut world = World::default();
-    for (id, user) in [(5001, "victim"), (6001, "mallory")] {
-        world.jobs.push(KnownJob {
-            cluster: "lab".into(),
-            job: id.to_string(),
-            job_id: id,
-            submit_ns: Some(T0),
-            since_ns: T0,
-            start_ns: Some(T0 + SECOND),
-            user: Some(user.into()),
-            node_list: Some("n1".into()),
-            ..KnownJob::default()
-        });
-    }
+    world.job(5001, "victim");
+    world.job(6001, "mallory");
     world
 }
 
@@ -32,6 +21,21 @@ fn user(name: &str) -> i64 {
 }
 
 impl World {
+    /// A job of a user on n1.
+    fn job(&mut self, id: i64, user: &str) {
+        self.jobs.push(KnownJob {
+            cluster: "lab".into(),
+            job: id.to_string(),
+            job_id: id,
+            submit_ns: Some(T0),
+            since_ns: T0,
+            start_ns: Some(T0 + SECOND),
+            user: Some(user.into()),
+            node_list: Some("n1".into()),
+            ..KnownJob::default()
+        });
+    }
+
     /// A process of n1 that writes so many bytes; its users are real and effective.
     fn writer(
         &mut self,
@@ -163,6 +167,19 @@ fn a_control_group_is_of_the_user_whose_id_it_has() {
     let (bytes, refuted) = world.judged();
     assert_eq!(bytes, ["contradiction: 0 4000", "job 5001: 0 50321"]);
     assert!(refuted.len() == 1 && refuted[0].contains("of user mallory (1002), and the control group of 1001"), "{refuted:?}");
+}
+
+/// A trace that saw a program of root's late does not know who it was before.
+#[test]
+fn who_is_not_known_claims_nobodys_job_but_roots() {
+    let mut world = world();
+    world.job(8001, "root");
+    world.writer(10, ("root", "root"), 1, claims(5001, r#"[null,"root"]"#));
+    world.writer(11, ("root", "root"), 20, claims(8001, r#"[null,"root"]"#));
+    world.writer(12, ("root", "root"), 300, claims(5001, r#"["root"]"#));
+    let (bytes, refuted) = world.judged();
+    assert_eq!(bytes, ["contradiction: 0 1", "job 5001: 0 300", "job 8001: 0 20"]);
+    assert!(refuted.len() == 1 && refuted[0].contains("of user (unknown), and the job of victim"), "{refuted:?}");
 }
 
 #[test]

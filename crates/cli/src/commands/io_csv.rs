@@ -10,6 +10,7 @@ use super::{import_report, lower_bounds};
 use crate::args::{Export, ImportIoCsv, TimestampArg};
 use crate::messages;
 use crate::outcome::Outcome;
+use crate::output;
 use crate::progress::Stage;
 
 /// Runs `flowmine import io-csv`: imports traces.
@@ -38,6 +39,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     );
     let dataset = Dataset::open(dir)?;
     lower_bounds::warn(&dataset)?;
+    output::make_directory(out)?;
     let stage = Stage::new("writing the traces");
     let written = write::export(&dataset, out, Period { from_ns: args.filter.from, to_ns: args.filter.to })?;
     drop(stage);

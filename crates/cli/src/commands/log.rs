@@ -21,8 +21,8 @@ use super::log_parts::{self, LogPart};
 use super::source::{self, Notion, Selection, Source};
 use super::{export, jobs};
 use crate::args::{Discover, EventsArg, Model, ObjectsArg, TimeUnitArg};
-use crate::messages;
 use crate::progress::Stage;
+use crate::{inputs, messages};
 
 /// A log and whether something of its source was lost.
 pub struct Loaded {
@@ -202,7 +202,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
         ReadOptions { keep: kept(args, OF_JOBS), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
     let lost = losses::lost_operations(&dataset)?;
     let with_losses = |mut loaded: Loaded| {
-        (loaded.log.left_out.lost_operations, loaded.log.left_out.lost_bytes) = (lost.count, lost.bytes);
+        loaded.log.left_out.lost = lost;
         (loaded, OF_JOBS)
     };
     if args.model == Model::Ocdfg && name.is_none() {
@@ -312,6 +312,7 @@ fn case_type(args: &Discover, kind: Option<&str>, known: impl Fn() -> Vec<String
 fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Result<Loaded> {
     let spooled = if path == Path::new("-") { Some(spool()?) } else { None };
     let path: PathBuf = spooled.as_ref().map_or_else(|| path.to_owned(), |file| file.path().to_owned());
+    inputs::note(&path);
     let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
     options.keep = kept(args, OF_FILES);
     options.activity = args.activity.as_deref().map(keys).unwrap_or_default();

@@ -37,7 +37,6 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
         .with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
     if args.model == Model::Spec {
         unrecorded::find(&dataset, &mut run)?;
-        unrecorded::find_renames(&dataset, &mut run)?;
     }
     drop(stage);
     let _stage = Stage::new("discovering");

@@ -21,7 +21,7 @@ use super::lower_bounds;
 use crate::args::{Predict, PredictFormat, StartArg};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
-use crate::{messages, output};
+use crate::{inputs, messages, output};
 
 /// The most bytes of a model's file: a larger one is refused.
 const MAX_BYTES: u64 = 512 << 20;
@@ -115,6 +115,7 @@ fn refuse_what_is_not_told(args: &Predict, format: PredictFormat) -> anyhow::Res
 fn read(path: &Path) -> anyhow::Result<Model> {
     let place = || path.display().to_string();
     let mut text = String::new();
+    inputs::note(path);
     let file = std::fs::File::open(path).with_context(place)?;
     file.take(MAX_BYTES + 1).read_to_string(&mut text).with_context(place)?;
     anyhow::ensure!(text.len() as u64 <= MAX_BYTES, "{}: a model has at most {} MiB", place(), MAX_BYTES >> 20);
@@ -124,6 +125,7 @@ fn read(path: &Path) -> anyhow::Result<Model> {
 
 /// Values and seconds of a CSV file; a first line of words is passed over.
 fn measurements(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
+    inputs::note(path);
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let mut points = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

@@ -97,6 +97,20 @@ impl Written<'_> {
     }
 }
 
+/// The names of all results that there can be.
+fn possible_names(formats: &[LogFormat]) -> Vec<String> {
+    let notions = cases::ALL.iter().map(|notion| notion.name()).chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
+    let mut names: Vec<String> = ["dag.svg", "bottlenecks.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
+    for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
+        names.push(format!("dfg{suffix}.svg"));
+        names.extend(formats.iter().map(|&format| format!("log{suffix}.{}", extension(format))));
+    }
+    names
+}
+
+/// What the cases of tasks are, in the order in which their logs are written.
+const TASK_NOTIONS: [TaskNotion; 2] = [TaskNotion::Run, TaskNotion::Tag];
+
 /// What a file of a format is called after the dot.
 fn extension(format: LogFormat) -> String {
     use clap::ValueEnum;
@@ -124,7 +138,9 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
-    output::make_directory(&args.out)?;
+    let mut made = output::made_in(&args.out)?;
+    made.add_known(last_run::files(&args.out));
+    made.claim(possible_names(&args.formats)).with_context(|| args.out.display().to_string())?;
     last_run::forget(&args.out).with_context(|| args.out.display().to_string())?;
     correlate(&dataset, &parts)?;
 
@@ -179,7 +195,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     }
     let tasks = if has_tasks { Some(TaskSummary::of(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
     if tasks.as_ref().is_some_and(|tasks| tasks.without_time < tasks.attempts) {
-        for notion in [TaskNotion::Run, TaskNotion::Tag] {
+        for notion in TASK_NOTIONS {
             tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;
         }
     } else if has_tasks {
@@ -220,6 +236,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         told.push_str(&format!("\n{sentence}\n"));
     }
     let losses = numbers.errors > 0;
+    made.keep_existing().with_context(|| args.out.display().to_string())?;
     last_run::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
     Ok(if losses { Outcome::WithLosses } else { Outcome::Clean })

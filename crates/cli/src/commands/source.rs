@@ -19,8 +19,8 @@ use flowmine_schema::tables::JobState;
 use flowmine_schema::text::visible;
 
 use crate::args::{FilterArgs, SourceArgs, TimestampArg};
-use crate::messages;
 use crate::progress::Stage;
+use crate::{inputs, messages};
 
 /// Where a log comes from: a dataset's jobs or tasks, or a log of another program.
 pub enum Source {
@@ -36,6 +36,7 @@ pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rul
     let log = match (&args.dataset, &args.log[..]) {
         (None, [path]) => {
             let _stage = Stage::new("reading the log");
+            inputs::note(path);
             let log = log_file::read(path, rules).map_err(|error| in_file(path, error))?;
             findings(&path.display().to_string(), &log.findings);
             log
@@ -210,12 +211,17 @@ fn without_tasks(filter: &Filter) {
 }
 
 fn tell_left_out(left_out: LeftOut) {
-    let LeftOut { tasks_without_event, tasks_without_case, accesses_of_others, bytes_of_others, layer_events } = left_out;
+    let LeftOut { tasks_without_event, tasks_without_case, tasks_clamped, accesses_of_others, bytes_of_others, layer_events } = left_out;
     if tasks_without_event > 0 {
         messages::note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));
     }
     if tasks_without_case > 0 {
         messages::note(&format!("{tasks_without_case} tasks have no tag and are in no case"));
+    }
+    if tasks_clamped > 0 {
+        messages::note(&format!(
+            "{tasks_clamped} tasks are reported to be submitted or to start after they ended or started: those events stand at that moment"
+        ));
     }
     if accesses_of_others > 0 {
         messages::note(&format!(

@@ -17,6 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::options::{ReadOptions, Unit};
 use crate::task_log::TracedJobs;
 
+/// A measure below zero: it counts as unknown, and as a number out of range.
+const OUT_OF_RANGE: i64 = -1;
+
 /// Takes one text out of an attempt, such as its account.
 type Pick = fn(&Attempt) -> Option<Sym>;
 
@@ -245,7 +248,8 @@ impl<'a> JobColumns<'a> {
             (Measure::MemoryBytes, attempt.memory_bytes, 1),
             (Measure::TimeLimitNs, attempt.time_limit_s, 1_000_000_000),
         ] {
-            self.measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
+            // What cannot be counted in nanoseconds is out of range, and counted as that.
+            self.measures.extend(value.get().map(|value| (measure, value.checked_mul(factor).unwrap_or(OUT_OF_RANGE))));
         }
         let at_end = self.measures.len() as u32;
         let traced = if self.traced.is_empty() { None } else { self.traced.of(&jobs.attempt_id(attempt)) };

@@ -126,6 +126,9 @@ codes! {
     "file_unreadable" [Error] "`import squeue`, imports of workflow engines",
         "A file or directory cannot be read; nothing of it is used",
         "";
+    "folder_not_read" [Warning] "`import io-csv`, `import squeue`",
+        "A folder in the directory that was given is not read",
+        "Name the folder itself to import what lies there.";
     "graph_contradicts" [Warning] "`import nextflow`",
         "Inputs of tasks lie in the work directories of tasks of a process that is not above theirs in the graph of processes; the work directories are believed",
         "Give the graph that this run drew (`-with-dag`).";
@@ -360,6 +363,9 @@ codes! {
     "submit_line_not_understood" [Warning] "`observe --accounting`, `import squeue`",
         "The dependency in a job's submit line cannot be read; the job is kept without it",
         "Import what squeue said of the job while it waited: it shows dependencies in its own form.";
+    "sum_out_of_range" [Warning] "`correlate`, `observe --accounting`, `import squeue`",
+        "A sum of bytes, times or calls does not fit into 64 bits; it is kept as 9223372036854775807, which means at least that, and so are sums with it",
+        "Look at the numbers that were added up: no real run moves so much.";
     "summary_bad" [Error] "`import makeflow`",
         "The file is no summary of Makeflow's resource monitor; nothing of it is used",
         "";

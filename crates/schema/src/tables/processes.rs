@@ -67,7 +67,8 @@ crate::table! {
         environment: opt_text(Withheld),
         /// The users who can have set these variables, as a JSON array of names, or ids without a
         /// name: the real user of the first program that had them, and of the program that
-        /// started that one. Null where the source does not tell.
+        /// started that one. A null in it is a user who is not known: FUSE saw a program of root's
+        /// late. Null where the source does not tell.
         environment_users: opt_text(Withheld),
         /// When it last became another program; null when it still runs its parent's.
         exec_ns: opt_i64,

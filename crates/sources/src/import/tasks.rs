@@ -72,5 +72,21 @@ fn summary(report: &Report, files: usize) -> String {
         let are = if passed_over == 1 { "is a link" } else { "are links" };
         text.push_str(&format!("; {} in the directories {are} or not of this engine", counted(passed_over, "file", "files")));
     }
+    if !report.folders_not_read.is_empty() {
+        text.push_str(&folders(&report.folders_not_read));
+    }
     text + &and_errors(report.errors())
+}
+
+/// Number of folders that are named.
+const SHOWN: usize = 10;
+
+/// Which folders of the directories were not read.
+fn folders(not_read: &[PathBuf]) -> String {
+    let mut names: Vec<String> = not_read.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    if not_read.len() > SHOWN {
+        names.push(format!("and {} more", not_read.len() - SHOWN));
+    }
+    let were = if not_read.len() == 1 { "folder was" } else { "folders were" };
+    format!("; {} {were} not read, name them to import what lies there: {}", not_read.len(), names.join(", "))
 }

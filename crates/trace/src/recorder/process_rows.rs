@@ -51,9 +51,13 @@ impl Users {
         self.0.entry(uid).or_insert_with(ask).as_deref()
     }
 
-    /// Names of users, or their ids where they have none, as a JSON array.
-    fn list(&mut self, uids: &[u32]) -> String {
-        let users = uids.iter().map(|&uid| self.name(uid).map_or_else(|| uid.into(), serde_json::Value::from));
+    /// Names of users, or their ids where they have none, as a JSON array with null for one who is
+    /// not known.
+    fn list(&mut self, uids: &[Option<u32>]) -> String {
+        let users = uids.iter().map(|&uid| match uid {
+            Some(uid) => self.name(uid).map_or_else(|| uid.into(), serde_json::Value::from),
+            None => serde_json::Value::Null,
+        });
         serde_json::Value::Array(users.collect()).to_string()
     }
 }
@@ -202,7 +206,7 @@ impl Known {
             ProcessChange::Update | ProcessChange::Exit(_) => {}
         }
         if let Some(pairs) = &news.facts.environment {
-            self.origin.has_environment(pairs);
+            self.origin.has_environment(pairs, news.facts.seen_late);
         }
     }
 

@@ -70,7 +70,7 @@ pub(super) fn script(text: &str) -> Script {
 /// The word that a text is, with nothing but a comment behind it.
 pub(super) fn alone(text: &str) -> Option<Word> {
     let mut reader = Reader::of(text);
-    let word = reader.word(0, false);
+    let word = reader.word(0, Position::Other);
     let rest = text.get(word.end..)?.trim_start_matches([' ', '\t', ';']);
     (word.end > word.start && (rest.is_empty() || rest.starts_with('#'))).then_some(word)
 }
@@ -94,6 +94,16 @@ struct Reader<'t> {
     moving: Vec<usize>,
     /// Whether what is read stands between double quotes.
     double: bool,
+}
+
+/// Where a word stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// Where a command begins, so that it can be an assignment.
+    First,
+    /// Behind a redirection.
+    Target,
+    Other,
 }
 
 /// What a script opens and closes.
@@ -197,8 +207,13 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 _ => {
-                    let word = self.word(depth, redirected);
                     let is_target = std::mem::take(&mut redirected);
+                    let position = match () {
+                        () if is_target => Position::Target,
+                        () if command.words.is_empty() => Position::First,
+                        () => Position::Other,
+                    };
+                    let word = self.word(depth, position);
                     self.take(word, is_target, &mut command);
                 }
             }
@@ -272,7 +287,7 @@ impl Reader<'_> {
             command.words.clear();
             return;
         }
-        if is_first && !is_target && assigned(raw).is_some() {
+        if is_first && !is_target && (assigned(raw).is_some() || is_element(raw)) {
             command.assigned.push(word);
             return;
         }
@@ -356,7 +371,32 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, depth: usize, redirected: bool) -> Word {
+    /// The length of the subscript that begins here, when what it belongs to is assigned to:
+    /// `a[1<<3]=x`, `a[i]+=x`. Nothing in it is an operator of the shell.
+    fn subscript(&self, word: usize) -> Option<usize> {
+        let rest = &self.text[self.at..];
+        let (mut open, mut quote) = (0, None);
+        for (n, byte) in rest.iter().take(LONGEST_CALCULATION).enumerate() {
+            match (quote, byte) {
+                (None, b'\'' | b'"') => quote = Some(byte),
+                (Some(begun), _) if begun == byte => quote = None,
+                (_, b'\n') => return None,
+                (Some(_), _) => {}
+                (None, b'[') => open += 1,
+                (None, b']') => open -= 1,
+                (None, _) => {}
+            }
+            if open == 0 {
+                let behind = &rest[n + 1..];
+                let is_assigned = behind.starts_with(b"=") || behind.starts_with(b"+=");
+                return Some(n + 1).filter(|_| is_assigned && is_name(&self.text[word..self.at]));
+            }
+        }
+        None
+    }
+
+    fn word(&mut self, depth: usize, position: Position) -> Word {
+        let redirected = position == Position::Target;
         let start = self.at;
         let mut literal = Some(Vec::new());
         let put = |literal: &mut Option<Vec<u8>>, byte: u8| literal.iter_mut().for_each(|text| text.push(byte));
@@ -392,6 +432,10 @@ impl Reader<'_> {
                     self.expansion(start, depth);
                     literal = None;
                 }
+                b'[' if position == Position::First && self.subscript(start).is_some() => {
+                    self.pass_subscript(start, depth);
+                    literal = None;
+                }
                 b'*' | b'?' | b'[' | b'{' if !redirected => {
                     // A pattern is what it is when the script runs; braces alone are words of the shell.
                     let alone = self.at == start && self.text.get(self.at + 1).is_none_or(u8::is_ascii_whitespace);
@@ -413,6 +457,17 @@ impl Reader<'_> {
             literal = None;
         }
         Word { start, end: self.at, literal: literal.and_then(|text| String::from_utf8(text).ok()), redirected: false }
+    }
+
+    /// Passes over a subscript, with the commands in it whose output is calculated with.
+    fn pass_subscript(&mut self, word: usize, depth: usize) {
+        let end = self.at + self.subscript(word).unwrap_or_default();
+        while self.at < end {
+            match self.text[self.at] {
+                b'$' | b'`' if !(self.backquoted && self.text[self.at] == b'`') => self.expansion(self.at, depth),
+                _ => self.at += 1,
+            }
+        }
     }
 
     /// `$'…'`, in which a backslash stands before a quote too. Its value is not worked out.
@@ -553,9 +608,19 @@ const LONGEST_NAME: usize = 256;
 fn assigned(raw: &[u8]) -> Option<&str> {
     let name = &raw[..raw.iter().take(LONGEST_NAME).position(|byte| *byte == b'=')?];
     let name = name.strip_suffix(b"+").unwrap_or(name);
-    let is_name = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
-        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    std::str::from_utf8(name).ok().filter(|_| is_name)
+    std::str::from_utf8(name).ok().filter(|_| is_name(name))
+}
+
+/// Whether a word assigns to an element of an array, `name[…]=…`.
+fn is_element(raw: &[u8]) -> bool {
+    let name = raw.iter().take(LONGEST_NAME).position(|byte| *byte == b'[').map(|end| &raw[..end]);
+    name.is_some_and(is_name) && raw.windows(2).any(|pair| pair == b"]=" || pair == b"]+")
+}
+
+/// Whether this is the name of a variable.
+fn is_name(name: &[u8]) -> bool {
+    name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 #[cfg(test)]
@@ -588,6 +653,11 @@ mod tests {
             ("cat <<EOF\nsbatch no\nEOF\nsbatch yes\n", vec!["cat", "sbatch yes"]),
             ("cat <<-'E' | sh\n\tsbatch no\n\tE\nsbatch yes", vec!["cat", "sh", "sbatch yes"]),
             ("echo 'sbatch no' \"sbatch $(sbatch yes)\"", vec!["echo sbatch no «\"sbatch $(sbatch yes)\"»", "sbatch yes"]),
+            ("a[1<<3]=x\nsbatch yes\n3\n", vec!["sbatch yes", "3"]),
+            (
+                "B=1 a[$(n) << 2]+=$(sbatch x); echo a[1<<3]=x\nsbatch no\n3]=x\nsbatch yes",
+                vec!["n", "sbatch x", "echo «a[1»", "sbatch yes"],
+            ),
             ("sbatch \\\n  --mem=1G \\\n  a.sh", vec!["sbatch --mem=1G a.sh"]),
             ("x=${y:-$(z)} sbatch a.sh", vec!["sbatch a.sh"]),
             ("(sbatch a; sbatch b)", vec!["sbatch a", "sbatch b"]),
