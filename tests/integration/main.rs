@@ -33,6 +33,7 @@ mod locks;
 mod one_run;
 mod operations;
 mod overlay;
+mod permissions;
 mod pm4py;
 mod positions;
 mod predict;

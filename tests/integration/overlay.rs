@@ -163,7 +163,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, u64, Vec<u8>)> {
     found
 }
 
-fn flowmine() -> &'static str {
+pub(crate) fn flowmine() -> &'static str {
     env!("CARGO_BIN_EXE_flowmine")
 }
 
@@ -291,7 +291,7 @@ fn further_groups_count() {
 }
 
 /// A directory where others than root may go, below which the overlay lies.
-fn open_to_all() -> (tempfile::TempDir, PathBuf) {
+pub(crate) fn open_to_all() -> (tempfile::TempDir, PathBuf) {
     let base = tempfile::tempdir_in("/var/tmp").unwrap();
     let directory = base.path().join("here");
     std::fs::create_dir(&directory).unwrap();
@@ -304,7 +304,7 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
 }
 
-fn works(program: &str, arguments: &[&str]) -> bool {
+pub(crate) fn works(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
