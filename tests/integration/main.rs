@@ -22,6 +22,7 @@ mod debian_kernels;
 mod demonstration;
 mod export;
 mod honesty;
+mod inherited;
 mod io_csv;
 mod jump;
 mod kernels;

@@ -73,6 +73,7 @@ use std::process::ExitStatus;
 
 use flowmine_dataset::Writer;
 use flowmine_trace::host::HostFacts;
+use flowmine_trace::limits::Needs;
 use flowmine_trace::options::Options;
 use flowmine_trace::recorder::Backend;
 use flowmine_trace::stop::{Ended, Stop};
@@ -80,6 +81,9 @@ use flowmine_trace::{Recorder, TraceError};
 
 pub use facts::{Facts, verdict};
 pub use start::Command;
+
+/// What the backend needs.
+pub const ROOM: Needs = Needs { memory: 64 << 20, tasks: 4, descriptors: 32 };
 
 /// What stands of this backend in the table `hosts`.
 pub fn backend() -> Backend {

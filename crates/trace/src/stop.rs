@@ -162,7 +162,7 @@ impl Stop {
         }
         // Without it a signal may come twice, which is better than not at all.
         let witness = if command { Witness::start().ok() } else { None };
-        let around = witness.map(|witness| Arc::new(Mutex::new(Around { witness, heard: [0; 65], waiting: Vec::new() })));
+        let around = witness.map(|witness| Arc::new(Mutex::new(Around { witness: Some(witness), heard: [0; 65], waiting: Vec::new() })));
         Ok(Stop { listens: true, around, ..Stop::never() })
     }
 
@@ -243,6 +243,14 @@ impl Stop {
         // The command gets its signals first.
         self.rest(all | sent, waits);
         (1..=64).filter(move |signal| sent & bit(*signal) != 0)
+    /// Ends the process that hears signals which were sent to others, too: where there is room for
+    /// one process only, that is the command.
+    pub(crate) fn dismiss_witness(&self) {
+        if let Some(around) = &self.around {
+            drop(around.lock().unwrap_or_else(PoisonError::into_inner).witness.take());
+        }
+    }
+
     }
 
     /// Stops this process when a stop signal came, and went on unless it still waits (`waits`),
@@ -269,7 +277,8 @@ impl Stop {
 /// What is known of signals that were sent to others, too.
 #[derive(Debug)]
 struct Around {
-    witness: Witness,
+    /// `None` when it was ended.
+    witness: Option<Witness>,
     /// When the witness last got a signal, by its number, in nanoseconds after boot.
     heard: [u64; 65],
     /// Signals that came, and when.
@@ -286,7 +295,7 @@ impl Around {
     /// us got. What asks to end does not wait: a second one does no harm, and one too few would.
     fn sent_to_us_alone(&mut self, came: u64) -> u64 {
         let now = crate::clock::boot_ns();
-        for signal in self.witness.heard() {
+        for signal in self.witness.iter().flat_map(Witness::heard) {
             if let Some(heard) = self.heard.get_mut(usize::from(signal)) {
                 *heard = now;
             }

@@ -15,7 +15,7 @@ use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Filters;
 use flowmine_trace::probe::{self, Needs};
 use flowmine_trace::stop::{Ended, Stop};
-use flowmine_trace::{CommandLines, Detail, Options, privileges, serve};
+use flowmine_trace::{CommandLines, Detail, Options, limits, privileges, serve};
 
 use super::backends::{self, Backend};
 use crate::args::{BackendArg, CommandLinesArg, DetailArg, TasksArg, Trace};
@@ -67,8 +67,9 @@ fn outcome(command: Option<u8>, is_complete: bool, fail_on_loss: bool) -> Outcom
 
 fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> {
     let backend = backend(args, &options.filters)?;
-    let mut host = HostFacts::read(Path::new("/proc"));
+    limits::have(backend.room)?;
     if let Some(name) = &args.host {
+    let mut host = HostFacts::read(Path::new("/proc"));
         host.name.clone_from(name);
     }
     let dataset = args.dataset.as_ref().context("--dataset is missing")?;
