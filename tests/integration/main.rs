@@ -28,6 +28,8 @@ mod jump;
 mod kernels;
 mod killed;
 mod layers;
+mod left_behind;
+mod limits;
 mod links;
 mod load;
 mod locks;

@@ -316,7 +316,7 @@ fn losses(dataset: &Path) -> Vec<(String, String, i64)> {
 }
 
 /// Waits for what another process does.
-fn until<T>(mut there: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(mut there: impl FnMut() -> Option<T>) -> T {
     for _ in 0..600 {
         if let Some(found) = there() {
             return found;

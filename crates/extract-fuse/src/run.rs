@@ -53,8 +53,8 @@ pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: W
 /// Runs a command with an overlay over `directories` and records what happens in them.
 ///
 /// It ends when the last process that uses the overlay has ended, which can be after the command.
-/// Signals that `stop` reports go to the command; when it is gone, what it left behind loses the
-/// overlay. When the time of the trace is over, nothing more is recorded, but the command goes on
+/// Signals that `stop` reports go to the command; when it is gone, by the second one that asks to
+/// end what it left behind loses the overlay. When the time of the trace is over, nothing more is recorded, but the command goes on
 /// to its end.
 ///
 /// # Errors
@@ -114,7 +114,7 @@ pub fn run(
         sessions.push(session);
     }
     let over = Arc::new(AtomicBool::new(false));
-    let watch = Watch { tracer, sessions, over: Arc::clone(&over), flush_every: options.flush_every };
+    let watch = Watch { tracer: Arc::clone(&tracer), sessions, over: Arc::clone(&over), flush_every: options.flush_every };
     let served = watch.sessions.len();
     std::thread::Builder::new()
         .name("flowmine-watch".into())
@@ -123,7 +123,8 @@ pub fn run(
     stop.begin();
     started.go().map_err(TraceError::system("letting the command go"))?;
     // On an error the receiver goes, and what serves does not wait for it any more.
-    let result = record(&receiver, served, recorder, stop, &over);
+    let left = || tracer.in_namespace();
+    let result = record(&receiver, served, recorder, stop, &over, left);
     over.store(true, Ordering::Relaxed);
     let name = || started.failed_at().map_or_else(|| format!("executing {}", program.arguments[0].display()), str::to_owned);
     result?.map_err(|error| TraceError::System { what: name(), source: error })
@@ -176,6 +177,7 @@ fn record(
     recorder: &mut Recorder,
     stop: &Stop,
     over: &AtomicBool,
+    left: impl Fn() -> usize,
 ) -> Result<std::io::Result<ExitStatus>, TraceError> {
     let mut command = None;
     let mut status = None;
@@ -199,7 +201,13 @@ fn record(
             }
         }
         if status.is_some() {
-            if served == 0 || stop.asked() {
+            let about = || {
+                let left = left();
+                format!(
+                    "flowmine: the command has ended; {left} processes that it left behind still use the traced directories. A second signal ends the trace, and their access to these"
+                )
+            };
+            if served == 0 || stop.ends_the_rest(about) {
                 over.store(true, Ordering::Relaxed);
             }
         } else if let Some(pid) = command {

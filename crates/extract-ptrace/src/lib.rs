@@ -105,8 +105,8 @@ pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Wri
 /// Runs a command to its end and that of all processes that it started, and records what they did.
 /// The calling thread does all the work.
 ///
-/// Signals that `stop` reports go to the command; when it is gone, to what it left behind, which is
-/// killed when it is still there after ten seconds. When the time of the trace is over, nothing
+/// Signals that `stop` reports go to the command. When it is gone, the second one that asks to end
+/// ends what it left behind, which is killed when it is still there after ten seconds. When the time of the trace is over, nothing
 /// more is recorded, but the command goes on to its end, since it cannot be left alone.
 ///
 /// # Errors

@@ -34,6 +34,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     let options = options(args)?;
     let mut stop = Stop::by_signals(!args.command.is_empty()).context("cannot handle signals")?;
     stop.duration = args.duration;
+    stop.note = Some(messages::note);
     let ended = match trace(args, &options, &stop) {
         Ok(ended) => ended,
         Err(error) if !args.command.is_empty() && !args.must_trace && !stop.has_begun() && !is_usage(&error) => {
@@ -68,8 +69,8 @@ fn outcome(command: Option<u8>, is_complete: bool, fail_on_loss: bool) -> Outcom
 fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> {
     let backend = backend(args, &options.filters)?;
     limits::have(backend.room)?;
-    if let Some(name) = &args.host {
     let mut host = HostFacts::read(Path::new("/proc"));
+    if let Some(name) = &args.host {
         host.name.clone_from(name);
     }
     let dataset = args.dataset.as_ref().context("--dataset is missing")?;
