@@ -290,7 +290,10 @@ impl Recorder {
     }
 
     fn open_file(&mut self, file: &OpenFile<'_>) {
-        let wanted = self.wanted(Some(file.file), file.path);
+        // One of which no open is known, such as what a child has after its parent closed it, is
+        // left out when the file was opened elsewhere only.
+        let is_elsewhere = file.path.is_none() && self.is_elsewhere(Some(file.file));
+        let wanted = !is_elsewhere && self.wanted(Some(file.file), file.path);
         if let Some(number) = file.open_file.filter(|_| !wanted) {
             self.left_out.insert(number);
             return;
