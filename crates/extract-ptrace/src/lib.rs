@@ -73,6 +73,7 @@ use std::process::ExitStatus;
 
 use flowmine_dataset::Writer;
 use flowmine_trace::host::HostFacts;
+use flowmine_trace::limits::Needs;
 use flowmine_trace::options::Options;
 use flowmine_trace::recorder::Backend;
 use flowmine_trace::stop::{Ended, Stop};
@@ -80,6 +81,9 @@ use flowmine_trace::{Recorder, TraceError};
 
 pub use facts::{Facts, verdict};
 pub use start::Command;
+
+/// What the backend needs.
+pub const ROOM: Needs = Needs { memory: 64 << 20, tasks: 4, descriptors: 32 };
 
 /// What stands of this backend in the table `hosts`.
 pub fn backend() -> Backend {
@@ -101,8 +105,8 @@ pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Wri
 /// Runs a command to its end and that of all processes that it started, and records what they did.
 /// The calling thread does all the work.
 ///
-/// Signals that `stop` reports go to the command; when it is gone, to what it left behind, which is
-/// killed when it is still there after ten seconds. When the time of the trace is over, nothing
+/// Signals that `stop` reports go to the command. When it is gone, the second one that asks to end
+/// ends what it left behind, which is killed when it is still there after ten seconds. When the time of the trace is over, nothing
 /// more is recorded, but the command goes on to its end, since it cannot be left alone.
 ///
 /// # Errors

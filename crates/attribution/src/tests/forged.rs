@@ -12,13 +12,21 @@ fn world() -> World {
     world
 }
 
-/// Numbers and names of users, as a trace has them: real and effective.
+/// Numbers of users, as a trace has them: real and effective.
 fn user(name: &str) -> i64 {
-    ["root", "victim", "mallory", "other"]
-        .iter()
-        .position(|known| *known == name)
-        .map_or(100_005, |at| if at == 0 { 0 } else { 1000 + at as i64 })
+    match name {
+        "root" => 0,
+        "victim" => 1001,
+        "mallory" => 1002,
+        "other" => 1003,
+        "absent" => 54_321,
+        _ => 100_005,
+    }
 }
+
+/// Those who have no name on the host: one whom the directory service does not know at the moment,
+/// and a subordinate id.
+const WITHOUT_NAMES: [&str; 2] = ["absent", "nameless"];
 
 impl World {
     /// A job of a user on n1.
@@ -45,7 +53,7 @@ impl World {
         change: impl FnOnce(&mut Process<'static>),
     ) {
         let process = P("n1", pid, 2);
-        let name = |name: &'static str| (user(name) != 100_005).then(|| name.into());
+        let name = |name: &'static str| (!WITHOUT_NAMES.contains(&name)).then(|| name.into());
         self.process(process, 9, |row| {
             (row.real_uid, row.real_user) = (Some(user(real)), name(real));
             (row.uid, row.user) = (Some(user(effective)), name(effective));
@@ -106,6 +114,38 @@ fn a_set_user_id_program_is_the_users_who_started_it() {
     assert_eq!(bytes[4..], ["no-rule: 0 300", "no-rule: 0 4000"]);
     assert_eq!(refuted.len(), 5, "{refuted:?}");
     assert!(refuted.iter().all(|message| message.contains("of user mallory, and the job of victim")), "{refuted:?}");
+}
+
+/// A daemon of root's starts programs as a user of whom the host knows the number only: under sshd
+/// where only Slurm names users, or while the directory service does not answer.
+#[test]
+fn whoever_has_no_name_below_root_claims_nobodys_job() {
+    let mut world = world();
+    world.writer(10, ("root", "root"), 0, |_| {});
+    world.writer(11, ("absent", "absent"), 1, |row| {
+        below(10)(row);
+        claims(5001, r#"["root",54321]"#)(row);
+    });
+    // What it starts, and one whose ancestors were not seen.
+    world.writer(12, ("absent", "absent"), 20, |row| {
+        below(11)(row);
+        claims(5001, "[54321]")(row);
+    });
+    world.writer(13, ("absent", "absent"), 300, claims(5001, "[54321]"));
+    // Below a user with a name it is that user's, and without a name the id 0 is root.
+    world.writer(14, ("victim", "victim"), 4000, claims(5001, r#"["root","victim"]"#));
+    world.writer(15, ("absent", "absent"), 50_000, |row| {
+        below(14)(row);
+        claims(5001, r#"["victim",54321]"#)(row);
+    });
+    world.writer(16, ("root", "root"), 600_000, |row| {
+        (row.real_user, row.user) = (None, None);
+        claims(5001, "[0]")(row);
+    });
+    let (bytes, refuted) = world.judged();
+    assert_eq!(bytes, ["contradiction: 0 1", "contradiction: 0 20", "contradiction: 0 300", "job 5001: 0 654000"]);
+    assert_eq!(refuted.len(), 3, "{refuted:?}");
+    assert!(refuted.iter().all(|message| message.contains("of user with id 54321, and the job of victim")), "{refuted:?}");
 }
 
 #[test]
