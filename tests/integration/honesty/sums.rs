@@ -38,7 +38,7 @@ fn traced(path: &Path, of_processes: &[Writes]) {
             start_precision_ns: Some(1),
             as_of_ns: BEGIN_NS + 50 * SECOND_NS,
             started_ns: Some(BEGIN_NS),
-            ended_ns: Some(BEGIN_NS + 50 * SECOND_NS),
+            exit_ns: Some(BEGIN_NS + 50 * SECOND_NS),
             ..Process::default()
         });
         for (at, bytes) in (1..).zip(writes) {
