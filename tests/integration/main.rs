@@ -44,6 +44,7 @@ mod results;
 mod round_trip;
 mod scripts;
 mod slurm;
+mod spec_orders;
 mod specs;
 mod task_logs;
 mod terminal;

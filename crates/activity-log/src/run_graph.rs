@@ -155,8 +155,6 @@ pub struct RunTask {
     pub forked_others: bool,
     /// Of a command of a traced script: its process.
     pub process: Option<TracedProcess>,
-    /// Whether it listed directories, or may have: what it does depends on the names in them.
-    pub lists_names: bool,
     /// What the command is known to lack, such as a redirection.
     pub missing: Vec<String>,
     /// What the command may lack.
