@@ -25,6 +25,7 @@
 //! that ran in directories with nothing in common.
 
 mod script_order;
+mod texts;
 
 use std::collections::BTreeSet;
 
@@ -94,6 +95,18 @@ pub enum SpecError {
     Failed {
         /// Name of the task.
         task: String,
+    },
+    /// A command or a path has bytes that no text has.
+    #[error(
+        "{what} {task:?} has bytes that are not UTF-8, {text:?}: no language of workflows can hold them; rename the files or convert the text"
+    )]
+    NotText {
+        /// What of the task it is.
+        what: &'static str,
+        /// Name of the task.
+        task: String,
+        /// The text, with `\\xNN` for each such byte.
+        text: String,
     },
     /// A command of a script is not known to have run from one time to another.
     #[error("when {task:?} began and ended is not known, so neither is its order: it still ran when the trace ended, or its end was lost")]
@@ -243,6 +256,7 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     made.in_order_of_trace = script.pairs.difference(&by_files).map(|(_, to)| to).collect::<BTreeSet<_>>().len();
     made.at_once = script.at_once;
     made.doubts = run.tasks.iter().flat_map(|task| task.doubts.iter().map(|doubt| (task.name.clone(), doubt.clone()))).collect();
+    texts::give_back(&mut made)?;
     Ok(made)
 }
 
