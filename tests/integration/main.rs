@@ -45,6 +45,7 @@ mod round_trip;
 mod scripts;
 mod slurm;
 mod spec_orders;
+mod spec_snakemake;
 mod specs;
 mod task_logs;
 mod terminal;

@@ -157,8 +157,11 @@ fn shell_script(dice: &mut Dice, dir: &Path) -> String {
         };
         if dice.below(5) > 0 {
             lines.extend(line("p", dice));
-        } else if let (Some(one), Some(other)) = (line("p", dice), line("q", dice)) {
-            lines.push(format!("{one} &\n{other} &\nwait"));
+            continue;
+        }
+        match (line("p", dice), line("q", dice)) {
+            (Some(one), Some(other)) => lines.push(format!("{one} &\n{other} &\nwait")),
+            (one, other) => lines.extend(one.or(other)),
         }
     }
     lines.join("\n") + "\n"

@@ -24,6 +24,7 @@
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
 //! that ran in directories with nothing in common.
 
+mod engine_steps;
 mod script_order;
 mod texts;
 
@@ -96,6 +97,18 @@ pub enum SpecError {
         /// Name of the task.
         task: String,
     },
+    /// An output is no plain file.
+    #[error(
+        "{task:?} makes {path:?}, which the engine's log marks as {kind:?}: no plain file passes from task to task there, and a workflow has no other"
+    )]
+    Special {
+        /// Name of the task.
+        task: String,
+        /// Path of the output.
+        path: String,
+        /// What the engine calls it.
+        kind: String,
+    },
     /// A command or a path has bytes that no text has.
     #[error(
         "{what} {task:?} has bytes that are not UTF-8, {text:?}: no language of workflows can hold them; rename the files or convert the text"
@@ -140,6 +153,10 @@ pub struct Workflow {
     pub tasks: Vec<SpecTask>,
     /// Tasks that were not run because an earlier result was taken; they are in it.
     pub cached: u64,
+    /// Tasks that were attempted more than once.
+    pub retried: u64,
+    /// Whether its commands are those of Snakemake, whose log does not record all that is around them.
+    pub of_snakemake: bool,
     /// Outputs that a later task removed or gave another name.
     pub removed: BTreeSet<String>,
     /// Paths of files that were there before the run, and that a task changed.
@@ -220,6 +237,8 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     }
     let mut made = Workflow { run: run.name.clone(), ..Workflow::default() };
     made.cached = run.tasks.iter().filter(|task| task.cached).count() as u64;
+    made.retried = run.tasks.iter().filter(|task| task.attempts > 1).count() as u64;
+    made.of_snakemake = run.tasks.iter().any(|task| task.engine_steps.is_some());
     let Base { directory: base, own } = base(run)?;
     made.directory = base.map(str::to_owned);
     made.tasks = order.iter().map(|&at| of_task(&run.tasks[at as usize], base, own)).collect();
@@ -295,6 +314,7 @@ fn refuse(run: &RunGraph) -> Result<(), SpecError> {
     if let Some(task) = run.tasks.iter().find(|task| task.process.is_some() && task.failed) {
         return Err(SpecError::Failed { task: task.name.clone() });
     }
+    run.tasks.iter().try_for_each(engine_steps::refuse)?;
     let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none() && !names_files(task)).collect();
     if let Some(job) = without.first().filter(|_| run.noun == "job") {
         return Err(SpecError::NoScript { count: without.len(), job: job.name.clone() });
@@ -371,12 +391,17 @@ fn of_task(task: &RunTask, base: Option<&str>, own: bool) -> SpecTask {
     SpecTask {
         name: task.name.clone(),
         activity: task.activity.clone(),
-        command: task.command.clone().unwrap_or_default(),
+        command: engine_steps::command(task),
         directory: directory.map(str::to_owned),
         inputs: declared(&task.inputs),
         outputs: declared(&task.outputs),
         after: Vec::new(),
     }
+}
+
+/// A word of `sh`: within single quotes nothing but their end means anything.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Adds a path, unless the list has it.

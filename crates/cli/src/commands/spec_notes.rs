@@ -11,6 +11,14 @@ pub fn say(made: &Workflow) -> bool {
         let words = "tasks were not run because earlier results were taken; they are in the workflow";
         messages::warning(&format!("{} {words}", made.cached));
     }
+    if made.retried > 0 {
+        messages::warning(&format!("{} tasks were attempted more than once; the workflow attempts each once", made.retried));
+    }
+    if made.of_snakemake {
+        note(
+            "Snakemake's log does not record shell.prefix(), conda environments, containers and directory(), nor what it removes as temp(): the workflow has none of them",
+        );
+    }
     if made.of_script {
         note(
             "variables that the script set for its commands, its umask and its limits are not in the workflow: the trace does not record them",
