@@ -341,6 +341,22 @@ fn what_binds_a_command_to_its_run_is_said() {
     assert!(said.contains("1 tasks name paths in") && said.contains("\"sort\""), "{said}");
 }
 
+/// A command that is traced as one task is no script.
+#[test]
+fn a_command_that_is_one_task_is_written_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let [run, dataset] = ["run", "dataset"].map(|name| dir.path().join(name));
+    fs::create_dir(&run).unwrap();
+    fs::write(run.join("in.txt"), LINES).unwrap();
+    let mut trace = flowmine();
+    trace.args(["trace", "--backend", "ptrace", "--task", "order", "--dataset"]).arg(&dataset);
+    expect(trace.args(["--", "perl", "-e", "rename(q(in.txt), q(out.txt)) or die"]).current_dir(&run), 0);
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
+    let mut spec = flowmine();
+    let made = expect(spec.args(["discover", "--model", "spec", "--format", "slurm", "--dataset"]).arg(&dataset), 0);
+    assert!(String::from_utf8(made.stdout).unwrap().contains("rename(q(in.txt)"));
+}
+
 /// What a program is called need not be its name.
 #[test]
 fn a_program_that_is_called_otherwise_is_found() {

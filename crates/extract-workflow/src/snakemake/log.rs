@@ -784,14 +784,18 @@ fn names(list: &str) -> Vec<String> {
     list.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// What Snakemake calls files that are no plain ones, behind their names: `x (pipe)`.
+/// What Snakemake calls files that are no plain ones, behind their names: `x (pipe)`. Of remote ones it
+/// writes `s3://… (send to storage)`.
 const SPECIAL: [&str; 6] = ["pipe", "service", "nodelocal", "update", "before update", "cached"];
 
 /// The outputs of a list by their paths, and which of them are no plain files.
 fn plain_and_special(list: &str) -> (Vec<String>, Vec<(String, String)>) {
     let mut special = Vec::new();
     let outputs = names(list).into_iter().map(|name| {
-        let marked = name.strip_suffix(')').and_then(|name| name.rsplit_once(" (")).filter(|(_, kind)| SPECIAL.contains(kind));
+        let marked = name
+            .strip_suffix(')')
+            .and_then(|name| name.rsplit_once(" ("))
+            .filter(|(_, kind)| SPECIAL.contains(kind) || kind.ends_with(" storage"));
         let Some((path, kind)) = marked else { return name };
         special.push((path.to_owned(), kind.to_owned()));
         path.to_owned()

@@ -46,9 +46,11 @@ impl Script {
             }
             Ok(())
         })?;
-        let Some(program) = self.program().filter(|program| !SHELLS.contains(program)) else { return Ok(()) };
         let own = self.processes.keys().filter(|key| self.is_of_script(key));
         run.missing.extend(own.flat_map(|key| self.counted(key)));
+        // Where the traced command is one task, no script runs commands.
+        let runs_commands = self.shell.is_some_and(|shell| self.is_of_script(&shell));
+        let Some(program) = self.program().filter(|program| runs_commands && !SHELLS.contains(program)) else { return Ok(()) };
         run.doubts.push(format!(
             "{program} runs the script: the trace does not record which modes, times and attributes {program} itself sets, and which special files it makes"
         ));

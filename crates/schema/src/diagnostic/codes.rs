@@ -309,12 +309,12 @@ codes! {
     "run_twice" [Warning] "`import snakemake`",
         "The file is the output of a run whose own log was given as well; that log is read, and this one left out",
         "";
-    "run_without_events" [Warning] "`import makeflow`",
-        "The log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows",
-        "Import the whole log, or the log again when the run has begun.";
     "run_without_end" [Warning] "`import nextflow`, `import snakemake`",
         "The log does not tell the end of the run: it goes on, was killed, or the file was cut; the message says how many tasks have no end",
         "Import the log again when it has grown: its tasks are then replaced.";
+    "run_without_events" [Warning] "`import makeflow`",
+        "The log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows",
+        "Import the whole log, or the log again when the run has begun.";
     "sacct_job_id" [Error] "`observe --accounting`, `import squeue`",
         "A row of sacct has no job id that can be read; it is left out",
         "";
