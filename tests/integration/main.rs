@@ -49,6 +49,8 @@ mod round_trip;
 mod scripts;
 mod slurm;
 mod sources;
+mod spec_orders;
+mod spec_snakemake;
 mod specs;
 mod task_logs;
 mod terminal;

@@ -63,6 +63,6 @@ pub use filter::{Filter, FilterError};
 pub use names::{Interner, Names};
 pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};
 pub use processes::{ProcessIo, ProcessRow, Processes};
-pub use run_graph::{Declared, FileFlow, Loss, Rename, RunGraph, RunTask, Touch, TracedProcess};
+pub use run_graph::{Declared, EngineSteps, FileFlow, Loss, Rename, RunGraph, RunTask, Touch, TracedProcess};
 pub use traced_run::{Curve, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 pub use variants::{Variant, Variants, variants};

@@ -155,12 +155,24 @@ pub struct RunTask {
     pub forked_others: bool,
     /// Of a command of a traced script: its process.
     pub process: Option<TracedProcess>,
-    /// Whether it listed directories, or may have: what it does depends on the names in them.
-    pub lists_names: bool,
+    /// What its engine does around the command; `None` of engines that do nothing.
+    pub engine_steps: Option<EngineSteps>,
     /// What the command is known to lack, such as a redirection.
     pub missing: Vec<String>,
     /// What the command may lack.
     pub doubts: Vec<String>,
+}
+
+/// What an engine does itself around the command of a task: it makes the directories of outputs and
+/// logs before it, and checks the outputs after it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EngineSteps {
+    /// Paths of the task's log files, of which the engine makes the directories.
+    pub logs: Vec<String>,
+    /// Outputs that the engine touches after the command.
+    pub touched: Vec<String>,
+    /// Outputs that are no plain files, each with what the engine calls it.
+    pub special: Vec<(String, String)>,
 }
 
 /// A dependency between two tasks, as it was declared.

@@ -1,5 +1,5 @@
 //! What a traced script did that the command lines of its commands do not say: redirections, pipes,
-//! here-documents, and what the shell itself wrote.
+//! here-documents, and what the script's own process wrote and changed.
 //!
 //! In go the tables `processes`, `io_events` and `io_totals` of one trace whose commands are tasks;
 //! out come sentences in [`RunTask::missing`](flowmine_activity_log::RunTask::missing), `doubts` and
@@ -15,6 +15,7 @@
 mod here_documents;
 mod namings;
 mod renames;
+mod own_changes;
 mod touches;
 
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ flowmine_schema::columns! {
     struct ProcessRow of Process {
         host, trace_ns, pid, process_start_ns, start_precision_ns, as_of_ns, started_ns, parent_pid, parent_start_ns,
         executable, command_line, work_dir, earlier_programs, exec_ns, execs, exit_ns, read_calls, wchar_bytes,
-        readdir_calls,
+        mkdir_calls, rmdir_calls, symlink_calls,
     }
 }
 
@@ -79,8 +80,8 @@ struct Traced {
     /// The words with which it became the last one, and the directory in which.
     words: Vec<String>,
     work_dir: Option<String>,
-    /// Whether it listed directories; `None` where that was not counted.
-    lists_names: Option<bool>,
+    /// How often it called mkdir(2), rmdir(2) and symlink(2); `None` where that was not counted.
+    naming_calls: [Option<i64>; 3],
     /// Its own and its children's calls and bytes, of whatever they read and wrote.
     read_calls: Option<i64>,
     written_bytes: Option<i64>,
@@ -110,12 +111,14 @@ pub fn find(dataset: &Dataset, run: &mut RunGraph) -> Result<(), DatasetError> {
         return Ok(());
     };
     let mut script = Script::read(dataset, &of, run)?;
+    script.set_times(run);
     script.read_opens(dataset, &of, run)?;
     script.read_uses(dataset, &of, run)?;
     script.find_pipes(run);
     script.find_here_documents(run);
     script.find_replaced(run);
     script.find_descriptors(run);
+    script.find_own_changes(dataset, &of, run)?;
     script.find_touches(dataset, &of, run)?;
     for task in &mut run.tasks {
         task.missing.sort();
@@ -175,6 +178,16 @@ impl Script {
 
     fn first_exec(&self, key: &Key) -> Option<i64> {
         self.processes.get(key)?.first_exec_ns
+    }
+
+    /// A command does something from when it became its program: that is known to the nanosecond, where
+    /// it was seen, and when it was forked may be known to a tick.
+    fn set_times(&self, run: &mut RunGraph) {
+        for (task, root) in run.tasks.iter_mut().zip(&self.roots) {
+            if let Some(exec) = root.and_then(|root| self.first_exec(&root)) {
+                (task.started_ns, task.precision_ns) = (Some(exec), 0);
+            }
+        }
     }
 
     /// Files that the script opens for its commands, or writes itself.
@@ -367,7 +380,7 @@ impl Traced {
                 .map(str::to_owned)
                 .collect(),
             work_dir: row.work_dir.as_deref().map(str::to_owned),
-            lists_names: row.readdir_calls.map(|calls| calls > 0),
+            naming_calls: [row.mkdir_calls, row.rmdir_calls, row.symlink_calls],
             words,
             read_calls: row.read_calls,
             written_bytes: row.wchar_bytes,

@@ -30,6 +30,7 @@ mod profile;
 mod prune;
 mod run;
 mod source;
+mod spec_notes;
 mod task_runs;
 mod trace;
 mod transform;

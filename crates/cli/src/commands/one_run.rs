@@ -10,9 +10,8 @@ use flowmine_logs::{run_graph, unrecorded};
 use flowmine_privacy::RowRules;
 
 use super::model_output::Made;
-use super::{jobs, lower_bounds};
+use super::{jobs, lower_bounds, spec_notes};
 use crate::args::{Discover, Model, ModelFormat};
-use crate::messages;
 use crate::progress::Stage;
 
 /// Makes the model and a way to write it, and whether it lacks what there was.
@@ -42,34 +41,14 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
     let _stage = Stage::new("discovering");
     if args.model == Model::Spec {
         let made = spec::discover(&run).with_context(|| format!("{} cannot be written as a workflow", run.name))?;
-        if made.cached > 0 {
-            let words = "tasks were not run because earlier results were taken; they are in the workflow";
-            messages::warning(&format!("{} {words}", made.cached));
-        }
-        if made.of_script {
-            messages::note(
-                "flowmine: note: variables that the script set for its commands are not in the workflow: the trace does not record them",
-            );
-        }
-        for (task, doubt) in &made.doubts {
-            messages::warning(&format!("the command of {task:?} may not be all of it: {doubt}"));
-        }
-        for doubt in &made.doubts_of_script {
-            messages::warning(doubt);
-        }
-        if let Some(directory) = &made.directory {
-            messages::note(&format!("flowmine: note: the workflow is to be run in {directory:?}"));
-        }
+        let lacks = spec_notes::say(&made);
         let text = match format {
             ModelFormat::Make => language::make(&made)?,
             ModelFormat::Snakemake => language::snakemake(&made)?,
             ModelFormat::Slurm => language::slurm(&made)?,
             _ => language::makeflow(&made)?,
         };
-        return Ok((
-            Box::new(move |out| Ok(out.write_all(text.as_bytes())?)),
-            !(made.doubts.is_empty() && made.doubts_of_script.is_empty()),
-        ));
+        return Ok((Box::new(move |out| Ok(out.write_all(text.as_bytes())?)), lacks));
     }
     if args.model == Model::Check {
         let found = check::discover(&run);

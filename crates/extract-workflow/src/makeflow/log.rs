@@ -253,6 +253,10 @@ impl Run {
                 self.rows[*at].status = "aborted".into();
             }
         }
+        if self.end.is_none() && self.counters.is_none() {
+            let message = "the log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows";
+            diagnostics.push(Diagnostic::warning("run_without_events", message));
+        }
         if let (Some((line, mark)), Some([waiting, complete, failed, aborted])) = (&self.end, self.counters)
             && mark == "COMPLETED"
             && failed + aborted + waiting > 0

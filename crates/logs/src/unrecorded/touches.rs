@@ -91,7 +91,6 @@ impl Script {
         for (key, &task) in &self.owners {
             let Some(traced) = self.processes.get(key) else { continue };
             names.touches.extend(traced.programs.iter().map(|path| Touch { path: path.clone(), task: task as u32, changes: false }));
-            run.tasks[task].lists_names |= traced.lists_names.unwrap_or(true);
         }
         let changed = names.changed();
         names.first.retain(|path, _| changed.contains(path));

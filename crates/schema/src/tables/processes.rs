@@ -18,7 +18,8 @@ crate::table! {
         start_precision_ns: opt_i64,
         /// Until when this row tells.
         as_of_ns: i64,
-        /// When it started.
+        /// When it started. Of the backend `ptrace` when its fork was reported, within the precision
+        /// of `process_start_ns`: after all that its parent had done before.
         started_ns: opt_i64,
         /// How it was first seen: `running` when the trace began, or `fork`, `operation` (nothing
         /// was seen of it before).

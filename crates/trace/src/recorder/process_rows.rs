@@ -106,6 +106,7 @@ impl Processes {
         let (user, real_user) = (name(news.facts.uid), name(news.facts.real_uid));
         let parent = news.facts.parent.and_then(|parent| self.live.get(&parent)).map(|parent| parent.origin.clone());
         let command_lines = self.command_lines.unwrap_or(CommandLines::None);
+        let within_ns = self.start_precision_ns.saturating_sub(1).max(0);
         let known = self.entry(news.process, first_seen, host, trace_ns, boot_offset_ns);
         known.dirty = true;
         if let Some(user) = user {
@@ -114,6 +115,11 @@ impl Processes {
         if known.row.first_seen == "operation" && first_seen != "operation" {
             // Its operations came before the news of it.
             known.row.first_seen = first_seen.into();
+        }
+        if news.change == ProcessChange::Fork {
+            // A clock of ticks puts it before what its parent did in the same tick (it became another
+            // program, or another child ended): the report of the fork comes after that.
+            known.row.started_ns = known.row.started_ns.map(|start| at_ns.clamp(start, start.saturating_add(within_ns)));
         }
         if news.change == ProcessChange::Exec {
             known.leave_program();
@@ -179,7 +185,7 @@ impl Processes {
             known.dirty = false;
             rows.push(Process { as_of_ns: now_ns, ..known.row.clone() });
         }
-        rows.sort_by_key(|row| (row.process_start_ns, row.pid, row.as_of_ns));
+        rows.sort_by_key(|row| (row.process_start_ns, row.started_ns, row.pid, row.as_of_ns));
         rows.into_iter().for_each(each);
     }
 
