@@ -91,6 +91,7 @@ pub mod share;
 pub mod state;
 pub mod strings;
 pub mod submissions;
+pub mod waits;
 pub mod write;
 
 #[cfg(test)]
@@ -109,6 +110,7 @@ pub use share::Share;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
+pub use waits::Waits;
 pub use write::{Correlated, correlate};
 
 use flowmine_attribution::AttributionError;

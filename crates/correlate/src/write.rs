@@ -1,8 +1,8 @@
 //! The tables that `correlate` derives, written anew.
 //!
 //! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
-//! each singleton edge, what [`flowmine_attribution`] makes of traces, and one row for each attempt
-//! in each notion's case. All tables are replaced in one transaction: a reader sees the old ones or
+//! each singleton edge, what [`flowmine_attribution`] makes of traces, one row for each attempt
+//! in each notion's case, and one for each part of an attempt's wait ([`crate::waits`]). All tables are replaced in one transaction: a reader sees the old ones or
 //! the new ones. Rows are in the order of submission; they are sorted outside of memory.
 //!
 //! Traces come before cases, as notions may need the data flow that follows from them: such a
@@ -14,7 +14,7 @@ use flowmine_attribution::{Attributed, attribute, attribute_telling, has_traces}
 use flowmine_dataset::{Builder, Dataset, FORMAT_VERSION, Role, Transaction};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::row::{Record, Row};
-use flowmine_schema::tables::{Case, DiagnosticRow, Link, TaskRun};
+use flowmine_schema::tables::{Case, DiagnosticRow, Link, TaskRun, WaitPart};
 use flowmine_spill::{Sorter, SpillError, put_ordered};
 use rustc_hash::FxHashSet;
 
@@ -25,6 +25,7 @@ use crate::exchanges::{self, Exchanges};
 use crate::jobs::Jobs;
 use crate::known_jobs::{known_jobs, of_part};
 use crate::parts::Parts;
+use crate::waits::{Waits, last_observation, row as wait_row};
 
 /// Rows of a file of `links` or `cases`.
 const ROWS: usize = 1 << 20;
@@ -71,14 +72,15 @@ pub fn correlate(
     transaction.update_manifest(|manifest| manifest.format_version = FORMAT_VERSION)?;
     let with_traces = has_traces(dataset)?;
     let mut all: Vec<OfNotion<'_>> = (0i64..).zip(notions).map(|(place, notion)| OfNotion::new(place, *notion)).collect();
-    let mut gathered = Gathered::new(with_traces || dataset.row_count::<TaskRun<'static>>()? > 0);
+    let mut gathered = Gathered::new(with_traces || dataset.row_count::<TaskRun<'static>>()? > 0, last_observation(dataset)?);
     parts.for_each(|jobs| {
         gathered.add(jobs)?;
         let entities = Entities::of(jobs);
         all.iter_mut().filter(|of| !of.notion.needs_data_flow()).try_for_each(|of| of.add(&entities, &mut gathered.rows))
     })?;
-    let Gathered { mut result, links, mut rows, known, .. } = gathered;
+    let Gathered { mut result, links, waits, mut rows, known, .. } = gathered;
     write_sorted::<Link<'static>>(links, &mut transaction)?;
+    write_sorted::<WaitPart<'static>>(waits, &mut transaction)?;
 
     let known = entities::Entities::read(dataset, known_jobs(known))?;
     result.tasks = known.tasks.len();
@@ -169,6 +171,10 @@ impl<'n> OfNotion<'n> {
 /// What is gathered of all parts before it is written.
 struct Gathered {
     links: Sorter,
+    /// Rows of the table `waits`.
+    waits: Sorter,
+    /// Until when what has not ended is known to go on.
+    until_ns: Option<i64>,
     /// Rows of the table `cases`.
     rows: Sorter,
     /// Attempts by which processes and tasks find their job, where there are any.
@@ -178,8 +184,9 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn new(with_known: bool) -> Self {
-        Self { links: Sorter::default(), rows: Sorter::default(), known: Vec::new(), with_known, result: Correlated::default() }
+    fn new(with_known: bool, until_ns: Option<i64>) -> Self {
+        let result = Correlated::default();
+        Self { links: Sorter::default(), waits: Sorter::default(), until_ns, rows: Sorter::default(), known: Vec::new(), with_known, result }
     }
 
     fn add(&mut self, jobs: &Jobs) -> Result<(), CorrelateError> {
@@ -194,6 +201,16 @@ impl Gathered {
             // The edges of one attempt are in their order.
             put_ordered(number, &mut key);
             self.links.push(&key, |bytes| link.put(bytes)).map_err(CorrelateError::Temporary)?;
+        }
+        let waits = Waits::new(jobs, self.until_ns);
+        for attempt in (0..jobs.attempts.len()).filter(is_one(jobs)).map(|at| &jobs.attempts[at]) {
+            for (number, part) in (0i64..).zip(waits.of(attempt).parts) {
+                let row = wait_row(jobs, &waits, attempt, number, &part);
+                key.clear();
+                jobs.put_order(attempt, &mut key);
+                put_ordered(number, &mut key);
+                self.waits.push(&key, |bytes| row.put(bytes)).map_err(CorrelateError::Temporary)?;
+            }
         }
         self.result.attempts += (0..jobs.attempts.len()).filter(is_one(jobs)).count();
         if self.with_known {

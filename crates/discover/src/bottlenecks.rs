@@ -448,8 +448,9 @@ impl Search<'_> {
             let mut latest: Option<(i64, u32)> = None;
             for at in self.cases.of(case) {
                 if let (Some((ended, before)), Some(start)) = (latest, log.start_ns(at).filter(|_| log.start_is_known(at))) {
-                    let queued = log.queue_ns(at).unwrap_or(0).max(0);
-                    let wait = i128::from(start) - i128::from(ended) - i128::from(queued);
+                    // What it waited for once it was submitted is known of its own.
+                    let asked = log.submitted_ns(at).unwrap_or(start);
+                    let wait = i128::from(asked) - i128::from(ended);
                     if wait > 0 {
                         let pair = (log.instances.activity[before as usize], log.instances.activity[at as usize]);
                         by_pair.entry(pair).or_default().push((at, wait));

@@ -8,7 +8,7 @@ use flowmine_activity_log::{
     ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, TooLarge, Transition,
 };
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, state};
+use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::DataFlow;
@@ -67,6 +67,9 @@ pub fn suffices(options: &ReadOptions) -> bool {
     let labels = options.activity.iter().all(|key| matches!(key.as_str(), "concept:name" | "activity" | "state" | "slurm:state"));
     labels && knows(&options.keep)
 }
+
+/// In place of a length of time that is not known, see [`Measure::BeforeReadyNs`].
+const NOT_KNOWN: i64 = -1;
 
 /// An event on its way into the log.
 #[derive(Debug, Clone, Copy)]
@@ -198,6 +201,7 @@ impl<'a> JobColumns<'a> {
         let with_state = keys.iter().any(|key| key.ends_with("state"));
         let mut labels: FxHashMap<(Option<Sym>, Option<Sym>), u32> = FxHashMap::default();
         let mut taken = vec![NONE; jobs.attempts.len()];
+        let waits = Waits::new(jobs, None);
         for case in &log.cases {
             let first = self.events.len() as u32;
             let mut first_ns = None;
@@ -213,7 +217,7 @@ impl<'a> JobColumns<'a> {
                 let place = &mut taken[event.attempt as usize];
                 if *place == NONE {
                     *place = self.attempts.len() as u32;
-                    self.take(jobs, attempt, event.attempt);
+                    self.take(jobs, &waits, attempt, event.attempt);
                 }
                 let attempt = taken[event.attempt as usize];
                 let ends = state::phase(jobs.text(event.state)).ends_attempt();
@@ -233,7 +237,7 @@ impl<'a> JobColumns<'a> {
         Ok(())
     }
 
-    fn take(&mut self, jobs: &Jobs, attempt: &Attempt, at: u32) {
+    fn take(&mut self, jobs: &Jobs, waits: &Waits<'_>, attempt: &Attempt, at: u32) {
         let resource = attempt.user.map_or(NONE, |user| self.resources.names.intern(jobs.text(user)));
         for (pick, values) in self.picks.iter().zip(&mut self.values) {
             let sym = pick.and_then(|pick| pick(attempt));
@@ -246,6 +250,9 @@ impl<'a> JobColumns<'a> {
             (Measure::TimeLimitNs, attempt.time_limit_s, 1_000_000_000),
         ] {
             self.measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
+        }
+        if self.options.unit == Unit::Instances {
+            self.measures.push((Measure::BeforeReadyNs, waits.of(attempt).before_ready_ns.unwrap_or(NOT_KNOWN)));
         }
         let at_end = self.measures.len() as u32;
         let traced = if self.traced.is_empty() { None } else { self.traced.of(&jobs.attempt_id(attempt)) };
@@ -372,7 +379,7 @@ impl<'a> JobColumns<'a> {
         }
         let mut log = builder.finish();
         log.words.instance = self.options.unit.word("job");
-        log.words.ready = "submitted".to_owned();
+        log.words.ready = "eligible".to_owned();
         log.words.notion = format!("{}: {}", self.notion.name(), self.notion.description());
         if let Some(cases) = log.groups.first_mut() {
             cases.kind = self.notion.name().to_owned();
