@@ -49,6 +49,7 @@ mod terminal;
 mod trace_filters;
 mod tracing;
 mod transform;
+mod waits;
 mod watched;
 
 /// Without names of tests this binary runs everything at once, unless somebody sees to it that its

@@ -4,6 +4,15 @@
 //! source gives one [`JobWait`] after the other to a model, so that nothing is held that the model
 //! does not need.
 
+/// The attribute that names the job of an instance, as users type it.
+pub const JOB: &str = "job";
+
+/// The attribute that names the cause of most of the time that an instance queued.
+pub const QUEUED_FOR: &str = "queued_for";
+
+/// The attribute that names the wish of its own that most kept an instance from being ready.
+pub const NOT_READY_FOR: &str = "not_ready_for";
+
 /// What kind of time a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WaitKind {

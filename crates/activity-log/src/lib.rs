@@ -62,7 +62,7 @@ pub use columns::{
 pub use concatenate::{ConcatenateError, Concatenation};
 pub use elapsed::elapsed_ns;
 pub use filter::{Filter, FilterError};
-pub use job_waits::{JobWait, WaitKind, WaitPart};
+pub use job_waits::{JOB, JobWait, NOT_READY_FOR, QUEUED_FOR, WaitKind, WaitPart};
 pub use names::{Interner, Names};
 pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};
 pub use processes::{ProcessIo, ProcessRow, Processes};

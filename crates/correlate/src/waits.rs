@@ -211,3 +211,13 @@ pub struct Wait<'a> {
     /// that cannot be known. The rest until its start is queueing.
     pub before_ready_ns: Option<i64>,
 }
+
+impl Wait<'_> {
+    /// Of the causes that are chosen, the one of most of the time before the start; of equal ones
+    /// the first.
+    pub fn main_cause(&self, choose: impl Fn(Cause) -> bool) -> Option<Cause> {
+        let waiting = || self.parts.iter().filter(|part| !part.cause.is_after_start() && choose(part.cause));
+        let time = |cause: Cause| -> i64 { waiting().filter(|part| part.cause == cause).map(Part::len_ns).sum() };
+        waiting().map(|part| part.cause).min_by_key(|cause| std::cmp::Reverse(time(*cause)))
+    }
+}

@@ -5,9 +5,11 @@
 //! exported XES file says the same.
 
 use flowmine_activity_log::{
-    ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, TooLarge, Transition,
+    ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, NOT_READY_FOR, QUEUED_FOR, TooLarge,
+    Transition,
 };
 use flowmine_correlate::cases::CaseNotion;
+use flowmine_correlate::waits::{Cause, Wait};
 use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
@@ -19,6 +21,17 @@ use crate::task_log::TracedJobs;
 
 /// Takes one text out of an attempt, such as its account.
 type Pick = fn(&Attempt) -> Option<Sym>;
+
+/// Where the value of an attribute that is kept comes from.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    /// A text of the attempt.
+    Text(Pick),
+    /// The cause of most of the time in the queue.
+    QueuedFor,
+    /// The wish of its own for which it waited longest.
+    NotReadyFor,
+}
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
 const KEPT: [(&str, Pick); 10] = [
@@ -51,14 +64,19 @@ pub(crate) fn knows(keep: &[String]) -> bool {
     keep.iter().all(|key| find(key).is_some())
 }
 
-fn find(key: &str) -> Option<Pick> {
+fn find(key: &str) -> Option<Kept> {
+    match key {
+        QUEUED_FOR => return Some(Kept::QueuedFor),
+        NOT_READY_FOR => return Some(Kept::NotReadyFor),
+        _ => {}
+    }
     let name = key.strip_prefix("slurm:").unwrap_or(key);
     let name = match name {
         "org:resource" => "user",
         "org:group" => "group",
         name => name,
     };
-    KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| *pick)
+    KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| Kept::Text(*pick))
 }
 
 /// Whether the labels and attributes that are asked for are among those that [`JobColumns`] knows;
@@ -133,7 +151,7 @@ pub struct JobColumns<'a> {
     filter: &'a Filter,
     traced: &'a TracedJobs,
     options: &'a ReadOptions,
-    picks: Vec<Option<Pick>>,
+    picks: Vec<Option<Kept>>,
     activities: Numbered,
     resources: Numbered,
     values: Vec<Numbered>,
@@ -239,9 +257,15 @@ impl<'a> JobColumns<'a> {
 
     fn take(&mut self, jobs: &Jobs, waits: &Waits<'_>, attempt: &Attempt, at: u32) {
         let resource = attempt.user.map_or(NONE, |user| self.resources.names.intern(jobs.text(user)));
-        for (pick, values) in self.picks.iter().zip(&mut self.values) {
-            let sym = pick.and_then(|pick| pick(attempt));
-            self.kept.push(sym.map_or(NONE, |sym| values.names.intern(jobs.text(sym))));
+        let wait = if self.options.unit == Unit::Instances { waits.of(attempt) } else { Wait::default() };
+        for (kept, values) in self.picks.iter().zip(&mut self.values) {
+            let text = match kept {
+                Some(Kept::Text(pick)) => pick(attempt).map(|sym| jobs.text(sym)),
+                Some(Kept::QueuedFor) => wait.main_cause(|cause| !cause.is_own_wish()).map(Cause::name),
+                Some(Kept::NotReadyFor) => wait.main_cause(Cause::is_own_wish).map(Cause::name),
+                None => None,
+            };
+            self.kept.push(text.map_or(NONE, |text| values.names.intern(text)));
         }
         let first = self.measures.len() as u32;
         for (measure, value, factor) in [
@@ -252,7 +276,7 @@ impl<'a> JobColumns<'a> {
             self.measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
         }
         if self.options.unit == Unit::Instances {
-            self.measures.push((Measure::BeforeReadyNs, waits.of(attempt).before_ready_ns.unwrap_or(NOT_KNOWN)));
+            self.measures.push((Measure::BeforeReadyNs, wait.before_ready_ns.unwrap_or(NOT_KNOWN)));
         }
         let at_end = self.measures.len() as u32;
         let traced = if self.traced.is_empty() { None } else { self.traced.of(&jobs.attempt_id(attempt)) };
