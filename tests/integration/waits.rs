@@ -67,7 +67,10 @@ fn what_a_job_wishes_for_itself_is_no_queueing_in_any_model() {
     for (name, format) in [("log.xes", "xes"), ("log.csv", "csv"), ("log.parquet", "parquet")] {
         let log = dir.path().join(name);
         let mut export = flowmine();
-        expect(export.args(["export", "--case-notion", "dependency", "--format", format, "--dataset"]).arg(&dataset).arg("-o").arg(&log), 0);
+        expect(
+            export.args(["export", "--case-notion", "dependency", "--format", format, "--dataset"]).arg(&dataset).arg("-o").arg(&log),
+            0,
+        );
         let output = expect(flowmine().args(["discover", "--model", "lifecycle", "--format", "csv", "--log"]).arg(&log), 0);
         let table = String::from_utf8(output.stdout).unwrap();
         for (activity, seconds) in of {
@@ -96,7 +99,8 @@ fn why_a_job_waited() {
 fn reasons_of_polls_decide_the_advice() {
     let dir = tempfile::tempdir().unwrap();
     let poll = |minute: u32, rows: &[(u32, &str, &str)]| {
-        let mut text = String::from("JOBID|NAME|USER|ACCOUNT|PARTITION|STATE|REASON|PRIORITY|SUBMIT_TIME|START_TIME|CPUS|COMMAND|NODELIST\n");
+        let mut text =
+            String::from("JOBID|NAME|USER|ACCOUNT|PARTITION|STATE|REASON|PRIORITY|SUBMIT_TIME|START_TIME|CPUS|COMMAND|NODELIST\n");
         for (job, state, reason) in rows {
             let priority = if reason.contains("Held") { 0 } else { 100 };
             let start = if *state == "RUNNING" { format!("2026-11-18T08:{minute:02}:00") } else { "N/A".to_owned() };

@@ -164,8 +164,8 @@ pub enum Released {
 }
 
 /// What is known of one attempt, as far as its wait needs it. Times are UTC nanoseconds since 1970.
-#[derive(Debug, Clone, Copy)]
-pub struct Facts<'c, 'a> {
+#[derive(Debug, Clone)]
+pub struct Facts<'a> {
     /// When it was submitted.
     pub submit_ns: i64,
     /// When it ended, or until when anything is known of it.
@@ -177,7 +177,7 @@ pub struct Facts<'c, 'a> {
     /// Whether an attempt before it was put back into the queue.
     pub is_again: bool,
     /// What was seen of it, in order; before the first it waited, unseen.
-    pub changes: &'c [Change<'a>],
+    pub changes: Vec<Change<'a>>,
 }
 
 /// A part of an attempt's time from submission to end.

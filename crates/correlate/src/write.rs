@@ -1,9 +1,10 @@
 //! The tables that `correlate` derives, written anew.
 //!
 //! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
-//! each singleton edge, what [`flowmine_attribution`] makes of traces, one row for each attempt
-//! in each notion's case, and one for each part of an attempt's wait ([`crate::waits`]). All tables are replaced in one transaction: a reader sees the old ones or
-//! the new ones. Rows are in the order of submission; they are sorted outside of memory.
+//! each singleton edge, what [`flowmine_attribution`] makes of traces, one row for each attempt in
+//! each notion's case, and one for each part of an attempt's wait ([`crate::waits`]). All tables are
+//! replaced in one transaction: a reader sees the old ones or the new ones. Rows are in the order of
+//! submission; they are sorted outside of memory.
 //!
 //! Traces come before cases, as notions may need the data flow that follows from them: such a
 //! notion has the jobs walked through twice more, to find those that exchanged data and to assign
@@ -186,7 +187,15 @@ struct Gathered {
 impl Gathered {
     fn new(with_known: bool, until_ns: Option<i64>) -> Self {
         let result = Correlated::default();
-        Self { links: Sorter::default(), waits: Sorter::default(), until_ns, rows: Sorter::default(), known: Vec::new(), with_known, result }
+        Self {
+            links: Sorter::default(),
+            waits: Sorter::default(),
+            until_ns,
+            rows: Sorter::default(),
+            known: Vec::new(),
+            with_known,
+            result,
+        }
     }
 
     fn add(&mut self, jobs: &Jobs) -> Result<(), CorrelateError> {

@@ -1,7 +1,5 @@
 //! `flowmine discover --model waits` and `flowmine why`: what jobs waited for.
 
-use std::io::Write;
-
 use flowmine_activity_log::JobWait;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::waits::last_observation;

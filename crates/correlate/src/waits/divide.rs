@@ -5,8 +5,10 @@ use flowmine_slurm::reason::Blocker;
 use super::{Cause, Change, Doing, Evidence, Facts, Moment, Part, Released, Wait};
 
 /// Divides the time of an attempt from its submission to its end.
-pub fn divide<'a>(facts: &Facts<'_, 'a>) -> Wait<'a> {
-    let changes = in_bounds(facts);
+pub fn divide<'a>(mut facts: Facts<'a>) -> Wait<'a> {
+    let mut changes = std::mem::take(&mut facts.changes);
+    let facts = &facts;
+    put_in_bounds(facts, &mut changes);
     let mut parts: Vec<Part<'a>> = Vec::with_capacity(changes.len() + 2);
     let begin = Moment::exact(facts.submit_ns);
     let mut from = Change { moment: begin, doing: Doing::Waits(None, None) };
@@ -19,17 +21,16 @@ pub fn divide<'a>(facts: &Facts<'_, 'a>) -> Wait<'a> {
 }
 
 /// The end, which is not before the submission.
-fn end(facts: &Facts<'_, '_>) -> Moment {
+fn end(facts: &Facts<'_>) -> Moment {
     Moment { at_ns: facts.end.at_ns.max(facts.submit_ns), ..facts.end }
 }
 
 /// The changes with times that lie between submission and end and never run backwards: of two that
 /// contradict each other the later one holds. Borders between own wishes and queueing move to where
 /// they are known better.
-fn in_bounds<'a>(facts: &Facts<'_, 'a>) -> Vec<Change<'a>> {
-    let mut changes = facts.changes.to_vec();
+fn put_in_bounds(facts: &Facts<'_>, changes: &mut [Change<'_>]) {
     let mut before = Doing::Waits(None, None);
-    for change in &mut changes {
+    for change in changes.iter_mut() {
         let after = change.doing;
         if let Some(border) = known_border(facts, before, *change) {
             change.moment = border;
@@ -41,11 +42,10 @@ fn in_bounds<'a>(facts: &Facts<'_, 'a>) -> Vec<Change<'a>> {
         latest = latest.min(change.moment.at_ns).max(facts.submit_ns);
         change.moment.at_ns = latest;
     }
-    changes
 }
 
 /// Where a change between two polls must have been, when it ended what the job itself wished.
-fn known_border(facts: &Facts<'_, '_>, before: Doing<'_>, change: Change<'_>) -> Option<Moment> {
+fn known_border(facts: &Facts<'_>, before: Doing<'_>, change: Change<'_>) -> Option<Moment> {
     let (Doing::Waits(_, Some(before)), Doing::Waits(_, after)) = (before, change.doing) else { return None };
     if !before.is_own_wish() || after.is_some_and(Blocker::is_own_wish) {
         return None;
@@ -61,7 +61,7 @@ fn known_border(facts: &Facts<'_, '_>, before: Doing<'_>, change: Change<'_>) ->
 
 /// Adds what an attempt did until the next change, divided where it became eligible and where its
 /// predecessors had ended.
-fn put<'a>(facts: &Facts<'_, 'a>, from: Change<'a>, to: Moment, parts: &mut Vec<Part<'a>>) {
+fn put<'a>(facts: &Facts<'a>, from: Change<'a>, to: Moment, parts: &mut Vec<Part<'a>>) {
     let Doing::Waits(reason, blocker) = from.doing else {
         let cause = match from.doing {
             Doing::Configures => Cause::Configuring,
@@ -76,10 +76,10 @@ fn put<'a>(facts: &Facts<'_, 'a>, from: Change<'a>, to: Moment, parts: &mut Vec<
         Released::At(moment) => Some(moment),
         Released::WithoutDependency | Released::Unknown => None,
     };
-    let mut borders: Vec<Moment> = facts.eligible_ns.map(Moment::exact).into_iter().chain(released).collect();
-    borders.sort_by_key(|border| border.at_ns);
+    let mut borders = [facts.eligible_ns.map(Moment::exact), released];
+    borders.sort_by_key(|border| border.map(|border| border.at_ns));
     let mut begin = from.moment;
-    for border in borders.into_iter().filter(|border| from.moment.at_ns < border.at_ns && border.at_ns < to.at_ns).chain([to]) {
+    for border in borders.into_iter().flatten().filter(|border| from.moment.at_ns < border.at_ns && border.at_ns < to.at_ns).chain([to]) {
         let (cause, evidence) = waiting(facts, blocker, begin.at_ns, released);
         // A reason that is known to be out of date is none.
         let reason = reason.filter(|_| evidence == Evidence::Poll);
@@ -89,7 +89,7 @@ fn put<'a>(facts: &Facts<'_, 'a>, from: Change<'a>, to: Moment, parts: &mut Vec<
 }
 
 /// Why an attempt waited from a moment on until the next border.
-fn waiting(facts: &Facts<'_, '_>, blocker: Option<Blocker>, from_ns: i64, released: Option<Moment>) -> (Cause, Evidence) {
+fn waiting(facts: &Facts<'_>, blocker: Option<Blocker>, from_ns: i64, released: Option<Moment>) -> (Cause, Evidence) {
     let is_eligible = facts.eligible_ns.is_some_and(|eligible| eligible <= from_ns);
     // Slurm gives another reason only when its scheduler next looks at the job. A hold can come later.
     let seen = blocker.filter(|blocker| !is_eligible || !blocker.is_own_wish() || blocker.is_hold());
@@ -110,7 +110,8 @@ fn push<'a>(part: Part<'a>, parts: &mut Vec<Part<'a>>) {
     if part.len_ns() <= 0 {
         return;
     }
-    let goes_on = |last: &Part<'_>| last.cause == part.cause && (last.reason == part.reason || last.reason.is_none() || part.reason.is_none());
+    let goes_on =
+        |last: &Part<'_>| last.cause == part.cause && (last.reason == part.reason || last.reason.is_none() || part.reason.is_none());
     match parts.last_mut().filter(|last| goes_on(last)) {
         Some(last) => {
             last.to = part.to;
@@ -122,7 +123,7 @@ fn push<'a>(part: Part<'a>, parts: &mut Vec<Part<'a>>) {
 }
 
 /// The time before the start in which the attempt was not ready.
-fn before_ready(facts: &Facts<'_, '_>, parts: &[Part<'_>]) -> Option<i64> {
+fn before_ready(facts: &Facts<'_>, parts: &[Part<'_>]) -> Option<i64> {
     let mut sum = 0i64;
     let nexts = parts.iter().skip(1).map(Some).chain([None]);
     for (part, next) in parts.iter().zip(nexts).take_while(|(part, _)| !part.cause.is_after_start()) {

@@ -64,13 +64,13 @@ impl<'j> Waits<'j> {
             Some(_) => moment_of(events.iter().rev().find(|event| self.is_end(event)).unwrap_or(last)),
             None => Moment::exact(self.until_ns.unwrap_or(last.observed_at_ns).max(last.observed_at_ns)),
         };
-        divide(&Facts {
+        divide(Facts {
             submit_ns: first.time_ns,
             end,
             eligible_ns: self.eligible(attempt, events),
             released: self.predecessors.released(attempt),
             is_again: attempt.number > 1,
-            changes: &changes,
+            changes,
         })
     }
 

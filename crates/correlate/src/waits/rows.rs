@@ -38,7 +38,8 @@ impl Waits<'_> {
             return None;
         }
         let of = self.predecessors(attempt).into_iter();
-        let open = of.filter(|of| part.cause != Cause::Blocked(Blocker::Predecessor) || of.released.is_none_or(|end| end.at_ns > part.from.at_ns));
+        let open =
+            of.filter(|of| part.cause != Cause::Blocked(Blocker::Predecessor) || of.released.is_none_or(|end| end.at_ns > part.from.at_ns));
         let names: Vec<String> = open.map(|of| of.job).collect();
         (!names.is_empty()).then(|| names.join(","))
     }

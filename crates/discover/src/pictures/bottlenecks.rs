@@ -69,7 +69,8 @@ pub fn text(list: &Bottlenecks) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Csv::new(out, &["rank", "kind", "activity", "after", "cause", "at_stake_s", "instances", "found", "example", "advice"])?;
+    let mut table =
+        Csv::new(out, &["rank", "kind", "activity", "after", "cause", "at_stake_s", "instances", "found", "example", "advice"])?;
     for (at, finding) in list.findings.iter().enumerate() {
         table.count(at as u64 + 1).text(finding.kind.name()).text(&finding.activity);
         for text in [&finding.after, &finding.cause] {

@@ -73,8 +73,11 @@ pub fn text(found: &Waits) -> String {
     for (at, row) in found.causes.iter().enumerate() {
         let _ = writeln!(out, "\n{:>2}. {}", at + 1, headline(row));
         let _ = writeln!(out, "    {}, half of them {} or less", counted(row.jobs, "job", "jobs"), duration(row.median_ns as f64));
-        let main: Vec<String> =
-            row.main.iter().map(|main| format!("{} {} ({})", main.dimension, visible(&main.value), counted(main.jobs, "job", "jobs"))).collect();
+        let main: Vec<String> = row
+            .main
+            .iter()
+            .map(|main| format!("{} {} ({})", main.dimension, visible(&main.value), counted(main.jobs, "job", "jobs")))
+            .collect();
         if !main.is_empty() {
             let _ = writeln!(out, "    mostly of {}", main.join(", "));
         }
@@ -227,11 +230,8 @@ pub fn svg(found: &Waits) -> String {
     let rank = |cause: &str| found.causes.iter().position(|row| row.cause == cause);
     let mut order: Vec<usize> = (0..series.causes.len()).collect();
     order.sort_by_key(|at| (rank(series.causes[*at].cause), *at));
-    let swatches: Vec<(String, String)> = order
-        .iter()
-        .map(|at| series.causes[*at].cause)
-        .map(|cause| (colour(cause).to_owned(), cause.to_owned()))
-        .collect();
+    let swatches: Vec<(String, String)> =
+        order.iter().map(|at| series.causes[*at].cause).map(|cause| (colour(cause).to_owned(), cause.to_owned())).collect();
     for (at, part) in swatches.chunks(5).enumerate() {
         let heading = if at == 0 { "Colour: the cause" } else { "Colour, continued" };
         page.legend.push(Entry::new(heading, Sample::Swatches(part.to_vec()), ""));

@@ -26,7 +26,19 @@ fn part(cause: &'static str, kind: WaitKind, from: i64, to: i64) -> WaitPart<'st
 
 fn job(job: &'static str, user: &'static str, cpus: i64, parts: Vec<WaitPart<'static>>) -> JobWait<'static> {
     let (cluster, account, partition) = ("lab", Some("chem"), Some("main"));
-    JobWait { cluster, job, user: Some(user), account, partition, cpus: Some(cpus), activity: "step.sh", run: job, attempt: 1, parts, ..JobWait::default() }
+    JobWait {
+        cluster,
+        job,
+        user: Some(user),
+        account,
+        partition,
+        cpus: Some(cpus),
+        activity: "step.sh",
+        run: job,
+        attempt: 1,
+        parts,
+        ..JobWait::default()
+    }
 }
 
 fn found(jobs: &[JobWait<'_>]) -> Waits {
@@ -93,7 +105,8 @@ fn by_user_hour_and_week() {
     ];
     let found = found(&jobs);
     let of = |name: &str| &found.by.iter().find(|of| of.name == name).expect("a dimension").rows;
-    let users: Vec<_> = of("user").iter().map(|row| (row.value.as_str(), row.jobs, row.queue_core_ns / i128::from(HOUR), row.main_cause)).collect();
+    let users: Vec<_> =
+        of("user").iter().map(|row| (row.value.as_str(), row.jobs, row.queue_core_ns / i128::from(HOUR), row.main_cause)).collect();
     assert_eq!(users, [("ann", 2, 6, Some("queued")), ("bob", 1, 0, None)]);
     assert_eq!((of("user")[0].wish_ns, of("user")[0].median_queue_ns), (i128::from(HOUR), HOUR));
     let hours: Vec<&str> = of("hour").iter().map(|row| row.value.as_str()).collect();

@@ -27,8 +27,15 @@ fn runs(second: i64) -> Change<'static> {
 }
 
 /// An attempt from second 0 to another.
-fn facts<'c>(end: i64, changes: &'c [Change<'static>]) -> Facts<'c, 'static> {
-    Facts { submit_ns: 0, end: at(end), eligible_ns: None, released: Released::WithoutDependency, is_again: false, changes }
+fn facts(end: i64, changes: &[Change<'static>]) -> Facts<'static> {
+    Facts {
+        submit_ns: 0,
+        end: at(end),
+        eligible_ns: None,
+        released: Released::WithoutDependency,
+        is_again: false,
+        changes: changes.to_vec(),
+    }
 }
 
 /// `cause from-to`, in seconds.

@@ -71,7 +71,13 @@ impl Case {
         let eligible = self.eligible.is_some_and(|eligible| eligible <= second);
         match reason {
             Some("Dependency") if !eligible => "predecessor",
-            Some("BeginTime") if !eligible => if self.is_again { "requeued" } else { "begin_time" },
+            Some("BeginTime") if !eligible => {
+                if self.is_again {
+                    "requeued"
+                } else {
+                    "begin_time"
+                }
+            }
             Some("JobHeldUser") => "held_by_user",
             Some("Priority") => "priority",
             Some("Resources") => "resources",
@@ -101,7 +107,7 @@ proptest! {
             is_again: case.is_again,
             ..facts(case.end, &changes)
         };
-        let wait = divide(&facts);
+        let wait = divide(facts.clone());
         // They tile the time from submission to end.
         let mut last = facts.submit_ns;
         for part in &wait.parts {

@@ -2,7 +2,7 @@
 
 use flowmine_schema::tables::change;
 
-use super::super::{Waits, Wait};
+use super::super::{Wait, Waits};
 use super::*;
 use crate::jobs::Jobs;
 use crate::tests::support::{Rows, s};
