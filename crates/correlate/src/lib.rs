@@ -78,6 +78,7 @@ pub mod attempts;
 pub mod cases;
 pub mod components;
 pub mod dependencies;
+mod engine_jobs;
 pub mod events;
 pub mod exchanges;
 pub mod jobs;

@@ -123,6 +123,12 @@ impl Moment {
         Self { at_ns, earliest_ns: at_ns, latest_ns: at_ns }
     }
 
+    /// The interval in which it lies, where it is not known exactly.
+    pub fn within_ns(&self) -> Option<(i64, i64)> {
+        let within = (self.earliest_ns.min(self.at_ns), self.latest_ns.max(self.at_ns));
+        (within.0 < within.1).then_some(within)
+    }
+
     fn can_be(&self, time_ns: i64) -> bool {
         (self.earliest_ns..=self.latest_ns).contains(&time_ns)
     }

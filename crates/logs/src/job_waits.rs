@@ -6,7 +6,7 @@
 
 use flowmine_activity_log::{JobWait, WaitKind, WaitPart};
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::waits::{Cause, Part, Waits};
+use flowmine_correlate::waits::{Cause, Moment, Part, Waits};
 use flowmine_correlate::{Attempt, Entities, Filter};
 use flowmine_slurm::reason::Blocker;
 
@@ -47,9 +47,7 @@ pub fn for_each(
 }
 
 fn in_model<'j>(waits: &Waits<'j>, attempt: &Attempt, part: &Part<'j>) -> WaitPart<'j> {
-    let of = |moment: flowmine_correlate::waits::Moment| {
-        (moment.at_ns, (moment.earliest_ns.min(moment.at_ns), moment.latest_ns.max(moment.at_ns)))
-    };
+    let of = |moment: Moment| (moment.at_ns, moment.within_ns().unwrap_or((moment.at_ns, moment.at_ns)));
     let ((from_ns, from_within_ns), (to_ns, to_within_ns)) = (of(part.from), of(part.to));
     WaitPart {
         cause: part.cause.name(),

@@ -57,6 +57,7 @@ impl<'j> Waits<'j> {
         let (Some(first), Some(last)) = (events.first(), events.last()) else { return Wait::default() };
         let mut changes = Vec::with_capacity(events.len() + 1);
         let mut phase = Phase::Waiting;
+        changes.extend(self.as_array_record(attempt, events));
         for event in events {
             self.change(attempt, event, &mut phase, &mut changes);
         }
@@ -72,6 +73,14 @@ impl<'j> Waits<'j> {
             is_again: attempt.number > 1,
             changes,
         })
+    }
+
+    /// How a task waited while it was part of its array's record, before it was seen by itself.
+    fn as_array_record(&self, attempt: &Attempt, events: &[Event]) -> Option<Change<'j>> {
+        let record = self.jobs.records.get(&attempt.submission).filter(|_| attempt.number == 1)?;
+        let seen = events.iter().filter(|event| event.polled).map(|event| event.observed_at_ns).min();
+        let is_before = seen.is_none_or(|seen| record.observed_at_ns < seen);
+        is_before.then(|| self.waits(record, self.jobs.text(record.state)))
     }
 
     fn is_end(&self, event: &Event) -> bool {

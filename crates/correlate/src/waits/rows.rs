@@ -9,6 +9,7 @@ use crate::jobs::Jobs;
 
 /// A part of an attempt's wait, its n-th, as a row.
 pub fn row<'j>(jobs: &'j Jobs, waits: &Waits<'j>, attempt: &'j Attempt, number: i64, part: &Part<'j>) -> WaitPart<'j> {
+    let (from, to) = (part.from.within_ns(), part.to.within_ns());
     WaitPart {
         cluster: jobs.text(attempt.cluster).into(),
         job: jobs.text(attempt.job).into(),
@@ -19,10 +20,10 @@ pub fn row<'j>(jobs: &'j Jobs, waits: &Waits<'j>, attempt: &'j Attempt, number: 
         cause: part.cause.name().into(),
         from_ns: part.from.at_ns,
         to_ns: part.to.at_ns,
-        from_earliest_ns: part.from.earliest_ns.min(part.from.at_ns),
-        from_latest_ns: part.from.latest_ns.max(part.from.at_ns),
-        to_earliest_ns: part.to.earliest_ns.min(part.to.at_ns),
-        to_latest_ns: part.to.latest_ns.max(part.to.at_ns),
+        from_earliest_ns: from.map(|(earliest, _)| earliest),
+        from_latest_ns: from.map(|(_, latest)| latest),
+        to_earliest_ns: to.map(|(earliest, _)| earliest),
+        to_latest_ns: to.map(|(_, latest)| latest),
         reason: part.reason.map(Into::into),
         predecessors: waits.waited_for(attempt, part).map(Into::into),
         evidence: part.evidence.name().into(),

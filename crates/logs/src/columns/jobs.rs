@@ -8,6 +8,7 @@ use flowmine_activity_log::{
     ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, NOT_READY_FOR, QUEUED_FOR, TooLarge,
     Transition,
 };
+use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::waits::{Cause, Wait};
 use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
@@ -34,7 +35,7 @@ enum Kept {
 }
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
-const KEPT: [(&str, Pick); 10] = [
+const KEPT: [(&str, Pick); 13] = [
     ("account", |a| a.account),
     ("user", |a| a.user),
     ("group", |a| a.group),
@@ -45,7 +46,37 @@ const KEPT: [(&str, Pick); 10] = [
     ("job", |a| Some(a.job)),
     ("node_list", |a| a.node_list),
     ("work_dir", |a| a.work_dir),
+    ("comment", |a| a.comment),
+    ("command", |a| a.command),
+    ("arguments", |a| a.arguments),
 ];
+
+/// What of an event is part of its activity.
+#[derive(Debug, Clone, Copy)]
+enum LabelPart {
+    /// A text of the attempt.
+    Text(Pick),
+    /// The state that the event is.
+    State,
+}
+
+/// The parts of an activity by the names of attributes; `None` where one is not known here.
+fn label_parts(keys: &[String]) -> Option<Vec<LabelPart>> {
+    const USUAL: LabelPart = LabelPart::Text(|a| Some(a.activity));
+    if keys.is_empty() {
+        return Some(vec![USUAL]);
+    }
+    let part = |key: &String| match key.as_str() {
+        "concept:name" | "activity" => Some(USUAL),
+        "state" | "slurm:state" => Some(LabelPart::State),
+        key => match find(key)? {
+            Kept::Text(pick) => Some(LabelPart::Text(pick)),
+            Kept::QueuedFor | Kept::NotReadyFor => None,
+        },
+    };
+    keys.iter().map(part).collect()
+}
+
 
 fn transition(lifecycle: Lifecycle) -> Transition {
     match lifecycle {
@@ -82,8 +113,7 @@ fn find(key: &str) -> Option<Kept> {
 /// Whether the labels and attributes that are asked for are among those that [`JobColumns`] knows;
 /// all others stand in the log of cases.
 pub fn suffices(options: &ReadOptions) -> bool {
-    let labels = options.activity.iter().all(|key| matches!(key.as_str(), "concept:name" | "activity" | "state" | "slurm:state"));
-    labels && knows(&options.keep)
+    label_parts(&options.activity).is_some() && knows(&options.keep)
 }
 
 /// In place of a length of time that is not known, see [`Measure::BeforeReadyNs`].
@@ -151,6 +181,7 @@ pub struct JobColumns<'a> {
     filter: &'a Filter,
     traced: &'a TracedJobs,
     options: &'a ReadOptions,
+    label: Vec<LabelPart>,
     picks: Vec<Option<Kept>>,
     activities: Numbered,
     resources: Numbered,
@@ -188,6 +219,7 @@ impl<'a> JobColumns<'a> {
             filter,
             traced,
             options,
+            label: label_parts(&options.activity).unwrap_or_default(),
             picks: options.keep.iter().map(|key| find(key)).collect(),
             activities: Numbered::default(),
             resources: Numbered::default(),
@@ -214,10 +246,8 @@ impl<'a> JobColumns<'a> {
         if self.events.len() + log.event_count() >= NONE as usize - 4 {
             return Err(TooLarge { what: "events" });
         }
-        let keys = &self.options.activity;
-        let with_activity = keys.is_empty() || keys.iter().any(|key| key == "activity" || key == "concept:name");
-        let with_state = keys.iter().any(|key| key.ends_with("state"));
-        let mut labels: FxHashMap<(Option<Sym>, Option<Sym>), u32> = FxHashMap::default();
+        let mut labels: FxHashMap<Box<[Option<Sym>]>, u32> = FxHashMap::default();
+        let mut key = Vec::new();
         let mut taken = vec![NONE; jobs.attempts.len()];
         let waits = Waits::new(jobs, None);
         for case in &log.cases {
@@ -227,11 +257,22 @@ impl<'a> JobColumns<'a> {
                 first_ns.get_or_insert(event.time_ns);
                 let Some(transition) = self.options.unit.takes(transition(event.lifecycle)) else { continue };
                 let attempt = jobs.attempt_of(event);
-                let key = (with_activity.then_some(attempt.activity), with_state.then_some(event.state));
-                let activity = *labels.entry(key).or_insert_with(|| {
-                    let parts: Vec<&str> = [key.0, key.1].into_iter().flatten().map(|sym| jobs.text(sym)).collect();
-                    self.activities.names.intern(&parts.join("+"))
-                });
+                key.clear();
+                key.extend(self.label.iter().map(|part| match part {
+                    LabelPart::Text(pick) => pick(attempt),
+                    LabelPart::State => Some(event.state),
+                }));
+                let activity = match labels.get(key.as_slice()) {
+                    Some(&known) => known,
+                    None => {
+                        // What is not known is left out of the label.
+                        let parts: Vec<&str> = key.iter().flatten().map(|sym| jobs.text(*sym)).collect();
+                        let activity = if parts.is_empty() { UNKNOWN_ACTIVITY.to_owned() } else { parts.join("+") };
+                        let number = self.activities.names.intern(&activity);
+                        labels.insert(key.as_slice().into(), number);
+                        number
+                    }
+                };
                 let place = &mut taken[event.attempt as usize];
                 if *place == NONE {
                     *place = self.attempts.len() as u32;

@@ -42,14 +42,14 @@ crate::table! {
         from_ns: i64,
         /// When it ended.
         to_ns: i64,
-        /// It began at this time or later.
-        from_earliest_ns: i64,
-        /// It began at this time or before.
-        from_latest_ns: i64,
-        /// It ended at this time or later.
-        to_earliest_ns: i64,
-        /// It ended at this time or before.
-        to_latest_ns: i64,
+        /// It began at this time or later; null where `from_ns` is exact.
+        from_earliest_ns: opt_i64,
+        /// It began at this time or before; null likewise.
+        from_latest_ns: opt_i64,
+        /// It ended at this time or later; null where `to_ns` is exact.
+        to_earliest_ns: opt_i64,
+        /// It ended at this time or before; null likewise.
+        to_latest_ns: opt_i64,
         /// The reason that Slurm gave, as it wrote it.
         reason: opt_text(Reason),
         /// The jobs that were waited for, with commas between; only where `cause` is

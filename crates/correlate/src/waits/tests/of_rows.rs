@@ -77,6 +77,20 @@ fn reasons_that_polls_saw() {
 }
 
 #[test]
+fn tasks_of_an_array_waited_as_their_record_did() {
+    let mut rows = Rows::default();
+    rows.new_job("8_*", 0, "PENDING", 10).reason = Some("JobArrayTaskLimit".into());
+    rows.state("8_*", 0, "PENDING", 60, 70).reason = Some("JobArrayTaskLimit".into());
+    for (task, start) in [("8_1", 5), ("8_2", 40)] {
+        let row = rows.new_job(task, 0, "RUNNING", start + 5);
+        (row.start_ns, row.reported_ns) = (Some(s(start)), Some(s(start)));
+        rows.state(task, 0, "COMPLETED", start + 20, start + 25).reported_ns = Some(s(start + 20));
+    }
+    assert_eq!(parts(&rows, "8_1"), ["unknown 0-5", "running 5-25"]);
+    assert_eq!(parts(&rows, "8_2"), ["unknown 0-10", "array_throttle 10-40", "running 40-60"]);
+}
+
+#[test]
 fn what_left_the_queue_may_have_run_unseen() {
     let mut rows = Rows::default();
     rows.new_job("1", 0, "PENDING", 10).reason = Some("Priority".into());
