@@ -64,7 +64,7 @@ pub enum ImportError {
     },
     /// One queue of several clusters.
     #[error(
-        "the jobs are of several clusters ({clusters}), whose ids may be the same: import one file a cluster (`squeue -M NAME --json`)"
+        "the jobs are of several clusters ({clusters}), whose ids may be the same: import one file a cluster (`squeue -M NAME`)"
     )]
     SeveralClusters {
         /// Names of the clusters.
