@@ -194,7 +194,7 @@ impl Gathered {
         let result = Correlated::default();
         Self {
             links: Sorter::default(),
-            waits: Sorter::default(),
+            waits: Builder::new(),
             until_ns,
             rows: Sorter::default(),
             known: Vec::new(),

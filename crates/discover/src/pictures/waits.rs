@@ -251,6 +251,11 @@ fn draw(sheet: &mut Sheet, top: f64, found: &Waits, order: &[usize], most: f64) 
     let width = (right - left) / bins.max(1) as f64;
     for bin in 0..bins {
         let mut below = 0.0;
+        if order.iter().all(|at| series.causes[*at].cpus[bin] <= 0.0) {
+            continue;
+        }
+        sheet.body.push_str("<g>");
+        sheet.title(&told(found, order, bin));
         for &at in order {
             let of = &series.causes[at];
             if of.cpus[bin] > 0.0 {
@@ -259,10 +264,20 @@ fn draw(sheet: &mut Sheet, top: f64, found: &Waits, order: &[usize], most: f64) 
                 below += of.cpus[bin];
             }
         }
+        sheet.body.push_str("</g>\n");
     }
     let time = Axis { low: 0.0, high: series.step_ns as f64 * bins as f64, from: left, to: right };
     let (ticks, words) = calendar::ticks(&time, series.begin_ns, 7.0);
     axis::across(sheet, &time, &ticks, bottom, bottom);
     sheet.text(right, bottom + 34.0, SMALL, WEAK_TEXT, "text-anchor=\"end\"", &words);
     bottom + 40.0
+}
+
+/// What those see who point at a span of time: its begin, and the CPUs waited for by cause.
+fn told(found: &Waits, order: &[usize], bin: usize) -> Vec<String> {
+    let series = &found.series;
+    let begin = series.begin_ns.saturating_add(series.step_ns.saturating_mul(bin as i64));
+    let causes = order.iter().map(|at| &series.causes[*at]).filter(|of| of.cpus[bin] > 0.0);
+    let lines = causes.map(|of| format!("{}: {:.1} CPUs", of.cause, of.cpus[bin]));
+    std::iter::once(format!("from {} UTC", calendar::moment(begin))).chain(lines).collect()
 }
