@@ -302,7 +302,10 @@ impl<'a> JobColumns<'a> {
         for (kept, values) in self.picks.iter().zip(&mut self.values) {
             let text = match kept {
                 Some(Kept::Text(pick)) => pick(attempt).map(|sym| jobs.text(sym)),
-                Some(Kept::QueuedFor) => wait.main_cause(|cause| !cause.is_own_wish()).map(Cause::name),
+                Some(Kept::QueuedFor) => {
+                    let known = wait.main_cause(|cause| !cause.is_own_wish() && cause != Cause::Unknown);
+                    known.or_else(|| wait.main_cause(|cause| cause == Cause::Unknown)).map(Cause::name)
+                }
                 Some(Kept::NotReadyFor) => wait.main_cause(Cause::is_own_wish).map(Cause::name),
                 None => None,
             };
