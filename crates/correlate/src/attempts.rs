@@ -547,7 +547,14 @@ impl Folder {
 impl Slot {
     fn new(key: (Sym, Sym, Maybe), row: &JobRow<'_>) -> Self {
         let since = row.submit_ns.unwrap_or(row.observed_at_ns);
-        Self { attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id), activity: None, engine_activity: None, told: 0, polled: false, gone: false }
+        Self {
+            attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id),
+            activity: None,
+            engine_activity: None,
+            told: 0,
+            polled: false,
+            gone: false,
+        }
     }
 }
 

@@ -192,15 +192,7 @@ struct Gathered {
 impl Gathered {
     fn new(with_known: bool, until_ns: Option<i64>) -> Self {
         let result = Correlated::default();
-        Self {
-            links: Sorter::default(),
-            waits: Builder::new(),
-            until_ns,
-            rows: Sorter::default(),
-            known: Vec::new(),
-            with_known,
-            result,
-        }
+        Self { links: Sorter::default(), waits: Builder::new(), until_ns, rows: Sorter::default(), known: Vec::new(), with_known, result }
     }
 
     fn add(&mut self, jobs: &Jobs) -> Result<(), CorrelateError> {

@@ -539,7 +539,8 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         task.attempts += 1;
         task.first_ns = [task.first_ns, attempt.submit_ns.get()].into_iter().flatten().min();
         task.submitted_ns = attempt.submit_ns.get();
-        task.ready_ns = waits.of(attempt).before_ready_ns.zip(task.submitted_ns).map(|(before, submitted)| submitted.saturating_add(before));
+        task.ready_ns =
+            waits.of(attempt).before_ready_ns.zip(task.submitted_ns).map(|(before, submitted)| submitted.saturating_add(before));
         task.started_ns = attempt.start_ns.get();
         task.finished_ns = attempt.end_ns.get().or(attempt.ended_ns.get());
         task.job = Some(task.name.clone());

@@ -146,7 +146,10 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
             !next.is_empty() && next != header && !is_record
         };
         let is_cut = !ended && cells.len() == width && lines.peek().is_some_and(|(_, next)| goes_on(next));
-        if is_cut && let (Some(Some(column)), Some(cell)) = (columns.last(), cells.last_mut()) && is_free_text(*column) {
+        if is_cut
+            && let (Some(Some(column)), Some(cell)) = (columns.last(), cells.last_mut())
+            && is_free_text(*column)
+        {
             *cell = b"";
         }
         match row(&columns, &cells, &separator, line) {

@@ -77,7 +77,6 @@ fn label_parts(keys: &[String]) -> Option<Vec<LabelPart>> {
     keys.iter().map(part).collect()
 }
 
-
 fn transition(lifecycle: Lifecycle) -> Transition {
     match lifecycle {
         Lifecycle::Schedule | Lifecycle::Assign => Transition::Ready,
