@@ -20,6 +20,7 @@ mod cli;
 mod containers;
 mod debian_kernels;
 mod demonstration;
+mod engine_jobs;
 mod export;
 mod honesty;
 mod inherited;
@@ -57,6 +58,7 @@ mod terminal;
 mod trace_filters;
 mod tracing;
 mod transform;
+mod waits;
 mod watched;
 
 /// Without names of tests this binary runs everything at once, unless somebody sees to it that its

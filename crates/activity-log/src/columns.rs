@@ -49,7 +49,8 @@ pub struct Events {
 pub struct Instances {
     /// Activity: a number in [`ActivityLog::activities`].
     pub activity: Vec<u32>,
-    /// The event at which it was ready to run (submitted, scheduled), or [`NONE`]. Optional.
+    /// The event at which it was submitted or scheduled, or [`NONE`]: it was ready to run from then
+    /// on, or later by [`Measure::BeforeReadyNs`]. Optional.
     pub ready: Vec<u32>,
     /// The event at which it started. Equal to `end` where only one moment is known, and to `ready`
     /// where only its end and when it was ready are.
@@ -128,6 +129,17 @@ pub enum Measure {
     PeakMemoryBytes,
     /// Time limit, in nanoseconds.
     TimeLimitNs,
+    /// Time between the `ready` event and readiness, in nanoseconds: it had been submitted, and
+    /// what it wished for itself (predecessors, a begin time, a hold) was still to come. Below
+    /// zero where that is not known; then neither is how long it queued.
+    BeforeReadyNs,
+}
+
+impl Measure {
+    /// Whether a number can be a value of the measure.
+    pub fn allows(self, value: i64) -> bool {
+        value >= 0 || self == Measure::BeforeReadyNs
+    }
 }
 
 /// Which instances are together, and in which order.
@@ -433,11 +445,25 @@ impl ActivityLog {
         Some(end).filter(|&end| self.is_moment(instance) || self.start_ns(instance).is_none_or(|start| start <= end))
     }
 
-    /// When an instance was ready to run, UTC nanoseconds since 1970. What is ready only after its
-    /// start was ready at a time that is not known ([`LeftOut::starts_before_ready`]).
+    /// When an instance was submitted or scheduled, UTC nanoseconds since 1970. What is so only
+    /// after its start was so at a time that is not known ([`LeftOut::starts_before_ready`]).
+    pub fn submitted_ns(&self, instance: u32) -> Option<i64> {
+        let submitted = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))?;
+        Some(submitted).filter(|&submitted| self.start_ns(instance).is_none_or(|start| submitted <= start))
+    }
+
+    /// When an instance was ready to run, UTC nanoseconds since 1970: submitted, and all that it
+    /// wished for itself had come ([`Measure::BeforeReadyNs`]). From then on it queued.
     pub fn ready_ns(&self, instance: u32) -> Option<i64> {
-        let ready = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))?;
-        Some(ready).filter(|&ready| self.start_ns(instance).is_none_or(|start| ready <= start))
+        let submitted = self.submitted_ns(instance)?;
+        match self.measure(Measure::BeforeReadyNs, instance) {
+            None => Some(submitted),
+            Some(before) if before < 0 => None,
+            Some(before) => {
+                let ready = submitted.saturating_add(before);
+                Some(self.start_ns(instance).map_or(ready, |start| ready.min(start)))
+            }
+        }
     }
 
     /// Whether an instance ends before it starts.
@@ -448,7 +474,7 @@ impl ActivityLog {
     /// Whether an instance starts before it is ready.
     pub fn starts_before_ready(&self, instance: u32) -> bool {
         let ready = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event));
-        ready.is_some() && self.ready_ns(instance).is_none()
+        ready.is_some() && self.submitted_ns(instance).is_none()
     }
 
     /// Counts times that contradict each other, and lengths of time that 64 bits cannot count. For
@@ -464,7 +490,7 @@ impl ActivityLog {
             counts[1] += u64::from(self.starts_before_ready(at));
             let too_long = |from: Option<i64>, to: Option<i64>| from.zip(to).is_some_and(|(from, to)| elapsed_ns(from, to).is_none());
             let (start, end) = (self.start_ns(at), self.end_ns(at));
-            counts[2] += u64::from(too_long(start, end)) + u64::from(too_long(self.ready_ns(at), start));
+            counts[2] += u64::from(too_long(start, end)) + u64::from(too_long(self.submitted_ns(at), start));
         }
         self.left_out.ends_before_start += counts[0];
         self.left_out.starts_before_ready += counts[1];

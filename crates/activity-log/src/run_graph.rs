@@ -121,6 +121,9 @@ pub struct RunTask {
     pub first_ns: Option<i64>,
     /// When its last attempt was submitted, in nanoseconds since 1970.
     pub submitted_ns: Option<i64>,
+    /// When its last attempt was ready, in nanoseconds since 1970: all that it wished for itself
+    /// had come (predecessors, a begin time, the end of a hold). `None` where that is not known.
+    pub ready_ns: Option<i64>,
     /// When its last attempt began to run, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
     /// When its last attempt ended, in nanoseconds since 1970.

@@ -5,6 +5,7 @@ mod predict;
 mod shared;
 mod trace;
 mod transform;
+mod why;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,7 @@ pub use shared::{AsOwner, DatasetArgs, FilterArgs, Kept, SourceArgs, TimestampAr
 use shared::{duration, time};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 pub use transform::{CollisionsArg, Transform};
+pub use why::Why;
 
 /// Process mining for HPC clusters and scientific workflows.
 ///
@@ -45,7 +47,7 @@ pub enum Command {
     /// Read what others recorded.
     #[command(subcommand)]
     Import(Import),
-    /// Find out which jobs belong together; writes the tables links and cases.
+    /// Find out which jobs belong together; writes the tables links, cases and waits.
     Correlate(Correlate),
     /// Take old rows out of a dataset.
     Prune(Prune),
@@ -55,6 +57,8 @@ pub enum Command {
     Validate(Validate),
     /// Discover a model and draw it.
     Discover(Box<Discover>),
+    /// Say what jobs waited for, and until when.
+    Why(Why),
     /// Predict from a model of its processes when a workflow ends, and what holds it up.
     Predict(Predict),
     /// The whole batch: correlate, export, discover, summarise.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flowmine_activity_log::{Declared, EngineSteps, FileFlow, Interner, Loss, NONE, RunGraph, RunTask, TracedProcess};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::dependencies::Target;
-use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_correlate::{Filter, Jobs, Timestamp, Waits};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use rustc_hash::FxHashMap;
@@ -538,6 +538,7 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
     let mut of_attempt = vec![NONE; jobs.attempts.len()];
     let mut by_job: FxHashMap<(u32, flowmine_correlate::Sym), u32> = FxHashMap::default();
     let filter = filter.resolve(jobs);
+    let waits = Waits::new(jobs, None);
     for (attempt, of) in jobs.attempts.iter().zip(&mut of_attempt) {
         if filter.events(attempt).next().is_none() || jobs.is_array_record(attempt) {
             continue;
@@ -560,6 +561,8 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         task.attempts += 1;
         task.first_ns = [task.first_ns, attempt.submit_ns.get()].into_iter().flatten().min();
         task.submitted_ns = attempt.submit_ns.get();
+        task.ready_ns =
+            waits.of(attempt).before_ready_ns.zip(task.submitted_ns).map(|(before, submitted)| submitted.saturating_add(before));
         task.started_ns = attempt.start_ns.get();
         task.finished_ns = attempt.end_ns.get().or(attempt.ended_ns.get());
         task.job = Some(task.name.clone());

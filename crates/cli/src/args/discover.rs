@@ -47,6 +47,9 @@ pub enum Model {
     /// What a run waited for: its critical path and what it is made of, slack, and what would be
     /// gained if a part were faster.
     CriticalPath,
+    /// What jobs waited for: by cause, user, account, partition, QOS, activity, run, hour and week,
+    /// with core-hours, the longest examples and who occupied the CPUs meanwhile.
+    Waits,
     /// Whether a run's tasks did what was declared: missing and needless dependencies, files that
     /// are not declared or that nobody read.
     Check,
@@ -88,7 +91,7 @@ pub enum ModelFormat {
     Gml,
     /// Graphs for Cytoscape.
     Cytoscape,
-    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check, compare,
+    /// For a terminal: of bottlenecks, waits, summary, tree, declare, critical-path, check, compare,
     /// process-tree, dag, profile.
     Text,
     /// A trace for Perfetto's page or chrome://tracing: of gantt, process-tree, critical-path.

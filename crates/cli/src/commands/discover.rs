@@ -12,7 +12,7 @@ use flowmine_discover::{
 use flowmine_process_models::declare;
 
 use super::model_output::{Made, by_name, cases, write_graph};
-use super::{compare, dag, file_access, gantt, log, one_run, process_tree, profile};
+use super::{compare, dag, file_access, gantt, log, one_run, process_tree, profile, waits};
 use crate::args::{Discover, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg};
 use crate::outcome::Outcome;
 use crate::output;
@@ -52,6 +52,8 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         profile::make(args, format)?
     } else if matches!(args.model, Model::CriticalPath | Model::Check | Model::Spec) {
         one_run::make(args, format)?
+    } else if args.model == Model::Waits {
+        (waits::make(args, format)?, false)
     } else if args.model == Model::Compare {
         compare::make(args, format)?
     } else if args.model == Model::ProcessTree {
@@ -107,6 +109,7 @@ fn formats(model: Model) -> &'static [ModelFormat] {
         Model::Bpmn => &[Bpmn, Svg, Png, Json],
         Model::Declare | Model::Bottlenecks | Model::Summary | Model::Check | Model::Compare => &[Text, Csv, Json],
         Model::Spec => &[ModelFormat::Makeflow, ModelFormat::Make, ModelFormat::Snakemake, ModelFormat::Slurm],
+        Model::Waits => &[Text, Svg, Png, Csv, Json],
         Model::CriticalPath => &[Text, Svg, Png, Csv, Json, ModelFormat::Perfetto],
         Model::ProcessTree => &[
             Svg,
@@ -273,6 +276,7 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
         Model::Ocdfg
         | Model::Dag
         | Model::CriticalPath
+        | Model::Waits
         | Model::Check
         | Model::Spec
         | Model::ProcessTree

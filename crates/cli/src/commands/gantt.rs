@@ -1,6 +1,6 @@
 //! `flowmine discover --model gantt`.
 
-use flowmine_activity_log::{ActivityLog, IoPhase, Processes};
+use flowmine_activity_log::{ActivityLog, IoPhase, JOB, Processes};
 use flowmine_dataset::Dataset;
 use flowmine_discover::gantt::{self, Options};
 use flowmine_discover::pictures::{gantt as picture, perfetto};
@@ -8,7 +8,7 @@ use flowmine_logs::columns::TASK_KEY;
 use flowmine_logs::io_phases;
 use flowmine_schema::tables::Process;
 
-use super::log::{JOB, NODES};
+use super::log::NODES;
 use super::model_output::{Made, cases};
 use crate::args::{Discover, ModelFormat};
 

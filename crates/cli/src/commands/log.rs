@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use flowmine_activity_log::{ActivityLog, Concatenation, Filter};
+use flowmine_activity_log::{ActivityLog, Concatenation, Filter, JOB, NOT_READY_FOR, QUEUED_FOR};
 use flowmine_attribution::losses;
 use flowmine_correlate::Entities;
 use flowmine_dataset::Dataset;
@@ -93,8 +93,6 @@ fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
 
 /// The attribute that says on which nodes a job ran.
 pub const NODES: &str = "node_list";
-/// The attribute that says which job it is.
-pub const JOB: &str = "job";
 
 /// The attributes by which is filtered, and those that a picture shows.
 fn kept(args: &Discover, [account, user]: [&str; 2]) -> Vec<String> {
@@ -213,6 +211,9 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             if args.model == Model::Gantt {
                 options.keep.extend(args.lanes.is_none().then(|| NODES.to_owned()));
                 keep_once(&mut options.keep, JOB);
+            }
+            if args.model == Model::Bottlenecks {
+                [JOB, QUEUED_FOR, NOT_READY_FOR].into_iter().for_each(|key| keep_once(&mut options.keep, key));
             }
             if args.activity.as_deref() == Some("command-state") {
                 options.activity = vec!["activity".to_owned(), "state".to_owned()];

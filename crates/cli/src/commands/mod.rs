@@ -36,6 +36,7 @@ mod trace;
 mod transform;
 mod transform_scripts;
 mod validate;
+mod waits;
 mod wfformat;
 
 // What a build can leave out, see the features in Cargo.toml: in its place is what says so. Backends of `trace`: `backends.rs`.
@@ -74,6 +75,7 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),
+        Command::Why(args) => waits::why(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Transform(args) => transform::run(&args),

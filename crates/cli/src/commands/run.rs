@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::Context;
-use flowmine_activity_log::ActivityLog;
+use flowmine_activity_log::{ActivityLog, JOB, NOT_READY_FOR, QUEUED_FOR};
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
 use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, RowRules};
@@ -155,7 +155,9 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let telling = cases::telling(&exchanges);
     let notions = if has_jobs { &telling[..] } else { &[] };
     let traced = task_log::of_jobs(&dataset, &rules)?;
-    let options = ReadOptions::default();
+    // The list of bottlenecks names jobs and what they waited for.
+    let keep = [JOB, QUEUED_FOR, NOT_READY_FOR].map(str::to_owned).to_vec();
+    let options = ReadOptions { keep, ..ReadOptions::default() };
     let mut columns = Vec::new();
     for notion in notions {
         columns.push(JobColumns::new(&dataset, *notion, &filter, &traced, &options)?);
