@@ -255,8 +255,8 @@ fn one_added_file_for_many_jobs_is_refused_or_remapped() {
             "3:3: static name collision: its sbatch stands in a loop",
         ),
         (
-            text("s.sh", "#!/bin/sh\nf() {\n  if x; then sbatch align.sh; fi\n}\nf\n"),
-            "3:14: static name collision: its sbatch stands in a loop or a function",
+            text("s.sh", "#!/bin/sh\nf() {\n  if true; then sbatch align.sh; fi\n}\nf\n"),
+            "3:17: static name collision: its sbatch stands in a loop or a function",
         ),
         (
             text("Snakefile", "rule a:\n    output: '{x}'\n    shell: 'y'\n"),
@@ -267,9 +267,11 @@ fn one_added_file_for_many_jobs_is_refused_or_remapped() {
         assert!(error.contains(why), "{error}");
     }
     // What runs once is not refused: after a loop, in a group, in a condition.
-    for once in
-        ["for n in 1 2; do :; done; { sbatch align.sh; }", "if x; then sbatch align.sh; fi", "while x; do y; done\nid=$(sbatch align.sh)"]
-    {
+    for once in [
+        "for n in 1 2; do :; done; { sbatch align.sh; }",
+        "if true; then sbatch align.sh; fi",
+        "while false; do :; done\nid=$(sbatch align.sh)",
+    ] {
         let flow = text("s.sh", &format!("#!/bin/sh\n{once}\n"));
         assert!(flow.transform(&adds, &[], Collisions::Refuse, &NoContents).is_ok(), "{once}");
     }

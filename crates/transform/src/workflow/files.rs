@@ -6,6 +6,8 @@
 
 use std::cell::Cell;
 use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use crate::error::{Fault, Place};
 
@@ -16,6 +18,36 @@ pub trait Files {
     /// # Errors
     /// When it cannot be read, or is no text.
     fn text(&self, name: &str) -> io::Result<String>;
+
+    /// Whether what is written to or removed at `changed` can change the file `script`, as both lie
+    /// now. By default the names decide.
+    fn can_change(&self, changed: &str, script: &str) -> bool {
+        can_change(changed, script)
+    }
+}
+
+/// Whether a name is that of a script or of a directory around it. An absolute name may be.
+pub fn can_change(changed: &str, script: &str) -> bool {
+    let tidy = |name: &str| name.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/");
+    let (name, script) = (tidy(changed), tidy(script));
+    changed.starts_with('/')
+        || name.is_empty()
+        || name.split('/').any(|part| part == "..")
+        || format!("{script}/").starts_with(&format!("{name}/"))
+}
+
+/// The same for files in a directory: through links, and of files with several names.
+pub fn can_change_in(directory: &Path, changed: &str, script: &str) -> bool {
+    if !changed.starts_with('/') && can_change(changed, script) {
+        return true;
+    }
+    let (path, script) = (directory.join(changed.trim_end_matches('/')), directory.join(script));
+    let Ok(of_script) = script.metadata() else { return false };
+    let is_same = path.metadata().is_ok_and(|of| (of.dev(), of.ino()) == (of_script.dev(), of_script.ino()));
+    let real = path
+        .canonicalize()
+        .or_else(|_| Ok::<_, io::Error>(path.parent().unwrap_or(directory).canonicalize()?.join(path.file_name().unwrap_or_default())));
+    is_same || matches!((real, script.canonicalize()), (Ok(real), Ok(script)) if script.starts_with(&real))
 }
 
 /// For workflows that name no files which are to be read.
@@ -34,6 +66,11 @@ pub const NAMED_BYTES: usize = 64 << 20;
 /// The most rules, calls and notes that scripts and Snakefiles may give.
 pub const STATEMENTS: usize = 100_000;
 
+/// Whether a name is that of a device, in which nothing is stored.
+pub(super) fn is_device(name: &str) -> bool {
+    matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+}
+
 /// The files of one workflow, with what was read of them so far.
 pub(super) struct Named<'f> {
     files: &'f dyn Files,
@@ -44,6 +81,10 @@ pub(super) struct Named<'f> {
 impl<'f> Named<'f> {
     pub(super) fn new(files: &'f dyn Files) -> Self {
         Self { files, count: Cell::new(0), bytes: Cell::new(0) }
+    }
+
+    pub(super) fn can_change(&self, changed: &str, script: &str) -> bool {
+        self.files.can_change(changed, script)
     }
 
     /// A file's text, or why it cannot be read. A fault at `at` where the workflow names too much.
