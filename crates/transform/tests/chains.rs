@@ -49,9 +49,6 @@ fn what_is_not_sure_stays_with_a_warning() {
     let elsewhere = "its job runs in another directory";
     for (chain, why) in [
         ("J=job1.sh\nprintf -v J job2.sh\nsbatch $J", unknown),
-        ("J=job1.sh\nV=J\nprintf -v $V job2.sh\nsbatch $J", unknown),
-        ("J=job1.sh\nV=J\nread -r \"$V\" <<<job2.sh\nsbatch $J", unknown),
-        ("J=job1.sh\ndeclare -n R=J\nR=job2.sh\nsbatch $J", unknown),
         ("J=job1.sh\nmapfile -t J <<<job2.sh\nsbatch $J", unknown),
         ("J=job1.sh\nfor J in job2.sh; do :; done\nsbatch $J", unknown),
         ("J=\n: ${J:=job2.sh}\nsbatch $J", unknown),
@@ -120,6 +117,16 @@ fn what_may_change_a_job_script_is_refused() {
         ("n=$(ls | wc -l)\nsbatch job1.sh $n", "v.sh:2:5: ls lists the directory"),
         ("PATH=.:$PATH\nsbatch job1.sh", "v.sh:2:1: PATH changes"),
         ("chmod 000 job1.sh\nsbatch job1.sh", "v.sh:2:1: chmod may make"),
+        ("V=J\nprintf -v $V job2.sh\nsbatch job1.sh", "v.sh:3:1: which variable printf sets"),
+        ("V=J\nread -r \"$V\" <<<job2.sh\nsbatch job1.sh", "v.sh:3:1: which variable read sets"),
+        ("declare -n R=J\nR=job2.sh\nsbatch job1.sh", "v.sh:2:1: -n gives a variable a second name"),
+        ("echo x >$PWD/job1.sh\nsbatch job1.sh", "v.sh:2:9: what is written here may be"),
+        ("rm -rf x$1.d\nsbatch job1.sh >$1.txt; rm $1.sh", "v.sh:3:25: what rm gets may be"),
+        ("f() { sbatch job1.sh; }\n(cd sub; f)", "v.sh:3:10: cd in these brackets"),
+        ("env -C sub sbatch job1.sh", "v.sh:2:1: what “env” does is not known"),
+        ("env \"$X\" sbatch job1.sh", "v.sh:2:1: what “env” does is not known"),
+        ("./cat x\nsbatch job1.sh", "v.sh:2:1: what “./cat” does is not known"),
+        ("/home/of/cat x\nsbatch job1.sh", "v.sh:2:1: what “/home/of/cat” does"),
         ("sbatch job1.sh 'a", "v.sh:2:16: the text in quotes has no end"),
     ] {
         let chain = format!("#!/bin/bash\n{chain}\n");
@@ -260,6 +267,39 @@ fn scripts_that_are_no_lists_are_refused() {
         assert!(error.starts_with(why), "{error}");
     }
     assert_eq!(transformed(&place, "echo 1\necho 2\n").unwrap().2, 2);
+}
+
+/// Without `#!` each line is a task: lines that belong together are refused.
+#[test]
+fn lines_that_are_a_script_are_refused() {
+    let (place, mut wrong) = (Place::new(), Vec::new());
+    for (text, why) in [
+        ("OUT=/data/run\necho rm -rf $OUT/*\n", "v.sh:1:1: the variable is for the lines behind it"),
+        ("x=1; echo $x\necho a ${x}\n", "v.sh:2:8: the variable x is set on a line before"),
+        ("for i in 1 2; do echo $i; done\necho $i\n", "v.sh:2:6: the variable i is set on a line before"),
+        ("a=$(sbatch --parsable job1.sh)\nsbatch -d afterok:$a job2.sh $a\n", "v.sh:1:5: “sbatch” is for the lines behind it"),
+        ("echo a\nsbatch job1.sh\n", "v.sh:2:1: “sbatch” is for"),
+        ("echo a\ncd sub\npwd\n", "v.sh:2:1: “cd” is for"),
+        ("mkdir -p d && cd d\npwd\n", "v.sh:1:15: “cd” is for"),
+        ("export A=1\npwd\n", "v.sh:1:1: “export” is for"),
+        ("set -e\nfalse\npwd\n", "v.sh:1:1: “set” is for"),
+        ("false || exit 1\npwd\n", "v.sh:1:10: “exit” is for"),
+        ("if true\nthen pwd\nfi\n", "v.sh:1:3: what begins here has no end"),
+        ("fi\n", "v.sh:1:1: “fi” belongs to the lines before"),
+        ("echo 'a\nb'\n", "v.sh:1:6: the text in quotes has no end"),
+        ("f() { pwd; }\nf\n", "v.sh:1:1: the function f is for"),
+        ("true &&\npwd\n", "v.sh:1:8: the command has no end"),
+        ("cat <<E\nx\nE\n", "v.sh:1:7: the here-document has no end"),
+        ("echo a \\\n  b\n", "v.sh:1:8: "),
+    ] {
+        match transformed(&place, text) {
+            Err(refused) if refused.starts_with(why) && refused.contains("begins with #!/bin/bash") => {}
+            other => wrong.push(format!("{text}{other:?}")),
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    let lines = "(cd sub && pwd)\nA=1 env\nx=1; echo $x\nfor j in 1; do echo $j; done\ndiff <(echo) <(echo) >/dev/null\necho $HOME \"a\"\n";
+    assert_eq!(transformed(&place, lines).unwrap().2, 6);
 }
 
 #[test]

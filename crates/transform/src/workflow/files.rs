@@ -26,28 +26,28 @@ pub trait Files {
     }
 }
 
-/// Whether a name is that of a script or of a directory around it. An absolute name may be.
+/// Whether a name is that of a script or of a directory around it, or cannot be compared with it.
 pub fn can_change(changed: &str, script: &str) -> bool {
-    let tidy = |name: &str| name.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/");
-    let (name, script) = (tidy(changed), tidy(script));
-    changed.starts_with('/')
-        || name.is_empty()
-        || name.split('/').any(|part| part == "..")
-        || format!("{script}/").starts_with(&format!("{name}/"))
+    let is_open = |name: &str| name.starts_with('/') || name.split('/').any(|part| part == "..");
+    is_open(changed) || is_open(script) || holds(changed, script)
 }
 
-/// The same for files in a directory: through links, and of files with several names.
+fn holds(changed: &str, script: &str) -> bool {
+    let tidy = |name: &str| name.split('/').filter(|part| !matches!(*part, "" | ".")).map(|part| format!("{part}/")).collect::<String>();
+    tidy(script).starts_with(&tidy(changed))
+}
+
+/// Whether a change can be one of a script for files in a directory: by their names, through links,
+/// and of files with several names.
 pub fn can_change_in(directory: &Path, changed: &str, script: &str) -> bool {
-    if !changed.starts_with('/') && can_change(changed, script) {
-        return true;
-    }
+    let is_held = !changed.starts_with('/') && !script.starts_with('/') && holds(changed, script);
     let (path, script) = (directory.join(changed.trim_end_matches('/')), directory.join(script));
-    let Ok(of_script) = script.metadata() else { return false };
-    let is_same = path.metadata().is_ok_and(|of| (of.dev(), of.ino()) == (of_script.dev(), of_script.ino()));
-    let real = path
-        .canonicalize()
-        .or_else(|_| Ok::<_, io::Error>(path.parent().unwrap_or(directory).canonicalize()?.join(path.file_name().unwrap_or_default())));
-    is_same || matches!((real, script.canonicalize()), (Ok(real), Ok(script)) if script.starts_with(&real))
+    let inode = |path: &Path| path.metadata().map(|of| (of.dev(), of.ino()));
+    let is_same = matches!((inode(&path), inode(&script)), (Ok(path), Ok(script)) if path == script);
+    // A file that is not there yet lies where its directory does.
+    let parent = || path.parent().and_then(|parent| Some(parent.canonicalize().ok()?.join(path.file_name()?)));
+    let real = path.canonicalize().ok().or_else(parent);
+    is_held || is_same || matches!((real, script.canonicalize()), (Some(real), Ok(script)) if script.starts_with(&real))
 }
 
 /// For workflows that name no files which are to be read.

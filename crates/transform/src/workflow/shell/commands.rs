@@ -74,7 +74,10 @@ impl Reader<'_> {
         loop {
             self.blanks(true)?;
             if self.is_end(end) {
-                return if self.documents.len() > pending { self.unclear("a here-document begins on this line") } else { Ok(()) };
+                return match self.documents.get(pending) {
+                    Some(document) => self.unfinished(document.start, "the here-document"),
+                    None => Ok(()),
+                };
             }
             if self.peek(0).is_none() {
                 return self.unfinished(begun, "what begins here");
@@ -271,6 +274,7 @@ impl Reader<'_> {
                 return self.unclear("the name of a variable is expected here");
             }
             self.at += name.len();
+            self.script.loops.push(name);
             self.blanks(true)?;
             if self.keyword() == "in" {
                 self.at += 2;

@@ -70,6 +70,8 @@ pub(super) struct Script {
     /// All simple commands, in the order in which they begin.
     pub commands: Vec<Simple>,
     pub functions: Vec<Function>,
+    /// The variables of `for`.
+    pub loops: Vec<String>,
     /// Comments, from byte to byte.
     pub comments: Vec<(usize, usize)>,
     /// Of each shell the one that started it.
@@ -108,6 +110,9 @@ pub(super) enum Dialect {
 
 /// Reads a script.
 pub(super) fn script(text: &str, dialect: Dialect) -> Outcome<Script> {
+    if let Some(at) = text.find('\0') {
+        return Err(Unclear { at, why: "a NUL byte is not understood, because shells pass over it".to_owned(), unfinished: false });
+    }
     let mut reader = Reader::of(text, dialect);
     reader.list(commands::End::Text)?;
     let mut script = reader.script;

@@ -4,7 +4,7 @@ use super::{Outcome, Reader, Word, commands::End, is_name};
 
 /// A here-document that begins behind the line.
 pub(super) struct Document {
-    start: usize,
+    pub start: usize,
     end: Vec<u8>,
     /// Whether tabs before its lines go.
     tabs: bool,

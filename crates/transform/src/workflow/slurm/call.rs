@@ -41,10 +41,8 @@ pub(super) const SHORT_FLAGS: &str = "hHIkOQsuvVWZ";
 /// The words after `sbatch`, with what may stand before it: `env A=b sbatch …`.
 pub(in crate::workflow) fn sbatch(command: &Simple) -> Option<&[Word]> {
     let first = command.program()?;
-    let carried = match first.rsplit('/').next()? {
-        "env" => {
-            command.words[1..].iter().take_while(|word| word.literal.as_deref().is_none_or(|text| assigned(text).is_some())).count() + 1
-        }
+    let carried = match first {
+        "env" | "/usr/bin/env" => command.words[1..].iter().take_while(|word| assigned(&word.shape).is_some()).count() + 1,
         "nohup" | "command" => 1,
         _ => 0,
     };

@@ -57,7 +57,7 @@ pub(super) fn is_slurm(text: &str) -> bool {
 fn shell_of(text: &str) -> Option<(&str, Vec<&str>)> {
     let words: Vec<&str> = text.lines().next()?.trim_start_matches("#!").split_whitespace().collect();
     let name = |word: &str| matches!(word.rsplit('/').next(), Some("sh" | "bash" | "dash" | "ash" | "ksh" | "mksh" | "zsh"));
-    let at = words.iter().position(|word| name(word))?;
+    let at = words.iter().position(|word| name(word)).filter(|at| words.iter().take(*at).skip(1).all(|word| *word == "-S"))?;
     Some((words[at].rsplit('/').next()?, words[at + 1..].to_vec()))
 }
 

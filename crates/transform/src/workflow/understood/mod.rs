@@ -14,12 +14,11 @@ use super::shell::{Script, Simple, Word, assigned};
 use super::slurm::sbatch;
 
 /// Programs that may have any arguments: they write to no file but their output.
-const HARMLESS: [&str; 61] = [
+const HARMLESS: [&str; 60] = [
     ":", "true", "false", "echo", "printf", "[", "test", "sleep", "exit", "return", "shift", "break", "continue", "wait", "local",
     "declare", "typeset", "readonly", "export", "read", "let", "getopts", "squeue", "sinfo", "sacct", "sprio", "sshare", "scancel", "date",
     "hostname", "whoami", "id", "uname", "pwd", "basename", "dirname", "readlink", "realpath", "seq", "cat", "cut", "tr", "head", "tail",
-    "wc", "grep", "egrep", "fgrep", "nproc", "expr", "nl", "rev", "tac", "comm", "mkdir", "rmdir", "touch", "umask", "ulimit", "stat",
-    "df",
+    "wc", "grep", "egrep", "fgrep", "nproc", "expr", "nl", "rev", "tac", "comm", "mkdir", "rmdir", "touch", "umask", "stat", "df",
 ];
 
 /// Variables that change what the commands behind them do.
@@ -86,10 +85,10 @@ impl Chain<'_> {
             };
             return Err(Misunderstood { at: function.start, why });
         }
-        for command in &self.script.commands {
-            self.command(command)?;
+        if let Some(why) = self.script.loops.iter().find_map(|name| fixed(name).err()) {
+            return Err(Misunderstood { at: 0, why });
         }
-        Ok(())
+        self.script.commands.iter().try_for_each(|command| self.command(command))
     }
 
     fn command(&self, command: &Simple) -> Result<(), Misunderstood> {
@@ -128,15 +127,11 @@ impl Chain<'_> {
                 _ => Err(format!("“{raw}” is known only when it runs: it may be any command. {}", capital(ELSE))),
             };
         };
-        // A program that is named by its path is the one of that name where the system has it.
-        let name = match called.strip_prefix('/') {
-            Some(path) => path.rsplit('/').next().unwrap_or(path),
-            None => called,
-        };
+        let name = ["/usr/bin/", "/bin/"].iter().find_map(|place| called.strip_prefix(place)).unwrap_or(called);
         let rest = &command.words[1..];
         if let Some(function) = self.script.functions.iter().find(|function| function.name == name) {
             return match function.start < first.start {
-                true => Ok(()),
+                true => self.stays(command),
                 false => Err(format!("the function {name} is defined behind its call: define it before")),
             };
         }
@@ -201,6 +196,9 @@ impl Chain<'_> {
 
     fn declaration(&self, words: &[Word]) -> Checked {
         words.iter().try_for_each(|word| match (assigned(self.raw(word)), &word.literal) {
+            (None, Some(option)) if option.starts_with('-') && option.contains('n') => {
+                Err(format!("{option} gives a variable a second name, so that it is not certain which one is set"))
+            }
             (Some(_), _) => self.assignment(word),
             (None, Some(name)) => fixed(name),
             (None, None) => Err(format!("which variable “{}” is is known only when it runs", self.raw(word))),
@@ -217,7 +215,18 @@ impl Chain<'_> {
                 }
             }
         }
-        words.iter().filter_map(|word| word.literal.as_deref()).try_for_each(fixed)
+        let names = match program {
+            "printf" if words.first().is_some_and(|word| self.is(word, "-v")) => words.get(1..2).unwrap_or_default(),
+            "printf" if words.first().is_some_and(|word| word.literal.as_deref().is_none_or(|text| text.starts_with("-v"))) => {
+                return Err("the first argument of printf is known only when it runs: write -- or a format before it".to_owned());
+            }
+            "printf" => &[],
+            _ => words,
+        };
+        names.iter().try_for_each(|word| match &word.literal {
+            Some(name) => fixed(name),
+            None => Err(format!("which variable {program} sets is known only when it runs: write its name")),
+        })
     }
 
     /// `cd` to the directory of the script itself, or in a shell that submits and writes nothing.
@@ -310,7 +319,7 @@ impl Chain<'_> {
             !self
                 .raw(word)
                 .split_once('=')
-                .is_some_and(|(name, _)| !name.to_ascii_lowercase().starts_with("work") && assigned(self.raw(word)).is_some())
+                .is_some_and(|(name, _)| !name.to_ascii_lowercase().starts_with('w') && assigned(self.raw(word)).is_some())
         };
         match words.first().and_then(|word| word.literal.as_deref()) {
             Some(
@@ -334,7 +343,7 @@ impl Chain<'_> {
 }
 
 fn fixed(name: &str) -> Checked {
-    match FIXED.contains(&name) || name.starts_with("BASH_") {
+    match FIXED.contains(&name) || name.starts_with("BASH_") || name.starts_with("FLOWMINE_") {
         true => Err(format!("{name} changes what the commands behind it do: set it before this script runs")),
         false => Ok(()),
     }

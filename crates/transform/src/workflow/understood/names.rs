@@ -48,9 +48,13 @@ pub(super) fn directory_of_pattern(shape: &str) -> Option<String> {
     (is_below && is_last).then(|| directory.to_owned())
 }
 
-/// Whether what is known of a name's end is the end of no script's name: `….txt` of `$out.txt`.
+/// Whether what is known of a name's end is the end of no script's name, nor of a directory around
+/// one: `….txt` of `$out.txt`.
 pub(super) fn ends_otherwise(shape: &str, scripts: &[String]) -> bool {
     let end = shape.rsplit(OPEN).next().unwrap_or_default();
-    let is_ending = end.rsplit_once('.').is_some_and(|(_, ending)| !ending.is_empty() && !ending.contains('/'));
-    is_ending && !may_be_of_flowmine(&format!("*{end}")) && !scripts.iter().any(|script| script.ends_with(end))
+    let (name, is_whole) = end.rsplit_once('/').map_or((end, false), |(_, name)| (name, true));
+    let is_ending = name.rsplit_once('.').is_some_and(|(_, ending)| !ending.is_empty());
+    let of_flowmine = may_be_of_flowmine(&if is_whole { name.to_owned() } else { format!("*{name}") });
+    let is_of_script = |part: &str| if is_whole { part == name } else { part.ends_with(name) };
+    is_ending && !of_flowmine && !scripts.iter().any(|script| script.split('/').any(is_of_script))
 }
