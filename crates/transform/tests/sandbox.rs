@@ -459,6 +459,8 @@ fn names_of_failed_attempts_go_by_themselves() {
         "if [ $N = 0 ]; then echo 1 >o; touch -d '+2 days' o; exit 1; fi; rm -f o",
         "if [ $N = 0 ]; then mkdir d; ln -s none d/b; exit 1; fi; rm -rf d; mkdir d; echo 2 >d/b",
         "if [ $N = 0 ]; then mkdir -p d/b; echo 1 >d/b/c; exit 1; fi; rm -rf d; mkdir d; echo 2 >d/b",
+        "if [ $N = 0 ]; then echo 1 >o; exit 1; fi; rm -f o; mkdir o; echo 2 >o/x",
+        "if [ $N = 0 ]; then mkdir -p o/p; echo 1 >o/p/x; exit 1; fi; rm -rf o; echo 2 >o",
     ] {
         let io: (&[&str], &[&str]) = (&[], &["o", "l", "d"]);
         let plain = attempts(":", command, io, None, 2);

@@ -90,11 +90,9 @@ fm_move() {
   elif [ ! -L "$1" ] && [ -d "$1" ] && [ -d "$2" ]; then
     [ ! -L "$2" ] || fm_ours "$2" || return 1
     fm_clear "$1" "$2" && cp -RPp -- "$1/." "$2"
-  elif [ -d "$2" ] && [ ! -L "$2" ]; then
-    # Into a directory nobody wanted it.
-    return 1
-  elif [ ! -L "$1" ] && [ -d "$1" ] && [ -e "$2" ]; then
-    return 1
+  elif { [ -d "$2" ] && [ ! -L "$2" ]; } || { [ ! -L "$1" ] && [ -d "$1" ] && [ -e "$2" ]; }; then
+    # A file in the place of a directory, or the other way round, where an earlier attempt made what is there.
+    [ -n "$fm_older" ] && fm_stale "$1" "$2" && $fm_take -- "$1" "$2"
   else
     # `mv` replaces a name but a link to a directory, `cp` opens what has it.
     if [ -L "$2" ] || [ "$fm_take" != 'mv -f' ]; then rm -f -- "$2" || return 1; fi
@@ -219,6 +217,12 @@ fm_remove() {
       rm -f -- "$fm_home/$fm_f"
     fi
   done
+}
+# Removes what earlier attempts made at a name and below it; whether nothing is left there.
+fm_stale() {
+  printf '%s\n' "$fm_older" | fm_own=$1 awk '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
+    name == ENVIRON["fm_own"] || index(name, ENVIRON["fm_own"] "/") == 1' | LC_ALL=C sort -r -k 6 | fm_remove
+  [ ! -e "$2" ] && [ ! -L "$2" ]
 }
 # After the outputs are out, and nothing was kept.
 fm_gone_remove() {
