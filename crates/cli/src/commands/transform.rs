@@ -95,6 +95,10 @@ impl Files for Beside {
         let bytes = bounded(flowmine_files::open_plain(&path)?)?;
         String::from_utf8(bytes).map_err(io::Error::other)
     }
+
+    fn can_change(&self, changed: &str, script: &str) -> bool {
+        flowmine_transform::workflow::can_change_in(&self.0, changed, script)
+    }
 }
 
 /// The bytes of a file that the user named, be it a pipe.
