@@ -63,6 +63,8 @@ impl Files for NoFiles {
 pub const NAMED_FILES: usize = 10_000;
 /// The most bytes that these files may have together, each time counted.
 pub const NAMED_BYTES: usize = 64 << 20;
+/// The most comparisons of what a script writes with the job scripts that it submits.
+const COMPARED: usize = 1_000_000;
 /// The most rules, calls and notes that scripts and Snakefiles may give.
 pub const STATEMENTS: usize = 100_000;
 
@@ -76,11 +78,18 @@ pub(super) struct Named<'f> {
     files: &'f dyn Files,
     count: Cell<usize>,
     bytes: Cell<usize>,
+    compared: Cell<usize>,
 }
 
 impl<'f> Named<'f> {
     pub(super) fn new(files: &'f dyn Files) -> Self {
-        Self { files, count: Cell::new(0), bytes: Cell::new(0) }
+        Self { files, count: Cell::new(0), bytes: Cell::new(0), compared: Cell::new(0) }
+    }
+
+    /// Counts comparisons of names that are about to be made, within a bound.
+    pub(super) fn may_compare(&self, names: usize) -> bool {
+        self.compared.set(self.compared.get().saturating_add(names));
+        self.compared.get() <= COMPARED
     }
 
     pub(super) fn can_change(&self, changed: &str, script: &str) -> bool {

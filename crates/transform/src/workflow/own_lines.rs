@@ -3,6 +3,8 @@
 //! A script without `#!` looks like such a list. Each of its lines would run in a shell of its own,
 //! without the variables, the directory and the functions of the lines before it.
 
+use std::collections::HashSet;
+
 use super::shell::{self, Dialect, Script, Simple, assigned};
 use super::slurm::sbatch;
 use crate::error::{Fault, Place};
@@ -43,13 +45,13 @@ const HINT: &str = "each line of this file is a command by itself. Where it is a
 
 /// Refuses a list of which a line belongs to others.
 pub(super) fn check<'t>(lines: impl Iterator<Item = (u32, &'t str)>) -> Result<(), Fault> {
-    let mut set: Vec<String> = Vec::new();
+    let mut set: HashSet<String> = HashSet::new();
     for (line, text) in lines {
         let fault = |at: usize, why: &str| {
             let column = text.get(..at).map_or(0, |before| before.chars().count());
             Fault::new(Place { line, column: u32::try_from(column + 1).unwrap_or(u32::MAX) }, format!("{why}, but {HINT}"))
         };
-        if let Some((at, name)) = set.iter().find_map(|name| Some((mentions(text, name)?, name))) {
+        if let Some((at, name)) = mentioned(text).find(|(_, name)| set.contains(*name)) {
             return Err(fault(at, &format!("the variable {name} is set on a line before")));
         }
         let first = text.trim_start();
@@ -98,10 +100,11 @@ fn variables(text: &str, script: &Script) -> Vec<String> {
     names.map(str::to_owned).chain(script.loops.iter().cloned()).collect()
 }
 
-/// Where a text asks for a variable.
-fn mentions(text: &str, name: &str) -> Option<usize> {
-    text.match_indices('$').map(|(at, _)| at).find(|at| {
+/// The variables for which a text asks, with their places.
+fn mentioned(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.match_indices('$').map(|(at, _)| {
         let rest = text[at + 1..].trim_start_matches('{');
-        rest.strip_prefix(name).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        (at, &rest[..end])
     })
 }

@@ -79,12 +79,9 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Whether a shell is another one, or was started by it.
-    pub(super) fn is_within(&self, mut shell: usize, outer: usize) -> bool {
-        while shell > outer {
-            shell = self.shells[shell];
-        }
-        shell == outer
+    /// A shell, the one that started it, and so on.
+    pub(super) fn around(&self, shell: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(shell), |shell| (*shell > 0).then(|| self.shells[*shell]))
     }
 }
 

@@ -8,6 +8,8 @@
 mod names;
 mod programs;
 
+use std::collections::{HashMap, HashSet};
+
 use super::constants::{Constants, is_dirname};
 use super::files::{Named, is_device};
 use super::shell::{Script, Simple, Word, assigned};
@@ -73,6 +75,39 @@ const ELSE: &str = "take it out of this script and run it before, or transform t
 impl Chain<'_> {
     /// Whether all of the script is understood; else the first place at which it is not.
     pub(super) fn check(&self) -> Result<(), Misunderstood> {
+        Check::of(self).check()
+    }
+}
+
+/// What is asked for again and again.
+struct Check<'c> {
+    of: &'c Chain<'c>,
+    /// Where each function is first defined.
+    functions: HashMap<&'c str, usize>,
+    /// The shells that leave the directory of the workflow.
+    leaving: HashSet<usize>,
+}
+
+impl<'c> std::ops::Deref for Check<'c> {
+    type Target = Chain<'c>;
+
+    fn deref(&self) -> &Chain<'c> {
+        self.of
+    }
+}
+
+impl<'c> Check<'c> {
+    fn of(chain: &'c Chain<'c>) -> Self {
+        let mut check = Self { of: chain, functions: HashMap::new(), leaving: HashSet::new() };
+        for function in &chain.script.functions {
+            check.functions.entry(&function.name).or_insert(function.start);
+        }
+        let leaves = |command: &&Simple| command.program() == Some("cd") && command.shell > 0 && !check.is_own_directory(command);
+        check.leaving = chain.script.commands.iter().filter(leaves).map(|command| command.shell).collect();
+        check
+    }
+
+    fn check(&self) -> Result<(), Misunderstood> {
         for function in &self.script.functions {
             let why = match () {
                 () if is_known(&function.name) => {
@@ -129,8 +164,8 @@ impl Chain<'_> {
         };
         let name = ["/usr/bin/", "/bin/"].iter().find_map(|place| called.strip_prefix(place)).unwrap_or(called);
         let rest = &command.words[1..];
-        if let Some(function) = self.script.functions.iter().find(|function| function.name == name) {
-            return match function.start < first.start {
+        if let Some(start) = self.functions.get(name) {
+            return match *start < first.start {
                 true => self.stays(command),
                 false => Err(format!("the function {name} is defined behind its call: define it before")),
             };
@@ -210,7 +245,7 @@ impl Chain<'_> {
         if program == "unset" {
             for word in words {
                 let name = word.literal.as_deref().ok_or("what unset forgets is known only when it runs")?;
-                if name == "-f" || self.script.functions.iter().any(|function| function.name == name) {
+                if name == "-f" || self.functions.contains_key(name) {
                     return Err("unset forgets a function, whose name is then any program's".to_owned());
                 }
             }
@@ -244,15 +279,9 @@ impl Chain<'_> {
 
     /// Whether a command runs in the directory of the workflow: no `cd` of its shell or of one around it leaves it.
     fn stays(&self, command: &Simple) -> Checked {
-        let leaves = |other: &&Simple| {
-            other.program() == Some("cd")
-                && other.shell > 0
-                && self.script.is_within(command.shell, other.shell)
-                && !self.is_own_directory(other)
-        };
-        match self.script.commands.iter().find(leaves) {
-            None => Ok(()),
-            Some(_) => {
+        match self.script.around(command.shell).any(|shell| self.leaving.contains(&shell)) {
+            false => Ok(()),
+            true => {
                 Err("cd in these brackets leaves the directory in which the scripts of the layers are: submit and write outside of them"
                     .to_owned())
             }
@@ -262,6 +291,9 @@ impl Chain<'_> {
     /// Files that are written or removed, by their names: no job script is among them.
     fn leaves_scripts(&self, word: &Word, what: &str) -> Checked {
         let hint = "write a name in full that is no job script's";
+        if !self.files.may_compare(self.scripts.len()) {
+            return Err("the script writes too many files to compare them with its job scripts: split it".to_owned());
+        }
         let path = match self.constants.value(self.text, word) {
             Some(path) => path,
             None if word.pattern => match names::directory_of_pattern(&word.shape) {

@@ -52,7 +52,7 @@ fn is_reading_awk(words: &[String]) -> bool {
             Some(option) if option.starts_with('-') => return false,
             Some(program) => {
                 let acts = ["system", "getline", "|", "@", "close"].iter().any(|word| program.contains(word));
-                return !acts && !(program.contains('>') && program.contains("print"));
+                return !(acts || program.contains('>') && program.contains("print"));
             }
             None => return false,
         }
