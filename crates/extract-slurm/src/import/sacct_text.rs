@@ -123,6 +123,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     let mut last = None;
     let rows = table::after_line(body);
     let width = columns.len();
+    let job_at = columns.iter().position(|column| matches!(column, Some(Column::JobId | Column::JobIdRaw))).unwrap_or(0);
     let mut lines = table::lines(rows).map(|(number, line)| (number + header_line, line)).peekable();
     while let Some((number, mut line)) = lines.next() {
         if line.is_empty() {
@@ -141,8 +142,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
             cells.pop();
         }
         let goes_on = |next: &[u8]| {
-            let mut fields = table::split(next, &separator);
-            let is_record = fields.next().is_some_and(is_job) && fields.count() + 1 >= width;
+            let is_record = table::split(next, &separator).nth(job_at).is_some_and(is_job);
             !next.is_empty() && next != header && !is_record
         };
         let is_cut = !ended && cells.len() == width && lines.peek().is_some_and(|(_, next)| goes_on(next));
