@@ -30,7 +30,12 @@ fn main_of<'r>(row: &'r CauseRow, dimension: &str) -> Option<&'r str> {
 
 /// The cause in a line: core-hours, time, the limit, and whose jobs waited most.
 fn headline(row: &CauseRow) -> String {
-    let mut words = format!("{} core-hours, {}: {}", core_hours(row.core_ns), duration(row.time_ns as f64), row.cause);
+    let mut words = String::new();
+    // Of jobs whose CPUs are not known the time alone is said.
+    if row.core_ns > 0 {
+        let _ = write!(words, "{} core-hours, ", core_hours(row.core_ns));
+    }
+    let _ = write!(words, "{}: {}", duration(row.time_ns as f64), row.cause);
     if let Some(limit) = &row.limit {
         let _ = write!(words, " {}", visible(limit));
     }
