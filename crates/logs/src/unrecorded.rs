@@ -14,8 +14,8 @@
 
 mod here_documents;
 mod namings;
-mod renames;
 mod own_changes;
+mod renames;
 mod touches;
 
 use std::collections::BTreeMap;
