@@ -222,7 +222,7 @@ impl Folder {
             if is_ours && is_there { Ok((folder, lock)) } else { Err(taken()) }
         };
         let ((folder, lock), name) = self.in_hidden_place(one(&name)?, |hidden| match make(hidden) {
-            Err(FileError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Err(taken()),
+            Err(error) if error.is_not_found() => Err(taken()),
             other => other,
         })?;
         Ok(WorkFolder { folder, above: self.try_clone()?, name, _lock: lock })

@@ -21,9 +21,6 @@ use crate::progress::Stage;
 /// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// Number of files of a directory that no result replaces.
-const FILES_NOTED: usize = 100_000;
-
 /// Number of times that a directory is removed into which another thread writes.
 const REMOVALS: usize = 10;
 
@@ -65,22 +62,6 @@ struct Temporary {
     _removal: Option<Removal>,
 }
 
-/// Notes the files that are read, so that no result replaces them. Gives how many more may be noted.
-fn note_files(path: &Path, most: usize) -> usize {
-    inputs::note(path);
-    // A dataset refuses results by itself.
-    let is_dataset = flowmine_dataset::Dataset::open(path).is_ok();
-    let Ok(entries) = fs::read_dir(path) else { return most.saturating_sub(1) };
-    entries.flatten().filter(|_| !is_dataset).fold(most, |most, entry| match entry.file_type() {
-        Ok(kind) if most > 0 && kind.is_dir() => note_files(&entry.path(), most),
-        Ok(kind) if most > 0 && kind.is_file() => {
-            inputs::note(&entry.path());
-            most - 1
-        }
-        _ => most,
-    })
-}
-
 impl Sources {
     /// Recognises the paths of a command and opens what they name.
     ///
@@ -98,7 +79,7 @@ impl Sources {
         }
         let plan = flowmine_sources::recognise(&paths)?;
         for source in plan.sources() {
-            note_files(&source.read, FILES_NOTED);
+            inputs::note(&source.read);
             messages::note(&format!("flowmine: note: {}", source.note()));
         }
         let mut import = Import { stage: Stage::new("importing"), removal: None };
