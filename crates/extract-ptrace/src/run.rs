@@ -54,6 +54,7 @@ pub(crate) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
         tasks: FxHashMap::default(),
         processes: FxHashMap::default(),
         newborn: FxHashMap::default(),
+        adopted: FxHashSet::default(),
         views_age: 0,
         moves: Moves::default(),
         held: VecDeque::new(),
@@ -170,8 +171,9 @@ impl Tracer<'_> {
     fn made(&mut self, maker: u32, new: u32) {
         let Some(task) = self.tasks.get(&maker) else { return };
         let (process, table, changed) = (task.process, task.table, task.changed);
-        // It is stopped, unless it was killed already.
-        if let Some(status) = self.proc.status(new) {
+        // It is stopped, unless it was killed already, or its maker comes late with its report and it has gone on.
+        let went_on = self.proc.key(new).is_some_and(|key| self.adopted.remove(&key));
+        if !went_on && let Some(status) = self.proc.status(new) {
             let shares = requests::same(maker, new, Shared::Descriptors);
             let is_thread = status.process == Some(process.pid);
             let table = if shares.unwrap_or(is_thread) {
@@ -195,11 +197,12 @@ impl Tracer<'_> {
         }
     }
 
-    /// Threads whose makers were killed before they could report them.
+    /// Threads whose makers were killed before they could report them, or have not come to it.
     fn orphans(&mut self, now: Instant) {
         let waiting: Vec<u32> = self.newborn.iter().filter(|(_, since)| now - **since >= TICK).map(|(tid, _)| *tid).collect();
         for tid in waiting {
             self.newborn.remove(&tid);
+            self.adopted.extend(self.proc.key(tid));
             if let Some(status) = self.proc.status(tid) {
                 let process = status.process.and_then(|pid| self.tasks.get(&pid)).map(|leader| leader.process);
                 let table = self.descriptors.new_table(tid);
