@@ -2,25 +2,26 @@
 
 use std::io::{self, Write};
 
-use flowmine_correlate::{Correlated, RowRules, cases};
+use flowmine_api::{jobs, lower_bounds};
+use flowmine_correlate::{Correlated, RowRules, Timestamp, cases};
 
-use super::{jobs, lower_bounds};
-use crate::args::{Correlate, TimestampArg};
+use crate::args::Correlate;
 use crate::progress::Stage;
+use crate::terminal::Terminal;
 use crate::{Outcome, messages, output};
 
 /// Runs `flowmine correlate`: writes the derived tables.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let only = args.case_notion.as_deref().map(jobs::notion).transpose()?;
-    let dataset = jobs::open(&args.dataset, args.written)?;
+    let dataset = jobs::open(&args.dataset, args.written.as_owner)?;
     only.map(|only| jobs::has_data_flow(&dataset, only)).transpose()?;
     let rules = RowRules::default();
-    let parts = jobs::parts(&dataset, TimestampArg::default(), &rules)?;
+    let parts = jobs::parts(&dataset, Timestamp::default(), &rules, &Terminal)?;
     let stage = Stage::new("correlating");
     let done = flowmine_correlate::correlate(&dataset, &parts, cases::ALL, only.map(|only| only.name()))?;
     drop(stage);
     if let Some(only) = only.filter(|only| only.needs_data_flow() && !done.jobs_exchanged_data) {
-        jobs::without_exchange(only);
+        jobs::without_exchange(only, &Terminal);
     }
     messages::diagnostics("dataset", &done.diagnostics, messages::Kept::Nowhere);
     output::write(None, |out| {
@@ -35,7 +36,7 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
         Ok(attributed(&done, out)?)
     })?;
     messages::diagnostics("correlate", &done.attributed.diagnostics, messages::Kept::InDataset);
-    lower_bounds::warn(&dataset)?;
+    lower_bounds::warn(&dataset, &Terminal)?;
     Ok(if done.diagnostics.errors() > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 

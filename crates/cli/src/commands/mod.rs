@@ -1,33 +1,19 @@
 //! The commands, one file each.
 
 mod backends;
-mod compare;
 mod correlate;
-mod dag;
 mod datasets;
 mod discover;
 mod doctor;
 mod export;
-mod file_access;
-mod gantt;
 mod import;
 mod io_csv;
-mod jobs;
 mod last_run;
-mod log;
-mod log_parts;
-mod lower_bounds;
-mod model_output;
 mod observe;
-mod one_run;
 mod pages;
 mod predict;
-mod process_tree;
-mod processes;
-mod profile;
 mod prune;
 mod run;
-mod source;
 mod task_runs;
 mod trace;
 mod transform;
@@ -43,7 +29,6 @@ use flowmine_trace::privileges;
 
 use crate::args::{Cli, Command};
 use crate::outcome::Outcome;
-use datasets::dataset_to_change;
 
 /// Of rights that this program has by its file and not by its caller, keeps those that a trace
 /// needs, and for another command none. False where that failed.

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use flowmine_activity_log::TracedRun;
+use flowmine_api::endings::by_ending;
+use flowmine_api::lower_bounds;
 use flowmine_correlate::Filter;
 use flowmine_dataset::Dataset;
 use flowmine_logs::task_log::Tasks;
@@ -17,10 +19,10 @@ use flowmine_predict::study::{self, Sweep, Vary};
 use flowmine_predict::what_if::Wider;
 use flowmine_privacy::RowRules;
 
-use super::lower_bounds;
 use crate::args::{Predict, PredictFormat, StartArg};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
+use crate::terminal::Terminal;
 use crate::{messages, output};
 
 /// The most bytes of a model's file: a larger one is refused.
@@ -38,7 +40,7 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
     let format = args.format.map_or_else(|| by_name(args.output.as_deref()), Ok)?;
     refuse_what_is_not_told(args, format)?;
     if let Some(path) = &args.write_model {
-        let as_toml = output::by_ending(Some(path), &MODELS, |_| true)?.unwrap_or(false);
+        let as_toml = by_ending(Some(path), &MODELS, |_| true)?.unwrap_or(false);
         let text = if as_toml { model.to_toml()? } else { model.to_json()? };
         output::write(Some(path), |out| Ok(out.write_all(text.as_bytes())?))?;
     }
@@ -144,7 +146,7 @@ const MODELS: [(&str, bool); 2] = [("json", false), ("toml", true)];
 fn by_name(path: Option<&Path>) -> anyhow::Result<PredictFormat> {
     const ENDINGS: [(&str, PredictFormat); 4] =
         [("txt", PredictFormat::Text), ("json", PredictFormat::Json), ("csv", PredictFormat::Csv), ("svg", PredictFormat::Svg)];
-    Ok(output::by_ending(path, &ENDINGS, |_| true)?.unwrap_or(PredictFormat::Text))
+    Ok(by_ending(path, &ENDINGS, |_| true)?.unwrap_or(PredictFormat::Text))
 }
 
 /// A run and the directory of its dataset, as it was given.
@@ -161,7 +163,7 @@ fn fit(args: &Predict) -> anyhow::Result<Fitted> {
         let _stage = Stage::new("reading the dataset");
         for dir in &args.dataset {
             let dataset = Dataset::open(dir)?;
-            lower_bounds::warn(&dataset)?;
+            lower_bounds::warn(&dataset, &Terminal)?;
             let (rules, filter) = (RowRules::default(), Filter::default());
             let tasks = Tasks::new(&dataset, &rules, &filter);
             let place = || format!("{} has no run to fit a model to", dir.display());

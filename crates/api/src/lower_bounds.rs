@@ -4,13 +4,13 @@ use flowmine_attribution::losses;
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::losses::LostOperations;
 
-use crate::messages;
+use crate::sink::Sink;
 
 /// Warns that what is made of the dataset's traces are lower bounds, when operations were lost.
-pub fn warn(dataset: &Dataset) -> Result<LostOperations, DatasetError> {
+pub fn warn(dataset: &Dataset, sink: &dyn Sink) -> Result<LostOperations, DatasetError> {
     let lost = losses::lost_operations(dataset)?;
     if let Some(sentence) = lost.sentence() {
-        messages::warning(&sentence);
+        sink.warning(&sentence);
     }
     Ok(lost)
 }

@@ -1,5 +1,4 @@
-//! What the batch commands share: a dataset's jobs, filters and notions as resolved from the
-//! arguments.
+//! The jobs of a dataset, with filters and case notions as options name them.
 
 use std::path::Path;
 
@@ -13,50 +12,42 @@ use flowmine_logs::task_log::{self, TaskNotion};
 use flowmine_schema::tables::JobState;
 use flowmine_schema::time;
 
-use crate::args::{AsOwner, FilterArgs, TimestampArg};
-use crate::messages;
-use crate::progress::Stage;
+use crate::error::{Error, Result, ensure, refuse};
+use crate::groups::EventFilter;
+use crate::sink::Sink;
 
-/// Opens a dataset that derived tables will be added to.
-pub fn open(dir: &Path, written: AsOwner) -> anyhow::Result<Dataset> {
-    let dataset = super::dataset_to_change(dir, written)?;
+/// Opens a dataset that derived tables will be added to, as its owner where that is asked for.
+pub fn open(dir: &Path, as_owner: bool) -> Result<Dataset> {
+    let dataset = Dataset::open(dir)?;
+    let dataset = if as_owner { dataset.as_owner()? } else { dataset };
     if !has_any(&dataset)? && !stored::names(&dataset)?.is_empty() {
-        anyhow::bail!("the dataset has no jobs, only logs of others: look at those with discover and export");
+        refuse!("the dataset has no jobs, only logs of others: look at those with discover and export");
     }
     Ok(dataset)
 }
 
 /// Whether a dataset has jobs.
-pub fn has_any(dataset: &Dataset) -> anyhow::Result<bool> {
+pub fn has_any(dataset: &Dataset) -> Result<bool> {
     Ok(dataset.row_count::<JobState<'static>>()? > 0)
 }
 
 /// A dataset's jobs, to be walked through in parts that fit in memory.
-pub fn parts<'r>(dataset: &Dataset, timestamp: TimestampArg, rules: &'r RowRules) -> anyhow::Result<Parts<'r>> {
-    let _stage = Stage::new("reading the dataset");
-    Ok(Parts::of(dataset, self::timestamp(timestamp), rules, ROWS_AT_ONCE)?)
-}
-
-/// The moment that counts as an event's time.
-pub fn timestamp(arg: TimestampArg) -> Timestamp {
-    match arg {
-        TimestampArg::Reported => Timestamp::Reported,
-        TimestampArg::ObservedAt => Timestamp::ObservedAt,
-        TimestampArg::NotBefore => Timestamp::NotBefore,
-    }
+pub fn parts<'r>(dataset: &Dataset, timestamp: Timestamp, rules: &'r RowRules, sink: &dyn Sink) -> Result<Parts<'r>> {
+    let _stage = sink.stage("reading the dataset");
+    Ok(Parts::of(dataset, timestamp, rules, ROWS_AT_ONCE)?)
 }
 
 /// The filter that was asked for. [`Unknown`] says which names no job has.
-pub fn filter(args: &FilterArgs) -> anyhow::Result<Filter> {
+pub fn filter(args: &EventFilter) -> Result<Filter> {
     Ok(Filter { accounts: args.account.clone(), users: args.user.clone(), ..time_filter(args)? })
 }
 
 /// The times of the filter that was asked for.
-pub fn time_filter(args: &FilterArgs) -> anyhow::Result<Filter> {
+pub fn time_filter(args: &EventFilter) -> Result<Filter> {
     if let (Some(from), Some(to)) = (args.from, args.to)
         && from >= to
     {
-        anyhow::bail!("--from {} is not before --to {}: no event can be between them", time::rfc3339(from), time::rfc3339(to));
+        refuse!("--from {} is not before --to {}: no event can be between them", time::rfc3339(from), time::rfc3339(to));
     }
     Ok(Filter { from_ns: args.from, to_ns: args.to, ..Filter::default() })
 }
@@ -90,17 +81,17 @@ impl Unknown {
     }
 
     /// Says which remain, as they were typed.
-    pub fn say(&self, typed: &FilterArgs) {
+    pub fn say(&self, typed: &EventFilter, sink: &dyn Sink) {
         for (option, typed, left) in [("--account", &typed.account, &self.accounts), ("--user", &typed.user, &self.users)] {
             for (name, _) in typed.iter().zip(left).filter(|(_, left)| left.is_some()) {
-                messages::warning(&format!("{option} {name:?}: no job in the dataset has it"));
+                sink.warning(&format!("{option} {name:?}: no job in the dataset has it"));
             }
         }
     }
 }
 
 /// A filter in words, for pictures.
-pub fn filter_words(args: &FilterArgs) -> Vec<String> {
+pub fn filter_words(args: &EventFilter) -> Vec<String> {
     let mut words = Vec::new();
     for (what, names) in [("account", &args.account), ("user", &args.user)] {
         if !names.is_empty() {
@@ -113,37 +104,43 @@ pub fn filter_words(args: &FilterArgs) -> Vec<String> {
 }
 
 /// The case notion of jobs with this name; else an error that lists all notions.
-pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
+pub fn notion(name: &str) -> Result<&'static dyn CaseNotion> {
     cases::find(name).ok_or_else(|| {
         let of_jobs = cases::ALL.iter().map(|notion| (notion.name(), notion.description()));
         let of_tasks = TaskNotion::ALL.iter().map(|notion| (notion.name(), notion.description()));
         let known: Vec<String> = of_jobs.chain(of_tasks).map(|(name, what)| format!("{name} ({what})")).collect();
-        anyhow::anyhow!("there is no case notion {name:?}; there are: {}", known.join(", "))
+        Error::Refused(format!("there is no case notion {name:?}; there are: {}", known.join(", ")))
     })
 }
 
 /// What some notions need to know of jobs beyond what Slurm reports: nothing is read where none
 /// does. Where it cannot be known that is an error, since the cases would be those of another
 /// notion; where there is nothing to know it is said.
-pub fn exchanges(dataset: &Dataset, parts: &Parts<'_>, rules: &RowRules, notions: &[&'static dyn CaseNotion]) -> anyhow::Result<Exchanges> {
+pub fn exchanges(
+    dataset: &Dataset,
+    parts: &Parts<'_>,
+    rules: &RowRules,
+    notions: &[&'static dyn CaseNotion],
+    sink: &dyn Sink,
+) -> Result<Exchanges> {
     let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else { return Ok(Exchanges::default()) };
     has_data_flow(dataset, *notion)?;
-    anyhow::ensure!(
+    ensure!(
         !task_log::is_uncorrelated(dataset)?,
         "{}: which job read what another wrote is not known yet: run `flowmine correlate` first",
         notion.name()
     );
     let exchanges = Exchanges::read(dataset, rules, parts)?;
     if !exchanges.any() {
-        without_exchange(*notion);
+        without_exchange(*notion, sink);
     }
     Ok(exchanges)
 }
 
 /// Whether something was traced from which a notion could learn who gave data to whom; an error
 /// where not.
-pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> anyhow::Result<()> {
-    anyhow::ensure!(
+pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> Result<()> {
+    ensure!(
         !notion.needs_data_flow() || has_traces(dataset)?,
         "{} needs to know which job read what another wrote, and the dataset has no traces (docs/tracing.md): the case notion {} needs none",
         notion.name(),
@@ -153,8 +150,8 @@ pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> anyhow::Resu
 }
 
 /// Says that a notion shows nothing that the first one does not.
-pub fn without_exchange(notion: &dyn CaseNotion) {
-    messages::warning(&format!(
+pub fn without_exchange(notion: &dyn CaseNotion, sink: &dyn Sink) {
+    sink.warning(&format!(
         "{}: no job is known to have read what another wrote, so that the cases are those of the notion {}",
         notion.name(),
         cases::ALL[0].name()

@@ -1,11 +1,10 @@
-//! The log of `discover`, in columns: from a dataset, a log file, a table or standard input.
+//! The log of a request, in columns: from a dataset, a log file, a table or standard input.
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use flowmine_activity_log::{ActivityLog, Concatenation, Filter};
+use flowmine_activity_log::{ActivityLog, Cases, Concatenation, Filter};
 use flowmine_attribution::losses;
 use flowmine_correlate::Entities;
 use flowmine_dataset::Dataset;
@@ -17,74 +16,101 @@ use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_privacy::RowRules;
 use flowmine_schema::diagnostic::Diagnostics;
 
-use super::log_parts::{self, LogPart};
-use super::source::{self, Notion, Selection, Source};
-use super::{export, jobs};
-use crate::args::{Discover, EventsArg, Model, ObjectsArg, TimeUnitArg};
-use crate::messages;
-use crate::progress::Stage;
+use crate::error::{Context, Error, Result, ensure, refuse};
+use crate::groups::EventFilter;
+use crate::jobs;
+use crate::log_parts::{self, LogPart};
+use crate::models::Input;
+use crate::request::Request;
+use crate::sink::{Message, Sink};
+use crate::source::{self, Notion, Selection, Source};
 
 /// A log and whether something of its source was lost.
 pub struct Loaded {
     /// The log, with the events that pass the filter.
     pub log: ActivityLog,
     /// Whether the exit code must say that something is missing.
-    pub lossy: bool,
+    pub is_lossy: bool,
     /// Which part of a log the file says it is.
     part: Option<LogPart>,
     /// The unit of times that are numbers, in a table that has such.
     time_unit: Option<TimeUnit>,
 }
 
+impl Loaded {
+    /// The cases of the log.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn cases(&self) -> Result<&Cases> {
+        self.log.cases().context("the log has no cases")
+    }
+}
+
 /// The keys that accounts and users have: in datasets, and in log files.
 const OF_JOBS: [&str; 2] = ["account", "user"];
 const OF_FILES: [&str; 2] = ["slurm:account", "org:resource"];
 
+/// Attributes of instances that a model needs beyond those by which is filtered.
+#[derive(Debug, Clone, Default)]
+pub struct Attributes {
+    /// Of every log.
+    pub of_all: Vec<String>,
+    /// Of the jobs of a dataset.
+    pub of_jobs: Vec<String>,
+    /// Of the tasks of a dataset.
+    pub of_tasks: Vec<String>,
+}
+
+/// A request while its log is read.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    request: &'a Request,
+    attributes: &'a Attributes,
+    sink: &'a dyn Sink,
+}
+
 /// Reads what was asked for, once, and takes the part that was asked for.
-pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
-    let unit = match args.events {
-        EventsArg::Instances => Unit::Instances,
-        EventsArg::All => Unit::Events,
-        EventsArg::Starts => Unit::Starts,
-        EventsArg::Ends => Unit::Ends,
-    };
+pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Result<Loaded> {
+    let asked = Asked { request, attributes, sink };
+    let unit = asked.request.cases.events;
     let options = ReadOptions { unit, ..ReadOptions::default() };
-    let (mut loaded, names) = match (&args.source.dataset, &args.source.log[..]) {
+    let (mut loaded, names) = match (&asked.request.source.dataset, &asked.request.source.logs[..]) {
         (None, [path]) => {
-            let loaded = file(args, path, options)?;
-            whole(loaded.part.as_slice())?;
+            let loaded = file(asked, path, options)?;
+            whole(loaded.part.as_slice(), sink)?;
             (loaded, OF_FILES)
         }
-        (None, [_, _, ..]) => (files(args, &options)?, OF_FILES),
-        _ => dataset(args, options)?,
+        (None, [_, _, ..]) => (files(asked, &options)?, OF_FILES),
+        _ => dataset(asked, options)?,
     };
     for name in loaded.log.left_out.sentences() {
-        messages::note(&format!("flowmine: note: {name}"));
+        asked.sink.note(&format!("{name}"));
     }
-    loaded.lossy |= loaded.log.left_out.is_loss();
-    let mut filter = filter(args, names)?;
-    filter.case_names.extend(args.run.as_deref().map(|run| case_of_run(args, run)).transpose()?);
+    loaded.is_lossy |= loaded.log.left_out.is_loss();
+    let mut filter = filter(asked, names)?;
+    filter.case_names.extend(asked.request.run.as_deref().map(|run| case_of_run(asked, run)).transpose()?);
     let before = loaded.log.len();
-    let words = filter_words(args);
+    let words = filter_words(asked);
     let mut log = filter.apply(loaded.log)?;
     log.words.filters.extend(words);
     if before > 0 && log.is_empty() {
-        messages::warning("nothing of the log passes the filters");
+        asked.sink.warning("nothing of the log passes the filters");
     } else if log.is_empty() && matches!(unit, Unit::Starts | Unit::Ends) {
-        messages::warning(
+        asked.sink.warning(
             "the log is empty: no event says in its lifecycle:transition that something began or ended, by which --events chooses",
         );
     }
-    if let Some(activity) = &args.activity {
+    if let Some(activity) = &asked.request.cases.activity {
         log.words.activity = activity.clone();
     }
-    Ok(Loaded { log, lossy: loaded.lossy, part: None, time_unit: None })
+    Ok(Loaded { log, is_lossy: loaded.is_lossy, part: None, time_unit: None })
 }
 
 /// The id of the case that a run is, under the case notion of runs.
-fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
-    let Some(dir) = args.source.only_dataset() else {
-        anyhow::bail!("--run chooses a run of a workflow engine in a dataset; a case of a log file is chosen with --case")
+fn case_of_run(asked: Asked<'_>, run: &str) -> Result<String> {
+    let Some(dir) = asked.request.source.only_dataset() else {
+        refuse!("--run chooses a run of a workflow engine in a dataset; a case of a log file is chosen with --case")
     };
     let (rules, filter) = (RowRules::default(), flowmine_correlate::Filter::default());
     let name = run_graph::run_called(&Tasks::new(&Dataset::open(dir)?, &rules, &filter), run).with_context(|| dir.display().to_string())?;
@@ -97,18 +123,19 @@ pub const NODES: &str = "node_list";
 pub const JOB: &str = "job";
 
 /// The attributes by which is filtered, and those that a picture shows.
-fn kept(args: &Discover, [account, user]: [&str; 2]) -> Vec<String> {
-    let mut keys: Vec<String> = args.part.instances_where.iter().chain(&args.part.cases_where).map(|(key, _)| key.clone()).collect();
-    keys.extend((!args.filter.account.is_empty()).then(|| account.to_owned()));
-    keys.extend((!args.filter.user.is_empty()).then(|| user.to_owned()));
-    keys.extend(args.lanes.clone());
+fn kept(asked: Asked<'_>, [account, user]: [&str; 2]) -> Vec<String> {
+    let mut keys: Vec<String> =
+        asked.request.part.instances_where.iter().chain(&asked.request.part.cases_where).map(|(key, _)| key.clone()).collect();
+    keys.extend((!asked.request.filter.account.is_empty()).then(|| account.to_owned()));
+    keys.extend((!asked.request.filter.user.is_empty()).then(|| user.to_owned()));
+    keys.extend(asked.attributes.of_all.iter().cloned());
     keys.sort();
     keys.dedup();
     keys
 }
 
-fn filter(args: &Discover, [account, user]: [&str; 2]) -> anyhow::Result<Filter> {
-    let times = jobs::time_filter(&args.filter)?;
+fn filter(asked: Asked<'_>, [account, user]: [&str; 2]) -> Result<Filter> {
+    let times = jobs::time_filter(&asked.request.filter)?;
     let grouped = |pairs: &[(String, String)]| -> Vec<(String, Vec<String>)> {
         let mut out: Vec<(String, Vec<String>)> = Vec::new();
         for (key, value) in pairs {
@@ -119,8 +146,8 @@ fn filter(args: &Discover, [account, user]: [&str; 2]) -> anyhow::Result<Filter>
         }
         out
     };
-    let mut instances_where = grouped(&args.part.instances_where);
-    for (key, names) in [(account, &args.filter.account), (user, &args.filter.user)] {
+    let mut instances_where = grouped(&asked.request.part.instances_where);
+    for (key, names) in [(account, &asked.request.filter.account), (user, &asked.request.filter.user)] {
         if !names.is_empty() {
             instances_where.push((key.to_owned(), names.clone()));
         }
@@ -128,21 +155,21 @@ fn filter(args: &Discover, [account, user]: [&str; 2]) -> anyhow::Result<Filter>
     Ok(Filter {
         from_ns: times.from_ns,
         to_ns: times.to_ns,
-        activities: args.part.only_activity.clone(),
-        without_activities: args.part.without_activity.clone(),
+        activities: asked.request.part.only_activity.clone(),
+        without_activities: asked.request.part.without_activity.clone(),
         instances_where,
-        cases_where: grouped(&args.part.cases_where),
-        case_names: args.part.case.clone(),
-        paths: args.part.path.clone(),
-        top_variants: args.part.top_variants,
-        variant_coverage: args.part.variant_coverage,
+        cases_where: grouped(&asked.request.part.cases_where),
+        case_names: asked.request.part.case.clone(),
+        paths: asked.request.part.path.clone(),
+        top_variants: asked.request.part.top_variants,
+        variant_coverage: asked.request.part.variant_coverage,
     })
 }
 
-fn filter_words(args: &Discover) -> Vec<String> {
-    let mut words = jobs::filter_words(&args.filter);
-    let part = &args.part;
-    words.extend(args.run.iter().map(|run| format!("run {run}")));
+fn filter_words(asked: Asked<'_>) -> Vec<String> {
+    let mut words = jobs::filter_words(&asked.request.filter);
+    let part = &asked.request.part;
+    words.extend(asked.request.run.iter().map(|run| format!("run {run}")));
     words.extend((!part.case.is_empty()).then(|| format!("case {}", part.case.join(" or "))));
     words.extend((!part.only_activity.is_empty()).then(|| format!("activity {}", part.only_activity.join(" or "))));
     words.extend((!part.without_activity.is_empty()).then(|| format!("without activity {}", part.without_activity.join(" and "))));
@@ -173,16 +200,19 @@ fn keys(activity: &str) -> Vec<String> {
     activity.split('+').map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect()
 }
 
-fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'static str; 2])> {
-    let of_run = args.run.is_some().then(|| TaskNotion::Run.name());
-    let name = args.case_notion.as_deref().or(of_run);
-    anyhow::ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
-    let whole = crate::args::FilterArgs::default();
-    let dataset = match source::open(&args.source, &whole, args.timestamp, LogRules::default())? {
+fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static str; 2])> {
+    let of_run = asked.request.run.is_some().then(|| TaskNotion::Run.name());
+    let name = asked.request.cases.case_notion.as_deref().or(of_run);
+    ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
+    let whole = EventFilter::default();
+    let dataset = match source::open(&asked.request.source, &whole, asked.request.cases.timestamp, LogRules::default(), asked.sink)? {
         Source::Jobs(dataset) => dataset,
         Source::Log(file) => {
-            let mut options =
-                ReadOptions { keep: kept(args, OF_FILES), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
+            let mut options = ReadOptions {
+                keep: kept(asked, OF_FILES),
+                activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
+                ..options
+            };
             let lossy = source::has_losses(&file.findings);
             let (log, findings) = match file.content {
                 Content::Traces(log) => {
@@ -190,145 +220,139 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
                     columns::walk_cases(&*log, options)?
                 }
                 Content::Objects(log) => {
-                    options.case_type = case_type(args, name.and_then(|name| name.strip_prefix("object:")), || types_of(&*log))?;
+                    options.case_type = case_type(asked, name.and_then(|name| name.strip_prefix("object:")), || types_of(&*log))?;
                     columns::walk_objects(&*log, options)?
                 }
             };
-            let lossy = source::findings("log", &findings) || lossy;
-            return Ok((Loaded { log, lossy, part: None, time_unit: None }, OF_FILES));
+            let lossy = source::findings("log", &findings, asked.sink) || lossy;
+            return Ok((Loaded { log, is_lossy: lossy, part: None, time_unit: None }, OF_FILES));
         }
     };
-    let mut options =
-        ReadOptions { keep: kept(args, OF_JOBS), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
+    let mut options = ReadOptions {
+        keep: kept(asked, OF_JOBS),
+        activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
+        ..options
+    };
     let lost = losses::lost_operations(&dataset)?;
     let with_losses = |mut loaded: Loaded| {
         (loaded.log.left_out.lost_operations, loaded.log.left_out.lost_bytes) = (lost.count, lost.bytes);
         (loaded, OF_JOBS)
     };
-    if args.model == Model::Ocdfg && name.is_none() {
-        return Ok(with_losses(objects(args, &dataset, &Notion::Objects(String::new()), options)?));
+    if asked.request.model.about().input == Input::Objects && name.is_none() {
+        return Ok(with_losses(objects(asked, &dataset, &Notion::Objects(String::new()), options)?));
     }
     let log = match source::notion(name, &dataset)? {
         Notion::Jobs(notion) => {
-            if args.model == Model::Gantt {
-                options.keep.extend(args.lanes.is_none().then(|| NODES.to_owned()));
-                keep_once(&mut options.keep, JOB);
-            }
-            if args.activity.as_deref() == Some("command-state") {
+            asked.attributes.of_jobs.iter().for_each(|key| keep_once(&mut options.keep, key));
+            if asked.request.cases.activity.as_deref() == Some("command-state") {
                 options.activity = vec!["activity".to_owned(), "state".to_owned()];
             }
-            let filter = flowmine_correlate::Filter { from_ns: None, to_ns: None, ..jobs::filter(&args.filter)? };
+            let filter = flowmine_correlate::Filter { from_ns: None, to_ns: None, ..jobs::filter(&asked.request.filter)? };
             let rules = RowRules::default();
-            anyhow::ensure!(
+            ensure!(
                 columns::suffices(&options),
                 "of jobs {:?} cannot be an activity or chosen by here; export the dataset as XES and give that with --log",
                 options.activity.iter().chain(&options.keep).cloned().collect::<Vec<_>>().join(", ")
             );
             let traced = task_log::of_jobs(&dataset, &rules)?;
-            let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
-            let _stage = Stage::new("making the log");
-            let exchanges = jobs::exchanges(&dataset, &parts, &rules, &[notion])?;
+            let parts = jobs::parts(&dataset, asked.request.cases.timestamp, &rules, asked.sink)?;
+            let _stage = asked.sink.stage("making the log");
+            let exchanges = jobs::exchanges(&dataset, &parts, &rules, &[notion], asked.sink)?;
             let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
             let mut log = JobColumns::new(&dataset, notion, &filter, &traced, &options)?;
-            parts.for_each(|jobs| -> anyhow::Result<()> {
+            parts.for_each(|jobs| -> Result<()> {
                 odd.extend(jobs.diagnostics.clone());
                 unknown.look(jobs);
                 Ok(log.add(&Entities { jobs, exchanges: &exchanges })?)
             })?;
-            messages::diagnostics("dataset", &odd, messages::Kept::Nowhere);
-            unknown.say(&args.filter);
+            asked.sink.message(Message::Diagnostics("dataset", &odd));
+            unknown.say(&asked.request.filter, asked.sink);
             log.finish(&dataset)?
         }
         Notion::Tasks(notion) => {
-            if args.model == Model::Gantt {
-                keep_once(&mut options.keep, columns::TASK_KEY);
-            }
+            asked.attributes.of_tasks.iter().for_each(|key| keep_once(&mut options.keep, key));
             let unknown = [&options.activity, &options.keep].into_iter().find_map(|keys| columns::unknown_attribute(keys));
             if let Some(key) = unknown.filter(|key| !OF_JOBS.contains(key)) {
-                anyhow::bail!("tasks have no attribute {key:?}: docs/tables.md lists the columns of task_runs");
+                refuse!("tasks have no attribute {key:?}: docs/tables.md lists the columns of task_runs");
             }
             let filter = flowmine_correlate::Filter::default();
-            let _stage = Stage::new("reading the dataset");
+            let _stage = asked.sink.stage("reading the dataset");
             if task_log::is_uncorrelated(&dataset)? {
-                messages::warning("whose the traced operations are is not known yet: run `flowmine correlate` first");
+                asked.sink.warning("whose the traced operations are is not known yet: run `flowmine correlate` first");
             }
-            if !args.filter.account.is_empty() || !args.filter.user.is_empty() {
-                messages::warning("tasks are of no account and no user that is known: --account and --user leave all of them out");
+            if !asked.request.filter.account.is_empty() || !asked.request.filter.user.is_empty() {
+                asked.sink.warning("tasks are of no account and no user that is known: --account and --user leave all of them out");
             }
             columns::tasks(&Tasks::new(&dataset, &RowRules::default(), &filter), notion, &options)?
         }
-        notion @ Notion::Objects(_) => return Ok(with_losses(objects(args, &dataset, &notion, options)?)),
+        notion @ Notion::Objects(_) => return Ok(with_losses(objects(asked, &dataset, &notion, options)?)),
     };
-    Ok(with_losses(Loaded { log, lossy: false, part: None, time_unit: None }))
+    Ok(with_losses(Loaded { log, is_lossy: false, part: None, time_unit: None }))
 }
 
 /// The object-centric log of a dataset.
-fn objects(args: &Discover, dataset: &Dataset, notion: &Notion, mut options: ReadOptions) -> anyhow::Result<Loaded> {
+fn objects(asked: Asked<'_>, dataset: &Dataset, notion: &Notion, mut options: ReadOptions) -> Result<Loaded> {
     let rules = RowRules::default();
-    let timestamp = jobs::timestamp(args.timestamp);
-    let objects = export::objects(&ObjectsArg::DEFAULT, notion);
-    let whole = crate::args::FilterArgs { from: None, to: None, ..args.filter.clone() };
-    let wanted = Selection { objects: Some(objects), notions: &[], part: None, filter: &whole, timestamp, rules: &rules };
-    let log = source::job_logs(dataset, &wanted)?.objects.context("no object-centric log was made")?;
-    let kind = args.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
+    let timestamp = asked.request.cases.timestamp;
+    let whole = EventFilter { from: None, to: None, ..asked.request.filter.clone() };
+    let wanted =
+        Selection { objects: Some(source::usual_objects(notion)), notions: &[], part: None, filter: &whole, timestamp, rules: &rules };
+    let log = source::job_logs(dataset, &wanted, asked.sink)?.objects.context("no object-centric log was made")?;
+    let kind = asked.request.cases.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
     options.case_type = kind.map(str::to_owned);
     if let Some(kind) = kind {
         check_type(kind, &types_of(&log))?;
     }
     let (log, findings) = columns::walk_objects(&log, options)?;
-    let lossy = source::findings("log", &findings);
-    Ok(Loaded { log, lossy, part: None, time_unit: None })
+    let lossy = source::findings("log", &findings, asked.sink);
+    Ok(Loaded { log, is_lossy: lossy, part: None, time_unit: None })
 }
 
 fn types_of(log: &dyn flowmine_eventlog::ObjectLog) -> Vec<String> {
     log.types().objects.iter().map(|def| def.name.clone()).collect()
 }
 
-fn check_type(kind: &str, known: &[String]) -> anyhow::Result<()> {
+fn check_type(kind: &str, known: &[String]) -> Result<()> {
     let list = || known.iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect::<Vec<_>>().join(", ");
-    anyhow::ensure!(
-        known.iter().any(|name| name == kind),
-        "there are no objects of type {kind:?}; --case-notion can be one of: {}",
-        list()
-    );
+    ensure!(known.iter().any(|name| name == kind), "there are no objects of type {kind:?}; --case-notion can be one of: {}", list());
     Ok(())
 }
 
 /// The type of objects that are the cases, where the model needs one.
-fn case_type(args: &Discover, kind: Option<&str>, known: impl Fn() -> Vec<String>) -> anyhow::Result<Option<String>> {
+fn case_type(asked: Asked<'_>, kind: Option<&str>, known: impl Fn() -> Vec<String>) -> Result<Option<String>> {
     match kind {
         Some(kind) => {
             check_type(kind, &known())?;
             Ok(Some(kind.to_owned()))
         }
-        None if args.model == Model::Ocdfg => Ok(None),
+        None if asked.request.model.about().input == Input::Objects => Ok(None),
         None => {
             let list: Vec<String> = known().iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect();
-            anyhow::bail!("which objects are the cases of this object-centric log? Say --case-notion with one of: {}", list.join(", "))
+            refuse!("which objects are the cases of this object-centric log? Say --case-notion with one of: {}", list.join(", "))
         }
     }
 }
 
-fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Result<Loaded> {
+fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loaded> {
     let spooled = if path == Path::new("-") { Some(spool()?) } else { None };
     let path: PathBuf = spooled.as_ref().map_or_else(|| path.to_owned(), |file| file.path().to_owned());
     let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
-    options.keep = kept(args, OF_FILES);
-    options.activity = args.activity.as_deref().map(keys).unwrap_or_default();
-    anyhow::ensure!(
-        args.timestamp == crate::args::TimestampArg::default(),
+    options.keep = kept(asked, OF_FILES);
+    options.activity = asked.request.cases.activity.as_deref().map(keys).unwrap_or_default();
+    ensure!(
+        asked.request.cases.timestamp == flowmine_correlate::Timestamp::default(),
         "--timestamp chooses among the ends of the intervals in which jobs of a dataset changed; in a log of others an event has one time"
     );
-    let _stage = Stage::new("reading the log");
-    let name = args.case_notion.as_deref();
+    let _stage = asked.sink.stage("reading the log");
+    let name = asked.request.cases.case_notion.as_deref();
     if spooled.is_some() || is_regular(&path) {
         let mut head = vec![0; 4096];
         let length = File::open(&path).and_then(|mut file| file.read(&mut head)).with_context(|| shown.clone())?;
         if tables::is_table(spooled.is_none().then_some(path.as_path()), &head[..length]) {
-            return table(args, &path, &shown, &options);
+            return table(asked, &path, &shown, &options);
         }
     }
-    anyhow::ensure!(!args.columns.is_some(), "{shown}: --case-column and the like are for tables (CSV, Parquet), and this is none");
+    ensure!(!asked.request.columns.is_some(), "{shown}: --case-column and the like are for tables (CSV, Parquet), and this is none");
     let kind = name.and_then(|name| name.strip_prefix("object:"));
     if let [single] = &options.activity[..]
         && !single.contains(':')
@@ -338,7 +362,7 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
     }
     let read = columns::read_file(&path, ReadOptions { case_type: None, ..options });
     let (mut log, header, findings, format) = read.map_err(|error| source::in_file(Path::new(&shown), error))?;
-    let lossy = source::findings(&shown, &findings);
+    let lossy = source::findings(&shown, &findings, asked.sink);
     if format == flowmine_eventlog::read::Format::Xes {
         name.map(source::traces_are_cases).transpose()?;
     } else {
@@ -346,32 +370,32 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
         if let (Some(name), None) = (name, kind) {
             check_type(name, &known())?;
         }
-        if let Some(kind) = case_type(args, kind, known)? {
+        if let Some(kind) = case_type(asked, kind, known)? {
             log.groups.retain(|group| group.kind == kind);
             log.words.notion = format!("objects of type {kind}");
         }
     }
-    Ok(Loaded { log, lossy, part: LogPart::of(&header), time_unit: None })
+    Ok(Loaded { log, is_lossy: lossy, part: LogPart::of(&header), time_unit: None })
 }
 
 /// Says when parts of a log are missing.
-fn whole(parts: &[LogPart]) -> anyhow::Result<()> {
+fn whole(parts: &[LogPart], sink: &dyn Sink) -> Result<()> {
     if let Some(missing) = log_parts::check(parts)? {
-        messages::warning(&missing);
+        sink.warning(&missing);
     }
     Ok(())
 }
 
 /// Several files as one log.
-fn files(args: &Discover, options: &ReadOptions) -> anyhow::Result<Loaded> {
+fn files(asked: Asked<'_>, options: &ReadOptions) -> Result<Loaded> {
     let mut all = Concatenation::default();
     let (mut lossy, mut parts) = (false, Vec::new());
     let (mut with_attempts, mut without) = (false, false);
     let mut first_unit: Option<(&PathBuf, TimeUnit)> = None;
-    for path in &args.source.log {
-        let Loaded { log, lossy: some_lost, part, time_unit } = file(args, path, options.clone())?;
+    for path in &asked.request.source.logs {
+        let Loaded { log, is_lossy: some_lost, part, time_unit } = file(asked, path, options.clone())?;
         if let (Some((first, known)), Some(unit)) = (&first_unit, time_unit) {
-            anyhow::ensure!(
+            ensure!(
                 *known == unit,
                 "the times of {} are {}, and those of {} {}, by the size of their numbers: name one unit with --timestamp-unit",
                 first.display(),
@@ -387,14 +411,14 @@ fn files(args: &Discover, options: &ReadOptions) -> anyhow::Result<Loaded> {
         without |= log.instances.attempt.is_empty() && !log.is_empty();
         all.push(log).with_context(|| path.display().to_string())?;
     }
-    whole(&parts)?;
+    whole(&parts, asked.sink)?;
     if with_attempts && without {
-        messages::warning("some of the files do not say which attempt an instance is: what is counted of attempts holds for the others");
+        asked.sink.warning("some of the files do not say which attempt an instance is: what is counted of attempts holds for the others");
     }
     if all.repeated_cases() > 0 {
-        messages::warning(&format!("{} cases have the name of a case in an earlier file; each counts for itself", all.repeated_cases()));
+        asked.sink.warning(&format!("{} cases have the name of a case in an earlier file; each counts for itself", all.repeated_cases()));
     }
-    Ok(Loaded { log: all.finish(), lossy, part: None, time_unit: None })
+    Ok(Loaded { log: all.finish(), is_lossy: lossy, part: None, time_unit: None })
 }
 
 fn is_regular(path: &Path) -> bool {
@@ -402,67 +426,62 @@ fn is_regular(path: &Path) -> bool {
 }
 
 /// Loads a table of instances or events (CSV, Parquet) as an activity log.
-fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> anyhow::Result<Loaded> {
-    let typed = &args.columns;
+fn table(asked: Asked<'_>, path: &Path, shown: &str, options: &ReadOptions) -> Result<Loaded> {
+    let typed = &asked.request.columns;
     // No such column: each row is then an event by itself.
     let none = || (options.unit == Unit::Events).then(String::new);
-    anyhow::ensure!(
+    ensure!(
         matches!(options.unit, Unit::Instances | Unit::Events),
         "--events starts and ends choose by the lifecycle of events; of a table choose rows with --where COLUMN=VALUE"
     );
     let joined = |list: &[String]| (!list.is_empty()).then(|| list.join("+"));
     let wanted = TableOptions {
-        case_column: typed.case_column.clone(),
-        activity_column: joined(&typed.activity_column).or_else(|| {
+        case_column: typed.case.clone(),
+        activity_column: joined(&typed.activity).or_else(|| {
             // Of several names the first is that of our own tables.
             let keys = options.activity.iter().filter_map(|key| key.split(columns::OR).next().map(str::to_owned));
             joined(&keys.collect::<Vec<_>>())
         }),
-        timestamp_column: typed.timestamp_column.clone(),
-        start_column: typed.start_column.clone().or_else(none),
-        lifecycle_column: typed.lifecycle_column.clone().or_else(none),
-        resource_column: typed.resource_column.clone(),
-        instance_column: typed.instance_column.clone(),
-        read_bytes_column: typed.read_bytes_column.clone(),
-        written_bytes_column: typed.written_bytes_column.clone(),
-        timestamp_unit: typed.timestamp_unit.map(|unit| match unit {
-            TimeUnitArg::S => TimeUnit::Seconds,
-            TimeUnitArg::Ms => TimeUnit::Milliseconds,
-            TimeUnitArg::Us => TimeUnit::Microseconds,
-            TimeUnitArg::Ns => TimeUnit::Nanoseconds,
-        }),
+        timestamp_column: typed.timestamp.clone(),
+        start_column: typed.start.clone().or_else(none),
+        lifecycle_column: typed.lifecycle.clone().or_else(none),
+        resource_column: typed.resource.clone(),
+        instance_column: typed.instance.clone(),
+        read_bytes_column: typed.read_bytes.clone(),
+        written_bytes_column: typed.written_bytes.clone(),
+        timestamp_unit: typed.unit,
         keep: options.keep.clone(),
     };
     let read = tables::read(path, &wanted).map_err(|error| match path.display().to_string() {
-        name if name == shown => anyhow::Error::from(error),
-        name => anyhow::anyhow!("{}", error.to_string().replace(&name, shown)),
+        name if name == shown => Error::from(error),
+        name => Error::Refused(error.to_string().replace(&name, shown)),
     })?;
     for note in &read.notes {
-        messages::warning(note);
+        asked.sink.warning(note);
     }
     if let Some(inferred) = &read.inferred {
-        messages::note(&format!("flowmine: note: {shown}: {inferred}; --timestamp-unit names another unit"));
+        asked.sink.note(&format!("{shown}: {inferred}; --timestamp-unit names another unit"));
     }
     let mut log = read.log;
-    let kind = args.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
+    let kind = asked.request.cases.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
     if log.groups.iter().any(|group| !group.kind.is_empty()) {
         let known = || log.groups.iter().map(|group| group.kind.clone()).collect::<Vec<_>>();
-        if let Some(kind) = case_type(args, kind, known)? {
+        if let Some(kind) = case_type(asked, kind, known)? {
             log.groups.retain(|group| group.kind == kind);
             log.words.notion = format!("objects of type {kind}");
         }
     } else {
-        anyhow::ensure!(args.case_notion.is_none(), "a table with cases has no objects: leave --case-notion out");
+        ensure!(asked.request.cases.case_notion.is_none(), "a table with cases has no objects: leave --case-notion out");
     }
     if log.words.instance.is_empty() {
         log.words.instance = if log.has_intervals() { "instance" } else { "event" }.to_owned();
     }
     let lossy = read.bad_rows > 0 || log.left_out.without_case > 0;
-    Ok(Loaded { log, lossy, part: None, time_unit: read.time_unit })
+    Ok(Loaded { log, is_lossy: lossy, part: None, time_unit: read.time_unit })
 }
 
 /// Standard input as a file: formats are found by their content, and some are read twice.
-fn spool() -> anyhow::Result<tempfile::NamedTempFile> {
+fn spool() -> Result<tempfile::NamedTempFile> {
     let mut file = tempfile::NamedTempFile::new().context("a temporary file for standard input")?;
     let mut buffer = vec![0; 1 << 16];
     let mut input = std::io::stdin().lock();

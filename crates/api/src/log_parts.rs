@@ -7,6 +7,8 @@ use flowmine_eventlog::CaseHeader;
 use flowmine_eventlog::part_of_cases::{PART, ROWS};
 use flowmine_eventlog::{Attribute, Value};
 
+use crate::error::{Result, ensure};
+
 /// Which part of a log a file says it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogPart {
@@ -32,9 +34,9 @@ impl LogPart {
 ///
 /// # Errors
 /// When they are parts of different logs.
-pub fn check(parts: &[LogPart]) -> anyhow::Result<Option<String>> {
+pub fn check(parts: &[LogPart]) -> Result<Option<String>> {
     let Some(first) = parts.first() else { return Ok(None) };
-    anyhow::ensure!(
+    ensure!(
         parts.iter().all(|part| (part.of, &part.log) == (first.of, &first.log)),
         "the files are parts of different logs, which are not one: export all parts after one `flowmine correlate`, with the same options"
     );

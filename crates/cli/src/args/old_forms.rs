@@ -1,0 +1,75 @@
+//! Earlier forms of a command line, translated before it is parsed.
+
+use std::ffi::{OsStr, OsString};
+
+use flowmine_api::models::MODELS;
+
+use super::discover::USUAL;
+
+/// Returns the words of a command line in their new form, and a note where an earlier form was
+/// used: `discover --model X` is `discover X`. `discover` without a model is that of the usual one.
+pub fn in_new_form(words: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
+    if words.get(1).is_none_or(|command| command != "discover") {
+        return (words, None);
+    }
+    let (command, rest) = words.split_at(2);
+    let mut kept = Vec::new();
+    let mut model = None;
+    let mut rest = rest.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            kept.push(word.clone());
+            break;
+        }
+        let value = word.to_str().and_then(|word| word.strip_prefix("--model="));
+        match value {
+            Some(value) => model = Some(OsString::from(value)),
+            None if word == "--model" => model = rest.next().cloned(),
+            None => kept.push(word.clone()),
+        }
+    }
+    kept.extend(rest.cloned());
+    let is_model = |word: &OsStr| MODELS.iter().any(|model| word == model.about().name);
+    let asks_for_help = |word: &OsStr| word == "-h" || word == "--help";
+    let note = model.as_ref().map(|model| {
+        let model = model.to_string_lossy();
+        format!("--model {model} is now `flowmine discover {model}`; the earlier form will be removed")
+    });
+    let first_is_option = kept.first().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
+    let model = match model {
+        // The model is named twice: clap refuses the second name.
+        Some(model) => Some(model),
+        None if kept.first().is_some_and(|first| is_model(first) || asks_for_help(first)) => None,
+        None if kept.is_empty() || first_is_option => Some(USUAL.into()),
+        None => None,
+    };
+    (command.iter().cloned().chain(model).chain(kept).collect(), note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(line: &str) -> (String, bool) {
+        let (words, note) = in_new_form(line.split(' ').map(OsString::from).collect());
+        (words.join(OsStr::new(" ")).to_string_lossy().into_owned(), note.is_some())
+    }
+
+    #[test]
+    fn models_by_option_and_none() {
+        for (old, new, is_noted) in [
+            ("flowmine discover --dataset D", "flowmine discover dfg --dataset D", false),
+            ("flowmine discover", "flowmine discover dfg", false),
+            ("flowmine discover --dataset D --model dag -o x", "flowmine discover dag --dataset D -o x", true),
+            ("flowmine discover --model=dag --dataset D", "flowmine discover dag --dataset D", true),
+            ("flowmine discover --model", "flowmine discover dfg", false),
+            ("flowmine discover dag --dataset D", "flowmine discover dag --dataset D", false),
+            ("flowmine discover --help", "flowmine discover --help", false),
+            ("flowmine discover bogus --dataset D", "flowmine discover bogus --dataset D", false),
+            ("flowmine discover --dataset D -- --model dag", "flowmine discover dfg --dataset D -- --model dag", false),
+            ("flowmine predict --model x", "flowmine predict --model x", false),
+        ] {
+            assert_eq!(translated(old), (new.to_owned(), is_noted), "{old}");
+        }
+    }
+}
