@@ -29,6 +29,8 @@ pub mod jobs;
 pub mod log;
 mod log_parts;
 pub mod lower_bounds;
+#[cfg(test)]
+mod model_docs;
 pub mod models;
 mod one_run;
 pub mod options;

@@ -15,6 +15,7 @@ mod dfg;
 mod dotted_chart;
 mod fold;
 mod gantt;
+mod handover;
 mod lifecycle;
 mod ocdfg;
 mod performance_spectrum;
@@ -49,6 +50,7 @@ pub const MODELS: &[&dyn Model] = &[
     &profile::Profile,
     &process_tree::ProcessTree,
     &compare::Compare,
+    &handover::Handover,
     &check::Check,
     &spec::Spec,
     &variants::Variants,
@@ -172,10 +174,10 @@ pub fn find(name: &str) -> Option<&'static dyn Model> {
     MODELS.iter().copied().find(|model| model.about().name == name)
 }
 
-/// Returns which models have an option, as the end of a sentence; empty where none has it.
-pub fn with_option(option: &str) -> String {
+/// Returns a sentence with the models that have an option; `None` where none has it.
+pub fn with_option(option: &str) -> Option<String> {
     let names: Vec<_> = MODELS.iter().map(|model| model.about()).filter(|about| about.has_option(option)).map(|about| about.name).collect();
-    if names.is_empty() { String::new() } else { format!("; --{option} is an option of {}", names.join(", ")) }
+    (!names.is_empty()).then(|| format!("--{option} is an option of {}", names.join(", ")))
 }
 
 #[cfg(test)]

@@ -64,7 +64,8 @@ impl Request {
         let options = about.options();
         let takes = |name: &str| options.iter().any(|option| option.name == name || option.alias == Some(name));
         if let Some((unknown, _)) = given.iter().find(|(name, _)| !takes(name)) {
-            refuse!("the model {} has no option --{unknown}{}", about.name, models::with_option(unknown))
+            let others = models::with_option(unknown).map(|others| format!("; {others}")).unwrap_or_default();
+            refuse!("the model {} has no option --{unknown}{others}", about.name)
         }
         let values = Values::read(options, given)?;
         Ok(Self {

@@ -33,7 +33,7 @@ impl std::fmt::Debug for Discover {
 impl Args for Discover {
     fn augment_args(command: Command) -> Command {
         let commands = MODELS.iter().map(|model| command_of(model.about()));
-        let command = command.subcommand_required(true).subcommand_value_name("MODEL").subcommand_help_heading("Models");
+        let command = command.subcommand_value_name("MODEL").subcommand_help_heading("Models");
         command.subcommands(commands).after_help(
             "Without a model it is dfg. An activity instance is one execution of an activity: an attempt at a task or job with its submission, \
              start and end, or the events of a log file that lifecycle:transition joins. docs/models.md defines each model, docs/pictures.md \
@@ -52,8 +52,7 @@ fn command_of(about: &'static About) -> Command {
     if let Some(first) = sentence.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let command = Command::new(about.name).about(sentence);
-    let command = command.args(about.own.iter().map(arg));
+    let command = Command::new(about.name).args(about.own.iter().map(arg));
     let names: Vec<_> = about.formats.iter().map(|format| format.name()).collect();
     let format = Arg::new("format")
         .long("format")
@@ -67,7 +66,8 @@ fn command_of(about: &'static About) -> Command {
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .help("File of the result; by default standard output");
-    let command = SourceArgs::augment_args(command).arg(format).arg(output);
+    // The group of the source would give the command its own description.
+    let command = SourceArgs::augment_args(command).about(sentence).arg(format).arg(output);
     about.groups().into_iter().fold(command, add_group)
 }
 
@@ -103,12 +103,9 @@ impl FromArgMatches for Discover {
 pub fn with_models(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && let Some(models) = models::with_option(option.trim_start_matches('-'))
     {
-        let models = models::with_option(option.trim_start_matches('-'));
-        if let Some(models) = models.strip_prefix("; ") {
-            let tip = ContextValue::StyledStrs(vec![models.to_owned().into()]);
-            error.insert(ContextKind::Suggested, tip);
-        }
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![models.into()]));
     }
     error
 }
@@ -153,8 +150,8 @@ mod tests {
                     let error = with_models(parsed.unwrap_err());
                     assert_eq!(error.kind(), ErrorKind::UnknownArgument, "{} --{}", about.name, option.name);
                     let text = error.to_string();
-                    let with = models::with_option(option.name);
-                    assert!(!with.is_empty() && text.contains(&with[2..]), "{} --{}: {text}", about.name, option.name);
+                    let with = models::with_option(option.name).unwrap();
+                    assert!(text.contains(&with), "{} --{}: {text}", about.name, option.name);
                 }
             }
         }

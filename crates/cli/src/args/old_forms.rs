@@ -31,10 +31,8 @@ pub fn in_new_form(words: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
     kept.extend(rest.cloned());
     let is_model = |word: &OsStr| MODELS.iter().any(|model| word == model.about().name);
     let asks_for_help = |word: &OsStr| word == "-h" || word == "--help";
-    let note = model.as_ref().map(|model| {
-        let model = model.to_string_lossy();
-        format!("--model {model} is now `flowmine discover {model}`; the earlier form will be removed")
-    });
+    let named = model.as_deref().filter(|model| is_model(model)).map(OsStr::to_string_lossy);
+    let note = named.map(|model| format!("--model {model} is now `flowmine discover {model}`"));
     let first_is_option = kept.first().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
     let model = match model {
         // The model is named twice: clap refuses the second name.
@@ -63,6 +61,7 @@ mod tests {
             ("flowmine discover --dataset D --model dag -o x", "flowmine discover dag --dataset D -o x", true),
             ("flowmine discover --model=dag --dataset D", "flowmine discover dag --dataset D", true),
             ("flowmine discover --model", "flowmine discover dfg", false),
+            ("flowmine discover --model bogus", "flowmine discover bogus", false),
             ("flowmine discover dag --dataset D", "flowmine discover dag --dataset D", false),
             ("flowmine discover --help", "flowmine discover --help", false),
             ("flowmine discover bogus --dataset D", "flowmine discover bogus --dataset D", false),
