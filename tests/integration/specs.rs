@@ -1,4 +1,4 @@
-//! `discover --model spec` of traced scripts: what is complete does the same again, in each language
+//! `discover spec` of traced scripts: what is complete does the same again, in each language
 //! and for real; what the trace shows to be missing is refused.
 
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Traced {
     }
 
     fn spec(&self, format: &str) -> Output {
-        flowmine().args(["discover", "--model", "spec", "--format", format, "--dataset"]).arg(self.dataset()).output().unwrap()
+        flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(self.dataset()).output().unwrap()
     }
 
     /// Runs the workflow of a language in a directory of its own; gives the files that are there then.
@@ -327,7 +327,7 @@ fn engine_again(engine: &str, run: &mut Command, imports: &[&str], file: (&str, 
     fs::write(first.join(file.0), file.1).unwrap();
     expect(run.current_dir(&first), 0);
     expect(flowmine().args(["import", engine, "--dataset"]).arg(&dataset).args(imports).current_dir(&first), 0);
-    let made = flowmine().args(["discover", "--model", "spec", "--format", "makeflow", "--dataset"]).arg(&dataset).output().unwrap();
+    let made = flowmine().args(["discover", "spec", "--format", "makeflow", "--dataset"]).arg(&dataset).output().unwrap();
     assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
     fs::write(again.join("flow.json"), made.stdout).unwrap();
     expect(Command::new("makeflow").args(["-T", "local", "--json", "flow.json"]).current_dir(&again), 0);

@@ -18,6 +18,7 @@ use flowmine_logs::log_file::stored::StoredError;
 use flowmine_logs::run_graph::RunGraphError;
 use flowmine_logs::tables::TableError;
 use flowmine_logs::task_log::TaskLogError;
+use flowmine_predict::PredictError;
 
 /// Why something was not done. The text of a cause may repeat in that of the error.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +82,9 @@ pub enum Error {
     /// A process model could not be discovered.
     #[error("{0}")]
     ProcessModel(#[from] flowmine_process_models::Error),
+    /// A model cannot be read, fitted or predicted.
+    #[error("{0}")]
+    Predict(#[from] PredictError),
     /// A run cannot be written as a workflow.
     #[error("{0}")]
     Spec(#[from] SpecError),

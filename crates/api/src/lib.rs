@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod correlate;
 pub mod endings;
 mod error;
 mod format;
@@ -34,7 +35,9 @@ mod model_docs;
 pub mod models;
 mod one_run;
 pub mod options;
+pub mod predict;
 mod processes;
+pub mod prune;
 mod request;
 mod sink;
 pub mod source;

@@ -131,7 +131,7 @@ mod tests {
         for (number, case) in cases.iter().enumerate() {
             for &(resource, start, end) in *case {
                 let activity = builder.activity("work");
-                let resource = (!resource.is_empty()).then(|| resource);
+                let resource = (!resource.is_empty()).then(|| builder.resource(resource));
                 let row = InstanceRow {
                     activity,
                     ready_ns: UNKNOWN,
