@@ -140,6 +140,8 @@ mod tests {
         let command = Cli::command();
         for about in MODELS.iter().map(|model| model.about()) {
             for option in MODELS.iter().flat_map(|model| model.about().options()) {
+                // Two models can have options of one name with other values.
+                let option = about.options().into_iter().find(|own| own.name == option.name).unwrap_or(option);
                 let words = ["flowmine", "discover", about.name, "--dataset", "data"].map(str::to_owned);
                 let parsed = command.clone().try_get_matches_from(words.into_iter().chain(typed(option)));
                 if about.has_option(option.name) {
