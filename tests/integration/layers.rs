@@ -291,6 +291,32 @@ fn a_chain_as_people_write_it() {
     assert_eq!(told, expected);
 }
 
+/// A rule that is absent in a run is no fault, and a shell that a run gives its rules is not replaced.
+#[test]
+fn rules_of_snakemake_can_be_absent() {
+    let snakemake = std::env::var("FLOWMINE_SNAKEMAKE").unwrap_or_default();
+    if !require("snakemake", "Snakemake, whose program FLOWMINE_SNAKEMAKE names", !snakemake.is_empty()) {
+        return;
+    }
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = dir.path();
+    let flow = "rule a:\n    output: \"a\"\n    shell: \"echo a >{output}\"\nif config.get(\"extra\"):\n    rule b:\n        output: \"b\"\n        shell: \"echo b >{output}\"\n";
+    std::fs::write(path.join("Snakefile"), flow).unwrap();
+    flowmine(path, &["transform", "Snakefile", "--apply", "retry", "-o", "new.smk"]);
+    let run = |more: &[&str]| {
+        let mut command = Command::new(&snakemake);
+        command.args(["-s", "new.smk", "-c", "1"]).args(more).current_dir(path).env("HOME", path).stdin(Stdio::null());
+        let ran = command.output().unwrap();
+        (ran.status.success(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let ran = run(&["a"]);
+    assert!(ran.0 && path.join("a").exists(), "{}", ran.1);
+    let ran = run(&["b", "--config", "extra=1"]);
+    assert!(ran.0 && path.join("b").exists(), "{}", ran.1);
+    let ran = run(&["-f", "a", "--default-resources", "shell_exec='/bin/sh'"]);
+    assert!(!ran.0 && ran.1.contains("the rule a has a shell_exec of its own"), "{}", ran.1);
+}
+
 #[test]
 fn rules_of_snakemake_go_through_the_layers() {
     let snakemake = std::env::var("FLOWMINE_SNAKEMAKE").unwrap_or_default();

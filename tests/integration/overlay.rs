@@ -163,7 +163,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, u64, Vec<u8>)> {
     found
 }
 
-fn flowmine() -> &'static str {
+pub(crate) fn flowmine() -> &'static str {
     env!("CARGO_BIN_EXE_flowmine")
 }
 
@@ -194,6 +194,82 @@ fn programs_leave_the_same_tree_as_without_the_overlay() {
         assert!(thing == &also_left[path], "{} differs", path.display());
     }
     assert!(left.len() > 50 && said.contains("keeps others out"), "the script did not do what it should: {said}");
+}
+
+/// Calls that the kernel does not pass on for file systems of FUSE, and what is left of the file.
+const UNSUPPORTED: &str = r#"
+import ctypes, errno, fcntl, os
+libc = ctypes.CDLL(None, use_errno=True)
+with open("file", "w+b") as file, open("other", "w+b") as other:
+    file.write(bytes(range(256)) * 64)
+    file.flush()
+    before = os.fstat(file.fileno()).st_size, os.pread(file.fileno(), 16384, 0)
+    for mode in 0x08, 0x20, 0x40:  # FALLOC_FL_COLLAPSE_RANGE, _INSERT_RANGE, _UNSHARE_RANGE
+        result = libc.fallocate(file.fileno(), mode, ctypes.c_long(4096), ctypes.c_long(4096))
+        print(hex(mode), result, ctypes.get_errno() == errno.EOPNOTSUPP)
+    try:
+        fcntl.ioctl(other, 0x40049409, file.fileno())  # FICLONE
+    except OSError as error:
+        print("clone", error.errno == errno.EOPNOTSUPP)
+    print(before == (os.fstat(file.fileno()).st_size, os.pread(file.fileno(), 16384, 0)))
+"#;
+
+#[test]
+fn what_fuse_cannot_do_is_unsupported() {
+    if !require("fuse", "FUSE and python3", doctor::says("fuse").0 && works("python3", &["--version"])) {
+        return;
+    }
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let work = base.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let mut trace = Command::new(flowmine());
+    trace.args(["trace", "--must-trace", "--backend", "fuse", "--directory", ".", "--dataset"]).arg(base.path().join("data"));
+    let output = trace.args(["--", "python3", "-c", UNSUPPORTED]).current_dir(&work).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let refused = "0x8 -1 True\n0x20 -1 True\n0x40 -1 True\nclone True\nTrue\n";
+    assert_eq!(told, refused, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What crosses the border of the directory, and what is done to the directory itself.
+const BORDER: &str = r#"
+import errno, os, shutil
+def tell(do, *arguments):
+    try:
+        print(do(*arguments))
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+for name in ("a", "b", "../up/c"):
+    open(name, "w").close()
+os.mkdir("d")
+tell(os.rename, "a", "../up/a")
+tell(os.rename, "d", "../up/d")
+tell(os.rename, "../up/c", "c")
+tell(os.link, "a", "../up/a")
+tell(os.rename, "../work", "../other")
+tell(os.rmdir, "../work")
+tell(shutil.move, "a", "../up/a")
+tell(os.rename, "b", "d/b")
+"#;
+
+#[test]
+fn a_named_directory_has_a_border() {
+    if !require("fuse", "FUSE and python3", doctor::says("fuse").0 && works("python3", &["--version"])) {
+        return;
+    }
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (work, up) = (base.path().join("work"), base.path().join("up"));
+    [&work, &up].map(|path| std::fs::create_dir(path).unwrap());
+    let mut trace = Command::new(flowmine());
+    trace.args(["trace", "--must-trace", "--backend", "fuse", "--directory", ".", "--dataset"]).arg(base.path().join("data"));
+    let output = trace.args(["--", "python3", "-c", BORDER]).current_dir(&work).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let expected = "EXDEV\nEXDEV\nEXDEV\nEXDEV\nEBUSY\nEBUSY\n../up/a\nNone\n";
+    assert_eq!(told, expected, "{}", String::from_utf8_lossy(&output.stderr));
+    // The directory that holds both ends has no border between them.
+    let script = "import os; open('work/e', 'w').close(); os.rename('work/e', 'up/e')";
+    let mut trace = Command::new(flowmine());
+    trace.args(["trace", "--must-trace", "--backend", "fuse", "--directory", ".", "--dataset"]).arg(base.path().join("data"));
+    assert!(trace.args(["--", "python3", "-c", script]).current_dir(base.path()).status().unwrap().success());
 }
 
 /// As in a container: the file lies elsewhere for the process, and both paths are told.
@@ -257,7 +333,7 @@ fn further_groups_count() {
 }
 
 /// A directory where others than root may go, below which the overlay lies.
-fn open_to_all() -> (tempfile::TempDir, PathBuf) {
+pub(crate) fn open_to_all() -> (tempfile::TempDir, PathBuf) {
     let base = tempfile::tempdir_in("/var/tmp").unwrap();
     let directory = base.path().join("here");
     std::fs::create_dir(&directory).unwrap();
@@ -270,7 +346,7 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
 }
 
-fn works(program: &str, arguments: &[&str]) -> bool {
+pub(crate) fn works(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
@@ -282,7 +358,7 @@ fn losses(dataset: &Path) -> Vec<(String, String, i64)> {
 }
 
 /// Waits for what another process does.
-fn until<T>(mut there: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(mut there: impl FnMut() -> Option<T>) -> T {
     for _ in 0..600 {
         if let Some(found) = there() {
             return found;

@@ -41,11 +41,13 @@ fn ebpf_by_system_calls() {
 /// calls that may wait themselves and for appends of others.
 #[test]
 fn ptrace() {
-    every_case("ptrace", &[], &[], |case| !matches!(case, "own_append_pwrite" | "shared_sendfile"));
+    let overlap = ["own_append_pwrite", "shared_sendfile", "shared_splice", "shared_both"];
+    every_case("ptrace", &[], &[], |case| !overlap.contains(&case));
 }
 
-/// The kernel asks for a transfer at its offset. What sendfile(2) reads comes from its cache.
+/// The kernel asks for a transfer at its offset. What sendfile(2) and splice(2) read comes from its
+/// cache.
 #[test]
 fn fuse() {
-    every_case("fuse", &["--directory", "."], &["shared_sendfile"], |_| true);
+    every_case("fuse", &["--directory", "."], &["shared_sendfile", "shared_splice", "shared_both"], |_| true);
 }

@@ -242,10 +242,11 @@ fn what_was_there_before_is_no_output() {
     }
 }
 
-/// Whether a job of Slurm's script waits for another.
+/// Whether a job of Slurm's script waits for another, or for one that does.
 fn waits(script: &str, job: &str, before: &str) -> bool {
     let line = script.lines().find(|line| line.starts_with(&format!("{job}="))).unwrap_or_default();
-    line.contains(&format!("${{{before}%%;*}}"))
+    let options = line.split(" --wrap=").next().unwrap_or_default();
+    options.split("${").skip(1).filter_map(|rest| rest.split_once("%%")).any(|(of, _)| of == before || waits(script, of, before))
 }
 
 /// What takes a file away, executes it, maps it or lists its directory uses it.
@@ -260,6 +261,10 @@ fn uses_that_read_nothing_keep_their_order() {
             ("cp /bin/cp mycp\n./mycp in.txt out.txt\n".to_owned(), &[("j1", "j0")]),
             ("cp in.txt p1\ncp in.txt p2\nfind . -name 'p[12]' -fprint list\n".to_owned(), &[("j2", "j0"), ("j2", "j1")]),
             (format!("cp in.txt a\n{maps}"), &[("j1", "j0")]),
+            ("install -D in.txt d/e/x\ncp in.txt d/e/y\n".to_owned(), &[("j1", "j0")]),
+            ("perl -e 'symlink(\"in.txt\",\"l\");open F,\">\",\"o\";print F 1'\nsort -o out l\n".to_owned(), &[("j1", "j0")]),
+            ("cp in.txt a\nsh -c 'test -e a && cp in.txt b'\n".to_owned(), &[("j1", "j0")]),
+            ("cp in.txt a\nsh -c 'rm a; cp in.txt o'\nsh -c '[ -e a ] || cp in.txt y'\n".to_owned(), &[("j1", "j0"), ("j2", "j1")]),
         ] {
             let traced = Traced::new(backend, &[], &script);
             let made = traced.spec("slurm");
@@ -268,6 +273,10 @@ fn uses_that_read_nothing_keep_their_order() {
                 assert!(waits(&text, job, before), "{backend}: {job} {before}\n{text}{}", String::from_utf8_lossy(&made.stderr));
             });
         }
+        // Each of them is what the script started, not what that starts.
+        let nested = Traced::new(backend, &[], "sh -c 'test -e in.txt && cp in.txt b'\nsh -c 'cp b c; cp c d'\n");
+        let made = String::from_utf8(nested.spec("slurm").stdout).unwrap();
+        assert_eq!(made.matches("--wrap=").count(), 2, "{backend}: {made}");
         let traced = Traced::new(backend, &[], "cp /bin/cp mycp\n./mycp in.txt out.txt\n");
         traced.runs_again(&languages());
     }
@@ -308,6 +317,44 @@ fn files_that_were_open_before_are_refused() {
         let said = String::from_utf8(refused.stderr).unwrap();
         assert!(refused.status.code() == Some(2) && said.contains("was open before the run"), "{backend}: {said}");
     }
+}
+
+/// Tables write bytes that are not UTF-8 as `\xNN`, which is no command.
+#[test]
+fn bytes_that_are_no_text_are_refused_and_a_literal_escape_is_not() {
+    for backend in backends() {
+        for script in ["sort -o b in.txt\ncp in.txt $'caf\\xe9'\n", "cp in.txt $'\\xff'\ncp $'\\xff' out.txt\n"] {
+            let refused = Traced::by("bash", backend, &[], script, Stdio::null()).spec("slurm");
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert!(refused.status.code() == Some(2) && said.contains("\"cp\"") && said.contains("not UTF-8"), "{backend}: {said}");
+        }
+        Traced::new(backend, &[], "cp in.txt 'l\\x41'\nsort -o '\\x5cx' 'l\\x41'\n").runs_again(&languages());
+    }
+}
+
+/// What the shell had is named each time; a command that names the directory of the run is warned of.
+#[test]
+fn what_binds_a_command_to_its_run_is_said() {
+    let traced = Traced::new("ptrace", &[], "umask 077\nsort -o b \"$PWD/in.txt\"\n");
+    let said = String::from_utf8(traced.spec("slurm").stderr).unwrap();
+    assert!(said.contains("its umask and its limits are not in the workflow"), "{said}");
+    assert!(said.contains("1 tasks name paths in") && said.contains("\"sort\""), "{said}");
+}
+
+/// A command that is traced as one task is no script.
+#[test]
+fn a_command_that_is_one_task_is_written_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let [run, dataset] = ["run", "dataset"].map(|name| dir.path().join(name));
+    fs::create_dir(&run).unwrap();
+    fs::write(run.join("in.txt"), LINES).unwrap();
+    let mut trace = flowmine();
+    trace.args(["trace", "--backend", "ptrace", "--task", "order", "--dataset"]).arg(&dataset);
+    expect(trace.args(["--", "perl", "-e", "rename(q(in.txt), q(out.txt)) or die"]).current_dir(&run), 0);
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
+    let mut spec = flowmine();
+    let made = expect(spec.args(["discover", "spec", "--format", "slurm", "--dataset"]).arg(&dataset), 0);
+    assert!(String::from_utf8(made.stdout).unwrap().contains("rename(q(in.txt)"));
 }
 
 /// What a program is called need not be its name.

@@ -21,13 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "locks: line %d: %s (%s)\n", __LINE__, #condition, strerror(errno));   \
-            _exit(2);                                                                              \
-        }                                                                                          \
-    } while (0)
+#include "must.h"
 
 enum kind { POSIX, OFD, FLOCK };
 static const char *const names[] = {"posix", "ofd", "flock"};

@@ -96,18 +96,60 @@ static void seeks(int who)
 	told(offsets, all);
 }
 
-/* sendfile(2) reads at the position without holding its lock. */
-static void sends(int who)
+/* sendfile(2), splice(2) and copy_file_range(2) read at the position without holding its lock. */
+static void through_pipe(int who, ssize_t (*move)(int to, size_t size))
 {
 	int64_t *offsets = calloc((size_t)count, sizeof(*offsets)), got[2];
 	int pipe_ends[2], all = 0;
 	size_t size = sizeof(got[0]) * (1 + (size_t)who % 2);
 	must(!pipe(pipe_ends), "pipe");
-	while (all < count && sendfile(pipe_ends[1], file, 0, size) > 0) {
+	while (all < count && move(pipe_ends[1], size) > 0) {
 		must(read(pipe_ends[0], got, size) > 0, "read");
 		offsets[all++] = got[0];
 	}
 	told(offsets, all);
+}
+
+static ssize_t send_to(int to, size_t size)
+{
+	return sendfile(to, file, 0, size);
+}
+
+static ssize_t splice_to(int to, size_t size)
+{
+	return splice(file, 0, to, 0, size, 0);
+}
+
+static void sends(int who)
+{
+	through_pipe(who, send_to);
+}
+
+static void splices(int who)
+{
+	through_pipe(who, splice_to);
+}
+
+static void copies(int who)
+{
+	int64_t *offsets = calloc((size_t)count, sizeof(*offsets));
+	char name[32];
+	snprintf(name, sizeof(name), "copy.%u", tid());
+	int all = 0, to = open(name, O_CREAT | O_TRUNC | O_RDWR, 0644);
+	size_t size = sizeof(offsets[0]) * (1 + (size_t)who % 2);
+	must(to >= 0, name);
+	for (off_t at = 0; all < count && copy_file_range(file, 0, to, &at, size, 0) > 0; at = 0)
+		must(pread(to, &offsets[all++], sizeof(offsets[0]), 0) == sizeof(offsets[0]), "pread");
+	told(offsets, all);
+}
+
+/* Some hold the lock, others do not. */
+static void reads_or_sends(int who)
+{
+	if (who < FOUR / 2)
+		reads(who);
+	else
+		sends(who);
 }
 
 static void in_processes(void (*work)(int))
@@ -191,6 +233,9 @@ static const struct {
 	{"shared_read", in_processes, reads, 0, 0, 0},
 	{"shared_seek", in_processes, seeks, 0, 0, 0},
 	{"shared_sendfile", in_processes, sends, 0, 0, 0},
+	{"shared_splice", in_processes, splices, 0, 0, 0},
+	{"shared_copy", in_processes, copies, 0, 0, 0},
+	{"shared_both", in_processes, reads_or_sends, 0, 0, 0},
 };
 
 /* Numbers that are their own offsets. */

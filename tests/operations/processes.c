@@ -29,13 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "processes: line %d: %s (%s)\n", __LINE__, #condition, strerror(errno)); \
-            _exit(2);                                                                              \
-        }                                                                                          \
-    } while (0)
+#include "must.h"
 
 /* The path of this program: the first thread's link in /proc goes with the first thread. */
 static char self[4096];

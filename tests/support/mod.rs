@@ -26,7 +26,7 @@ use std::process::{Command, Output};
 
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::Row;
-use flowmine_schema::tables::{Case, JobDependency, JobState};
+use flowmine_schema::tables::{Case, JobDependency, JobState, WaitPart};
 
 /// The program under test.
 pub fn flowmine() -> Command {
@@ -81,4 +81,9 @@ pub fn job_dependencies(dataset: &Path) -> Vec<JobDependency<'static>> {
 /// The rows of `cases`.
 pub fn cases(dataset: &Path) -> Vec<Case<'static>> {
     rows::<Case<'static>, _>(dataset, |row| row.into_owned())
+}
+
+/// The rows of `waits`.
+pub fn waits(dataset: &Path) -> Vec<WaitPart<'static>> {
+    rows::<WaitPart<'static>, _>(dataset, |row| row.into_owned())
 }

@@ -189,10 +189,11 @@ pub fn program() -> &'static Path {
 pub fn compiled(name: &str) -> PathBuf {
     let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"))).ancestors().map(|dir| dir.join(format!("tests/operations/{name}.c")));
     let source = source.into_iter().find(|file| file.is_file()).expect("the program's source is in the repository");
+    let header = source.with_file_name("must.h");
     let dir = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
     let (program, own) = (dir.join(name), dir.join(format!("{name}.{}", std::process::id())));
     let modified = |file: &Path| file.metadata().and_then(|metadata| metadata.modified()).ok();
-    if modified(&program) < modified(&source) {
+    if modified(&program) < modified(&source).max(modified(&header)) {
         let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
         // Static, so that it also runs where the libraries of this system are not: on another kernel, in a container.
         command.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-override-init", "-pthread", "-static", "-o"]).arg(&own).arg(&source);

@@ -293,7 +293,7 @@ impl LogBuilder {
 
     fn set(&mut self, at: usize, measures: &[(Measure, i64)], bytes_from: BytesFrom, attributes: &[(usize, u32)]) {
         for &(measure, value) in measures {
-            let value = if value < 0 && value != UNKNOWN {
+            let value = if !measure.allows(value) && value != UNKNOWN {
                 self.log.left_out.bad_numbers += 1;
                 UNKNOWN
             } else {

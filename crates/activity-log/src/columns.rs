@@ -1,5 +1,7 @@
 //! An activity log in columns: its events, activity instances and cases.
 
+use flowmine_schema::losses::LostOperations;
+
 use crate::elapsed::elapsed_ns;
 use crate::names::Names;
 
@@ -47,7 +49,8 @@ pub struct Events {
 pub struct Instances {
     /// Activity: a number in [`ActivityLog::activities`].
     pub activity: Vec<u32>,
-    /// The event at which it was ready to run (submitted, scheduled), or [`NONE`]. Optional.
+    /// The event at which it was submitted or scheduled, or [`NONE`]: it was ready to run from then
+    /// on, or later by [`Measure::BeforeReadyNs`]. Optional.
     pub ready: Vec<u32>,
     /// The event at which it started. Equal to `end` where only one moment is known, and to `ready`
     /// where only its end and when it was ready are.
@@ -126,6 +129,17 @@ pub enum Measure {
     PeakMemoryBytes,
     /// Time limit, in nanoseconds.
     TimeLimitNs,
+    /// Time between the `ready` event and readiness, in nanoseconds: it had been submitted, and
+    /// what it wished for itself (predecessors, a begin time, a hold) was still to come. Below
+    /// zero where that is not known; then neither is how long it queued.
+    BeforeReadyNs,
+}
+
+impl Measure {
+    /// Whether a number can be a value of the measure.
+    pub fn allows(self, value: i64) -> bool {
+        value >= 0 || self == Measure::BeforeReadyNs
+    }
 }
 
 /// Which instances are together, and in which order.
@@ -270,14 +284,15 @@ pub struct LeftOut {
     pub ends_before_start: u64,
     /// Instances that start before they were ready; when they were ready counts as not known.
     pub starts_before_ready: u64,
+    /// Instances of which the source reports an earlier moment (submission, start) after a later
+    /// one (start, end): the time of the later one stands for both.
+    pub clamped: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
     /// Bytes written in the dataset that belong to no instance of the log.
     pub written_bytes_of_others: u64,
     /// Operations that the traces of the dataset do not have.
-    pub lost_operations: u64,
-    /// Bytes of these, as far as they are known.
-    pub lost_bytes: u64,
+    pub lost: LostOperations,
 }
 
 impl LeftOut {
@@ -296,27 +311,31 @@ impl LeftOut {
             start_traced,
             ends_before_start,
             starts_before_ready,
+            clamped,
             read_bytes_of_others,
             written_bytes_of_others,
-            lost_operations,
-            lost_bytes,
+            lost,
         } = other;
-        self.events_without_time += events_without_time;
-        self.without_end += without_end;
-        self.without_start += without_start;
-        self.inner_events += inner_events;
-        self.unnamed += unnamed;
-        self.without_case += without_case;
-        self.bad_numbers += bad_numbers;
-        self.without_moment += without_moment;
-        self.start_unknown += start_unknown;
-        self.start_traced += start_traced;
-        self.ends_before_start += ends_before_start;
-        self.starts_before_ready += starts_before_ready;
-        self.read_bytes_of_others += read_bytes_of_others;
-        self.written_bytes_of_others += written_bytes_of_others;
-        self.lost_operations += lost_operations;
-        self.lost_bytes += lost_bytes;
+        for (sum, more) in [
+            (&mut self.events_without_time, events_without_time),
+            (&mut self.without_end, without_end),
+            (&mut self.without_start, without_start),
+            (&mut self.inner_events, inner_events),
+            (&mut self.unnamed, unnamed),
+            (&mut self.without_case, without_case),
+            (&mut self.bad_numbers, bad_numbers),
+            (&mut self.without_moment, without_moment),
+            (&mut self.start_unknown, start_unknown),
+            (&mut self.start_traced, start_traced),
+            (&mut self.ends_before_start, ends_before_start),
+            (&mut self.starts_before_ready, starts_before_ready),
+            (&mut self.clamped, clamped),
+            (&mut self.read_bytes_of_others, read_bytes_of_others),
+            (&mut self.written_bytes_of_others, written_bytes_of_others),
+        ] {
+            flowmine_sums::add_to(sum, *more);
+        }
+        self.lost.merge(lost);
     }
 
     /// Each count that is not zero, in a sentence.
@@ -358,6 +377,11 @@ impl LeftOut {
                 "instance starts before it is ready, and when it was ready counts as unknown",
                 "instances start before they are ready, and when they were ready counts as unknown",
             ),
+            words(
+                self.clamped,
+                "instance is reported to be submitted or to start after it ended or started, and counts from that moment",
+                "instances are reported to be submitted or to start after they ended or started, and count from that moment",
+            ),
             words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
         ]
         .into_iter()
@@ -365,12 +389,7 @@ impl LeftOut {
             (self.read_bytes_of_others > 0).then(|| format!("{} bytes read belong to nothing in the log", self.read_bytes_of_others)),
             (self.written_bytes_of_others > 0)
                 .then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),
-            words(
-                self.lost_operations,
-                "operation was lost by the trace: traced bytes and counts are lower bounds",
-                "operations were lost by the trace: traced bytes and counts are lower bounds",
-            ),
-            (self.lost_bytes > 0).then(|| format!("{} bytes of reads and writes are among what the trace lost", self.lost_bytes)),
+            self.lost.sentence(),
         ])
         .flatten()
         .collect()
@@ -426,11 +445,25 @@ impl ActivityLog {
         Some(end).filter(|&end| self.is_moment(instance) || self.start_ns(instance).is_none_or(|start| start <= end))
     }
 
-    /// When an instance was ready to run, UTC nanoseconds since 1970. What is ready only after its
-    /// start was ready at a time that is not known ([`LeftOut::starts_before_ready`]).
+    /// When an instance was submitted or scheduled, UTC nanoseconds since 1970. What is so only
+    /// after its start was so at a time that is not known ([`LeftOut::starts_before_ready`]).
+    pub fn submitted_ns(&self, instance: u32) -> Option<i64> {
+        let submitted = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))?;
+        Some(submitted).filter(|&submitted| self.start_ns(instance).is_none_or(|start| submitted <= start))
+    }
+
+    /// When an instance was ready to run, UTC nanoseconds since 1970: submitted, and all that it
+    /// wished for itself had come ([`Measure::BeforeReadyNs`]). From then on it queued.
     pub fn ready_ns(&self, instance: u32) -> Option<i64> {
-        let ready = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))?;
-        Some(ready).filter(|&ready| self.start_ns(instance).is_none_or(|start| ready <= start))
+        let submitted = self.submitted_ns(instance)?;
+        match self.measure(Measure::BeforeReadyNs, instance) {
+            None => Some(submitted),
+            Some(before) if before < 0 => None,
+            Some(before) => {
+                let ready = submitted.saturating_add(before);
+                Some(self.start_ns(instance).map_or(ready, |start| ready.min(start)))
+            }
+        }
     }
 
     /// Whether an instance ends before it starts.
@@ -441,7 +474,7 @@ impl ActivityLog {
     /// Whether an instance starts before it is ready.
     pub fn starts_before_ready(&self, instance: u32) -> bool {
         let ready = self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event));
-        ready.is_some() && self.ready_ns(instance).is_none()
+        ready.is_some() && self.submitted_ns(instance).is_none()
     }
 
     /// Counts times that contradict each other, and lengths of time that 64 bits cannot count. For
@@ -457,7 +490,7 @@ impl ActivityLog {
             counts[1] += u64::from(self.starts_before_ready(at));
             let too_long = |from: Option<i64>, to: Option<i64>| from.zip(to).is_some_and(|(from, to)| elapsed_ns(from, to).is_none());
             let (start, end) = (self.start_ns(at), self.end_ns(at));
-            counts[2] += u64::from(too_long(start, end)) + u64::from(too_long(self.ready_ns(at), start));
+            counts[2] += u64::from(too_long(start, end)) + u64::from(too_long(self.submitted_ns(at), start));
         }
         self.left_out.ends_before_start += counts[0];
         self.left_out.starts_before_ready += counts[1];

@@ -9,7 +9,8 @@
 //!   for each type of objects ([`Cases`]).
 //! - **Of a log:** parts of it by a [`Filter`], its distinct traces by [`variants()`].
 //! - **Also here,** because models take it: one run as a graph of tasks and files ([`RunGraph`]), a
-//!   run as it was traced ([`TracedRun`]), processes ([`Processes`]) and operations.
+//!   run as it was traced ([`TracedRun`]), what jobs waited for ([`JobWait`]), processes
+//!   ([`Processes`]) and operations.
 //!
 //! **Units.** Times are UTC nanoseconds since 1970, lengths of time nanoseconds, sizes bytes. What
 //! is not known is [`UNKNOWN`] (times, measures) or [`NONE`] (names, events), never zero; functions
@@ -46,6 +47,7 @@ mod columns;
 mod concatenate;
 mod elapsed;
 pub mod filter;
+mod job_waits;
 mod names;
 mod operations;
 mod processes;
@@ -60,9 +62,10 @@ pub use columns::{
 pub use concatenate::{ConcatenateError, Concatenation};
 pub use elapsed::elapsed_ns;
 pub use filter::{Filter, FilterError};
+pub use job_waits::{JOB, JobWait, NOT_READY_FOR, QUEUED_FOR, WaitKind, WaitPart};
 pub use names::{Interner, Names};
 pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};
 pub use processes::{ProcessIo, ProcessRow, Processes};
-pub use run_graph::{Declared, FileFlow, Loss, Rename, RunGraph, RunTask, Touch, TracedProcess};
+pub use run_graph::{Declared, EngineSteps, FileFlow, Loss, Rename, RunGraph, RunTask, Touch, TracedProcess};
 pub use traced_run::{Curve, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 pub use variants::{Variant, Variants, variants};

@@ -76,7 +76,7 @@ impl ProcessIo {
             (&mut self.written_bytes, other.written_bytes),
             (&mut self.time_ns, other.time_ns),
         ] {
-            *sum = sum.saturating_add(more);
+            flowmine_sums::add_to(sum, more);
         }
     }
 }

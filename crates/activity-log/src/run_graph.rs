@@ -99,7 +99,7 @@ impl RunGraph {
     pub fn lost_during(&self, task: &RunTask) -> u64 {
         let (from, to) = (task.started_ns.unwrap_or(i64::MIN), task.finished_ns.unwrap_or(i64::MAX));
         let there = |loss: &&Loss| task.host.as_ref().is_none_or(|host| *host == loss.host) && loss.from_ns <= to && from <= loss.to_ns;
-        self.losses.iter().filter(there).map(|loss| loss.count).sum()
+        flowmine_sums::total(self.losses.iter().filter(there).map(|loss| loss.count))
     }
 }
 
@@ -121,6 +121,9 @@ pub struct RunTask {
     pub first_ns: Option<i64>,
     /// When its last attempt was submitted, in nanoseconds since 1970.
     pub submitted_ns: Option<i64>,
+    /// When its last attempt was ready, in nanoseconds since 1970: all that it wished for itself
+    /// had come (predecessors, a begin time, the end of a hold). `None` where that is not known.
+    pub ready_ns: Option<i64>,
     /// When its last attempt began to run, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
     /// When its last attempt ended, in nanoseconds since 1970.
@@ -155,12 +158,24 @@ pub struct RunTask {
     pub forked_others: bool,
     /// Of a command of a traced script: its process.
     pub process: Option<TracedProcess>,
-    /// Whether it listed directories, or may have: what it does depends on the names in them.
-    pub lists_names: bool,
+    /// What its engine does around the command; `None` of engines that do nothing.
+    pub engine_steps: Option<EngineSteps>,
     /// What the command is known to lack, such as a redirection.
     pub missing: Vec<String>,
     /// What the command may lack.
     pub doubts: Vec<String>,
+}
+
+/// What an engine does itself around the command of a task: it makes the directories of outputs and
+/// logs before it, and checks the outputs after it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EngineSteps {
+    /// Paths of the task's log files, of which the engine makes the directories.
+    pub logs: Vec<String>,
+    /// Outputs that the engine touches after the command.
+    pub touched: Vec<String>,
+    /// Outputs that are no plain files, each with what the engine calls it.
+    pub special: Vec<(String, String)>,
 }
 
 /// A dependency between two tasks, as it was declared.

@@ -26,6 +26,7 @@ mod error;
 mod format;
 mod found;
 pub mod groups;
+mod job_waits;
 pub mod jobs;
 pub mod log;
 mod log_parts;
@@ -41,6 +42,7 @@ pub mod prune;
 mod request;
 mod sink;
 pub mod source;
+pub mod why;
 
 pub use error::{Context, Error, Result};
 pub use format::Format;

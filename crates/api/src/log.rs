@@ -119,8 +119,6 @@ fn case_of_run(asked: Asked<'_>, run: &str) -> Result<String> {
 
 /// The attribute that says on which nodes a job ran.
 pub const NODES: &str = "node_list";
-/// The attribute that says which job it is.
-pub const JOB: &str = "job";
 
 /// The attributes by which is filtered, and those that a picture shows.
 fn kept(asked: Asked<'_>, [account, user]: [&str; 2]) -> Vec<String> {
@@ -235,7 +233,7 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
     };
     let lost = losses::lost_operations(&dataset)?;
     let with_losses = |mut loaded: Loaded| {
-        (loaded.log.left_out.lost_operations, loaded.log.left_out.lost_bytes) = (lost.count, lost.bytes);
+        loaded.log.left_out.lost = lost;
         (loaded, OF_JOBS)
     };
     if asked.request.model.about().input == Input::Objects && name.is_none() {
@@ -336,6 +334,7 @@ fn case_type(asked: Asked<'_>, kind: Option<&str>, known: impl Fn() -> Vec<Strin
 fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loaded> {
     let spooled = if path == Path::new("-") { Some(spool()?) } else { None };
     let path: PathBuf = spooled.as_ref().map_or_else(|| path.to_owned(), |file| file.path().to_owned());
+    asked.sink.reads(&path);
     let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
     options.keep = kept(asked, OF_FILES);
     options.activity = asked.request.cases.activity.as_deref().map(keys).unwrap_or_default();

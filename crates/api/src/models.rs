@@ -25,10 +25,12 @@ mod process_tree;
 mod profile;
 mod sort;
 mod spec;
+mod spec_notes;
 mod summary;
 mod temporal_profile;
 mod tree;
 mod variants;
+mod waits;
 
 use crate::error::Result;
 use crate::format::Format;
@@ -43,6 +45,7 @@ pub const MODELS: &[&dyn Model] = &[
     &dfg::Dfg,
     &ocdfg::ObjectDfg,
     &bottlenecks::Bottlenecks,
+    &waits::Waits,
     &summary::Summary,
     &dag::Dag,
     &critical_path::CriticalPath,
@@ -103,6 +106,8 @@ pub enum Input {
     Log,
     /// An object-centric log.
     Objects,
+    /// The jobs of a dataset.
+    Jobs,
     /// One run of a dataset, with its times and dependencies.
     Run,
     /// The traced processes of a dataset.
@@ -117,6 +122,7 @@ impl Input {
         match self {
             Self::Log => "log with cases",
             Self::Objects => "object-centric log",
+            Self::Jobs => "jobs of a dataset",
             Self::Run => "run of a dataset",
             Self::Processes => "traced processes of a dataset",
             Self::Accesses => "traced tasks of a dataset",
@@ -127,6 +133,7 @@ impl Input {
         match self {
             Self::Log => &[&RUN, CaseOptions::GROUP, EventFilter::GROUP, Part::GROUP, TableColumns::GROUP],
             Self::Objects => &[CaseOptions::GROUP, EventFilter::GROUP, Part::GROUP, TableColumns::GROUP],
+            Self::Jobs => &[EventFilter::GROUP],
             Self::Run => &[&RUN, EventFilter::GROUP],
             Self::Processes => &[&RUN],
             Self::Accesses => &[],

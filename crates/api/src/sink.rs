@@ -1,6 +1,7 @@
 //! Where messages and progress go: the library prints nothing.
 
 use std::any::Any;
+use std::path::Path;
 
 use flowmine_eventlog::read::Finding;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -18,13 +19,17 @@ pub enum Message<'a> {
     Finding(&'a str, &'a Finding),
 }
 
-/// The receiver of messages and progress.
+/// The receiver of messages and progress, and of the names of files that are read.
 pub trait Sink: Sync {
     /// Takes a message.
     fn message(&self, message: Message<'_>);
 
     /// Begins a stage of the work, which ends when the result is dropped.
     fn stage(&self, what: &'static str) -> Box<dyn Any>;
+
+    /// Takes the path of a file that a request names, before the file is read. A caller can refuse
+    /// to replace such a file by a result.
+    fn reads(&self, _: &Path) {}
 }
 
 impl dyn Sink + '_ {

@@ -31,9 +31,17 @@ pub struct SourcePaths {
     pub dataset: Option<PathBuf>,
     /// Log files; with a dataset the name of a log that was imported into it.
     pub logs: Vec<PathBuf>,
+    /// The sources as a user named them, where the dataset or the logs were made of these.
+    pub given: Vec<PathBuf>,
 }
 
 impl SourcePaths {
+    /// Returns the sources as a user named them.
+    pub fn names(&self) -> impl Iterator<Item = &PathBuf> {
+        let own = self.given.is_empty().then_some(self.dataset.iter().chain(&self.logs));
+        self.given.iter().chain(own.into_iter().flatten())
+    }
+
     /// The dataset, when no log is asked for.
     pub fn only_dataset(&self) -> Option<&Path> {
         self.dataset.as_deref().filter(|_| self.logs.is_empty())
@@ -54,6 +62,7 @@ pub fn open(paths: &SourcePaths, filter: &EventFilter, timestamp: Timestamp, rul
     let log = match (&paths.dataset, &paths.logs[..]) {
         (None, [path]) => {
             let _stage = sink.stage("reading the log");
+            sink.reads(path);
             let log = log_file::read(path, rules).map_err(|error| in_file(path, error))?;
             findings(&path.display().to_string(), &log.findings, sink);
             log
@@ -228,12 +237,17 @@ fn without_tasks(filter: &Filter, sink: &dyn Sink) {
 }
 
 fn tell_left_out(left_out: LeftOut, sink: &dyn Sink) {
-    let LeftOut { tasks_without_event, tasks_without_case, accesses_of_others, bytes_of_others, layer_events } = left_out;
+    let LeftOut { tasks_without_event, tasks_without_case, tasks_clamped, accesses_of_others, bytes_of_others, layer_events } = left_out;
     if tasks_without_event > 0 {
         sink.note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));
     }
     if tasks_without_case > 0 {
         sink.note(&format!("{tasks_without_case} tasks have no tag and are in no case"));
+    }
+    if tasks_clamped > 0 {
+        sink.note(&format!(
+            "{tasks_clamped} tasks are reported to be submitted or to start after they ended or started: those events stand at that moment"
+        ));
     }
     if accesses_of_others > 0 {
         sink.note(&format!(

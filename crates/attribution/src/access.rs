@@ -48,8 +48,8 @@ impl Lengths {
     }
 
     fn add_all(&mut self, other: Self) {
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.count = self.count.saturating_add(other.count);
+        flowmine_sums::add_to(&mut self.bytes, other.bytes);
+        flowmine_sums::add_to(&mut self.count, other.count);
     }
 
     /// The sum, when there were as many and at least one.
@@ -138,7 +138,7 @@ impl Transfers {
             self.sizes.add(size);
         }
         if let Some(time) = event.end_ns.map(|end| end.saturating_sub(event.start_ns).max(0)) {
-            self.time_ns = self.time_ns.saturating_add(time);
+            flowmine_sums::add_to(&mut self.time_ns, time);
             most(&mut self.latency_max_ns, Some(time));
             self.latencies.add(time);
         }
@@ -152,7 +152,7 @@ impl Transfers {
         }
         least(&mut self.first_ns, Some(event.start_ns));
         most(&mut self.last_ns, Some(event.end_ns.unwrap_or(event.start_ns)));
-        self.bytes = self.bytes.saturating_add(result);
+        flowmine_sums::add_to(&mut self.bytes, result);
         let Some(offset) = event.offset else {
             self.inexact |= result > 0;
             self.unplaced |= result > 0;
@@ -191,7 +191,7 @@ impl Transfers {
             (&mut self.random, other.random),
             (&mut self.time_ns, other.time_ns),
         ] {
-            *sum = sum.saturating_add(more);
+            flowmine_sums::add_to(sum, more);
         }
         least(&mut self.first_ns, other.first_ns);
         most(&mut self.last_ns, other.last_ns);
@@ -362,7 +362,7 @@ impl Access {
                 total.write_offset_end,
             ));
         }
-        self.faults = self.faults.saturating_add(total.faults.max(0));
+        flowmine_sums::add_to(&mut self.faults, total.faults.max(0));
     }
 
     /// Takes in the sums of another; ranges are put together elsewhere.
@@ -372,9 +372,9 @@ impl Access {
                 mine.get_or_insert_default().add(others);
             }
         }
-        self.opens = self.opens.saturating_add(other.opens);
-        self.faults = self.faults.saturating_add(other.faults);
-        self.mappings = self.mappings.saturating_add(other.mappings);
+        flowmine_sums::add_to(&mut self.opens, other.opens);
+        flowmine_sums::add_to(&mut self.faults, other.faults);
+        flowmine_sums::add_to(&mut self.mappings, other.mappings);
         self.mapped.add_all(other.mapped);
         self.faulted.add_all(other.faulted);
         if let Some(path) = &other.path

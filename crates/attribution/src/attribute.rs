@@ -102,12 +102,13 @@ pub fn attribute_telling(
     all.groups.decide(entities, &hosts, &mut all.links, &mut all.diagnostics, transaction)?;
     all.links.of_untraced(entities, transaction)?;
     let lost = crate::losses::rows(dataset)?;
-    let All { owners, owner_of, partials, steps, groups, links, diagnostics, operations, .. } = all;
+    let All { owners, owner_of, partials, steps, groups, links, mut diagnostics, operations, .. } = all;
     let resolved = owners.resolve(|group| groups.task(group), |group| groups.contradicts_itself(group));
-    let written = partials.write(&owner_of, &resolved, &hosts, lost, entities, transaction)?;
+    let mut written = partials.write(&owner_of, &resolved, &hosts, lost, entities, transaction)?;
     let context = Context { resolved: &resolved, hosts: &hosts, clocks: &clocks, entities };
     let (links, listener) = links.finish(transaction)?;
-    let flows = steps.write(&owner_of, &context, transaction, listener)?;
+    let flows = steps.write(&owner_of, &context, transaction, listener, &mut written.out_of_range)?;
+    written.out_of_range.report(&mut diagnostics);
     let processes = owner_of.len() as u64;
     Ok(Attributed { hosts: hosts.len(), operations, processes, links, written, flows, diagnostics })
 }

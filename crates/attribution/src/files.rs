@@ -237,7 +237,7 @@ impl File {
         let step = &mut self.steps[at];
         match effect {
             Effect::Read(bytes) => {
-                step.read = step.read.saturating_add(bytes);
+                flowmine_sums::add_to(&mut step.read, bytes);
                 if step.first_read_ns.is_none() {
                     step.first_read_ns = Some(start_ns);
                     step.first_read_at = now;
@@ -246,7 +246,7 @@ impl File {
             }
             Effect::Wrote(_) | Effect::Truncated | Effect::Created => {
                 if let Effect::Wrote(bytes) = effect {
-                    step.written = step.written.saturating_add(bytes);
+                    flowmine_sums::add_to(&mut step.written, bytes);
                 }
                 step.truncated |= effect == Effect::Truncated;
                 step.created |= effect == Effect::Created;

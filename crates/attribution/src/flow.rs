@@ -21,6 +21,7 @@ use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{File, FileKey, Order, Step};
 use crate::listener::Listener;
+use crate::out_of_range::OutOfRange;
 use crate::owners::{Owner, ResolvedOwners};
 
 /// Rows that are written at once.
@@ -104,6 +105,7 @@ impl Steps {
         context: &Context<'_>,
         transaction: &mut Transaction<'_>,
         listener: &mut dyn Listener,
+        out_of_range: &mut OutOfRange,
     ) -> Result<u64, AttributionError> {
         let sorted = self.sorter.finish().map_err(AttributionError::Temporary)?;
         let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
@@ -120,7 +122,7 @@ impl Steps {
             let Some((key, record)) = next else { break };
             damaged(copies.take(key, record, owner_of, context, &mut flows))??;
         }
-        flows.write(transaction, listener)
+        flows.write(transaction, listener, out_of_range)
     }
 }
 
@@ -186,7 +188,7 @@ impl Parts {
     fn add(&mut self, more: VersionUse) {
         let at = *self.of.entry(more.owner).or_insert(self.all.len());
         let Some(part) = self.all.get_mut(at) else { return self.all.push(more) };
-        part.bytes = part.bytes.saturating_add(more.bytes);
+        flowmine_sums::add_to(&mut part.bytes, more.bytes);
         part.first_ns = [part.first_ns, more.first_ns].into_iter().flatten().min();
         part.first_at = part.first_at.min(more.first_at);
         part.last_ns = part.last_ns.max(more.last_ns);
@@ -507,7 +509,12 @@ impl Flows {
         Ok(phases)
     }
 
-    fn write(self, transaction: &mut Transaction<'_>, listener: &mut dyn Listener) -> Result<u64, AttributionError> {
+    fn write(
+        self,
+        transaction: &mut Transaction<'_>,
+        listener: &mut dyn Listener,
+        out_of_range: &mut OutOfRange,
+    ) -> Result<u64, AttributionError> {
         let phases = Self::phases(self.moments, self.parts)?;
         let phase = |part: [u8; 8]| {
             phases.get(u64::from_le_bytes(part) as usize).filter(|phase| **phase != u32::MAX).map(|phase| i64::from(*phase))
@@ -522,6 +529,7 @@ impl Flows {
             let row = damaged(DataFlow::take(rest))?;
             let row = DataFlow { writer_phase: phase(*writer), reader_phase: phase(*reader), ..row };
             listener.flow(&row)?;
+            out_of_range.check(<DataFlow<'static> as flowmine_schema::Row>::TABLE, &[row.written_bytes, row.read_bytes]);
             rows.push(&row);
             if rows.len() >= ROWS {
                 transaction.append(std::mem::take(&mut rows))?;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::losses::{LostOperations, is_operation};
 use flowmine_schema::tables::{IoLoss, TaskTotal};
+use flowmine_sums::add_to;
 
 use crate::AttributionError;
 use crate::owners::Reason;
@@ -33,16 +34,15 @@ pub(crate) fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, Attribu
         }
         let total = hosts.entry(row.host.to_string()).or_default();
         let (count, bytes) = (row.count.max(0), row.bytes.unwrap_or(0).max(0));
-        let add = |sum: &mut i64, more| *sum = sum.saturating_add(more);
-        add(&mut total.lost, count);
+        add_to(&mut total.lost, count);
         match &*row.kind {
             "read" => {
-                add(&mut total.read_calls, count);
-                add(&mut total.read_bytes, bytes);
+                add_to(&mut total.read_calls, count);
+                add_to(&mut total.read_bytes, bytes);
             }
             "write" => {
-                add(&mut total.write_calls, count);
-                add(&mut total.written_bytes, bytes);
+                add_to(&mut total.write_calls, count);
+                add_to(&mut total.written_bytes, bytes);
             }
             _ => {}
         }

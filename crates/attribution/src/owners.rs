@@ -109,11 +109,11 @@ pub struct ProcessSums {
 impl ProcessSums {
     /// Adds the sums of other processes.
     pub fn add(&mut self, other: &ProcessSums) {
-        let sum = |a: Option<i64>, b: Option<i64>| if a.is_none() { b } else { Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))) };
+        let sum = |a: Option<i64>, b: Option<i64>| if a.is_none() { b } else { Some(flowmine_sums::add(a.unwrap_or(0), b.unwrap_or(0))) };
         self.run_delay_ns = match (self.processes, other.processes) {
             (0, _) => other.run_delay_ns,
             (_, 0) => self.run_delay_ns,
-            _ => self.run_delay_ns.zip(other.run_delay_ns).map(|(a, b)| a.saturating_add(b)),
+            _ => self.run_delay_ns.zip(other.run_delay_ns).map(|(a, b)| flowmine_sums::add(a, b)),
         };
         self.processes += other.processes;
         self.started_ns = [self.started_ns, other.started_ns].into_iter().flatten().min();

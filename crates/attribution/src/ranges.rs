@@ -96,7 +96,7 @@ pub struct Extent {
 impl Extent {
     fn add(&mut self, (start, end): Range) {
         self.ranges += 1;
-        self.bytes = self.bytes.saturating_add(end.saturating_sub(start));
+        flowmine_sums::add_to(&mut self.bytes, end.saturating_sub(start));
     }
 }
 

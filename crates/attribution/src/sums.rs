@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use flowmine_dataset::{Builder, Transaction};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{LogicalTaskTotal, TaskIo, TaskTotal};
 use flowmine_spill::{Sorter, put_ordered};
 use rustc_hash::FxHashSet;
@@ -16,6 +17,7 @@ use crate::access::Access;
 use crate::bytes::{damaged, put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
 use crate::entities::Entities;
 use crate::files::FileKey;
+use crate::out_of_range::OutOfRange;
 use crate::owners::{ResolvedOwners, Time, io_row, total_row};
 use crate::ranges::{Extent, Range, Union};
 
@@ -133,6 +135,7 @@ impl Partials {
                 let owner = done.owner;
                 let row = done.row(resolved, hosts, entities);
                 totals.add(owner, &row);
+                written.out_of_range.check(TaskIo::TABLE, &sums_of_io(&row));
                 written.rows += 1;
                 rows.push(&row);
                 if rows.len() >= ROWS {
@@ -165,6 +168,47 @@ pub struct Written {
     pub assigned: (i64, i64),
     /// Bytes read and written by nobody, by reason.
     pub unassigned: BTreeMap<String, (i64, i64)>,
+    /// Rows of derived tables with a sum that does not fit.
+    pub out_of_range: OutOfRange,
+}
+
+/// What is added up in a row of `task_io`.
+fn sums_of_io(row: &TaskIo<'_>) -> [i64; 13] {
+    [
+        row.opens,
+        row.read_calls,
+        row.write_calls,
+        row.read_bytes,
+        row.written_bytes,
+        row.unique_read_bytes.unwrap_or(0),
+        row.unique_written_bytes.unwrap_or(0),
+        row.read_time_ns,
+        row.write_time_ns,
+        row.faults,
+        row.mappings,
+        row.mapped_bytes.unwrap_or(0),
+        row.faulted_bytes.unwrap_or(0),
+    ]
+}
+
+/// What is added up in a row of `task_totals`.
+fn sums_of_total(row: &TaskTotal<'_>) -> [i64; 14] {
+    [
+        row.opens,
+        row.read_calls,
+        row.write_calls,
+        row.errors,
+        row.read_bytes,
+        row.written_bytes,
+        row.unique_read_bytes.unwrap_or(0),
+        row.unique_written_bytes.unwrap_or(0),
+        row.read_time_ns,
+        row.write_time_ns,
+        row.utime_ns.unwrap_or(0),
+        row.stime_ns.unwrap_or(0),
+        row.run_delay_ns.unwrap_or(0),
+        row.lost,
+    ]
 }
 
 fn put_chunk(chunk: &[Range], bytes: &mut Vec<u8>) {
@@ -296,15 +340,15 @@ impl<'a> Totals<'a> {
             (&mut total.opens, row.opens),
             (&mut total.read_calls, row.read_calls),
             (&mut total.write_calls, row.write_calls),
-            (&mut total.errors, row.read_errors.saturating_add(row.write_errors)),
+            (&mut total.errors, flowmine_sums::add(row.read_errors, row.write_errors)),
             (&mut total.read_bytes, row.read_bytes),
             (&mut total.written_bytes, row.written_bytes),
             (&mut total.read_time_ns, row.read_time_ns),
             (&mut total.write_time_ns, row.write_time_ns),
         ] {
-            *sum = sum.saturating_add(more);
+            flowmine_sums::add_to(sum, more);
         }
-        let sum = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
+        let sum = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| flowmine_sums::add(a, b));
         total.unique_read_bytes = sum(total.unique_read_bytes, row.unique_read_bytes);
         total.unique_written_bytes = sum(total.unique_written_bytes, row.unique_written_bytes);
         total.first_ns = [total.first_ns, row.first_read_ns, row.first_write_ns].into_iter().flatten().min();
@@ -320,6 +364,7 @@ impl<'a> Totals<'a> {
         let mut rows = Builder::<TaskTotal<'static>>::new();
         for row in self.rows.iter().chain(&lost) {
             rows.push(row);
+            written.out_of_range.check(TaskTotal::TABLE, &sums_of_total(row));
             let (read, write) = match &row.unassigned {
                 None => (&mut written.assigned.0, &mut written.assigned.1),
                 Some(reason) => {
@@ -327,14 +372,18 @@ impl<'a> Totals<'a> {
                     (&mut sums.0, &mut sums.1)
                 }
             };
-            *read = read.saturating_add(row.read_bytes);
-            *write = write.saturating_add(row.written_bytes);
+            flowmine_sums::add_to(read, row.read_bytes);
+            flowmine_sums::add_to(write, row.written_bytes);
         }
         transaction.replace(rows)?;
         let logical = self.logical();
         written.tasks = logical.iter().map(|row| row.instances as u64).sum();
         let mut rows = Builder::<LogicalTaskTotal<'static>>::new();
-        logical.iter().for_each(|row| rows.push(row));
+        for row in &logical {
+            rows.push(row);
+            let sums = [row.read_bytes, row.written_bytes, row.time_ns.unwrap_or(0), row.io_time_ns];
+            written.out_of_range.check(LogicalTaskTotal::TABLE, &sums);
+        }
         transaction.replace(rows)?;
         Ok(())
     }
@@ -352,9 +401,9 @@ impl<'a> Totals<'a> {
         for (owner, row) in self.resolved.all.iter().zip(&self.rows) {
             let Some(task) = owner.task else { continue };
             let instance = instances.entry(task).or_default();
-            instance.read = instance.read.saturating_add(row.read_bytes);
-            instance.written = instance.written.saturating_add(row.written_bytes);
-            instance.io_time = instance.io_time.saturating_add(row.read_time_ns).saturating_add(row.write_time_ns);
+            flowmine_sums::add_to(&mut instance.read, row.read_bytes);
+            flowmine_sums::add_to(&mut instance.written, row.written_bytes);
+            flowmine_sums::add_to(&mut instance.io_time, flowmine_sums::add(row.read_time_ns, row.write_time_ns));
             // What the engine says is the same in each row; the longest of what hosts say.
             instance.time = instance.time.max(row.time_ns);
         }
@@ -395,7 +444,7 @@ impl<'a> Totals<'a> {
                 time_q3_ns: time.map(|spread| spread.quantiles[3]),
                 time_max_ns: time.map(|spread| spread.quantiles[4]),
                 time_sd_ns: time.map(|spread| spread.sd),
-                io_time_ns: instances.iter().fold(0, |sum, instance| sum.saturating_add(instance.io_time)),
+                io_time_ns: flowmine_sums::total(instances.iter().map(|instance| instance.io_time)),
                 ..LogicalTaskTotal::default()
             }
         };
@@ -425,7 +474,7 @@ impl Spread {
         let quantile = |quarters: usize| values[(count * quarters).div_ceil(4).saturating_sub(1).min(last)];
         let mean = values.iter().map(|value| *value as f64).sum::<f64>() / count as f64;
         let variance = values.iter().map(|value| (*value as f64 - mean).powi(2)).sum::<f64>() / count as f64;
-        let sum = values.iter().fold(0, |sum: i64, value| sum.saturating_add(*value));
+        let sum = flowmine_sums::total(values.iter().copied());
         Self { count, sum, quantiles: [values[0], quantile(1), quantile(2), quantile(3), values[last]], sd: variance.sqrt() }
     }
 }

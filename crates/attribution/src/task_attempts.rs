@@ -70,7 +70,7 @@ impl Traced {
         let first = self.rows == 0;
         self.host = Some(row.host.to_string()).filter(|host| first || self.host.as_ref() == Some(host));
         let both =
-            |sum: Option<i64>, more: Option<i64>| if first { more } else { sum.zip(more).map(|(sum, more)| sum.saturating_add(more)) };
+            |sum: Option<i64>, more: Option<i64>| if first { more } else { sum.zip(more).map(|(sum, more)| flowmine_sums::add(sum, more)) };
         self.utime_ns = both(self.utime_ns, row.utime_ns);
         self.stime_ns = both(self.stime_ns, row.stime_ns);
         self.unique_read_bytes = row.unique_read_bytes.filter(|_| first);
@@ -86,7 +86,7 @@ impl Traced {
             (&mut self.read_time_ns, row.read_time_ns),
             (&mut self.write_time_ns, row.write_time_ns),
         ] {
-            *sum = sum.saturating_add(more);
+            flowmine_sums::add_to(sum, more);
         }
         self.started_ns = [self.started_ns, row.started_ns].into_iter().flatten().min();
         self.first_ns = [self.first_ns, row.first_ns].into_iter().flatten().min();

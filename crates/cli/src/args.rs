@@ -7,6 +7,7 @@ mod predict;
 mod shared;
 mod trace;
 mod transform;
+mod why;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,9 +22,10 @@ pub use discover::{Discover, with_models};
 pub use old_forms::in_new_form;
 pub use options::Group;
 pub use predict::{Predict, PredictFormat, StartArg};
-pub use shared::{AsOwner, Kept, SourceArgs};
+pub use shared::{AsOwner, DatasetArgs, Kept, SourceArgs};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 pub use transform::{CollisionsArg, Transform};
+pub use why::Why;
 
 /// Process mining for HPC clusters and scientific workflows.
 ///
@@ -48,7 +50,7 @@ pub enum Command {
     /// Read what others recorded.
     #[command(subcommand)]
     Import(Import),
-    /// Find out which jobs belong together; writes the tables links and cases.
+    /// Find out which jobs belong together; writes the tables links, cases and waits.
     Correlate(Correlate),
     /// Take old rows out of a dataset.
     Prune(Prune),
@@ -58,6 +60,8 @@ pub enum Command {
     Validate(Validate),
     /// Discover a model and draw it.
     Discover(Box<Discover>),
+    /// Say what jobs waited for, and until when.
+    Why(Why),
     /// Predict from a model of its processes when a workflow ends, and what holds it up.
     Predict(Predict),
     /// The whole batch: correlate, export, discover, summarise.
@@ -344,8 +348,8 @@ pub struct ImportSlurm {
 #[derive(Debug, Args)]
 pub struct Correlate {
     /// The dataset.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
+    #[command(flatten)]
+    pub source: DatasetArgs,
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
@@ -483,8 +487,8 @@ pub enum UntimedArg {
 #[derive(Debug, Args)]
 pub struct Run {
     /// The dataset.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
+    #[command(flatten)]
+    pub source: DatasetArgs,
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,

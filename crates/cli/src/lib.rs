@@ -7,6 +7,7 @@
 
 pub mod args;
 mod commands;
+mod inputs;
 mod messages;
 mod outcome;
 mod output;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
     }
     let outcome = commands::run(cli);
     messages::unchecked_datasets();
+    messages::sums_out_of_range();
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::WithLosses) => ExitCode::from(1),

@@ -40,6 +40,17 @@ pub fn unchecked_datasets() {
     }
 }
 
+/// Says once when a sum was given as the largest number that fits.
+pub fn sums_out_of_range() {
+    if flowmine_sums::any_out_of_range() {
+        warning(&format!(
+            "a sum of bytes, times or calls does not fit into 64 bits: where {} or {} is given, the sum is at least that",
+            i64::MAX,
+            u64::MAX
+        ));
+    }
+}
+
 /// An error and its causes as one sentence, without what a cause repeats.
 pub fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();

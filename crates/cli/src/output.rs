@@ -6,9 +6,12 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use flowmine_dataset::Dataset;
 use flowmine_eventlog::{Counts, LogError};
-use flowmine_files::{Folder, place_of};
+use flowmine_files::{Folder, MadeFiles, place_of};
 use flowmine_schema::text::terminal::Visible;
+
+use crate::inputs;
 
 /// Writes a result to `path`, or to standard output when there is none (or it is `-`).
 ///
@@ -25,10 +28,34 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
     }
 }
 
+/// The folder and the name of a result that may be written there.
+///
+/// # Errors
+/// When the result would replace a file that the command reads, or lie in a dataset.
+fn place_of_result(path: &Path) -> anyhow::Result<(Folder, OsString)> {
+    let (folder, name) = place_of(path)?;
+    if folder.id_of(&name)?.is_some_and(inputs::contains) {
+        anyhow::bail!("the result would replace this file, which is an input of the command: write it elsewhere");
+    }
+    refuse_dataset(&folder)?;
+    Ok((folder, name))
+}
+
+/// Refuses a folder for results that is a dataset or lies in one.
+pub fn refuse_dataset(folder: &Folder) -> anyhow::Result<()> {
+    anyhow::ensure!(!Dataset::holds(folder)?, "this place is in a dataset, which holds nothing else: write the result elsewhere");
+    Ok(())
+}
+
+/// Refuses a place for a result before anything else is written with it.
+pub fn check_place(path: &Path) -> anyhow::Result<()> {
+    place_of_result(path).map(|_| ()).with_context(|| path.display().to_string())
+}
+
 /// A pipe or a device is written to as it is; what a symbolic link points to is replaced, not the
 /// link.
 fn to_place(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let (folder, name) = place_of(path)?;
+    let (folder, name) = place_of_result(path)?;
     let Some(file) = folder.special(&name)? else { return replace(&folder, &name, write) };
     let mut out = BufWriter::with_capacity(1 << 16, seen(file));
     write(&mut out)?;
@@ -69,7 +96,7 @@ pub fn write_beside(path: Option<&Path>, log: impl FnOnce(&Path) -> Result<Count
 }
 
 fn beside(path: &Path, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
-    let (folder, name) = place_of(path)?;
+    let (folder, name) = place_of_result(path)?;
     anyhow::ensure!(folder.special(&name)?.is_none(), "a database can only be a file");
     // A path can be led astray where another user rules: root writes elsewhere first.
     if flowmine_files::is_root() && folder.stranger()?.is_some() {
@@ -88,9 +115,26 @@ fn beside(path: &Path, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> a
     Ok(counts)
 }
 
-/// A directory for results, made where there is none.
+/// A directory for results, made where there is none, outside of datasets.
 pub fn make_directory(path: &Path) -> anyhow::Result<Folder> {
-    Folder::make(path, 0o777).with_context(|| path.display().to_string())
+    let make = || {
+        // Nothing is made in a dataset, so the folder that is there already is looked at first.
+        if let Some(existing) =
+            path.ancestors().find_map(|above| Folder::open(if above == Path::new("") { Path::new(".") } else { above }).ok())
+        {
+            refuse_dataset(&existing)?;
+        }
+        let folder = Folder::make(path, 0o777)?;
+        refuse_dataset(&folder)?;
+        anyhow::Ok(folder)
+    };
+    make().with_context(|| path.display().to_string())
+}
+
+/// The record of the results that flowmine made in a directory, which is made where there is none.
+pub fn made_in(path: &Path) -> anyhow::Result<MadeFiles> {
+    let folder = make_directory(path)?;
+    MadeFiles::of(&folder).with_context(|| path.display().to_string())
 }
 
 /// Whether an error is somebody closing our output early (`| head`).

@@ -1,11 +1,12 @@
 //! Messages and progress of the library on standard error.
 
 use std::any::Any;
+use std::path::Path;
 
 use flowmine_api::{Message, Sink};
 
-use crate::messages;
 use crate::progress::Stage;
+use crate::{inputs, messages};
 
 /// Standard error.
 pub struct Terminal;
@@ -22,5 +23,9 @@ impl Sink for Terminal {
 
     fn stage(&self, what: &'static str) -> Box<dyn Any> {
         Box::new(Stage::new(what))
+    }
+
+    fn reads(&self, path: &Path) {
+        inputs::note(path);
     }
 }

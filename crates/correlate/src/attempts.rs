@@ -24,6 +24,7 @@
 use flowmine_schema::tables::{JobState, change};
 use rustc_hash::FxHashMap;
 
+use crate::engine_jobs;
 use crate::maybe::Maybe;
 use crate::state::{self, Phase};
 use crate::strings::{Renumbering, StringsBuilder, Sym};
@@ -49,8 +50,8 @@ pub struct Attempt {
     pub number: u32,
     /// First and one past the last of its events in [`crate::Jobs::events`].
     pub events: (u32, u32),
-    /// What is mined as activity: the command's file name, else the job name, else
-    /// [`UNKNOWN_ACTIVITY`].
+    /// What is mined as activity: what a workflow engine reports through Slurm, else the command's
+    /// file name, else the job name, else [`UNKNOWN_ACTIVITY`].
     pub activity: Sym,
     /// The ended state that it reached, if any is known.
     pub final_state: Option<Sym>,
@@ -338,6 +339,8 @@ pub(crate) struct Fact {
 pub(crate) struct Slot {
     pub attempt: Attempt,
     pub activity: Option<Sym>,
+    /// What a workflow engine reports through Slurm that it is an instance of.
+    pub engine_activity: Option<Sym>,
     /// Which values accounting has reported: one bit a column.
     told: u64,
     /// Whether polling saw anything of it.
@@ -383,6 +386,8 @@ impl Folder {
         let before: Vec<Before> = (CHANGING.iter().filter(|column| changed.contains(column)))
             .filter_map(|column| Some(Before { column, value: value_of(&slot.attempt, column)? }))
             .collect();
+        let by_engine = engine_jobs::activity(row.activity.as_deref(), row.name.as_deref(), row.comment.as_deref());
+        slot.engine_activity = by_engine.map(|activity| strings.intern(activity)).or(slot.engine_activity);
         let name = slot.attempt.name;
         attributes(slot, row, accounting, node_list, strings);
         for Before { column, .. } in &before {
@@ -478,6 +483,7 @@ impl Folder {
                 &mut a.requested_tres,
                 &mut a.allocated_tres,
                 &mut slot.activity,
+                &mut slot.engine_activity,
             ] {
                 to.apply_to(sym);
             }
@@ -541,7 +547,14 @@ impl Folder {
 impl Slot {
     fn new(key: (Sym, Sym, Maybe), row: &JobRow<'_>) -> Self {
         let since = row.submit_ns.unwrap_or(row.observed_at_ns);
-        Self { attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id), activity: None, told: 0, polled: false, gone: false }
+        Self {
+            attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id),
+            activity: None,
+            engine_activity: None,
+            told: 0,
+            polled: false,
+            gone: false,
+        }
     }
 }
 

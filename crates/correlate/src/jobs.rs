@@ -17,7 +17,7 @@ use crate::dependencies::{self, Dependencies, DependencyRow};
 use crate::events::{self, AttemptFacts, Context, Event, Timestamp};
 use crate::maybe::Maybe;
 use crate::row_rules::RowRules;
-use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, REQUEUED, RUNNING};
+use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, Phase, RELEASED, REQUEUED, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
 use crate::submissions::{self, Submission};
 
@@ -36,6 +36,9 @@ pub struct Jobs {
     pub submissions: Vec<Submission>,
     /// The dependencies between submissions.
     pub dependencies: Dependencies,
+    /// How the record of an array's pending tasks was first seen, by submission: it has no events of
+    /// its own beside those tasks, which waited as it did.
+    pub(crate) records: FxHashMap<u32, Event>,
     /// What was odd in the rows that were read.
     pub diagnostics: Diagnostics,
 }
@@ -216,7 +219,7 @@ impl JobsBuilder {
             let of_seen = take(&mut seen, |s: &Seen| s.slot == at);
             let of_facts = take(&mut facts, |f: &Fact| f.slot == at);
             let mut attempt = slot.attempt;
-            attempt.activity = slot.activity.or(attempt.name).unwrap_or(unknown);
+            attempt.activity = slot.engine_activity.or(slot.activity).or(attempt.name).unwrap_or(unknown);
             let ran =
                 attempt.start_ns.get().zip(attempt.end_ns.get()).is_some_and(|(start, end)| start < end) && attempt.node_list.is_some();
             let first = events.len() as u32;
@@ -234,13 +237,14 @@ impl JobsBuilder {
 
         let mut submissions = submissions::find(&mut attempts, &strings);
         let former = former_names(&attempts, &former);
+        let records = records(&attempts, &events, &submissions, &strings);
         let (attempts, events) = in_order_of_submission(attempts, &events, [left, requeued], &submissions, &strings, timestamp);
         for (at, attempt) in attempts.iter().enumerate().rev() {
             submissions[attempt.submission as usize].first_attempt = at as u32;
         }
         let mut diagnostics = Diagnostics::default();
         let dependencies = self.dependencies.resolve(&attempts, &submissions, &former, &strings, &mut diagnostics);
-        Ok(Jobs { strings, attempts, events, before, submissions, dependencies, diagnostics })
+        Ok(Jobs { strings, attempts, events, before, submissions, dependencies, records, diagnostics })
     }
 }
 
@@ -258,6 +262,16 @@ fn former_names(attempts: &[Attempt], former: &[(u32, Sym)]) -> Vec<(u32, Sym)> 
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// How the records of arrays that have tasks were first seen, by submission.
+fn records(attempts: &[Attempt], events: &[Event], submissions: &[Submission], strings: &Strings) -> FxHashMap<u32, Event> {
+    let records = attempts.iter().filter(|attempt| is_array_record(attempt, submissions, strings));
+    let first = |record: &Attempt| {
+        let mut of = events[record.events.0 as usize..record.events.1 as usize].iter();
+        of.find(|event| event.polled && state::phase(strings.get(event.state)) == Phase::Waiting).copied()
+    };
+    records.filter_map(|record| Some((record.submission, first(record)?))).collect()
 }
 
 fn is_array_record(attempt: &Attempt, submissions: &[Submission], strings: &Strings) -> bool {

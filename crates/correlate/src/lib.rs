@@ -78,6 +78,7 @@ pub mod attempts;
 pub mod cases;
 pub mod components;
 pub mod dependencies;
+mod engine_jobs;
 pub mod events;
 pub mod exchanges;
 pub mod jobs;
@@ -91,6 +92,7 @@ pub mod share;
 pub mod state;
 pub mod strings;
 pub mod submissions;
+pub mod waits;
 pub mod write;
 
 #[cfg(test)]
@@ -109,6 +111,7 @@ pub use share::Share;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
+pub use waits::Waits;
 pub use write::{Correlated, correlate};
 
 use flowmine_attribution::AttributionError;

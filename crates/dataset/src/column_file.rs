@@ -352,8 +352,10 @@ impl Group {
             }
         };
         let mut columns = thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            // Threads that the system refuses are done without.
+            let threads: Vec<_> = (1..threads).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
             let mut columns = Vec::with_capacity(self.columns.len());
+            columns.extend(work()?);
             for thread in threads {
                 let done: Result<Vec<_>, ParquetError> = thread.join().map_err(|_| ParquetError::Misfit("polars could not encode it"))?;
                 columns.extend(done?);

@@ -155,6 +155,24 @@ impl Dataset {
         Ok(folder)
     }
 
+    /// Whether a folder is a dataset, of any version, or lies in one.
+    ///
+    /// # Errors
+    /// When a folder above it cannot be looked at, other than for want of rights.
+    pub fn holds(folder: &Folder) -> io::Result<bool> {
+        let mut next = Some(folder.try_clone()?);
+        while let Some(folder) = next {
+            next = match folder.above() {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+                other => other?,
+            };
+            if matches!(Self::of(folder).stored_manifest(), Ok(_) | Err(DatasetError::Version { .. })) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What `flowmine.json` says, with what writers have committed and not yet written there.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! it adds, and this is added to what is there then, under a lock. Adding it a second time, after a
 //! kill, changes nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -73,11 +73,12 @@ pub(crate) struct Additions {
 impl Additions {
     /// What the second manifest has that the first has not.
     pub(crate) fn between(before: &Manifest, after: &Manifest) -> Self {
+        let known: HashSet<&Import> = before.imports.iter().collect();
         Self {
             format_version: (after.format_version > before.format_version).then_some(after.format_version),
             clusters: after.clusters.difference(&before.clusters).cloned().collect(),
             hosts: after.hosts.difference(&before.hosts).cloned().collect(),
-            imports: after.imports.iter().filter(|import| !before.imports.contains(import)).cloned().collect(),
+            imports: after.imports.iter().filter(|import| !known.contains(import)).cloned().collect(),
         }
     }
 
@@ -89,11 +90,8 @@ impl Additions {
         manifest.format_version = manifest.format_version.max(self.format_version.unwrap_or(0));
         manifest.clusters.extend(self.clusters.iter().cloned());
         manifest.hosts.extend(self.hosts.iter().cloned());
-        for import in &self.imports {
-            if !manifest.imports.contains(import) {
-                manifest.imports.push(import.clone());
-            }
-        }
+        let mut known: HashSet<Import> = manifest.imports.iter().cloned().collect();
+        manifest.imports.extend(self.imports.iter().filter(|import| known.insert((*import).clone())).cloned());
     }
 }
 

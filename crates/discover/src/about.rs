@@ -109,12 +109,12 @@ pub(crate) fn bytes_from(log: &ActivityLog, instance: u32) -> BytesFrom {
     log.instances.bytes_from.get(instance as usize).copied().unwrap_or_default()
 }
 
-/// The first and the last known moment of a case, ready moments included; `None` when no time is
+/// The first and the last known moment of a case, submissions included; `None` when no time is
 /// known.
 pub fn span(log: &ActivityLog, cases: &Cases, case: usize) -> Option<(i64, i64)> {
     let mut found: Option<(i64, i64)> = None;
     for at in cases.of(case) {
-        for time in [log.ready_ns(at), log.start_ns(at), log.end_ns(at)].into_iter().flatten() {
+        for time in [log.submitted_ns(at), log.start_ns(at), log.end_ns(at)].into_iter().flatten() {
             let (low, high) = found.unwrap_or((time, time));
             found = Some((low.min(time), high.max(time)));
         }

@@ -8,7 +8,8 @@
 //!
 //! | kind | found when | time at stake |
 //! |---|---|---|
-//! | `queue` | instances waited between ready and start | the sum of these waits |
+//! | `queue` | instances waited between ready and start; for each cause, where the log has causes | the sum of these waits |
+//! | `own-wish` | a hold, a begin time or a dependency that can no longer be met kept instances from being ready | the sum of these times |
 //! | `activity` | instances ran | the sum of their running times |
 //! | `wait` | an activity started later than the one before it ended | the sum of the waits that the queue does not explain |
 //! | `io-time` | reads and writes took [`Options::io_share`] of the running time or more | the time in reads and writes |
@@ -20,13 +21,14 @@
 //! | `idle-cpus` | less than [`Options::cpu_share`] of the CPUs asked for were used | the running times that these CPUs stand for |
 //! | `time-limit` | time limits are [`Options::limit_factor`] times the running time or more, and instances queued | a part of the queue: none is claimed |
 
-use flowmine_activity_log::{ActivityLog, Cases, Measure, Status};
+use flowmine_activity_log::{ActivityLog, Attribute, Cases, JOB, Measure, NOT_READY_FOR, QUEUED_FOR, Status};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::about::About;
 use crate::ranks::InstanceRanks;
 use crate::stats::percentile;
+use crate::wait_advice;
 
 /// Thresholds from which on something is a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,6 +76,8 @@ impl Default for Options {
 pub enum BottleneckKind {
     /// Instances waited in the queue, from ready to start.
     Queue,
+    /// What instances wished for themselves kept them from being ready.
+    OwnWish,
     /// Instances ran: the sum of their running times.
     Activity,
     /// Waiting between two activities, beyond the queue.
@@ -101,6 +105,7 @@ impl BottleneckKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
+            Self::OwnWish => "own-wish",
             Self::Activity => "activity",
             Self::Wait => "wait",
             Self::IoTime => "io-time",
@@ -114,12 +119,11 @@ impl BottleneckKind {
         }
     }
 
-    /// One sentence on what to do.
-    pub fn advice(self) -> &'static str {
+    /// One sentence on what to do about it, where no cause of waiting is known.
+    fn advice(self) -> &'static str {
         match self {
-            Self::Queue => {
-                "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job."
-            }
+            Self::Queue => wait_advice::of("resources"),
+            Self::OwnWish => wait_advice::of("not_eligible"),
             Self::Activity => {
                 "This is where the time goes: give it more CPUs if it can use them, split its input, or look for a quicker program."
             }
@@ -153,6 +157,8 @@ pub struct Finding {
     pub activity: String,
     /// Of a wait the activity that ended before it; `None` of all other kinds.
     pub after: Option<String>,
+    /// What instances waited for: of a queue and of own wishes, where that is known.
+    pub cause: Option<String>,
     /// Time at stake in nanoseconds, over all instances.
     pub at_stake_ns: i128,
     /// Number of instances that show the finding.
@@ -163,9 +169,18 @@ pub struct Finding {
     pub examples: Vec<Example>,
 }
 
+impl Finding {
+    /// One sentence on what to do.
+    pub fn advice(&self) -> &'static str {
+        self.cause.as_deref().map_or_else(|| self.kind.advice(), wait_advice::of)
+    }
+}
+
 /// An instance that shows a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Example {
+    /// The job, as users type it; `None` where it is none, or not known.
+    pub job: Option<String>,
     /// The name of its case.
     pub case: String,
     /// Its place in its case, by start, from 1.
@@ -203,6 +218,17 @@ struct Search<'l> {
     findings: Vec<Finding>,
 }
 
+/// An attribute of the log, if it was kept.
+fn attribute<'l>(log: &'l ActivityLog, key: &str) -> Option<&'l Attribute> {
+    log.attributes.iter().find(|attribute| attribute.key == key)
+}
+
+/// The value of an attribute of an instance.
+fn value(attribute: &Attribute, instance: u32) -> Option<&str> {
+    let number = attribute.of.get(instance as usize).copied().filter(|number| *number != flowmine_activity_log::NONE)?;
+    Some(attribute.names.get(number))
+}
+
 fn duration(ns: i128) -> String {
     flowmine_draw::duration(ns as f64)
 }
@@ -215,6 +241,30 @@ impl Search<'_> {
     fn add(&mut self, kind: BottleneckKind, activity: u32, of: &[(u32, i128)], found: String) {
         let at_stake = of.iter().map(|(_, ns)| ns).sum();
         self.put(kind, activity, None, at_stake, of, found);
+    }
+
+    /// Adds a finding for each cause for which instances waited, by the attribute that names it.
+    fn add_by_cause(&mut self, kind: BottleneckKind, activity: u32, of: &[(u32, i128)], key: &str, words: &str) {
+        let log = self.log;
+        let causes = attribute(log, key);
+        let mut by_cause: FxHashMap<Option<&str>, Vec<(u32, i128)>> = FxHashMap::default();
+        for &(at, ns) in of {
+            by_cause.entry(causes.and_then(|causes| value(causes, at))).or_default().push((at, ns));
+        }
+        let mut by_cause: Vec<(Option<&str>, Vec<(u32, i128)>)> = by_cause.into_iter().collect();
+        by_cause.sort_by_key(|(cause, _)| *cause);
+        // What is waited for by dependency is the time of another instance.
+        for (cause, of) in by_cause.into_iter().filter(|(cause, _)| *cause != Some("predecessor")) {
+            let sum: i128 = of.iter().map(|(_, ns)| ns).sum();
+            let because = cause.map_or_else(String::new, |cause| format!(" ({cause})"));
+            let mean = duration(sum / of.len() as i128);
+            let found = format!("{} waited {} {words}{because}, {mean} on average", counted(of.len(), "instance"), duration(sum));
+            let before = self.findings.len();
+            self.add(kind, activity, &of, found);
+            for finding in &mut self.findings[before..] {
+                finding.cause = cause.map(str::to_owned);
+            }
+        }
     }
 
     fn put(&mut self, kind: BottleneckKind, activity: u32, after: Option<u32>, at_stake: i128, of: &[(u32, i128)], found: String) {
@@ -234,6 +284,7 @@ impl Search<'_> {
             kind,
             activity: name(activity),
             after: after.map(name),
+            cause: None,
             at_stake_ns: at_stake,
             instances: of.len() as u64,
             found,
@@ -246,6 +297,7 @@ impl Search<'_> {
         let place = if case < self.cases.len() { self.cases.of(case).position(|member| member == at) } else { None };
         let resource = self.log.instances.resource.get(at as usize).map(|&resource| self.log.resources.get(resource).to_owned());
         Example {
+            job: attribute(self.log, JOB).and_then(|jobs| value(jobs, at)).map(str::to_owned),
             case: self.cases.names.get(case as u32).to_owned(),
             place: place.map_or(0, |place| place as u64 + 1),
             start_ns: self.log.start_ns(at),
@@ -259,16 +311,14 @@ impl Search<'_> {
         let log = self.log;
         let queue: Vec<(u32, i128)> =
             all.iter().filter_map(|&at| Some((at, i128::from(log.queue_ns(at)?)))).filter(|(_, ns)| *ns > 0).collect();
-        let sum = |of: &[(u32, i128)]| -> i128 { of.iter().map(|(_, ns)| ns).sum() };
-        if !queue.is_empty() {
-            let found = format!(
-                "{} waited {} in the queue, {} on average",
-                counted(queue.len(), "instance"),
-                duration(sum(&queue)),
-                duration(sum(&queue) / queue.len() as i128)
-            );
-            self.add(BottleneckKind::Queue, activity, &queue, found);
+        self.add_by_cause(BottleneckKind::Queue, activity, &queue, QUEUED_FOR, "in the queue");
+        // Without causes a wait for a predecessor cannot be told from a hold.
+        if attribute(log, NOT_READY_FOR).is_some() {
+            let before = |at: u32| log.measure(Measure::BeforeReadyNs, at).map(i128::from).filter(|ns| *ns > 0);
+            let wished: Vec<(u32, i128)> = all.iter().filter_map(|&at| Some((at, before(at)?))).collect();
+            self.add_by_cause(BottleneckKind::OwnWish, activity, &wished, NOT_READY_FOR, "before being eligible");
         }
+        let sum = |of: &[(u32, i128)]| -> i128 { of.iter().map(|(_, ns)| ns).sum() };
         let service: Vec<(u32, i128)> =
             all.iter().filter_map(|&at| Some((at, i128::from(log.service_ns(at)?)))).filter(|(_, ns)| *ns > 0).collect();
         if service.is_empty() {
@@ -392,7 +442,11 @@ impl Search<'_> {
             })
             .copied()
             .collect();
-        let waited: i128 = queue.iter().map(|(_, ns)| ns).sum();
+        // A limit, a reservation or a partition that is down is not met sooner by a shorter time limit.
+        let causes = attribute(log, QUEUED_FOR);
+        let cause = |at: u32| causes.and_then(|causes| value(causes, at)).unwrap_or("unknown");
+        let helps = |at: u32| matches!(cause(at), "priority" | "resources" | "queued" | "unknown");
+        let waited: i128 = queue.iter().filter(|(at, _)| helps(*at)).map(|(_, ns)| ns).sum();
         if wide.len() * 2 > service.len() && waited > 0 {
             let found = format!(
                 "{} of {} have a time limit of {} times their running time or more, and {} were spent in the queue",
@@ -448,8 +502,9 @@ impl Search<'_> {
             let mut latest: Option<(i64, u32)> = None;
             for at in self.cases.of(case) {
                 if let (Some((ended, before)), Some(start)) = (latest, log.start_ns(at).filter(|_| log.start_is_known(at))) {
-                    let queued = log.queue_ns(at).unwrap_or(0).max(0);
-                    let wait = i128::from(start) - i128::from(ended) - i128::from(queued);
+                    // What it waited for once it was submitted is known of its own.
+                    let asked = log.submitted_ns(at).unwrap_or(start);
+                    let wait = i128::from(asked) - i128::from(ended);
                     if wait > 0 {
                         let pair = (log.instances.activity[before as usize], log.instances.activity[at as usize]);
                         by_pair.entry(pair).or_default().push((at, wait));

@@ -181,7 +181,7 @@ impl Pairs {
 impl Passed {
     fn add(&mut self, flow: &FileFlow) {
         self.files.insert(flow.file);
-        self.bytes = self.bytes.saturating_add(flow.read_bytes);
+        flowmine_sums::add_to(&mut self.bytes, flow.read_bytes);
         if self.most.is_none_or(|(bytes, _)| flow.read_bytes > bytes) {
             self.most = Some((flow.read_bytes, flow.file));
         }
@@ -377,7 +377,7 @@ fn undeclared(run: &RunGraph, findings: &mut Vec<Finding>) {
         let path = run.files.get(flow.file);
         if run.tasks[reader as usize].inputs.as_deref().is_some_and(|declared| !declares(declared, path)) {
             let (_, bytes) = inputs.entry((reader, flow.file)).or_insert((writer, 0));
-            *bytes = bytes.saturating_add(flow.read_bytes);
+            flowmine_sums::add_to(bytes, flow.read_bytes);
         }
         if run.tasks[writer as usize].outputs.as_deref().is_some_and(|declared| !declares(declared, path)) {
             let (_, bytes) = outputs.entry((writer, flow.file)).or_insert((reader, 0));
@@ -403,7 +403,7 @@ fn never_read(run: &RunGraph, findings: &mut Vec<Finding>) {
         let declared = task.outputs.as_deref().is_none_or(|declared| declares(declared, path));
         if !declared && flow.written_bytes > 0 && !read.contains(&flow.version) {
             let bytes = unread.entry((flow.writer, flow.file)).or_default();
-            *bytes = bytes.saturating_add(flow.written_bytes);
+            flowmine_sums::add_to(bytes, flow.written_bytes);
         }
     }
     for ((writer, file), bytes) in unread {

@@ -25,7 +25,10 @@ pub enum TimePart {
     Submission,
     /// Attempts before the last one.
     Retry,
-    /// From the last submission to its start.
+    /// A hold, a begin time or a requeue, after its submission and the end of all that it waits
+    /// for.
+    OwnWish,
+    /// From when nothing but the cluster kept it from starting to its start.
     Queue,
     /// From the end of all that it waits for to its start, where its submission is not known.
     Waiting,
@@ -46,9 +49,10 @@ pub enum TimePart {
 
 impl TimePart {
     /// All of them, in the order in which they happen.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Submission,
         Self::Retry,
+        Self::OwnWish,
         Self::Queue,
         Self::Waiting,
         Self::Lag,
@@ -64,6 +68,7 @@ impl TimePart {
         match self {
             Self::Submission => "submission",
             Self::Retry => "retry",
+            Self::OwnWish => "own_wish",
             Self::Queue => "queue",
             Self::Waiting => "waiting",
             Self::Lag => "lag",
@@ -80,6 +85,7 @@ impl TimePart {
         match self {
             Self::Submission => "not submitted, though all that it is known to have waited for had ended",
             Self::Retry => "attempts before the last",
+            Self::OwnWish => "not eligible yet: a hold, a begin time or a requeue",
             Self::Queue => "in the queue",
             Self::Waiting => "not started, though all that it is known to have waited for had ended",
             Self::Lag => "behind a task that it ran beside",
@@ -247,7 +253,7 @@ pub struct Slack {
 /// Where the time of each task went: columns of one part each, in the order of [`TimePart::ALL`].
 type Parts = Vec<[i64; TimePart::ALL.len()]>;
 
-const LAG: usize = 4;
+const LAG: usize = TimePart::Lag as usize;
 
 /// Finds the critical path of a run, what would be gained on it, and the slack beside it.
 pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
@@ -262,7 +268,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     found.tasks = chosen.tasks.len() as u64;
     found.begin_ns = chosen.begin_ns;
     found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
-    found.work_ns = parts.iter().map(running).fold(0, i64::saturating_add);
+    found.work_ns = flowmine_sums::total(parts.iter().map(running));
     found.span_ns = span(&network, &parts);
     steps(&chosen, &network, &schedule, &parts, &mut found);
     gains(&chosen, &network, &schedule, &parts, options, &mut found);
@@ -427,7 +433,9 @@ fn put_wait(task: &RunTask, ready: i64, start: i64, of: &mut [i64; TimePart::ALL
     let first = if task.attempts > 1 { first } else { last };
     of[TimePart::Submission as usize] = first - ready;
     of[TimePart::Retry as usize] = last - first;
-    of[TimePart::Queue as usize] = start - last;
+    let eligible = task.ready_ns.map_or(last, |ready| ready.clamp(last.min(start), last.max(start)));
+    of[TimePart::OwnWish as usize] = eligible - last;
+    of[TimePart::Queue as usize] = start - eligible;
 }
 
 fn running(of: &[i64; TimePart::ALL.len()]) -> i64 {
@@ -472,7 +480,7 @@ fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         let times: Vec<PartTime> =
             TimePart::ALL.into_iter().zip(of).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
         for (sum, ns) in sums.iter_mut().zip(of) {
-            *sum = sum.saturating_add(ns);
+            flowmine_sums::add_to(sum, ns);
         }
         let after = match why {
             None => After::Begin,

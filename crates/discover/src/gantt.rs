@@ -263,7 +263,7 @@ fn level(intervals: impl Iterator<Item = (i64, i64)>, (first, last): (i64, i64))
             area += now as f64 * time as f64;
             match (now as u64).cmp(&level.most) {
                 std::cmp::Ordering::Greater => (level.most, level.at_most_ns) = (now as u64, time),
-                std::cmp::Ordering::Equal => level.at_most_ns = level.at_most_ns.saturating_add(time),
+                std::cmp::Ordering::Equal => flowmine_sums::add_to(&mut level.at_most_ns, time),
                 std::cmp::Ordering::Less => {}
             }
         }

@@ -45,7 +45,7 @@ impl OverTime {
             cells.resize(last + 1, 0);
         }
         if first == last {
-            cells[first] = cells[first].saturating_add(bytes);
+            flowmine_sums::add_to(&mut cells[first], bytes);
             return;
         }
         // Up to the end of each column, so that nothing is lost by rounding.
@@ -54,7 +54,7 @@ impl OverTime {
         for (at, cell) in cells.iter_mut().enumerate().take(last + 1).skip(first) {
             let end = if at == last { to_ns } else { origin.saturating_add((at as i64 + 1).saturating_mul(self.column_ns)).min(to_ns) };
             let up_to = (bytes.unsigned_abs() as u128 * after(end) / after(to_ns).max(1)) as i64;
-            *cell = cell.saturating_add(up_to - given);
+            flowmine_sums::add_to(cell, up_to - given);
             given = up_to;
         }
     }
@@ -90,7 +90,7 @@ impl OverTime {
             self.column_ns = wider;
             for row in &mut self.rows {
                 for cells in [&mut row.read_bytes, &mut row.written_bytes] {
-                    *cells = cells.chunks(2).map(|two| two.iter().fold(0i64, |sum, n| sum.saturating_add(*n))).collect();
+                    *cells = cells.chunks(2).map(|two| flowmine_sums::total(two.iter().copied())).collect();
                 }
             }
         }

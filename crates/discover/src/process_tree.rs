@@ -187,9 +187,9 @@ fn folded(all: &Processes, children: &[Vec<u32>], roots: &[u32], kinds: &[u32]) 
     for at in (0..nodes.len()).rev() {
         let (read, written, cpu) = (nodes[at].all_read_bytes, nodes[at].all_written_bytes, nodes[at].all_cpu_ns);
         if let Some(above) = nodes[at].parent.and_then(|parent| nodes.get_mut(parent as usize)) {
-            above.all_read_bytes = above.all_read_bytes.saturating_add(read);
-            above.all_written_bytes = above.all_written_bytes.saturating_add(written);
-            above.all_cpu_ns = above.all_cpu_ns.saturating_add(cpu);
+            flowmine_sums::add_to(&mut above.all_read_bytes, read);
+            flowmine_sums::add_to(&mut above.all_written_bytes, written);
+            flowmine_sums::add_to(&mut above.all_cpu_ns, cpu);
         }
     }
     nodes
@@ -232,8 +232,8 @@ fn node(all: &Processes, members: &[u32], parent: Option<u32>, depth: u32) -> No
         io.add(&row.io);
         times.extend(row.time_ns());
         owners.extend(Some(row.owner).filter(|owner| *owner != NONE));
-        cpu_ns = cpu_ns.zip(row.cpu_ns).map(|(sum, more)| sum.saturating_add(more));
-        made.all_cpu_ns = made.all_cpu_ns.saturating_add(row.cpu_ns.unwrap_or(0));
+        cpu_ns = cpu_ns.zip(row.cpu_ns).map(|(sum, more)| flowmine_sums::add(sum, more));
+        flowmine_sums::add_to(&mut made.all_cpu_ns, row.cpu_ns.unwrap_or(0));
         made.failed += u64::from(row.failed());
         made.without_end += u64::from(row.ended_ns.is_none());
         made.started_ns = [made.started_ns, row.started_ns].into_iter().flatten().min();

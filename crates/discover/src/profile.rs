@@ -151,7 +151,7 @@ impl<'p> Builder<'p> {
         };
         let bytes = one.bytes();
         if let Some(direction) = direction {
-            sum.bytes[direction] = sum.bytes[direction].saturating_add(bytes);
+            flowmine_sums::add_to(&mut sum.bytes[direction], bytes);
         }
         if let (Some(direction), Some(size)) = (direction, one.size.or(one.result).filter(|size| *size >= 0)) {
             sum.sizes[direction].add(size);
@@ -169,14 +169,14 @@ impl<'p> Builder<'p> {
         }
         let Some(direction) = direction else { return };
         let time = one.latency_ns().unwrap_or(0);
-        pair.sums.time_ns = pair.sums.time_ns.saturating_add(time);
+        flowmine_sums::add_to(&mut pair.sums.time_ns, time);
         if direction == 0 {
             pair.sums.read_calls += 1;
-            pair.sums.read_bytes = pair.sums.read_bytes.saturating_add(bytes);
+            flowmine_sums::add_to(&mut pair.sums.read_bytes, bytes);
             pair.read |= !one.failed();
         } else {
             pair.sums.write_calls += 1;
-            pair.sums.written_bytes = pair.sums.written_bytes.saturating_add(bytes);
+            flowmine_sums::add_to(&mut pair.sums.written_bytes, bytes);
             pair.wrote |= !one.failed();
         }
         if let Some(offset) = one.offset.filter(|_| !one.failed()) {
@@ -219,15 +219,15 @@ impl<'p> Builder<'p> {
                 continue;
             }
             let kind = &mut sum.operations[if direction == 0 { OperationKind::Read } else { OperationKind::Write } as usize];
-            kind.count += calls;
-            kind.failed += u64::try_from(of.errors).unwrap_or(0);
+            flowmine_sums::add_to(&mut kind.count, calls);
+            flowmine_sums::add_to(&mut kind.failed, u64::try_from(of.errors).unwrap_or(0));
             kind.time_ns += i128::from(of.time_ns);
-            sum.bytes[direction] = sum.bytes[direction].saturating_add(of.bytes);
-            pair.sums.time_ns = pair.sums.time_ns.saturating_add(of.time_ns);
+            flowmine_sums::add_to(&mut sum.bytes[direction], of.bytes);
+            flowmine_sums::add_to(&mut pair.sums.time_ns, of.time_ns);
             let worked = of.calls > of.errors;
             if direction == 0 {
-                pair.sums.read_calls += calls;
-                pair.sums.read_bytes = pair.sums.read_bytes.saturating_add(of.bytes);
+                flowmine_sums::add_to(&mut pair.sums.read_calls, calls);
+                flowmine_sums::add_to(&mut pair.sums.read_bytes, of.bytes);
                 pair.read |= worked;
                 pair.read_elsewhere |= of.bytes > 0 && of.extent.is_none();
                 if let Some((low, high)) = of.extent {
@@ -235,14 +235,14 @@ impl<'p> Builder<'p> {
                     pair.extent = Some((known.0.min(low), known.1.max(high)));
                 }
             } else {
-                pair.sums.write_calls += calls;
-                pair.sums.written_bytes = pair.sums.written_bytes.saturating_add(of.bytes);
+                flowmine_sums::add_to(&mut pair.sums.write_calls, calls);
+                flowmine_sums::add_to(&mut pair.sums.written_bytes, of.bytes);
                 pair.wrote |= worked;
             }
             self.over_time.add(group, direction == 1, (many.first_ns, many.last_ns), of.bytes);
         }
         if let Ok(faults) = u64::try_from(many.faults) {
-            sum.operations[OperationKind::Fault as usize].count += faults;
+            flowmine_sums::add_to(&mut sum.operations[OperationKind::Fault as usize].count, faults);
         }
     }
 
@@ -291,7 +291,7 @@ impl<'p> Builder<'p> {
         let weight = |group: &Group| {
             (
                 group.operations.iter().map(|of| of.time_ns).sum::<i128>(),
-                group.read_bytes.saturating_add(group.written_bytes),
+                flowmine_sums::add(group.read_bytes, group.written_bytes),
                 group.processes,
             )
         };
@@ -362,7 +362,7 @@ fn by_process(
             wrote |= pair.wrote;
             if let Some((low, high)) = pair.extent.filter(|_| !pair.read_elsewhere) {
                 let again = pair.sums.read_bytes.saturating_sub(high.saturating_sub(low)).max(0);
-                groups[group].read_again_bytes = groups[group].read_again_bytes.saturating_add(again);
+                flowmine_sums::add_to(&mut groups[group].read_again_bytes, again);
             }
         }
         let Some(row) = processes.rows.get(*process as usize) else { continue };
@@ -450,8 +450,8 @@ fn add_group(total: &mut Group, group: &mut Group) {
             }
         };
         let known = &mut total.operations[at];
-        known.count += of.count;
-        known.failed += of.failed;
+        flowmine_sums::add_to(&mut known.count, of.count);
+        flowmine_sums::add_to(&mut known.failed, of.failed);
         known.time_ns += of.time_ns;
         known.latencies.merge(&of.latencies);
     }
@@ -462,9 +462,9 @@ fn add_group(total: &mut Group, group: &mut Group) {
         total.random[direction] += group.random[direction];
         total.unaligned[direction] += group.unaligned[direction];
     }
-    total.read_bytes = total.read_bytes.saturating_add(group.read_bytes);
-    total.written_bytes = total.written_bytes.saturating_add(group.written_bytes);
-    total.read_again_bytes = total.read_again_bytes.saturating_add(group.read_again_bytes);
+    flowmine_sums::add_to(&mut total.read_bytes, group.read_bytes);
+    flowmine_sums::add_to(&mut total.written_bytes, group.written_bytes);
+    flowmine_sums::add_to(&mut total.read_again_bytes, group.read_again_bytes);
 }
 
 #[cfg(test)]

@@ -276,18 +276,18 @@ pub struct Sums {
 
 impl Sums {
     pub(crate) fn add(&mut self, other: &Self) {
-        self.opens += other.opens;
-        self.read_calls += other.read_calls;
-        self.write_calls += other.write_calls;
-        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
-        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
-        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        flowmine_sums::add_to(&mut self.opens, other.opens);
+        flowmine_sums::add_to(&mut self.read_calls, other.read_calls);
+        flowmine_sums::add_to(&mut self.write_calls, other.write_calls);
+        flowmine_sums::add_to(&mut self.read_bytes, other.read_bytes);
+        flowmine_sums::add_to(&mut self.written_bytes, other.written_bytes);
+        flowmine_sums::add_to(&mut self.time_ns, other.time_ns);
         self.first_ns = [self.first_ns, other.first_ns].into_iter().flatten().min();
         self.last_ns = self.last_ns.max(other.last_ns);
     }
 
     pub(crate) fn bytes(&self) -> i64 {
-        self.read_bytes.saturating_add(self.written_bytes)
+        flowmine_sums::add(self.read_bytes, self.written_bytes)
     }
 
     pub(crate) fn seen(&mut self, first_ns: i64, last_ns: i64) {

@@ -300,7 +300,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
         critical_ns: path.makespan_ns,
         critical_tasks: path.path.len() as u64,
         left_out: fine.left_out,
-        lost: run.losses.iter().map(|loss| loss.count).sum(),
+        lost: flowmine_sums::total(run.losses.iter().map(|loss| loss.count)),
         ..RunDag::default()
     };
     let first = fine.tasks.iter().filter_map(|&at| run.tasks[at as usize].started_ns).min();
@@ -454,7 +454,7 @@ impl Fine {
             let written = flows().any(|flow| flow.writer != NONE);
             if !written && system.get(first.file as usize).copied().unwrap_or(false) {
                 self.left_out.system_files += 1;
-                self.left_out.system_bytes = flows().fold(self.left_out.system_bytes, |sum, flow| sum.saturating_add(flow.read_bytes));
+                flows().for_each(|flow| flowmine_sums::add_to(&mut self.left_out.system_bytes, flow.read_bytes));
                 continue;
             }
             let begin = self.accesses.len();
@@ -513,12 +513,12 @@ impl Fine {
             }
             match self.accesses[begin..kept].last_mut().filter(|before| before.task == access.task) {
                 Some(before) if before.write == access.write => {
-                    before.bytes = before.bytes.saturating_add(access.bytes);
+                    flowmine_sums::add_to(&mut before.bytes, access.bytes);
                     before.first_ns = [before.first_ns, access.first_ns].into_iter().flatten().min();
                     before.last_ns = before.last_ns.max(access.last_ns);
                     before.doubtful |= access.doubtful;
                 }
-                Some(before) => before.back = before.back.saturating_add(access.bytes),
+                Some(before) => flowmine_sums::add_to(&mut before.back, access.bytes),
                 None => {
                     self.accesses[kept] = access;
                     kept += 1;
@@ -767,8 +767,8 @@ impl Grouped {
             for node in [task, file] {
                 let node = &mut nodes[node as usize].node;
                 let sum = if access.write { &mut node.written_bytes } else { &mut node.read_bytes };
-                *sum = sum.saturating_add(access.bytes);
-                node.read_back_bytes = node.read_back_bytes.saturating_add(access.back);
+                flowmine_sums::add_to(sum, access.bytes);
+                flowmine_sums::add_to(&mut node.read_back_bytes, access.back);
             }
             nodes[file as usize].node.unsure += u64::from(access.doubtful);
             let (first, last) = &mut first_last[access.version as usize];
@@ -921,11 +921,11 @@ struct Line {
 impl Line {
     fn add(&mut self, bytes: i64, times: Option<(i64, i64)>, doubtful: bool) {
         self.count += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
+        flowmine_sums::add_to(&mut self.bytes, bytes);
         self.doubtful += u64::from(doubtful);
         if let Some(time) = times.and_then(|(first, last)| elapsed_ns(first, last)) {
-            self.time_ns = Some(self.time_ns.unwrap_or(0).saturating_add(time));
-            self.timed_bytes = self.timed_bytes.saturating_add(bytes);
+            flowmine_sums::add_to(self.time_ns.get_or_insert(0), time);
+            flowmine_sums::add_to(&mut self.timed_bytes, bytes);
         }
     }
 

@@ -16,15 +16,17 @@
 //! A file that was given another name after it was written is in it by the name by which it was read.
 //!
 //! Of a traced script the commands are what its processes executed. Redirections, pipes and what the
-//! shell itself writes are not among them: where the trace shows such, the script is refused. The
-//! order of its commands is kept where no file keeps it. What was there before the run and was changed
-//! is named, as engines of files take what has an output's name for a result.
+//! shell itself writes are not among them: where the trace shows such, the script is refused. Its
+//! commands keep the order of the trace. What was there before the run and was changed is named, as
+//! engines of files take what has an output's name for a result.
 //!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
 //! that ran in directories with nothing in common.
 
+mod engine_steps;
 mod script_order;
+mod texts;
 
 use std::collections::BTreeSet;
 
@@ -95,6 +97,46 @@ pub enum SpecError {
         /// Name of the task.
         task: String,
     },
+    /// An output is no plain file.
+    #[error(
+        "{task:?} makes {path:?}, which the engine's log marks as {kind:?}: no plain file passes from task to task there, and a workflow has no other"
+    )]
+    Special {
+        /// Name of the task.
+        task: String,
+        /// Path of the output.
+        path: String,
+        /// What the engine calls it.
+        kind: String,
+    },
+    /// A command or a path has bytes that no text has.
+    #[error(
+        "{what} {task:?} has bytes that are not UTF-8, {text:?}: no language of workflows can hold them; rename the files or convert the text"
+    )]
+    NotText {
+        /// What of the task it is.
+        what: &'static str,
+        /// Name of the task.
+        task: String,
+        /// The text, with `\\xNN` for each such byte.
+        text: String,
+    },
+    /// A command of a script is not known to have run from one time to another.
+    #[error("when {task:?} began and ended is not known, so neither is its order: it still ran when the trace ended, or its end was lost")]
+    Unended {
+        /// Name of the task.
+        task: String,
+    },
+    /// Two commands of a script ran at the same time and used what one of them changed.
+    #[error("{one:?} and {other:?} ran at the same time, and {one:?} changed {path:?}, which the other used: no order of the two is known")]
+    AtOnce {
+        /// Name of the task that changed it.
+        one: String,
+        /// Name of the other task.
+        other: String,
+        /// The path that was changed.
+        path: String,
+    },
     /// Somebody waits for a task that is not known.
     #[error("{0} dependencies are on tasks that no row describes")]
     UnknownParents(u64),
@@ -111,16 +153,40 @@ pub struct Workflow {
     pub tasks: Vec<SpecTask>,
     /// Tasks that were not run because an earlier result was taken; they are in it.
     pub cached: u64,
+    /// Tasks that were attempted more than once.
+    pub retried: u64,
+    /// Whether its commands are those of Snakemake, whose log does not record all that is around them.
+    pub of_snakemake: bool,
     /// Outputs that a later task removed or gave another name.
     pub removed: BTreeSet<String>,
     /// Paths of files that were there before the run, and that a task changed.
     pub was_there: BTreeSet<String>,
-    /// Whether its commands are those of a traced script: no variables that the script set are known.
+    /// Whether its commands are those of a traced script, of whose shell the trace records no state.
     pub of_script: bool,
+    /// Number of a script's commands that wait for one of which they read no file.
+    pub in_order_of_trace: usize,
+    /// Number of a script's commands that ran at the same time as another.
+    pub at_once: usize,
     /// What may be missing, each with the name of its task.
     pub doubts: Vec<(String, String)>,
     /// What may be missing of a task that is not known.
     pub doubts_of_script: Vec<String>,
+}
+
+impl Workflow {
+    /// Tasks whose commands name paths in the workflow's directory from the root: they mean that
+    /// directory wherever the workflow runs.
+    pub fn bound_to_directory(&self) -> Vec<&SpecTask> {
+        let Some(directory) = self.directory.as_deref().filter(|directory| directory.len() > 1) else { return Vec::new() };
+        let goes_on = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        let names = |command: &str| {
+            command.match_indices(directory).any(|(at, _)| {
+                let (before, after) = (&command[..at], &command[at + directory.len()..]);
+                !before.ends_with(|c: char| goes_on(c) || c == '/') && !after.starts_with(goes_on)
+            })
+        };
+        self.tasks.iter().filter(|task| names(&task.command)).collect()
+    }
 }
 
 /// A task of a workflow: what it executes, and what it waits for.
@@ -149,12 +215,14 @@ pub struct SpecTask {
 /// When the workflow would do something else than the run did.
 pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     refuse(run)?;
+    let script = script_order::of(run)?;
+    let by_files: BTreeSet<(u32, u32)> = run.flows.iter().filter_map(FileFlow::pair).collect();
     let pairs: BTreeSet<(u32, u32)> = run
         .declared
         .iter()
         .map(|of| (of.from, of.to))
-        .chain(run.flows.iter().filter_map(|flow| flow.pair()))
-        .chain(script_order::pairs(run, base(run)?.directory))
+        .chain(by_files.iter().copied())
+        .chain(script.pairs.iter().copied())
         .filter(|(from, to)| from != to && ![from, to].into_iter().any(|at| names_files(&run.tasks[*at as usize])))
         .collect();
     let edges = pairs.iter().map(|&(from, to)| Edge { from, to, declared: true, lag_ns: None }).collect();
@@ -169,6 +237,8 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     }
     let mut made = Workflow { run: run.name.clone(), ..Workflow::default() };
     made.cached = run.tasks.iter().filter(|task| task.cached).count() as u64;
+    made.retried = run.tasks.iter().filter(|task| task.attempts > 1).count() as u64;
+    made.of_snakemake = run.tasks.iter().any(|task| task.engine_steps.is_some());
     let Base { directory: base, own } = base(run)?;
     made.directory = base.map(str::to_owned);
     made.tasks = order.iter().map(|&at| of_task(&run.tasks[at as usize], base, own)).collect();
@@ -202,7 +272,10 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     made.was_there = was_there.iter().map(of_base).collect();
     made.doubts_of_script.clone_from(&run.doubts);
     made.of_script = run.tasks.iter().any(|task| task.process.is_some());
+    made.in_order_of_trace = script.pairs.difference(&by_files).map(|(_, to)| to).collect::<BTreeSet<_>>().len();
+    made.at_once = script.at_once;
     made.doubts = run.tasks.iter().flat_map(|task| task.doubts.iter().map(|doubt| (task.name.clone(), doubt.clone()))).collect();
+    texts::give_back(&mut made)?;
     Ok(made)
 }
 
@@ -241,6 +314,7 @@ fn refuse(run: &RunGraph) -> Result<(), SpecError> {
     if let Some(task) = run.tasks.iter().find(|task| task.process.is_some() && task.failed) {
         return Err(SpecError::Failed { task: task.name.clone() });
     }
+    run.tasks.iter().try_for_each(engine_steps::refuse)?;
     let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none() && !names_files(task)).collect();
     if let Some(job) = without.first().filter(|_| run.noun == "job") {
         return Err(SpecError::NoScript { count: without.len(), job: job.name.clone() });
@@ -317,12 +391,17 @@ fn of_task(task: &RunTask, base: Option<&str>, own: bool) -> SpecTask {
     SpecTask {
         name: task.name.clone(),
         activity: task.activity.clone(),
-        command: task.command.clone().unwrap_or_default(),
+        command: engine_steps::command(task),
         directory: directory.map(str::to_owned),
         inputs: declared(&task.inputs),
         outputs: declared(&task.outputs),
         after: Vec::new(),
     }
+}
+
+/// A word of `sh`: within single quotes nothing but their end means anything.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Adds a path, unless the list has it.
@@ -432,6 +511,20 @@ mod tests {
         apart.tasks[0].work_dir = Some("/bb".to_owned());
         apart.tasks[1].work_dir = Some("/b".to_owned());
         assert!(matches!(discover(&apart), Err(SpecError::Directories(..))));
+    }
+
+    #[test]
+    fn commands_that_name_the_directory_are_found() {
+        let names = |command: &str| {
+            let task = SpecTask { command: command.to_owned(), ..SpecTask::default() };
+            Workflow { directory: Some("/w/d".to_owned()), tasks: vec![task], ..Workflow::default() }.bound_to_directory().len() == 1
+        };
+        for command in ["cp /w/d/x y", "sort -o '/w/d/b'", "ls /w/d", "tool --in=/w/d/x", "PATH=/b:/w/d x"] {
+            assert!(names(command), "{command}");
+        }
+        for command in ["cp /w/dd/x y", "cp /v/w/d/x y", "cp x /w/d.txt"] {
+            assert!(!names(command), "{command}");
+        }
     }
 
     #[test]

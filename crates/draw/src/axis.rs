@@ -80,6 +80,11 @@ impl Ticks {
         Self::every(step * unit, unit, name, axis)
     }
 
+    /// At most about `most` ticks of an axis whose numbers have no unit.
+    pub fn of_numbers(axis: &Axis, most: f64) -> Self {
+        Self::every(decimal_step(axis.high - axis.low, most), 1.0, "", axis)
+    }
+
     /// At most about `most` ticks of an axis whose numbers are bytes.
     pub fn of_bytes(axis: &Axis, most: f64) -> Self {
         const NAMES: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

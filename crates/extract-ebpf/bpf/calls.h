@@ -55,7 +55,7 @@ INLINE void set_file(struct wire_operation *o, const struct side *side)
 }
 
 /* Where a transfer began, when that is certain. A position is looked at before and after a call: when it differs by what the call moved and nobody sought, no
- * other transfer on the same open file description came between, because all of them move it forward.
+ * other transfer on the same open file description came between, because all of them move it forward, but for copies, which count as seeks.
  */
 INLINE void set_offset(struct wire_operation *o, s64 offset, int certain)
 {
@@ -167,9 +167,11 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 		certain = side->alone || (offset == side->size && !is_sought(side));
 	} else {
 		offset = side->position;
-		/* Within the function the position of a regular file is locked. */
+		/* Within the function the position of a regular file is locked, which only copies disregard. */
 		if (!flight->captured || side->block)
 			certain = LOAD(file, f_pos) - moved == offset && !is_sought(side);
+		else if (seeks_of(side) >= SEEK_COPIED)
+			certain = !(flight->copies % SEEK_BEGUN) && all_copies() == flight->copies;
 	}
 	o.result = told_result(result);
 	o.has |= HAS_SIZE;
@@ -204,28 +206,79 @@ INLINE void send_side(struct task_struct *task, struct flight *flight, const str
 	send_transfer(task, flight, &o);
 }
 
-INLINE void enter_copy(struct pt_regs *registers, struct task_struct *task, struct flight *flight, u8 call)
+/* What a copy is asked to do. */
+struct copy {
+	u32 source, target;
+	u64 from, to; /* pointers to offsets; 0: at the position of the open file */
+	u64 size;
+};
+
+INLINE struct copy copy_of(struct pt_regs *registers, u8 call)
 {
 	/* sendfile(2) names the target first. */
-	u32 source = call == CALL_SENDFILE ? argument_1(registers) : argument_0(registers);
-	u32 target = call == CALL_SENDFILE ? argument_0(registers) : argument_2(registers);
-	u64 file = file_of(task, source);
-	if (file)
-		look_at_used(&flight->a, file);
-	file = file_of(task, target);
-	if (file)
-		look_at_used(&flight->b, file);
+	if (call == CALL_SENDFILE)
+		return (struct copy){argument_1(registers), argument_0(registers), argument_2(registers), 0, argument_3(registers)};
+	return (struct copy){argument_0(registers), argument_2(registers), argument_1(registers), argument_3(registers), argument_4(registers)};
+}
+
+/* One side of a copy. At the position the kernel reads it when the copy begins and writes it when it ends, without its lock: the copy counts as a seek from
+ * before its position is looked at.
+ */
+INLINE void enter_side(struct task_struct *task, struct side *side, u32 descriptor, u64 pointer)
+{
+	side->wanted = 0;
+	side->seeks_itself = 0;
+	u64 file = file_of(task, descriptor);
+	if (!file)
+		return;
+	look_at_used(side, file);
+	if (!side->wanted || pointer || is_alone(task, file))
+		return;
+	begin_copy(side);
+	look_at_address(side, file);
+	side->seeks_itself = 1;
+	side->seeks -= 1; /* it has ended itself when this is compared */
+}
+
+INLINE void leave_side(const struct side *side)
+{
+	if (side->seeks_itself)
+		end_copy(side);
+}
+
+INLINE void enter_copy(struct pt_regs *registers, struct task_struct *task, struct flight *flight, u8 call)
+{
+	struct copy copy = copy_of(registers, call);
+	enter_side(task, &flight->a, copy.source, copy.from);
+	enter_side(task, &flight->b, copy.target, copy.to);
+}
+
+/* The same by a process that is not recorded: it may set back a position that others use. */
+INLINE void enter_copy_of_others(struct pt_regs *registers, struct task_struct *task, u8 call)
+{
+	struct flight *flight = new_flight(task);
+	if (!flight)
+		return;
+	enter_copy(registers, task, flight, call);
+	flight->a.wanted = 0;
+	flight->b.wanted = 0;
+	if (!flight->a.seeks_itself && !flight->b.seeks_itself) {
+		end_flight(flight);
+		return;
+	}
+	flight->call = call;
+	flight->number = call_number(registers);
 }
 
 INLINE void leave_copies(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
 {
 	u8 call = flight->call;
 	u8 via = call == CALL_SENDFILE ? VIA_SENDFILE : call == CALL_SPLICE ? VIA_SPLICE : VIA_COPY;
-	u64 from = call == CALL_SENDFILE ? argument_2(registers) : argument_1(registers);
-	u64 to = call == CALL_SENDFILE ? 0 : argument_3(registers);
-	u64 size = call == CALL_SENDFILE ? argument_3(registers) : argument_4(registers);
-	send_side(task, flight, &flight->a, OP_READ, via, from, size, result, end);
-	send_side(task, flight, &flight->b, OP_WRITE, via, to, size, result, end);
+	struct copy copy = copy_of(registers, call);
+	leave_side(&flight->a);
+	leave_side(&flight->b);
+	send_side(task, flight, &flight->a, OP_READ, via, copy.from, copy.size, result, end);
+	send_side(task, flight, &flight->b, OP_WRITE, via, copy.to, copy.size, result, end);
 }
 
 /* Calls on one descriptor that move no bytes. */
@@ -653,19 +706,9 @@ INLINE void enter_seek(struct pt_regs *registers, struct task_struct *task)
 	if (!flight)
 		return;
 	flight->a.file = file;
-	u64 *begun = seek_place(&flight->a);
-	if (!begun)
-		return;
-	__sync_fetch_and_add(begun, SEEK_BEGUN + 1);
+	begin_seek(&flight->a);
 	flight->call = CALL_SEEK;
 	flight->number = call_number(registers);
-}
-
-INLINE void leave_seek(struct flight *flight)
-{
-	u64 *begun = seek_place(&flight->a);
-	if (begun)
-		__sync_fetch_and_add(begun, -1);
 }
 
 SEC("tp_btf/sys_enter") int call_enter(u64 *context)
@@ -697,8 +740,11 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	}
 	u32 tgid = current_pid_tgid() >> 32;
 	struct flight *flight = has_storage ? storage_get(&flights, task, 0, 0) : 0;
-	if (!wanted_current(task, tgid, flight && flight->follows))
+	if (!wanted_current(task, tgid, flight && flight->follows)) {
+		if (call > LAST_TRANSFER && call <= LAST_COPY)
+			enter_copy_of_others(registers, task, call);
 		return 0;
+	}
 	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
 		await_end(task, registers, call);
 		return 0;
@@ -746,7 +792,7 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		flight->captured = 0;
 		flight->follows = 1;
 		if (call <= LAST_TRANSFER)
-			; /* a hook of vfs.h tells the file */
+			flight->copies = all_copies(); /* a hook of vfs.h tells the file */
 		else if (call <= LAST_COPY)
 			enter_copy(registers, task, flight, call);
 		else if (call <= LAST_BY_DESCRIPTOR)
@@ -791,7 +837,7 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 		return 0;
 	u8 call = flight->call;
 	if (call == CALL_SEEK) {
-		leave_seek(flight);
+		end_seek(&flight->a);
 		end_flight(flight);
 		return 0;
 	}

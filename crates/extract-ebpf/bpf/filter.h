@@ -224,7 +224,50 @@ INLINE u64 seeks_of(const struct side *side)
 	return begun ? *begun : 0;
 }
 
-/* Whether lseek(2) may have moved the position since `side` was looked at: one was under way then, or has begun since. */
+INLINE void add_to_seeks(u64 *begun, u64 number)
+{
+	if (begun)
+		__sync_fetch_and_add(begun, number);
+}
+
+INLINE void begin_seek(const struct side *side)
+{
+	add_to_seeks(seek_place(side), SEEK_BEGUN + 1);
+}
+
+INLINE void end_seek(const struct side *side)
+{
+	add_to_seeks(seek_place(side), -1);
+}
+
+INLINE u64 *copies_place(void)
+{
+	u32 place = SEEK_PLACES;
+	return map_lookup(&seeks, &place);
+}
+
+/* Copies at any position that others can reach: those begun, and in the low bits those that have not ended. */
+INLINE u64 all_copies(void)
+{
+	volatile u64 *begun = copies_place();
+	return begun ? *begun : 0;
+}
+
+INLINE void begin_copy(const struct side *side)
+{
+	add_to_seeks(copies_place(), SEEK_BEGUN + 1);
+	begin_seek(side);
+	if (seeks_of(side) < SEEK_COPIED)
+		add_to_seeks(seek_place(side), SEEK_COPIED);
+}
+
+INLINE void end_copy(const struct side *side)
+{
+	end_seek(side);
+	add_to_seeks(copies_place(), -1);
+}
+
+/* Whether the position may have been set back since `side` was looked at: such a call was under way then, or has begun since. */
 INLINE int is_sought(const struct side *side)
 {
 	return side->seeks % SEEK_BEGUN || seeks_of(side) != side->seeks;

@@ -34,7 +34,7 @@ struct side {
 	u32 flags; /* f_flags */
 	u8 wanted, block;
 	u8 alone; /* for a write that may append: nobody else can move its position */
-	u8 reserved;
+	u8 seeks_itself; /* a copy that counts among `seeks` until it ends */
 };
 
 /* A call between its entry and its exit. */
@@ -46,6 +46,7 @@ struct flight {
 	u8 follows;  /* its process is in `followed`, and stays there */
 	u8 reserved;
 	u32 number;  /* of the system call */
+	u64 copies;  /* `all_copies`, before a hook of vfs.h looks at the position */
 	struct side a, b;
 };
 
@@ -58,14 +59,16 @@ struct {
 } flights SEC(".maps");
 static const struct flight no_flight;
 
-/* By a hash of an open file that others can reach too: calls of lseek(2) that have begun, and in the low bits those that have not ended. Open files that
- * have the same place make each other uncertain, no more.
+/* By a hash of an open file that others can reach too: calls that may set its position back and have begun, and in the low bits those that have not ended.
+ * These are lseek(2) and copies at the position, which hold no lock. Open files that have the same place make each other uncertain, no more.
+ * The last place counts all copies.
  */
 #define SEEK_PLACES 4096
 #define SEEK_BEGUN (1ull << 16)
+#define SEEK_COPIED (1ull << 48) /* there was a copy */
 struct {
 	MAP_NUMBER(type, MAP_ARRAY);
-	MAP_NUMBER(max_entries, SEEK_PLACES);
+	MAP_NUMBER(max_entries, SEEK_PLACES + 1);
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, u64);
 } seeks SEC(".maps");

@@ -58,5 +58,5 @@ pub mod wire;
 
 pub use facts::Facts;
 pub use plan::{Hooks, LENT, NEEDS, Need, Plan, choose, verdict};
-pub use run::run;
+pub use run::{ROOM, run};
 pub use tracer::{Extras, Tracer};

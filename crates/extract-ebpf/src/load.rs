@@ -42,7 +42,11 @@ pub(crate) fn load(ebpf: &mut Ebpf, wanted: &[ProgramTarget], btf: &Btf) -> Refu
             }
         }
     };
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    thread::scope(|scope| {
+        // Threads that the system refuses are done without.
+        let _ = (1..threads).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, work).map(drop));
+        work();
+    });
     refused.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -7,12 +7,16 @@ use std::time::Duration;
 use flowmine_dataset::Writer;
 use flowmine_trace::command::Held;
 use flowmine_trace::host::HostFacts;
+use flowmine_trace::limits::Needs;
 use flowmine_trace::privileges;
 use flowmine_trace::serve::Door;
 use flowmine_trace::stop::{Ended, Stop};
 use flowmine_trace::{Options, Recorder, TraceError};
 
 use crate::{Extras, NEEDS, Plan, Tracer};
+
+/// What the backend needs. Its rings are mapped twice.
+pub const ROOM: Needs = Needs { memory: 320 << 20, tasks: 4, descriptors: 192 };
 
 /// Traces `command` and what it starts until it has ended, or without one everything that the
 /// filters leave, or commands that ask for it ([`Options::serve`]), until `stop`. When everything

@@ -49,7 +49,8 @@ pub fn add(processes: &mut [Box<ProcessNews>], proc: &Proc, limit: usize, enviro
 /// Reads in another thread, which ends when nobody listens any more.
 fn read(proc: Proc, keys: Vec<ProcessKey>, environment: bool) -> Receiver<Read> {
     let (tell, answers) = channel();
-    std::thread::spawn(move || {
+    // Without a thread nobody answers, and what it would have read stays unknown.
+    let _ = std::thread::Builder::new().spawn(move || {
         for key in keys {
             let read = || {
                 let command = proc.read(key.pid, "cmdline")?;

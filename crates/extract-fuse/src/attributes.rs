@@ -173,18 +173,7 @@ impl Worker {
     pub(crate) fn access(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (access, _) = request.take::<wire::AccessIn>()?;
         let node = request.session.nodes.get(request.header.node)?;
-        let fd = node.fd()?;
-        let path = ProcPath::of(fd.raw());
-        // SAFETY: a zero-terminated path. The raw call checks with the identity that files are opened with.
-        done(unsafe { libc::syscall(libc::SYS_faccessat2, libc::AT_FDCWD, path.as_ptr(), access.mask, libc::AT_EACCESS) as libc::c_int })
-            .or_else(|errno| {
-            if errno != libc::ENOSYS {
-                return Err(errno);
-            }
-            // Linux before 5.8: as the real user, who is the same in every thread that is not privileged.
-            // SAFETY: as above.
-            done(unsafe { libc::access(path.as_ptr(), access.mask as i32) })
-        })?;
+        system::may_access(node.fd()?.raw(), access.mask as i32)?;
         Ok(Answer::Done)
     }
 

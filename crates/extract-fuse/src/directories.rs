@@ -1,7 +1,6 @@
 //! Requests about directories. The offsets are those of the file system underneath, so that telldir
 //! and seekdir mean what they mean there.
 
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -40,11 +39,8 @@ impl Worker {
         let node = session.nodes.get(request.header.node)?;
         session.tracer.files.for_one_more()?;
         let directory = node.fd()?;
-        let fd = session.tracer.keeper.with_room(|| {
-            let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-            // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
-            unsafe { Ok(OwnedFd::from_raw_fd(system::positive(libc::openat(directory.raw(), c".".as_ptr(), flags))?)) }
-        })?;
+        // By the descriptor itself: a path with "." needs the right to search, too.
+        let fd = session.tracer.keeper.with_room(|| system::reopen(directory.raw(), libc::O_RDONLY | libc::O_DIRECTORY))?;
         let open = session.tracer.files.keep(fd);
         let id = session.tracer.next_handle.fetch_add(1, Ordering::Relaxed);
         let file = FileKey { device: node.device, inode: node.inode, generation: None };

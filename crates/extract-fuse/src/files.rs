@@ -1,6 +1,6 @@
 //! Requests about open files: open, read, write, close, allocate, copy, synchronise.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -66,10 +66,13 @@ impl Worker {
         let (open, _) = request.take::<wire::OpenIn>()?;
         let node = request.session.nodes.get(request.header.node)?;
         let flags = underneath(open.flags);
-        let tracer = &request.session.tracer;
-        let fd = tracer.files.for_one_more().and_then(|()| {
+        let fd = request.session.tracer.files.for_one_more().and_then(|()| {
             let fd = node.fd()?;
-            tracer.keeper.with_room(|| system::reopen(fd.raw(), flags))
+            if open.flags & FMODE_EXEC == 0 {
+                request.session.tracer.keeper.with_room(|| system::reopen(fd.raw(), flags))
+            } else {
+                self.open_program(request, fd.raw(), flags)
+            }
         });
         match fd {
             Ok(fd) => {
@@ -133,6 +136,21 @@ impl Worker {
         self.put(&entry(request.session, &node, &stat));
         self.put(&out);
         Ok(Answer::Out)
+    }
+
+    /// Opens a program for execve(2), which needs the right to execute and not the one to read.
+    /// The kernel reads it, and the caller gets no descriptor: so the tracer opens it with its own
+    /// rights where the caller may not read.
+    fn open_program(&mut self, request: &Request<'_>, fd: RawFd, flags: i32) -> Result<OwnedFd, Errno> {
+        system::may_access(fd, libc::X_OK)?;
+        let open = || request.session.tracer.keeper.with_room(|| system::reopen(fd, flags));
+        open().or_else(|errno| {
+            if errno != libc::EACCES {
+                return Err(errno);
+            }
+            self.identity.become_self()?;
+            open()
+        })
     }
 
     /// Keeps a file that was opened, and reports it.

@@ -40,7 +40,6 @@ pub mod facts;
 mod files;
 mod handles;
 mod identity;
-mod limits;
 mod lock_ranges;
 mod lock_table;
 mod locks;
@@ -62,4 +61,4 @@ mod tracer;
 mod wire;
 
 pub use namespace::Program;
-pub use run::{backend, run, trace};
+pub use run::{ROOM, backend, run, trace};

@@ -16,9 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 
-use flowmine_trace::TraceError;
+use flowmine_trace::{TraceError, inherited};
 
-use crate::limits;
 use crate::report::Item;
 use crate::root::{KIND, Mount};
 use crate::tracer::Tracer;
@@ -28,8 +27,6 @@ use crate::tracer::Tracer;
 pub struct Program {
     /// Its name and arguments; not empty.
     pub arguments: Vec<OsString>,
-    /// Its environment, all of it.
-    pub environment: Vec<(OsString, OsString)>,
     /// The directory in which the program starts.
     pub directory: PathBuf,
 }
@@ -89,15 +86,8 @@ fn c(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-/// Starts the child. `limit` is the limit of open files that it gets back (the tracer may have
-/// raised its own).
-pub(crate) fn start(
-    program: &Program,
-    mounts: &[Mount],
-    privileged: bool,
-    limit: libc::rlimit,
-    tracer: &Arc<Tracer>,
-) -> Result<Started, TraceError> {
+/// Starts the child.
+pub(crate) fn start(program: &Program, mounts: &[Mount], privileged: bool, tracer: &Arc<Tracer>) -> Result<Started, TraceError> {
     let system = TraceError::system;
     let (ours, theirs) = socket_pair().map_err(system("socketpair(2)"))?;
     // SAFETY: these only return numbers.
@@ -124,7 +114,8 @@ pub(crate) fn start(
         return Err(TraceError::NotHere("no command".into()));
     };
     let mut command = Command::new(name);
-    command.args(arguments).env_clear().envs(program.environment.iter().map(|(name, value)| (name, value)));
+    // Its environment is ours, in its order: std sorts one that it is given.
+    command.args(arguments);
     let setup = move || -> io::Result<()> {
         let socket = theirs.as_raw_fd();
         flowmine_trace::stop::as_without_us();
@@ -175,8 +166,7 @@ pub(crate) fn start(
                 let mut stat: libc::stat = std::mem::zeroed();
                 libc::stat(target.as_ptr(), &mut stat);
             }
-            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
-            limits::restore_file_size();
+            inherited::give_back();
             if libc::chdir(directory.as_ptr()) != 0 {
                 return Err(failed(socket, 7));
             }

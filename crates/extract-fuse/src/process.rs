@@ -42,24 +42,27 @@ pub(crate) struct Processes {
     proc: PathBuf,
     wanted: KeptOfProcess,
     room: Arc<Room>,
+    /// Programs can change their users (set-user-id).
+    privileged: bool,
     live: Mutex<FxHashMap<u32, Arc<Process>>>,
     /// Number of the command, 0 before it is known.
     command: AtomicU32,
 }
 
 impl Processes {
-    pub(crate) fn new(proc: PathBuf, wanted: KeptOfProcess, room: Arc<Room>) -> Self {
-        Processes { proc, wanted, room, live: Mutex::default(), command: AtomicU32::new(0) }
+    pub(crate) fn new(proc: PathBuf, wanted: KeptOfProcess, room: Arc<Room>, privileged: bool) -> Self {
+        Processes { proc, wanted, room, privileged, live: Mutex::default(), command: AtomicU32::new(0) }
     }
 
     /// The process of a thread; news of it goes out when it was not known.
     pub(crate) fn of_thread(&self, tid: u32, reporter: &Reporter) -> Option<Arc<Process>> {
         let status = fs::read(self.proc.join(format!("{tid}/status"))).ok()?;
         let pid = status_field(&status, b"Tgid:")?;
-        self.of(pid, reporter)
+        self.of(pid, self.privileged, reporter)
     }
 
-    fn of(&self, pid: u32, reporter: &Reporter) -> Option<Arc<Process>> {
+    /// The process of this number; `late` says whether it can have changed its user before now.
+    fn of(&self, pid: u32, late: bool, reporter: &Reporter) -> Option<Arc<Process>> {
         let stat = Stat::read(&self.proc, pid)?;
         let key = stat.key(pid);
         let kept = |live: &FxHashMap<u32, Arc<Process>>| live.values().filter(|process| process.pidfd.is_some()).count();
@@ -99,7 +102,7 @@ impl Processes {
         if let Some(replaced) = replaced {
             self.tell(reporter, &replaced, ProcessChange::Exit(None), ProcessFacts::default(), Counters::default(), clock::boot_ns());
         }
-        let facts = self.facts(&process, &stat);
+        let facts = self.facts(&process, &stat, late);
         process.program.store(program_hash(&facts), Ordering::Relaxed);
         self.tell(reporter, &process, ProcessChange::Fork, facts, Counters::default(), key.start_boot_ns);
         Some(process)
@@ -107,6 +110,10 @@ impl Processes {
 
     /// Looks whether a process has become another program.
     pub(crate) fn look_again(&self, process: &Process, reporter: &Reporter) {
+        self.look_at_program(process, self.privileged, reporter);
+    }
+
+    fn look_at_program(&self, process: &Process, late: bool, reporter: &Reporter) {
         let (arguments, arguments_cut) = self.arguments(process);
         let facts = ProcessFacts { executable: self.link(process.key.pid, "exe"), arguments, arguments_cut, ..ProcessFacts::default() };
         let hash = program_hash(&facts);
@@ -115,7 +122,7 @@ impl Processes {
         }
         let Some(stat) = Stat::read(&self.proc, process.key.pid) else { return };
         if stat.key(process.key.pid) == process.key {
-            let facts = self.facts(process, &stat);
+            let facts = self.facts(process, &stat, late);
             self.tell(reporter, process, ProcessChange::Exec, facts, Counters::default(), clock::boot_ns());
         }
     }
@@ -174,8 +181,9 @@ impl Processes {
     /// The command has been executed.
     pub(crate) fn command_started(&self, pid: u32, reporter: &Reporter) -> Option<Arc<Process>> {
         self.command.store(pid, Ordering::Relaxed);
-        let process = self.of(pid, reporter)?;
-        self.look_again(&process, reporter);
+        // We have started it as who we are.
+        let process = self.of(pid, false, reporter)?;
+        self.look_at_program(&process, false, reporter);
         Some(process)
     }
 
@@ -215,7 +223,7 @@ impl Processes {
         (Some(line.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect()), cut)
     }
 
-    fn facts(&self, process: &Process, stat: &Stat) -> ProcessFacts {
+    fn facts(&self, process: &Process, stat: &Stat, seen_late: bool) -> ProcessFacts {
         let pid = process.key.pid;
         let status = fs::read(self.proc.join(format!("{pid}/status"))).unwrap_or_default();
         let cgroup = fs::read(self.proc.join(format!("{pid}/cgroup"))).unwrap_or_default();
@@ -238,6 +246,7 @@ impl Processes {
             arguments,
             arguments_cut,
             environment: self.environment(pid),
+            seen_late,
         }
     }
 

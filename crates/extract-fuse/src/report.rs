@@ -4,6 +4,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use flowmine_trace::limits;
 use flowmine_trace::record::{FileKey, FileKind, Loss, Op, Operation, ProcessKey, ProcessNews, Totals, Via};
 
 /// An operation that owns its paths.
@@ -78,8 +79,9 @@ pub(crate) enum Item {
 }
 
 /// What waits for the recorder.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Queue {
+    most: usize,
     waiting: Mutex<Waiting>,
     /// For the recorder: there is something to do.
     filled: Condvar,
@@ -96,6 +98,8 @@ struct Waiting {
 
 /// Items that wait at most: then who sends waits, and with it the command.
 const MOST: usize = 1 << 16;
+/// The same where memory is limited.
+const MOST_OF_LITTLE: usize = 1 << 13;
 /// So many wake the recorder. Waking it for each would cost the command more than all the rest.
 const MANY: usize = 1 << 10;
 
@@ -107,7 +111,8 @@ impl Queue {
 
 /// A sending and a receiving side.
 pub(crate) fn channel() -> (Reporter, Receiver) {
-    let queue = Arc::<Queue>::default();
+    let most = if limits::memory_is_limited() { MOST_OF_LITTLE } else { MOST };
+    let queue = Arc::new(Queue { most, waiting: Mutex::default(), filled: Condvar::new(), emptied: Condvar::new() });
     (Reporter { queue: Arc::clone(&queue) }, Receiver { queue })
 }
 
@@ -121,7 +126,7 @@ impl Reporter {
     pub(crate) fn send(&self, item: Item) {
         let urgent = !matches!(item, Item::Operation(_) | Item::Totals(_) | Item::Process(_) | Item::Loss(_));
         let mut waiting = self.queue.waiting();
-        while waiting.items.len() >= MOST && !waiting.over {
+        while waiting.items.len() >= self.queue.most && !waiting.over {
             waiting = self.queue.emptied.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
         if waiting.over {

@@ -10,8 +10,8 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flowmine_trace::clock;
 use flowmine_trace::record::Loss;
+use flowmine_trace::{clock, limits};
 use rustc_hash::FxHashMap;
 
 use crate::system::Errno;
@@ -26,6 +26,8 @@ const MOST_NODES: usize = 1 << 16;
 /// The part of the limit of descriptors that nodes may have: one in so many.
 const NODES: usize = 4;
 const SMALL: usize = 16;
+/// Threads that serve one overlay at most where memory is limited: each takes 2 MiB of addresses.
+const WORKERS_OF_LITTLE: usize = 8;
 
 /// A descriptor that is counted while it is there.
 #[derive(Debug)]
@@ -72,7 +74,8 @@ impl Room {
     /// With so many descriptors and overlays.
     pub(crate) fn new(limit: usize, overlays: usize) -> Self {
         let overlays = overlays.max(1);
-        let workers = (limit / (2 * SMALL) / overlays).clamp(4, 64);
+        let most_workers = if limits::memory_is_limited() { WORKERS_OF_LITTLE } else { 64 };
+        let workers = (limit / (2 * SMALL) / overlays).clamp(4, most_workers);
         let plenty = limit >= 4096;
         let threads = (limit / SMALL).clamp(16, 4096);
         let processes = (limit / SMALL).clamp(8, 4096);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use flowmine_dataset::Writer;
 use flowmine_trace::host::HostFacts;
+use flowmine_trace::limits::{self, Limit, Needs};
 use flowmine_trace::options::Options;
 use flowmine_trace::record::Record;
 use flowmine_trace::recorder::Backend;
@@ -22,7 +23,13 @@ use crate::report::{Item, Receiver};
 use crate::root::{Root, roots};
 use crate::session::Session;
 use crate::tracer::Tracer;
-use crate::{caller, depot, facts, files, identity, limits, namespace, nodes, open_files, process, report, room};
+use crate::{caller, depot, facts, files, identity, namespace, nodes, open_files, process, report, room};
+
+/// Pages of a request where memory is limited: each serving thread has twice so many.
+const PAGES_OF_LITTLE: u16 = 32;
+
+/// What the backend needs.
+pub const ROOM: Needs = Needs { memory: 96 << 20, tasks: 9, descriptors: 144 };
 
 /// What stands of this backend in the table `hosts`.
 pub fn backend() -> Backend {
@@ -36,7 +43,7 @@ pub fn backend() -> Backend {
 /// Those of [`run`].
 pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> Result<Ended, TraceError> {
     let directory = std::env::current_dir().map_err(TraceError::system("the current directory"))?;
-    let program = Program { arguments: command.to_vec(), environment: std::env::vars_os().collect(), directory };
+    let program = Program { arguments: command.to_vec(), directory };
     stop.before_command();
     let mut recorder = Recorder::begin(writer, host, backend(), options, flowmine_trace::command::words(command).as_deref())?;
     let status = run(&program, &options.filters.directories, options, &mut recorder, stop)?;
@@ -46,8 +53,8 @@ pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: W
 /// Runs a command with an overlay over `directories` and records what happens in them.
 ///
 /// It ends when the last process that uses the overlay has ended, which can be after the command.
-/// Signals that `stop` reports go to the command; when it is gone, what it left behind loses the
-/// overlay. When the time of the trace is over, nothing more is recorded, but the command goes on
+/// Signals that `stop` reports go to the command; when it is gone, by the second one that asks to
+/// end what it left behind loses the overlay. When the time of the trace is over, nothing more is recorded, but the command goes on
 /// to its end.
 ///
 /// # Errors
@@ -70,11 +77,13 @@ pub fn run(
     let privileged = namespace::privileged();
     let roots = roots(directories, &program.directory)?;
     let mounts = roots.iter().map(Root::mount).collect::<Result<Vec<_>, _>>()?;
-    let (limit, descriptors) = limits::raise_limit();
+    limits::raise();
+    // The kernel has held what the command writes to its limit before it comes here.
+    Limit::FileSize.raise();
+    let descriptors = Limit::Descriptors.now().map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
     let room = Arc::new(room::Room::new(descriptors, roots.len()));
     let depot = depot::Depot::new(descriptors).map_err(TraceError::system("starting a thread with descriptors of its own"))?;
     let files = Arc::new(open_files::OpenFiles::new(Arc::clone(&room), depot));
-    limits::lift_file_size();
     let (reporter, receiver) = report::channel();
     let proc = PathBuf::from("/proc");
     let wanted = process::KeptOfProcess { environment: options.environment.clone(), arguments_bytes: options.arguments_bytes };
@@ -88,23 +97,24 @@ pub fn run(
         room: Arc::clone(&room),
         reporter,
         threads: caller::Threads::new(proc.clone(), Arc::clone(&room)),
-        processes: process::Processes::new(proc, wanted, room),
+        processes: process::Processes::new(proc, wanted, room, privileged),
         detail: options.detail,
         filters: options.filters.clone(),
         next_handle: AtomicU64::new(1),
         file_systems: Mutex::default(),
         overlays: OnceLock::new(),
     });
-    let mut started = namespace::start(program, &mounts, privileged, limit, &tracer)?;
+    let mut started = namespace::start(program, &mounts, privileged, &tracer)?;
+    let pages = if limits::memory_is_limited() { PAGES_OF_LITTLE } else { host.pages() };
     let mut sessions = Vec::new();
     for ((device, root), number) in std::mem::take(&mut started.devices).into_iter().zip(roots).zip(0..) {
         let system = TraceError::system(format!("serving an overlay on {}", root.path.display()));
-        let session = Session::begin(number, Arc::clone(&tracer), device, root, privileged, host.pages()).map_err(system)?;
+        let session = Session::begin(number, Arc::clone(&tracer), device, root, privileged, pages).map_err(system)?;
         session.serve().map_err(TraceError::system("starting a thread"))?;
         sessions.push(session);
     }
     let over = Arc::new(AtomicBool::new(false));
-    let watch = Watch { tracer, sessions, over: Arc::clone(&over), flush_every: options.flush_every };
+    let watch = Watch { tracer: Arc::clone(&tracer), sessions, over: Arc::clone(&over), flush_every: options.flush_every };
     let served = watch.sessions.len();
     std::thread::Builder::new()
         .name("flowmine-watch".into())
@@ -113,7 +123,8 @@ pub fn run(
     stop.begin();
     started.go().map_err(TraceError::system("letting the command go"))?;
     // On an error the receiver goes, and what serves does not wait for it any more.
-    let result = record(&receiver, served, recorder, stop, &over);
+    let left = || tracer.in_namespace();
+    let result = record(&receiver, served, recorder, stop, &over, left);
     over.store(true, Ordering::Relaxed);
     let name = || started.failed_at().map_or_else(|| format!("executing {}", program.arguments[0].display()), str::to_owned);
     result?.map_err(|error| TraceError::System { what: name(), source: error })
@@ -166,6 +177,7 @@ fn record(
     recorder: &mut Recorder,
     stop: &Stop,
     over: &AtomicBool,
+    left: impl Fn() -> usize,
 ) -> Result<std::io::Result<ExitStatus>, TraceError> {
     let mut command = None;
     let mut status = None;
@@ -189,7 +201,13 @@ fn record(
             }
         }
         if status.is_some() {
-            if served == 0 || stop.asked() {
+            let about = || {
+                let left = left();
+                format!(
+                    "flowmine: the command has ended; {left} processes that it left behind still use the traced directories. A second signal ends the trace, and their access to these"
+                )
+            };
+            if served == 0 || stop.ends_the_rest(about) {
                 over.store(true, Ordering::Relaxed);
             }
         } else if let Some(pid) = command {

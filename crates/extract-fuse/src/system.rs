@@ -74,6 +74,24 @@ pub(crate) fn reopen(fd: RawFd, flags: i32) -> Result<OwnedFd, Errno> {
     unsafe { Ok(OwnedFd::from_raw_fd(positive(libc::open(path.as_ptr(), flags | libc::O_CLOEXEC))?)) }
 }
 
+/// Whether this thread may access what a descriptor stands for, with the identity that files are
+/// opened with (`R_OK`, `W_OK`, `X_OK`).
+///
+/// # Errors
+/// `EACCES` when it may not.
+pub(crate) fn may_access(fd: RawFd, mode: libc::c_int) -> Result<(), Errno> {
+    let path = ProcPath::of(fd);
+    // SAFETY: a zero-terminated path.
+    let checked = unsafe { libc::syscall(libc::SYS_faccessat2, libc::AT_FDCWD, path.as_ptr(), mode, libc::AT_EACCESS) };
+    let checked = match positive(checked as libc::c_int) {
+        // Linux before 5.8: as the real user, who is the same in every thread that is not privileged. For a privileged one the kernel has checked.
+        // SAFETY: as above.
+        Err(libc::ENOSYS) => positive(unsafe { libc::access(path.as_ptr(), mode) }),
+        checked => checked,
+    };
+    checked.map(|_| ())
+}
+
 /// The generation of an inode (`FS_IOC_GETVERSION`), where the file system has it.
 pub(crate) fn generation(fd: RawFd) -> Option<u32> {
     // `_IOR('v', 1, long)`, of which the kernel fills an int.

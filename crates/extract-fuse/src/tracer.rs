@@ -81,6 +81,17 @@ impl Tracer {
             && !self.filters.directories_out.iter().any(|directory| path.starts_with(directory))
     }
 
+    /// How many processes are in the mount namespace of the overlays.
+    pub(crate) fn in_namespace(&self) -> usize {
+        let Some(overlays) = self.overlays.get() else { return 0 };
+        let Ok(processes) = std::fs::read_dir(&self.proc) else { return 0 };
+        let numbered = |entry: &std::fs::DirEntry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit);
+        let is_in = |entry: &std::fs::DirEntry| {
+            std::fs::metadata(entry.path().join("ns/mnt")).is_ok_and(|namespace| namespace.ino() == overlays.namespace)
+        };
+        processes.flatten().filter(numbered).filter(is_in).count()
+    }
+
     /// Where a link of a thread in `/proc` points, as we see it.
     pub(crate) fn link(&self, tid: u32, what: &str) -> Option<Vec<u8>> {
         let target = with_own_capabilities(|| std::fs::read_link(self.proc.join(format!("{tid}/{what}")))).ok()?;

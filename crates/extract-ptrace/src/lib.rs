@@ -19,7 +19,8 @@
 //! from: when the dataset cannot be written any more, the command runs on to its end, unrecorded,
 //! and then that is reported. Two calls that use the position of one open file at the same time are
 //! let through one after the other, which the kernel does anyway (`f_pos_lock`), so that each has
-//! its true offset.
+//! its true offset. sendfile(2) and splice(2) do not wait: what overlaps with them has no offset
+//! (`moves.rs`).
 //!
 //! A process that is made without a tracer (`CLONE_UNTRACED`) would run into the filter alone: the
 //! flag is taken out of the call (`untraced.rs`). A filter of the program's own that asks for a
@@ -55,6 +56,7 @@ mod descriptors;
 pub mod facts;
 mod filter;
 mod locate;
+mod moves;
 mod open_files;
 mod operations;
 mod pending;
@@ -71,6 +73,7 @@ use std::process::ExitStatus;
 
 use flowmine_dataset::Writer;
 use flowmine_trace::host::HostFacts;
+use flowmine_trace::limits::Needs;
 use flowmine_trace::options::Options;
 use flowmine_trace::recorder::Backend;
 use flowmine_trace::stop::{Ended, Stop};
@@ -78,6 +81,9 @@ use flowmine_trace::{Recorder, TraceError};
 
 pub use facts::{Facts, verdict};
 pub use start::Command;
+
+/// What the backend needs.
+pub const ROOM: Needs = Needs { memory: 64 << 20, tasks: 4, descriptors: 32 };
 
 /// What stands of this backend in the table `hosts`.
 pub fn backend() -> Backend {
@@ -99,8 +105,8 @@ pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Wri
 /// Runs a command to its end and that of all processes that it started, and records what they did.
 /// The calling thread does all the work.
 ///
-/// Signals that `stop` reports go to the command; when it is gone, to what it left behind, which is
-/// killed when it is still there after ten seconds. When the time of the trace is over, nothing
+/// Signals that `stop` reports go to the command. When it is gone, the second one that asks to end
+/// ends what it left behind, which is killed when it is still there after ten seconds. When the time of the trace is over, nothing
 /// more is recorded, but the command goes on to its end, since it cannot be left alone.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ use crate::aio;
 use crate::calls::{At, Buffer, Call, Counted, OpenCall, Position};
 use crate::descriptors::{OpenRef, Slot};
 use crate::filter::{FOREIGN, MAKES_TASK, RECORDED, X32};
+use crate::moves::Way;
 use crate::open_files::{Found, NotFound};
 use crate::pending::{Pending, Place, Side, What};
 use crate::requests::{self, CallStop, Go};
@@ -155,27 +156,19 @@ impl Tracer<'_> {
         };
     }
 
-    /// Takes the positions that a thread's call will move, unless another call is moving one of
-    /// them.
+    /// Takes the positions that a thread's call will move, unless it has to wait for another call
+    /// that is moving one of them.
     fn occupy(&mut self, tid: u32) -> bool {
         let Some(pending) = self.tasks.get(&tid).and_then(|task| task.pending.as_ref()) else {
             return true;
         };
-        let moved = moved(&pending.what);
-        if moved.iter().any(|number| self.busy.contains(number)) {
-            return false;
-        }
-        self.busy.extend(moved);
-        true
+        self.moves.begin(tid, &moved(&pending.what))
     }
 
-    /// The positions that a call moved are free: the next thread that waits for one goes on.
-    fn vacate(&mut self, what: &What) {
-        let mut any = false;
-        for number in moved(what) {
-            any |= self.busy.remove(&number);
-        }
-        if !any || self.held.is_empty() {
+    /// The positions that a thread's call moved are free: the next thread that waits for one goes
+    /// on.
+    fn vacate(&mut self, tid: u32, what: &What) {
+        if !self.moves.end(tid, &moved(what)) {
             return;
         }
         for _ in 0..self.held.len() {
@@ -197,7 +190,7 @@ impl Tracer<'_> {
             // It waited itself and has taken nothing.
             self.held.remove(at);
         } else {
-            self.vacate(&pending.what);
+            self.vacate(tid, &pending.what);
         }
     }
 
@@ -219,7 +212,7 @@ impl Tracer<'_> {
         };
         if let (Some(pending), Ok(CallStop::Exit(result))) = (pending, stop) {
             if RESTART.contains(&result) {
-                self.vacate(&pending.what);
+                self.vacate(tid, &pending.what);
                 if let Some(task) = self.tasks.get_mut(&tid) {
                     task.interrupted = Some((pending, end));
                 }
@@ -404,8 +397,8 @@ impl Tracer<'_> {
         let flags = if position == Position::GivenOrOfFile { a[5] } else { 0 };
         let append = op == Op::Write && flags & RWF_APPEND != 0;
         let place = match position {
-            Position::OfFile => Place::Position { append, waited_for: true, before: None },
-            Position::GivenOrOfFile if a[3] == u64::MAX => Place::Position { append, waited_for: true, before: None },
+            Position::OfFile => Place::Position { append, way: Way::Waiting, before: None },
+            Position::GivenOrOfFile if a[3] == u64::MAX => Place::Position { append, way: Way::Waiting, before: None },
             _ if append => Place::End(self.size(tid, fd)),
             // A descriptor that appends does so with pwrite(2) too (BUGS there).
             _ if op == Op::Write && flags & RWF_NOAPPEND == 0 && self.appends(tid, fd) => Place::End(self.size(tid, fd)),
@@ -426,12 +419,14 @@ impl Tracer<'_> {
         };
         let mut sides = Vec::new();
         for (op, fd, at) in [(Op::Read, from as i32, from_at), (Op::Write, to as i32, to_at)] {
-            if let Some(file) = self.resolve_file(tid, fd).filter(|file| !file.path_only && self.wants(op)) {
+            // One that is not wanted makes the offsets of others uncertain all the same.
+            if let Some(file) = self.resolve_file(tid, fd).filter(|file| !file.path_only && (at == 0 || self.wants(op))) {
                 let place = if at != 0 {
                     Place::Given(memory::word(tid, at).and_then(offset))
                 } else {
                     // sendfile(2) and splice(2) may wait for the other end of a pipe: nobody is kept waiting for them.
-                    Place::Position { append: false, waited_for: via == Via::CopyFileRange, before: None }
+                    let way = if via == Via::CopyFileRange { Way::Waiting } else { Way::AtOnce };
+                    Place::Position { append: false, way, before: None }
                 };
                 sides.push(Side { op, via, fd, file, place });
             }
@@ -541,7 +536,7 @@ impl Tracer<'_> {
                     let (open_file, file) = (side.file.number, Some(side.file.file));
                     self.tell(Operation { via: side.via, open_file, file, offset, offset_uncertain, size, ..new(side.op) });
                 }
-                self.vacate(&pending.what);
+                self.vacate(tid, &pending.what);
             }
             What::Named { op, paths, new: new_paths, file, size, flags } => {
                 let new_path = new_paths.and_then(|paths| paths.host);
@@ -581,7 +576,7 @@ impl Tracer<'_> {
                 }
             }
             What::Submit { requests } => self.lose_submitted(tid, requests, u64::try_from(result).unwrap_or(0)),
-            What::Seek { .. } => self.vacate(&pending.what),
+            What::Seek { .. } => self.vacate(tid, &pending.what),
             What::Unshare { flags } => {
                 if result == 0 && flags & libc::CLONE_FILES as u64 != 0 {
                     self.own_table(tid);
@@ -619,6 +614,9 @@ impl Tracer<'_> {
             Place::Position { append, before, .. } => {
                 if side.op == Op::Write && moved == 0 && append {
                     return Began::At(self.size(tid, side.fd));
+                }
+                if side.file.number.is_some_and(|number| self.moves.overlapped(tid, number)) {
+                    return Began::Uncertain;
                 }
                 let began = self.position(tid, side.fd).and_then(|info| info.position.checked_sub(moved));
                 match before {
@@ -712,14 +710,19 @@ fn place(at: At, first: usize, a: &[u64; 6]) -> (i32, u64) {
     }
 }
 
-/// The open files whose positions a call moves while others have to wait.
-fn moved(what: &What) -> Vec<u64> {
+/// The open files whose positions a call moves, each once.
+fn moved(what: &What) -> Vec<(u64, Way)> {
     match what {
         What::Transfer { sides, .. } => {
-            let waited_for = |side: &&Side| matches!(side.place, Place::Position { waited_for: true, .. });
-            sides.iter().filter(waited_for).filter_map(|side| side.file.number).collect()
+            let at_position = |side: &Side| match side.place {
+                Place::Position { way, .. } => side.file.number.map(|number| (number, way)),
+                Place::Given(_) | Place::End(_) => None,
+            };
+            let mut moved: Vec<_> = sides.iter().filter_map(at_position).collect();
+            moved.dedup();
+            moved
         }
-        What::Seek { file } => file.number.into_iter().collect(),
+        What::Seek { file } => file.number.map(|number| (number, Way::Waiting)).into_iter().collect(),
         _ => Vec::new(),
     }
 }

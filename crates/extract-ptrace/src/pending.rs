@@ -4,6 +4,7 @@ use flowmine_trace::proc::paths::Paths;
 use flowmine_trace::record::{FileKey, Op, Via};
 
 use crate::descriptors::{OpenRef, Slot};
+use crate::moves::Way;
 
 /// A call that has begun, with what its end needs.
 #[derive(Debug)]
@@ -51,8 +52,8 @@ pub(crate) enum Place {
     Position {
         /// It appends, whatever the flags of the file say.
         append: bool,
-        /// Other calls that would move the position wait for it.
-        waited_for: bool,
+        /// Whether other calls that would move the position wait for it.
+        way: Way,
         /// What is compared with the position afterwards, in bytes: the position when the call began
         /// or, when it appends, the end of the file then. `None` where nobody else can move it.
         before: Option<u64>,

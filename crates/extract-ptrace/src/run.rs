@@ -21,6 +21,7 @@ use flowmine_trace::{Recorder, TraceError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::descriptors::{Descriptors, TableId};
+use crate::moves::Moves;
 use crate::positions::Positions;
 use crate::requests::{self, Go, Shared};
 use crate::start::{self, Command, Started};
@@ -54,7 +55,7 @@ pub(crate) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
         processes: FxHashMap::default(),
         newborn: FxHashMap::default(),
         views_age: 0,
-        busy: FxHashSet::default(),
+        moves: Moves::default(),
         held: VecDeque::new(),
         recorder,
         failed: None,
@@ -309,26 +310,28 @@ impl Tracer<'_> {
         }
     }
 
-    /// Signals to us are signals to the command; when only processes are left that it left behind,
-    /// to these.
+    /// Signals to us are signals to the command. What it left behind gets none of them: it is not
+    /// the one that they were meant for. It cannot run without us either, as its calls stop at the
+    /// filter: so it is asked to end, and made to, when the trace is to end ([`Stop::ends_the_rest`]).
     fn pass_on(&mut self, stop: &Stop, now: Instant) {
         let send = |pid: u32, signal: i32| {
             // SAFETY: kill(2) takes numbers; the process is one that we trace and have not waited for to its end, so the number is its own.
             unsafe { libc::kill(pid as libc::pid_t, signal) };
         };
-        let pids: FxHashSet<u32> = self.tasks.values().map(|task| task.process.pid).collect();
-        if self.status.is_some() && stop.asked() {
-            self.asked.get_or_insert(now);
+        if self.status.is_none() {
+            stop.forwarded().for_each(|signal| send(self.main, signal));
+            return;
         }
-        for signal in stop.forwarded() {
-            if self.status.is_none() {
-                send(self.main, signal);
-            } else {
-                pids.iter().for_each(|pid| send(*pid, signal));
-                if Stop::ends(signal) {
-                    self.asked.get_or_insert(now);
-                }
-            }
+        let pids: FxHashSet<u32> = self.tasks.values().map(|task| task.process.pid).collect();
+        let about = || {
+            let left = pids.len();
+            format!(
+                "flowmine: the command has ended; {left} processes that it left behind are still traced, and cannot run without the tracer. A second signal ends them"
+            )
+        };
+        if self.asked.is_none() && stop.ends_the_rest(about) {
+            self.asked = Some(now);
+            pids.iter().for_each(|pid| send(*pid, libc::SIGTERM));
         }
         if self.asked.is_some_and(|asked| now - asked >= PATIENCE) {
             pids.iter().for_each(|pid| send(*pid, libc::SIGKILL));

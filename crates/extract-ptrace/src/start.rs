@@ -150,6 +150,7 @@ fn child(prepared: &Prepared, filter: &[libc::sock_filter], wait: &OwnedFd, go: 
     unsafe {
         libc::close(go.as_raw_fd());
         flowmine_trace::stop::as_without_us();
+        flowmine_trace::inherited::give_back();
         let mut byte = 0u8;
         loop {
             match libc::read(wait.as_raw_fd(), (&raw mut byte).cast(), 1) {

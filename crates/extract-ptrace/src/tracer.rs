@@ -14,10 +14,11 @@ use flowmine_trace::record::{
     Counters, DirectoryCalls, Loss, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record,
 };
 use flowmine_trace::{Recorder, TraceError};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::calls::Call;
 use crate::descriptors::{Descriptors, TableId};
+use crate::moves::Moves;
 use crate::pending::Pending;
 use crate::positions::Positions;
 use crate::requests::{self, Go};
@@ -91,8 +92,8 @@ pub(crate) struct Tracer<'r> {
     pub(crate) newborn: FxHashMap<u32, Instant>,
     /// Grows when roots and mounts of threads may have changed.
     pub(crate) views_age: u64,
-    /// Open files whose position a call is using, and threads that wait for that.
-    pub(crate) busy: FxHashSet<u64>,
+    /// Calls that are moving positions, and threads that wait for them.
+    pub(crate) moves: Moves,
     pub(crate) held: VecDeque<u32>,
     pub(crate) recorder: &'r mut Recorder,
     pub(crate) failed: Option<TraceError>,

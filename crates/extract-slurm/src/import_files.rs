@@ -217,8 +217,11 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
         }
         match fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()) {
             Ok(mut inside) => {
-                inside.retain(|path| !name_of(path).starts_with('.') && (path.is_symlink() || !path.is_dir()));
+                inside.retain(|path| !name_of(path).starts_with('.'));
                 inside.sort();
+                let folders: Vec<PathBuf> = inside.extract_if(.., |path| path.is_dir() && !path.is_symlink()).collect();
+                let diagnostic = Diagnostic::warning("folder_not_read", "it is a folder in a directory, which is not read");
+                reports.extend(folders.iter().map(|folder| refused(folder, diagnostic.clone().advise("name it itself"))));
                 let links: Vec<PathBuf> = inside.extract_if(.., |path| path.is_symlink()).collect();
                 let message = "it is a link in a directory, which is not followed";
                 let diagnostic = Diagnostic::warning("link_not_followed", message).advise("name it itself");

@@ -266,7 +266,14 @@ impl<'a> Attempts<'a> {
         for (column, sum) in [(Column::UsageIn, &mut record.read_bytes), (Column::UsageOut, &mut record.written_bytes)] {
             let Some(list) = row[column as usize] else { continue };
             match disk_bytes(list) {
-                Ok(Some(bytes)) => *sum = Some(sum.unwrap_or(0).saturating_add(bytes)),
+                Ok(Some(bytes)) => {
+                    let sum = sum.get_or_insert(0);
+                    flowmine_sums::add_to(sum, bytes);
+                    if flowmine_sums::is_bound(*sum) {
+                        let message = format!("the sum of the bytes of a job's steps does not fit; kept as {sum}");
+                        diagnostics.push(Diagnostic::warning("sum_out_of_range", message).at(line, None));
+                    }
+                }
                 Ok(None) => {}
                 Err(BadValue) => {
                     let shown = shown(list);

@@ -277,6 +277,38 @@ fn a_file_that_ends_inside_a_line() {
 }
 
 #[test]
+fn a_newline_in_a_record_of_accounting() {
+    let options = Options { zone_offset_s: Some(0), separator: None };
+    let of = |rows: &str| {
+        let text = format!("JobID|State|Submit|WorkDir|\n{rows}");
+        get_with(text.into_bytes(), &options).unwrap_or_else(|error| panic!("{error}"))
+    };
+    // Every record ends with the delimiter: it is joined.
+    let whole = of("7|COMPLETED|2026-11-18T06:00:00|/w/a\nb\nc|\n8|RUNNING|2026-11-18T06:00:00|/w|\n");
+    assert_eq!((whole.labels().as_str(), whole.diagnostics.errors()), ("7:COMPLETED 8:RUNNING", 0));
+    assert_eq!(opt(&whole.job("7").work_dir), "/w/a\nb\nc");
+    // One that is never whole is rejected by itself.
+    let broken = of("7|COMPLETED|2026-11-18T06:00:00|/w/a\n8|RUNNING|2026-11-18T06:00:00|/w|\n");
+    assert!(broken.labels().ends_with("8:RUNNING"), "{}", broken.labels());
+    // Without such an end a field that may be cut is left out.
+    let text = b"JobID|State|Submit|WorkDir\n7|COMPLETED|2026-11-18T06:00:00|/w/a\nb\n8|RUNNING|2026-11-18T06:00:00|/w\n".to_vec();
+    let cut = get_with(text, &options).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((cut.labels().as_str(), cut.diagnostics.errors()), ("7:COMPLETED 8:RUNNING", 1));
+    assert!(cut.told().contains("!row_rejected@3"), "{}", cut.told());
+    assert_eq!((cut.job("7").work_dir.is_none(), opt(&cut.job("8").work_dir).as_str()), (true, "/w"));
+}
+
+#[test]
+fn queues_of_several_clusters_in_one_file() {
+    let text = "CLUSTER: north\nJOBID|NAME|STATE\n7|a|RUNNING\n\nCLUSTER: south\nJOBID|NAME|STATE\n7|b|PENDING\n";
+    match get_with(text.as_bytes().to_vec(), &Options::default()) {
+        Err(ImportError::SeveralClusters { clusters }) => assert_eq!(clusters, "north, south"),
+        Err(error) => panic!("{error}"),
+        Ok(got) => panic!("{}", got.labels()),
+    }
+}
+
+#[test]
 fn an_empty_queue_is_no_error() {
     let got = get("squeue_empty.txt");
     assert_eq!((got.records.len(), got.told().as_str()), (0, ""));

@@ -49,6 +49,9 @@ pub struct Report {
     /// How many files of directories are nothing that the engine reads, or are no plain files:
     /// links are not followed.
     pub passed_over: u64,
+    /// Folders of the directories in which nothing was looked for, sorted. Hidden ones are not
+    /// listed.
+    pub folders_not_read: Vec<PathBuf>,
     /// Number of rows by their status, sorted by status.
     pub statuses: BTreeMap<String, u64>,
 }
@@ -183,9 +186,10 @@ fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> 
             batches.entry(given.group).or_insert(batch);
         }
     }
-    for group in read.iter().map(|(given, _)| given.group).collect::<BTreeSet<usize>>() {
-        let of_group = read.iter().filter(|(given, _)| given.group == group).map(|(given, _)| given);
-        batches.entry(group).or_insert_with(|| batch_of(of_group));
+    let mut groups: BTreeMap<usize, Vec<&Given>> = BTreeMap::new();
+    read.iter().for_each(|(given, _)| groups.entry(given.group).or_default().push(given));
+    for (group, of_group) in groups {
+        batches.entry(group).or_insert_with(|| batch_of(of_group.into_iter()));
     }
     let sign = |given: Given| {
         let rows = told.get(given.path.as_path()).copied();
@@ -402,11 +406,39 @@ fn find(engine: &dyn Engine, paths: &[PathBuf], report: &mut Report) -> Vec<(Pat
             continue;
         }
         match engine.find(path) {
-            Ok(inside) => found.extend(inside.into_iter().map(|path| (path, false, group))),
+            Ok(inside) => {
+                report.folders_not_read.extend(folders_without(path, &inside));
+                found.extend(inside.into_iter().map(|path| (path, false, group)));
+            }
             Err(e) => refuse(report, path, Diagnostic::of_reading(&e)),
         }
     }
     found.sort();
     found.dedup_by(|a, b| a.0 == b.0);
     found
+}
+
+/// The folders beside what was found in a directory, and directly in it, in which nothing was
+/// found.
+fn folders_without(dir: &Path, found: &[PathBuf]) -> Vec<PathBuf> {
+    let mut with: HashSet<&Path> = HashSet::from([dir]);
+    let mut looked_into: BTreeSet<&Path> = BTreeSet::from([dir]);
+    for path in found {
+        let mut above = path.as_path();
+        while above != dir && with.insert(above) {
+            let Some(parent) = above.parent() else { break };
+            above = parent;
+        }
+        looked_into.extend(path.parent());
+    }
+    let mut folders = Vec::new();
+    for entry in looked_into.into_iter().filter_map(|dir| dir.read_dir().ok()).flatten().flatten() {
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        let path = entry.path();
+        if !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) && !with.contains(&*path) {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    folders
 }

@@ -113,7 +113,7 @@ impl Source {
 }
 
 /// What an engine's module offers.
-pub trait Engine {
+pub trait Engine: Sync {
     /// Name of the engine, as in the column `engine`.
     fn name(&self) -> &'static str;
 
@@ -150,6 +150,11 @@ pub trait Engine {
     /// before is recognised.
     fn beside(&self, _path: &Path) -> Option<PathBuf> {
         None
+    }
+
+    /// Whether a path is the address of data that is not a file, which [`Engine::fetch`] gets.
+    fn is_address(&self, _path: &Path) -> bool {
+        false
     }
 
     /// Where the engine's data is not a file but has an address: writes it into a file in `dir`,

@@ -83,7 +83,7 @@ pub struct Sum {
 impl Sum {
     fn add(&mut self, bar: &Bar) {
         self.operations += bar.operations;
-        self.bytes = self.bytes.saturating_add(bar.bytes);
+        flowmine_sums::add_to(&mut self.bytes, bar.bytes);
         let (first, last) = self.span_ns.unwrap_or((bar.first_ns, bar.last_ns));
         self.span_ns = Some((first.min(bar.first_ns), last.max(bar.last_ns)));
     }
@@ -160,7 +160,7 @@ pub fn read(dataset: &Dataset, found: &Found) -> Result<Accesses, FileAccessErro
             (None, "read" | "write") => match event.result {
                 None => missing.no_result += 1,
                 Some(result) if result < 0 => missing.failed += 1,
-                Some(result) => missing.no_offset = (missing.no_offset.0 + 1, missing.no_offset.1.saturating_add(result)),
+                Some(result) => missing.no_offset = (missing.no_offset.0 + 1, flowmine_sums::add(missing.no_offset.1, result)),
             },
             _ => {}
         })?;
@@ -168,7 +168,7 @@ pub fn read(dataset: &Dataset, found: &Found) -> Result<Accesses, FileAccessErro
     }
     let file = || found.path.clone();
     let Some(extent) = extent else {
-        let calls: i64 = found.rows.iter().map(|row| row.read_calls + row.write_calls).sum();
+        let calls = flowmine_sums::total(found.rows.iter().flat_map(|row| [row.read_calls, row.write_calls]));
         let none = calls == 0 && missing == Missing::default();
         return Err(if none { FileAccessError::NoAccess { file: file() } } else { FileAccessError::OnlySums { file: file() } });
     };
@@ -273,8 +273,8 @@ fn users(dataset: &Dataset, found: &Found, owners: BTreeMap<Owner, u32>, bars: &
 
 /// Bytes that `task_io` counts beyond those of the operations, and the other way round.
 fn differences(found: &Found, users: &[User], no_offset: i64) -> (i64, i64) {
-    let counted = found.rows.iter().fold(0i64, |sum, row| sum.saturating_add(row.read_bytes).saturating_add(row.written_bytes));
-    let drawn = users.iter().fold(no_offset, |sum, user| sum.saturating_add(user.read.bytes).saturating_add(user.written.bytes));
+    let counted = flowmine_sums::total(found.rows.iter().flat_map(|row| [row.read_bytes, row.written_bytes]));
+    let drawn = flowmine_sums::add(no_offset, flowmine_sums::total(users.iter().flat_map(|user| [user.read.bytes, user.written.bytes])));
     (counted.saturating_sub(drawn).max(0), drawn.saturating_sub(counted).max(0))
 }
 
@@ -284,7 +284,7 @@ fn lost(dataset: &Dataset, ids: &[FileId], extent: Extent) -> Result<u64, FileAc
     dataset.read::<IoLoss<'static>, FileAccessError>(|row| {
         let concerned = ids.iter().any(|id| id.host == row.host) && is_operation(&row.kind);
         if concerned && row.not_before_ns <= extent.last_ns && row.observed_at_ns >= extent.first_ns {
-            lost = lost.saturating_add(row.count.max(0) as u64);
+            flowmine_sums::add_to(&mut lost, row.count.max(0) as u64);
         }
         Ok(())
     })?;

@@ -81,9 +81,9 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
         if path == Some(wanted) || id.text() == wanted {
             candidates.entry(id).or_default().add(&row);
         } else if let Some(path) = path.filter(|path| !name.is_empty() && path.rsplit('/').next().is_some_and(|last| last.contains(name))) {
-            let bytes = row.read_bytes.saturating_add(row.written_bytes);
+            let bytes = flowmine_sums::add(row.read_bytes, row.written_bytes);
             let known = like.entry(path.to_owned()).or_default();
-            *known = known.saturating_add(bytes);
+            flowmine_sums::add_to(known, bytes);
             // The path with the fewest bytes is the least likely one.
             if like.len() > 4 * CANDIDATES
                 && let Some(least) = like.iter().min_by_key(|(_, bytes)| **bytes).map(|(path, _)| path.clone())
@@ -140,8 +140,8 @@ impl Candidate {
     fn add(&mut self, row: &FileUse<'_>) {
         self.path = self.path.take().or_else(|| row.path.as_deref().map(str::to_owned));
         self.network |= row.file_system.as_deref().is_some_and(files::is_network);
-        self.read = self.read.saturating_add(row.read_bytes);
-        self.written = self.written.saturating_add(row.written_bytes);
+        flowmine_sums::add_to(&mut self.read, row.read_bytes);
+        flowmine_sums::add_to(&mut self.written, row.written_bytes);
         self.who = self.who.take().or_else(|| row.logical_task.as_deref().map(str::to_owned));
     }
 

@@ -40,7 +40,7 @@ impl Bar {
         self.offset = self.offset.min(other.offset);
         self.end = self.end.max(other.end);
         self.operations += other.operations;
-        self.bytes = self.bytes.saturating_add(other.bytes);
+        flowmine_sums::add_to(&mut self.bytes, other.bytes);
     }
 }
 

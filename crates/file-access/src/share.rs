@@ -61,7 +61,7 @@ pub struct Point {
 impl Point {
     /// Bytes read and written, added up.
     pub fn bytes(&self) -> i64 {
-        self.read_bytes.saturating_add(self.written_bytes)
+        flowmine_sums::add(self.read_bytes, self.written_bytes)
     }
 }
 

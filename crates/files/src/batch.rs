@@ -1,22 +1,26 @@
 //! Several files of one folder, each of which appears whole or not at all.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 
 use nix::fcntl::AtFlags;
 use nix::sys::stat::FileStat;
 use nix::unistd::Uid;
 
-use super::{ANOTHERS, FileError, Folder, LINKED, NOT_A_FILE, is_file, one};
+use super::{ANOTHERS, FileError, Folder, LINKED, NOT_A_FILE, WorkFolder, is_file, one};
 use nix::errno::Errno;
 
 /// Above this number of files one syncfs(2) costs less than an fsync(2) of each. Below it nobody
 /// waits for what other programs write on the same file system.
 const FEW: usize = 64;
+/// What the hidden folders of batches are called after.
+const PLACE: &str = "batch";
 
 /// Files on their way into a folder.
 ///
-/// They are written under hidden names and get their own with [`Batch::publish`], when all of them
-/// are on the disk. Without that call they are removed, so that a full disk leaves nothing.
+/// They are written into a hidden folder and get their place with [`Batch::publish`], when all of
+/// them are on the disk. Without that call they are removed, so that a full disk leaves nothing.
+/// What a killed writer leaves goes with the next batch.
 ///
 /// ```
 /// use flowmine_files::{Batch, Folder};
@@ -33,17 +37,19 @@ const FEW: usize = 64;
 #[derive(Debug)]
 pub struct Batch {
     folder: Folder,
-    /// The hidden and the final name of each file.
-    waiting: Vec<(String, String)>,
+    /// Where files are until all are on the disk; made for the first one.
+    work: Option<WorkFolder>,
+    /// The names of the files that wait there.
+    waiting: BTreeSet<String>,
 }
 
 impl Batch {
     /// A batch without files.
     pub fn new(folder: Folder) -> Self {
-        Self { folder, waiting: Vec::new() }
+        Self { folder, work: None, waiting: BTreeSet::new() }
     }
 
-    /// Writes a file under a hidden name, with these permissions (less the umask). A file of the
+    /// Writes a file that waits for its place, with these permissions (less the umask). A file of the
     /// caller with that name, content and permissions stays as it is, with its times.
     ///
     /// # Errors
@@ -58,9 +64,12 @@ impl Batch {
         {
             return Ok(());
         }
-        let (mut file, hidden) = self.folder.create_hidden(mode)?;
-        self.waiting.push((hidden, name.to_owned()));
-        Ok(file.write_all(bytes)?)
+        let is_again = !self.waiting.insert(name.to_owned());
+        let inside = self.inside()?;
+        if is_again {
+            inside.remove(name)?;
+        }
+        Ok(inside.create_new(name, mode)?.write_all(bytes)?)
     }
 
     /// Gives the files their names, once they are on the disk.
@@ -68,16 +77,23 @@ impl Batch {
     /// # Errors
     /// When the disk fails, or a name cannot be taken. Files that have their name by then keep it.
     pub fn publish(mut self) -> Result<(), FileError> {
+        let Some(work) = self.work.take() else { return Ok(()) };
+        let inside = work.folder();
         if self.waiting.len() > FEW {
             nix::unistd::syncfs(&self.folder.file)?;
         } else {
-            self.waiting.iter().try_for_each(|(hidden, _)| Ok::<_, FileError>(self.folder.read(hidden)?.sync_all()?))?;
+            self.waiting.iter().try_for_each(|name| Ok::<_, FileError>(inside.read(name)?.sync_all()?))?;
         }
-        while let Some((hidden, name)) = self.waiting.last() {
-            self.folder.rename(hidden, &self.folder, name)?;
-            self.waiting.pop();
-        }
+        self.waiting.iter().try_for_each(|name| inside.rename(name, &self.folder, name))?;
         Ok(self.folder.sync()?)
+    }
+
+    fn inside(&mut self) -> Result<&Folder, FileError> {
+        let work = match self.work.take() {
+            Some(work) => work,
+            None => self.folder.work_folder(PLACE)?,
+        };
+        Ok(self.work.insert(work).folder())
     }
 
     /// The plain file of the caller that has a name.
@@ -99,14 +115,6 @@ impl Batch {
         let mut content = Vec::with_capacity(bytes.len() + 1);
         self.folder.read(name)?.take(bytes.len() as u64 + 1).read_to_end(&mut content)?;
         Ok(content == bytes)
-    }
-}
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        for (hidden, _) in &self.waiting {
-            let _ = self.folder.remove(hidden);
-        }
     }
 }
 
@@ -176,6 +184,23 @@ mod tests {
         drop(batch);
         let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["b"]);
+    }
+
+    #[test]
+    fn what_a_killed_batch_leaves_goes_with_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = dir.path().join(".batch.flowmine-0.tmp");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(".lock"), "").unwrap();
+        fs::write(left.join("s"), "half").unwrap();
+        let mut living = Batch::new(Folder::open(dir.path()).unwrap());
+        living.add("other", 0o755, b"one").unwrap();
+        put(dir.path(), "s", b"whole").unwrap();
+        living.publish().unwrap();
+        let mut names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["other", "s"]);
+        assert_eq!(fs::read(dir.path().join("s")).unwrap(), b"whole");
     }
 
     #[test]

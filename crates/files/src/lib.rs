@@ -40,6 +40,9 @@
 //! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
 
 mod batch;
+mod entries;
+mod file_id;
+mod made;
 mod new_file;
 mod strangers;
 mod way;
@@ -60,6 +63,9 @@ use nix::sys::stat::{FileStat, Mode, SFlag};
 use nix::unistd::{Gid, Uid, UnlinkatFlags};
 
 pub use crate::batch::Batch;
+pub use crate::entries::{Entries, Entry, EntryKind};
+pub use crate::file_id::FileId;
+pub use crate::made::MadeFiles;
 pub use crate::new_file::{NewFile, WorkFolder};
 pub use crate::strangers::Stranger;
 pub use crate::way::LinkOfAnother;
@@ -74,6 +80,8 @@ pub enum FileError {
     Foreign(&'static str),
     /// A symbolic link of another user leads there, where something was to be written.
     Led(Box<LinkOfAnother>),
+    /// Something has the name of a result and was not made as one; the name.
+    NotMade(String),
 }
 
 impl FileError {
@@ -93,6 +101,9 @@ impl fmt::Display for FileError {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Foreign(why) => f.write_str(why),
+            Self::NotMade(name) => {
+                write!(f, "{name} is there already and was not made by flowmine: rename or remove it, or name another directory")
+            }
             Self::Led(found) => {
                 let LinkOfAnother { link, owner, target } = &**found;
                 write!(
@@ -126,7 +137,7 @@ impl From<FileError> for io::Error {
         match error {
             FileError::Io(error) => error,
             FileError::Foreign(why) => io::Error::other(why),
-            led @ FileError::Led(_) => io::Error::other(led.to_string()),
+            other @ (FileError::Led(_) | FileError::NotMade(_)) => io::Error::other(other.to_string()),
         }
     }
 }
@@ -260,6 +271,31 @@ impl Folder {
         Ok(Self { file: self.file.try_clone()?, path: self.path.clone(), owner: self.owner, trust: self.trust.clone() })
     }
 
+    /// The folder that this one lies in, to look into it; nothing above the root.
+    ///
+    /// # Errors
+    /// When it cannot be entered.
+    pub fn above(&self) -> io::Result<Option<Self>> {
+        // It may be closed to readers, as /home often is: only its names are looked up.
+        let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let file = File::from(nix::fcntl::openat(&self.file, "..", flags, Mode::empty())?);
+        let (own, above) = (nix::sys::stat::fstat(&self.file)?, nix::sys::stat::fstat(&file)?);
+        let is_root = FileId::of(&own) == FileId::of(&above);
+        Ok((!is_root).then(|| Self { file, path: self.path.join(".."), owner: self.owner, trust: self.trust.clone() }))
+    }
+
+    /// Which file has a name here; nothing where none has. A symbolic link is a file of its own.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    pub fn id_of(&self, name: impl AsRef<OsStr>) -> Result<Option<FileId>, FileError> {
+        match nix::sys::stat::fstatat(&self.file, one(&name)?, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(FileId::of(&stat))),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Opens a folder that lies in this one.
     ///
     /// # Errors
@@ -328,21 +364,6 @@ impl Folder {
     /// When it cannot be made, or something that is no plain file lies there.
     pub fn append(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<File, FileError> {
         self.plain(name, OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT, Mode::from_bits_truncate(mode)).map(|(file, _)| file)
-    }
-
-    /// Makes a file under a name that nobody could know before: it begins with a dot and ends with
-    /// `.tmp`.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn create_hidden(&self, mode: u32) -> Result<(File, String), FileError> {
-        loop {
-            let name = hidden_name();
-            match self.create_new(&name, mode) {
-                Err(error) if error.is_already_there() => {}
-                other => return other.map(|file| (file, name)),
-            }
-        }
     }
 
     /// A file that is opened to be locked, made where there is none. Its permissions are those of
@@ -420,15 +441,6 @@ impl Folder {
         let flags = OFlag::O_WRONLY | OFlag::O_NOCTTY | OFlag::O_CLOEXEC | of_link;
         let file = File::from(nix::fcntl::openat(&self.file, name, flags, Mode::empty())?);
         if is_file(&nix::sys::stat::fstat(&file)?) { Err(FileError::Foreign(BECAME_A_FILE)) } else { Ok(Some(file)) }
-    }
-
-    /// Whether anything has that name.
-    fn has_any(&self, name: &OsStr) -> Result<bool, FileError> {
-        match nix::sys::stat::fstatat(&self.file, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
-            Ok(_) => Ok(true),
-            Err(Errno::ENOENT) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Renames what is here to a name in another folder, in place of what had that name.

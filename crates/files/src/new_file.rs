@@ -144,7 +144,7 @@ impl NewFile {
             Err(_) => {}
         }
         // The file system has no hard links, as exFAT.
-        if self.folder.has_any(&self.name)? {
+        if self.folder.id_of(&self.name)?.is_some() {
             return Err(FileError::Io(io::ErrorKind::AlreadyExists.into()));
         }
         if self.hidden.is_none() {

@@ -148,8 +148,14 @@ fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>, reports: &mut Vec<FileR
         nodes.push(Node { host: folder::host(&last_name(dir)), dir: dir.to_owned(), events, forks });
     }
     below.sort();
-    if depth < DEEPEST {
-        below.iter().try_for_each(|dir| find(dir, depth + 1, nodes, reports))?;
+    for below in below {
+        if depth < DEEPEST {
+            find(&below, depth + 1, nodes, reports)?;
+            continue;
+        }
+        let mut report = FileReport::new(last_name(dir), &below);
+        report.diagnostics.push(Diagnostic::warning("folder_not_read", "it is a folder too deep in a directory").advise("name it itself"));
+        reports.push(report);
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use flowmine_dataset::Dataset;
-use flowmine_files::{FileError, Folder, WorkFolder};
+use flowmine_files::{FileError, Folder, MadeFiles, WorkFolder};
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
 use rustc_hash::FxHashMap;
 
@@ -121,6 +121,7 @@ pub fn export(dataset: &Dataset, out: &Path, period: Period) -> Result<Written, 
     take_forks(dataset, &mut traces, &mut written)?;
     written.totals = dataset.row_count::<IoTotal<'static>>()?;
     let work = Work::begin(out)?;
+    work.claim(traces.keys().map(|(host, _)| folder::of_host(host)))?;
     prepare(&mut traces, &mut written);
     take_events(dataset, period, &mut traces, &work, &mut written)?;
     let mut left = traces.into_iter().peekable();
@@ -159,6 +160,12 @@ impl Work {
         let folder = Folder::make(out, 0o777).map_err(|error| failed(out)(error.into()))?;
         let parts = folder.work_folder("io-csv").map_err(|error| failed(out)(error.into()))?;
         Ok(Self { out: folder, parts })
+    }
+
+    /// Takes the folders of hosts, which may not be anything that the user has there.
+    fn claim(&self, hosts: impl Iterator<Item = String>) -> Result<(), IoCsvError> {
+        let failed = |error: FileError| failed(self.out.path())(error.into());
+        MadeFiles::of(&self.out).map_err(failed)?.claim(hosts).map_err(failed)
     }
 
     fn inside(&self) -> &Folder {

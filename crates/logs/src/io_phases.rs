@@ -68,8 +68,8 @@ impl Growing {
 fn join(phase: &mut IoPhase, more: &IoPhase) {
     phase.from_ns = phase.from_ns.min(more.from_ns);
     phase.to_ns = phase.to_ns.max(more.to_ns);
-    phase.bytes = phase.bytes.saturating_add(more.bytes);
-    phase.operations += more.operations;
+    flowmine_sums::add_to(&mut phase.bytes, more.bytes);
+    flowmine_sums::add_to(&mut phase.operations, more.operations);
     phase.added_up |= more.added_up;
 }
 
@@ -97,7 +97,7 @@ pub fn read(dataset: &Dataset) -> Result<(Processes, Vec<Vec<IoPhase>>), Correla
                     (&mut row.io.read_calls, &mut row.io.read_bytes)
                 };
                 *calls += 1;
-                *bytes = bytes.saturating_add(one.bytes());
+                flowmine_sums::add_to(bytes, one.bytes());
             }
         }
         TracedOperation::Sum(sum) => {
@@ -115,10 +115,10 @@ pub fn read(dataset: &Dataset) -> Result<(Processes, Vec<Vec<IoPhase>>), Correla
                 }
             }
             if let Some(row) = processes.rows.get_mut(sum.process as usize) {
-                row.io.read_calls = row.io.read_calls.saturating_add(sum.read.calls);
-                row.io.read_bytes = row.io.read_bytes.saturating_add(sum.read.bytes);
-                row.io.write_calls = row.io.write_calls.saturating_add(sum.write.calls);
-                row.io.written_bytes = row.io.written_bytes.saturating_add(sum.write.bytes);
+                flowmine_sums::add_to(&mut row.io.read_calls, sum.read.calls);
+                flowmine_sums::add_to(&mut row.io.read_bytes, sum.read.bytes);
+                flowmine_sums::add_to(&mut row.io.write_calls, sum.write.calls);
+                flowmine_sums::add_to(&mut row.io.written_bytes, sum.write.bytes);
             }
         }
     })?;

@@ -7,8 +7,9 @@
 //! be walked through, [`tables`] of CSV and Parquet with an event or an instance in each row.
 //!
 //! Beside logs: a run as a graph of tasks and files ([`run_graph`]) or as it was traced
-//! ([`traced_run`]), processes and their operations ([`process_rows`], [`operations`],
-//! [`io_phases`]), and what a batch run is in numbers ([`summary`], [`task_summary`]).
+//! ([`traced_run`]), what jobs waited for ([`job_waits`]), processes and their operations
+//! ([`process_rows`], [`operations`], [`io_phases`]), and what a batch run is in numbers
+//! ([`summary`], [`task_summary`]).
 //!
 //! ```
 //! use flowmine_logs::tables::{TableOptions, read_csv};
@@ -41,6 +42,7 @@ pub mod columns;
 pub mod flat_parquet;
 pub mod io_phases;
 pub mod job_log;
+pub mod job_waits;
 pub mod log_file;
 pub mod operations;
 mod places;

@@ -33,13 +33,13 @@ fn first(known: &mut Option<i64>, ns: i64) {
 
 impl Access {
     fn reads(&mut self, bytes: i64, from: i64, to: i64) {
-        self.read_bytes = self.read_bytes.saturating_add(bytes);
+        flowmine_sums::add_to(&mut self.read_bytes, bytes);
         first(&mut self.first_read_ns, from);
         self.last_read_ns = self.last_read_ns.max(Some(to));
     }
 
     fn writes(&mut self, bytes: i64, from: i64, to: i64) {
-        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        flowmine_sums::add_to(&mut self.written_bytes, bytes);
         first(&mut self.first_write_ns, from);
         self.last_write_ns = self.last_write_ns.max(Some(to));
     }
@@ -69,7 +69,7 @@ pub fn read(dataset: &Dataset, name: &str, wanted: impl FnOnce(&Processes) -> Ve
                 _ => return,
             };
             if let Some(of) = times.get_mut(one.process as usize) {
-                of[direction] = of[direction].saturating_add(time);
+                flowmine_sums::add_to(&mut of[direction], time);
             }
             if one.bytes() == 0 {
                 return;
@@ -89,8 +89,8 @@ pub fn read(dataset: &Dataset, name: &str, wanted: impl FnOnce(&Processes) -> Ve
                 accesses.entry((sum.file, sum.process)).or_default().writes(sum.write.bytes, sum.first_ns, sum.last_ns);
             }
             if let Some([read, write]) = times.get_mut(sum.process as usize) {
-                *read = read.saturating_add(sum.read.time_ns);
-                *write = write.saturating_add(sum.write.time_ns);
+                flowmine_sums::add_to(read, sum.read.time_ns);
+                flowmine_sums::add_to(write, sum.write.time_ns);
             }
         }
         _ => {}

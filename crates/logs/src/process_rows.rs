@@ -82,7 +82,7 @@ pub fn read(dataset: &Dataset) -> Result<Processes, CorrelateError> {
                     read_bytes: sum.read.bytes,
                     write_calls: sum.write.calls,
                     written_bytes: sum.write.bytes,
-                    time_ns: sum.read.time_ns.saturating_add(sum.write.time_ns),
+                    time_ns: flowmine_sums::add(sum.read.time_ns, sum.write.time_ns),
                 };
                 (sum.process, io)
             }
@@ -103,7 +103,7 @@ pub fn read_places(dataset: &Dataset) -> Result<(Processes, Places), DatasetErro
     let mut lost = 0;
     dataset.read::<Lost<'static>, DatasetError>(|row| {
         if matches!(&*row.kind, "fork" | "exec" | "exit" | "process") {
-            lost += u64::try_from(row.count).unwrap_or(0);
+            flowmine_sums::add_to(&mut lost, u64::try_from(row.count).unwrap_or(0));
         }
         Ok(())
     })?;
@@ -194,7 +194,7 @@ impl Gathered {
                 ended_ns: row.exit_ns,
                 exit_code: row.exit_code,
                 exit_signal: row.exit_signal,
-                cpu_ns: row.utime_ns.zip(row.stime_ns).map(|(user, system)| user.saturating_add(system)),
+                cpu_ns: row.utime_ns.zip(row.stime_ns).map(|(user, system)| flowmine_sums::add(user, system)),
                 io: ProcessIo::default(),
             },
             as_of_ns: row.as_of_ns,

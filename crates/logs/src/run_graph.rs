@@ -10,10 +10,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_activity_log::{Declared, FileFlow, Interner, Loss, NONE, RunGraph, RunTask, TracedProcess};
+use flowmine_activity_log::{Declared, EngineSteps, FileFlow, Interner, Loss, NONE, RunGraph, RunTask, TracedProcess};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::dependencies::Target;
-use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_correlate::{Filter, Jobs, Timestamp, Waits};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use rustc_hash::FxHashMap;
@@ -240,7 +240,7 @@ pub(crate) fn losses(dataset: &Dataset) -> Result<Vec<Loss>, DatasetError> {
         let touches = next.host == before.host && next.from_ns <= before.to_ns;
         if touches {
             before.to_ns = before.to_ns.max(next.to_ns);
-            before.count = before.count.saturating_add(next.count);
+            flowmine_sums::add_to(&mut before.count, next.count);
         }
         touches
     });
@@ -352,22 +352,44 @@ const TRACE_ENGINE: &str = "flowmine";
 /// What a Nextflow task is in its work directory: links to its inputs, its container, its script.
 const NEXTFLOW_WRAPPER: &str = "bash .command.run";
 
-/// What Snakemake puts before each command, which it gives to bash.
+/// The engine whose commands and files it prepares itself.
+const SNAKEMAKE: &str = "snakemake";
+
+/// What Snakemake puts before each command that it gives to bash, and to no other shell.
 const SNAKEMAKE_PROLOGUE: &str = "set -euo pipefail; ";
+
+/// A command as Snakemake gives it to its shell.
+fn by_snakemake(command: &str, steps: &serde_json::Value) -> String {
+    match steps["shell"].as_str().filter(|shell| shell.rsplit('/').next() != Some("bash")) {
+        Some(shell) => format!("{} -c {}", quoted(shell), quoted(command)),
+        None => format!("bash -c {}", quoted(&[SNAKEMAKE_PROLOGUE, command].concat())),
+    }
+}
+
+/// The column `engine_steps`.
+fn engine_steps(steps: &serde_json::Value) -> EngineSteps {
+    let texts = |name: &str| steps[name].as_array().into_iter().flatten().filter_map(|text| Some(text.as_str()?.to_owned())).collect();
+    let special = |of: &serde_json::Value| Some((of["path"].as_str()?.to_owned(), of["kind"].as_str()?.to_owned()));
+    EngineSteps {
+        logs: texts("logs"),
+        touched: texts("touched"),
+        special: steps["special"].as_array().into_iter().flatten().filter_map(special).collect(),
+    }
+}
 
 /// What the last attempt says.
 fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let row = &attempt.row;
     let traced = attempt.traced.as_ref();
+    let steps: serde_json::Value = serde_json::from_str(row.engine_steps.as_deref().unwrap_or("{}")).unwrap_or_default();
     task.work_dir = row.work_dir.as_deref().map(str::to_owned);
     task.command = match &task.work_dir {
         // Its script finds its inputs only through what Nextflow puts beside it, which links them.
         Some(_) if row.engine == "nextflow" => Some(NEXTFLOW_WRAPPER.to_owned()),
-        _ if row.engine == "snakemake" => {
-            row.command.as_deref().map(|command| format!("bash -c {}", quoted(&[SNAKEMAKE_PROLOGUE, command].concat())))
-        }
+        _ if row.engine == SNAKEMAKE => row.command.as_deref().map(|command| by_snakemake(command, &steps)),
         _ => row.command.as_deref().map(str::to_owned),
     };
+    task.engine_steps = (row.engine == SNAKEMAKE).then(|| engine_steps(&steps));
     task.cached = row.cached;
     task.submitted_ns = row.submitted_ns.or(row.queued_ns);
     (task.started_ns, task.finished_ns) = match row.cached_ns.filter(|_| row.cached) {
@@ -516,6 +538,7 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
     let mut of_attempt = vec![NONE; jobs.attempts.len()];
     let mut by_job: FxHashMap<(u32, flowmine_correlate::Sym), u32> = FxHashMap::default();
     let filter = filter.resolve(jobs);
+    let waits = Waits::new(jobs, None);
     for (attempt, of) in jobs.attempts.iter().zip(&mut of_attempt) {
         if filter.events(attempt).next().is_none() || jobs.is_array_record(attempt) {
             continue;
@@ -538,6 +561,8 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         task.attempts += 1;
         task.first_ns = [task.first_ns, attempt.submit_ns.get()].into_iter().flatten().min();
         task.submitted_ns = attempt.submit_ns.get();
+        task.ready_ns =
+            waits.of(attempt).before_ready_ns.zip(task.submitted_ns).map(|(before, submitted)| submitted.saturating_add(before));
         task.started_ns = attempt.start_ns.get();
         task.finished_ns = attempt.end_ns.get().or(attempt.ended_ns.get());
         task.job = Some(task.name.clone());

@@ -85,7 +85,7 @@ pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, run: Option<&str>) -> Result<T
     found.processors = processors(dataset)?;
     dataset.read::<Lost<'static>, DatasetError>(|row| {
         if may_move_bytes(&row.kind) {
-            found.left_out.lost += u64::try_from(row.count).unwrap_or(0);
+            flowmine_sums::add_to(&mut found.left_out.lost, u64::try_from(row.count).unwrap_or(0));
         }
         Ok(())
     })?;
@@ -341,7 +341,7 @@ impl Moves {
         let together = |of: &[Moved]| Moved {
             at_ns: of[of.len() - 1].at_ns,
             end: of.iter().map(|of| of.end).max().unwrap_or(-1),
-            bytes: of.iter().fold(0, |sum: i64, of| sum.saturating_add(of.bytes)),
+            bytes: flowmine_sums::total(of.iter().map(|of| of.bytes)),
         };
         self.points = self.points.chunks(size).map(together).collect();
     }
@@ -422,7 +422,7 @@ impl Access {
             self.any_of_task = true;
             let file = (self.hosts.intern(&row.host), Some(row.device), Some(row.inode), row.generation);
             let io = self.io.entry(task).or_default();
-            io.push((row.last_ns, row.read_time_ns.saturating_add(row.write_time_ns) as f64 / 1e9));
+            io.push((row.last_ns, flowmine_sums::add(row.read_time_ns, row.write_time_ns) as f64 / 1e9));
             for (of, bytes, end) in
                 [(&mut self.read, row.read_bytes, row.read_offset_end), (&mut self.written, row.write_bytes, row.write_offset_end)]
             {
@@ -599,7 +599,7 @@ impl Flows {
             let (Some(writer), Some(reader)) = (writer, reader) else { return Ok(()) };
             let host = row.host.as_deref().map_or(NONE, |host| access.hosts.intern(host));
             let of = passed.entry((reader, writer, (host, row.device, row.inode, row.generation))).or_default();
-            of.written = of.written.saturating_add(row.written_bytes);
+            flowmine_sums::add_to(&mut of.written, row.written_bytes);
             of.last_write = of.last_write.max(row.last_write_ns);
             of.first_read = [of.first_read, row.first_read_ns].into_iter().flatten().min();
             Ok(())

@@ -1,5 +1,5 @@
 //! What a traced script did that the command lines of its commands do not say: redirections, pipes,
-//! here-documents, and what the shell itself wrote.
+//! here-documents, and what the script's own process wrote and changed.
 //!
 //! In go the tables `processes`, `io_events` and `io_totals` of one trace whose commands are tasks;
 //! out come sentences in [`RunTask::missing`](flowmine_activity_log::RunTask::missing), `doubts` and
@@ -13,21 +13,26 @@
 //! command.
 
 mod here_documents;
+mod namings;
+mod own_changes;
+mod renames;
 mod touches;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use flowmine_activity_log::{Rename, RunGraph, TracedProcess};
+use flowmine_activity_log::{RunGraph, TracedProcess};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::renames::Renames;
 
 flowmine_schema::columns! {
     /// What is read of a process.
     struct ProcessRow of Process {
         host, trace_ns, pid, process_start_ns, start_precision_ns, as_of_ns, started_ns, parent_pid, parent_start_ns,
         executable, command_line, work_dir, earlier_programs, exec_ns, execs, exit_ns, read_calls, wchar_bytes,
-        readdir_calls,
+        mkdir_calls, rmdir_calls, symlink_calls,
     }
 }
 
@@ -75,8 +80,8 @@ struct Traced {
     /// The words with which it became the last one, and the directory in which.
     words: Vec<String>,
     work_dir: Option<String>,
-    /// Whether it listed directories; `None` where that was not counted.
-    lists_names: Option<bool>,
+    /// How often it called mkdir(2), rmdir(2) and symlink(2); `None` where that was not counted.
+    naming_calls: [Option<i64>; 3],
     /// Its own and its children's calls and bytes, of whatever they read and wrote.
     read_calls: Option<i64>,
     written_bytes: Option<i64>,
@@ -93,19 +98,27 @@ struct Opened {
     path: String,
 }
 
-/// Finds what the commands of a traced script lack. Other runs stay as they are.
+/// Finds the names that written files were given later, and what the commands of a traced script
+/// lack. Of other runs every trace of the dataset counts, since their tasks may have run anywhere.
 ///
 /// # Errors
 /// When the dataset cannot be read.
 pub fn find(dataset: &Dataset, run: &mut RunGraph) -> Result<(), DatasetError> {
-    let Some(of) = run.tasks.iter().find_map(|task| task.process.clone()) else { return Ok(()) };
+    let Some(of) = run.tasks.iter().find_map(|task| task.process.clone()) else {
+        let mut renames = Renames::of(run);
+        namings::each(dataset, None, |path, row| renames.see(path, row))?;
+        renames.finish(run);
+        return Ok(());
+    };
     let mut script = Script::read(dataset, &of, run)?;
+    script.set_times(run);
     script.read_opens(dataset, &of, run)?;
     script.read_uses(dataset, &of, run)?;
     script.find_pipes(run);
     script.find_here_documents(run);
     script.find_replaced(run);
     script.find_descriptors(run);
+    script.find_own_changes(dataset, &of, run)?;
     script.find_touches(dataset, &of, run)?;
     for task in &mut run.tasks {
         task.missing.sort();
@@ -165,6 +178,16 @@ impl Script {
 
     fn first_exec(&self, key: &Key) -> Option<i64> {
         self.processes.get(key)?.first_exec_ns
+    }
+
+    /// A command does something from when it became its program: that is known to the nanosecond, where
+    /// it was seen, and when it was forked may be known to a tick.
+    fn set_times(&self, run: &mut RunGraph) {
+        for (task, root) in run.tasks.iter_mut().zip(&self.roots) {
+            if let Some(exec) = root.and_then(|root| self.first_exec(&root)) {
+                (task.started_ns, task.precision_ns) = (Some(exec), 0);
+            }
+        }
     }
 
     /// Files that the script opens for its commands, or writes itself.
@@ -228,7 +251,8 @@ impl Script {
                 // These two are counted by the kernel as calls; what io_uring and splice move is not.
                 let counted = matches!(&*row.via, "call" | "copy_file_range" | "sendfile");
                 traced.traced_reads += i64::from(row.op == "read" && counted);
-                traced.traced_bytes += row.result.filter(|bytes| *bytes > 0 && row.op == "write" && counted).unwrap_or(0);
+                let bytes = row.result.filter(|bytes| *bytes > 0 && row.op == "write" && counted);
+                flowmine_sums::add_to(&mut traced.traced_bytes, bytes.unwrap_or(0));
             }
             Ok(())
         })?;
@@ -239,8 +263,8 @@ impl Script {
             let key = (row.pid, row.process_start_ns);
             inherited(self, run, &key, row.handle, row.write_bytes > 0);
             if let Some(traced) = self.processes.get_mut(&key) {
-                traced.traced_reads += row.read_calls;
-                traced.traced_bytes += row.write_bytes;
+                flowmine_sums::add_to(&mut traced.traced_reads, row.read_calls);
+                flowmine_sums::add_to(&mut traced.traced_bytes, row.write_bytes);
             }
             Ok(())
         })
@@ -248,7 +272,7 @@ impl Script {
 
     /// The bytes that a process and its children wrote into no traced file.
     fn written_elsewhere(&self, key: &Key) -> i64 {
-        let traced: i64 = self.below(key).map(|traced| traced.traced_bytes).sum();
+        let traced = flowmine_sums::total(self.below(key).map(|traced| traced.traced_bytes));
         self.processes.get(key).and_then(|traced| traced.written_bytes).unwrap_or(0).saturating_sub(traced)
     }
 
@@ -260,9 +284,9 @@ impl Script {
     /// own parts write into pipes.
     fn written_by_shell(&self) -> i64 {
         let Some((key, shell)) = self.shell.and_then(|key| Some((key, self.processes.get(&key)?))) else { return 0 };
-        let of_tasks: i64 = self.roots.iter().flatten().map(|root| self.written_elsewhere(root).max(0)).sum();
+        let of_tasks = flowmine_sums::total(self.roots.iter().flatten().map(|root| self.written_elsewhere(root).max(0)));
         let handshake = if shell.forked_by_tracer { HANDSHAKE_BYTES } else { 0 };
-        self.written_elsewhere(&key) - of_tasks - handshake
+        self.written_elsewhere(&key).saturating_sub(of_tasks).saturating_sub(handshake)
     }
 
     /// The number of times that a task read what is no file, as far as that is known: more calls than
@@ -356,7 +380,7 @@ impl Traced {
                 .map(str::to_owned)
                 .collect(),
             work_dir: row.work_dir.as_deref().map(str::to_owned),
-            lists_names: row.readdir_calls.map(|calls| calls > 0),
+            naming_calls: [row.mkdir_calls, row.rmdir_calls, row.symlink_calls],
             words,
             read_calls: row.read_calls,
             written_bytes: row.wchar_bytes,
@@ -368,46 +392,4 @@ impl Traced {
 
 fn redirection(path: &str, writes: bool) -> String {
     format!("a redirection {} {path}", if writes { "to" } else { "from" })
-}
-
-flowmine_schema::columns! {
-    /// What is read of names that are made, changed and removed.
-    struct Naming of IoEvent { op, start_ns, result, flags, path, new_path }
-}
-
-/// Finds the names that written files were given later, and which of them are gone.
-///
-/// # Errors
-/// When the dataset cannot be read.
-pub fn find_renames(dataset: &Dataset, run: &mut RunGraph) -> Result<(), DatasetError> {
-    let mut wanted: BTreeSet<String> = run.flows.iter().map(|flow| run.files.get(flow.file).to_owned()).collect();
-    let mut all = Vec::new();
-    dataset.read::<Naming<'static>, DatasetError>(|row| {
-        let makes = row.op == "open" && row.flags.is_some_and(|flags| flags & 0o3 != 0);
-        if makes && row.path.as_deref().is_some_and(|path| wanted.contains(path)) || matches!(&*row.op, "rename" | "delete") {
-            let done = row.result.is_none_or(|result| result >= 0);
-            all.extend(
-                row.path.filter(|_| done).map(|path| (row.start_ns, path.into_owned(), makes, row.new_path.map(|path| path.into_owned()))),
-            );
-        }
-        Ok(())
-    })?;
-    all.sort();
-    let mut removed = BTreeSet::new();
-    for (at_ns, from, makes, to) in all {
-        if makes {
-            removed.remove(&from);
-        } else if wanted.contains(&from) {
-            removed.insert(from.clone());
-            if let Some(to) = to {
-                removed.remove(&to);
-                wanted.insert(to.clone());
-                run.renames.push(Rename { at_ns, from, to });
-            }
-        } else if let Some(to) = to {
-            removed.remove(&to);
-        }
-    }
-    run.removed = removed.into_iter().collect();
-    Ok(())
 }

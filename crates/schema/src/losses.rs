@@ -30,9 +30,15 @@ impl LostOperations {
     /// Adds a row of `losses`, when it is about operations.
     pub fn add(&mut self, row: &IoLoss<'_>) {
         if is_operation(&row.kind) {
-            self.count = self.count.saturating_add(u64::try_from(row.count).unwrap_or(0));
-            self.bytes = self.bytes.saturating_add(row.bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0));
+            flowmine_sums::add_to(&mut self.count, u64::try_from(row.count).unwrap_or(0));
+            flowmine_sums::add_to(&mut self.bytes, row.bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0));
         }
+    }
+
+    /// Adds the operations that other traces do not have.
+    pub fn merge(&mut self, other: &Self) {
+        flowmine_sums::add_to(&mut self.count, other.count);
+        flowmine_sums::add_to(&mut self.bytes, other.bytes);
     }
 
     /// What that means for sums, without a full stop; `None` when nothing was lost.

@@ -7,6 +7,7 @@
 //! | [`index_set`] | the indices of an array: `1,3,5-15:5%2` |
 //! | [`host_list`] | lists of nodes: `n[1-4,07],m01` |
 //! | [`dependency`] | what a job waits for: `afterok:3,after:8_*+10?singleton` (sbatch(1), `--dependency`) |
+//! | [`reason`] | reasons for which a job waits, and what each means |
 //! | [`tres`] | trackable resources: how many GPUs a list names |
 //! | [`units`] | times, lengths of time, sizes of memory, and the words for nothing |
 //!
@@ -33,6 +34,7 @@ pub mod dependency;
 pub mod host_list;
 pub mod index_set;
 pub mod job_ref;
+pub mod reason;
 pub mod state;
 pub mod tres;
 pub mod units;

@@ -54,6 +54,26 @@ fn decode_slowly(bytes: &[u8]) -> String {
     out
 }
 
+/// Offset of the first place at which a JSON text has this key, at any depth.
+///
+/// A quote in a JSON string is escaped, so that the quoted name with a colon behind it is a key.
+/// The text may be cut.
+///
+/// ```
+/// use flowmine_text::json_key;
+///
+/// let cut = br#"{"job": {"state" : "RUNNING, \"name\": "#;
+/// assert_eq!(json_key(cut, "state"), Some(9));
+/// assert_eq!(json_key(cut, "name"), None);
+/// ```
+pub fn json_key(json: &[u8], name: &str) -> Option<usize> {
+    let quoted = format!("\"{name}\"");
+    memchr::memmem::find_iter(json, quoted.as_bytes()).find(|&at| {
+        let rest = &json[at + quoted.len()..];
+        rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
+    })
+}
+
 /// Whether a spreadsheet would compute the text of a CSV field, behind any number of apostrophes:
 /// writers put one apostrophe before it, and readers take one off where they know that it was put
 /// there.

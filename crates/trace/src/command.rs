@@ -40,6 +40,7 @@ impl Held {
         unsafe {
             builder.pre_exec(move || {
                 crate::stop::as_without_us();
+                crate::inherited::give_back();
                 let pid = libc::getpid().to_ne_bytes();
                 // Otherwise our own copy would keep the pipe open when the tracer dies, and we would wait for ever.
                 libc::close(release_fd);
@@ -55,11 +56,12 @@ impl Held {
             });
         }
         // `spawn` returns when the child has become its program, so it runs beside us.
-        let starting = std::thread::spawn(move || {
+        let starting = std::thread::Builder::new().spawn(move || {
             let child = builder.spawn();
             drop(parts);
             child
         });
+        let starting = starting.map_err(TraceError::system("starting a thread"))?;
         let mut pid = [0; 4];
         let mut told = std::fs::File::from(told);
         match told.read_exact(&mut pid) {
@@ -139,16 +141,33 @@ impl Running {
     }
 }
 
-/// Runs a command that this process does not trace.
+/// Runs a command that this process does not trace. Where no process can be made for it, it takes
+/// this one's place (execve(2)).
 ///
 /// # Errors
 /// When it cannot be started.
 pub fn run_beside(command: &[OsString], stop: &Stop) -> Result<ExitStatus, TraceError> {
-    let Some(name) = command.first() else { return Err(TraceError::NotHere("no command was given".to_owned())) };
+    let Some((name, arguments)) = command.split_first() else { return Err(TraceError::NotHere("no command was given".to_owned())) };
     stop.before_command();
-    let held = Held::start(command)?;
+    let mut builder = Command::new(name);
+    builder.args(arguments);
+    let as_without_us = || {
+        crate::stop::as_without_us();
+        crate::inherited::give_back();
+        Ok(())
+    };
+    // SAFETY: only calls that signal-safety(7) allows.
+    unsafe { builder.pre_exec(as_without_us) };
+    let child = builder.spawn().or_else(|error| {
+        if !matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM)) {
+            return Err(error);
+        }
+        stop.dismiss_witness();
+        builder.spawn().map_err(|_| builder.exec())
+    });
+    let child = child.map_err(TraceError::system(format!("starting {}", name.to_string_lossy())))?;
     stop.begin();
-    held.release(name)?.to_its_end(stop)
+    Running { child }.to_its_end(stop)
 }
 
 /// A command line as bytes, for the table `hosts`; `None` when it is empty.

@@ -51,6 +51,8 @@ pub mod clock;
 pub mod command;
 mod error;
 pub mod host;
+pub mod inherited;
+pub mod limits;
 pub mod options;
 pub mod privileges;
 pub mod probe;

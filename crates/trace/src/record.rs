@@ -291,6 +291,9 @@ pub struct ProcessFacts {
     pub arguments_cut: bool,
     /// The chosen environment variables that it has.
     pub environment: Option<Vec<(String, Vec<u8>)>>,
+    /// Whether the program was first seen some time after it began, when it can have changed its
+    /// user unseen.
+    pub seen_late: bool,
 }
 
 /// What a process has used so far, see `processes` and proc(5).

@@ -28,6 +28,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use crate::clock::{self, Reading};
 use crate::error::TraceError;
 use crate::host::HostFacts;
+use crate::limits;
 use crate::options::{CommandLines, Detail, Filters, Options};
 use crate::record::{FileKey, Loss, Op, OpenFile, Operation, ProcessKey, Record, Totals, is_operation};
 use process_rows::Processes;
@@ -98,10 +99,18 @@ impl Outcome {
     }
 }
 
-/// After so many rows of `io_events` they are written, whatever the time.
-const FLUSH_ROWS: usize = 1 << 18;
-/// So many pairs of file and path are remembered as recorded; then they are recorded again.
-const TOLD_FILES: usize = 1 << 20;
+/// What is kept at most.
+struct Most {
+    /// After so many rows they are written, whatever the time.
+    rows: usize,
+    /// So many pairs of file and path are remembered as recorded; then they are recorded again.
+    files: usize,
+}
+
+const MOST: Most = Most { rows: 1 << 18, files: 1 << 20 };
+/// Where memory is limited.
+const MOST_OF_LITTLE: Most = Most { rows: 1 << 14, files: 1 << 16 };
+
 /// The reason of what could not be written.
 const NOT_WRITTEN: &str = "not-written";
 /// In the place of a path: that a row of the file has been made.
@@ -126,6 +135,7 @@ pub struct Recorder {
     /// paths. For page faults, which know no open file.
     wanted_files: FxHashMap<FileKey, bool>,
     gathered: usize,
+    most: Most,
     flushed: Instant,
     /// Since when what could not be written was not written.
     unwritten_since: u64,
@@ -149,7 +159,7 @@ impl Recorder {
         let name = host.name.clone();
         let trace_ns = reading.boot_ns as i64 + host.boot_offset_ns;
         let mut recorder = Recorder {
-            writing: Writing::start(writer, name.clone()),
+            writing: Writing::start(writer, name.clone())?,
             name,
             trace_ns,
             options: options.clone(),
@@ -165,6 +175,7 @@ impl Recorder {
             told_files: FxHashSet::default(),
             wanted_files: FxHashMap::default(),
             gathered: 0,
+            most: if limits::memory_is_limited() { MOST_OF_LITTLE } else { MOST },
             flushed: Instant::now(),
             unwritten_since: reading.boot_ns,
             outcome: Outcome { trace_ns, ..Outcome::default() },
@@ -203,7 +214,7 @@ impl Recorder {
             }
             Record::Loss(loss) => self.loss(loss),
         }
-        if self.gathered >= FLUSH_ROWS { self.flush() } else { Ok(()) }
+        if self.gathered >= self.most.rows { self.flush() } else { Ok(()) }
     }
 
     /// Writes what has gathered when it is time; to be called at least once a second, also when
@@ -265,7 +276,7 @@ impl Recorder {
         let filters = &self.options.filters;
         let wanted = wanted_path(filters, path);
         if let Some(file) = file.filter(|_| !filters.directories.is_empty() || !filters.directories_out.is_empty()) {
-            if self.wanted_files.len() >= TOLD_FILES {
+            if self.wanted_files.len() >= self.most.files {
                 self.wanted_files.clear();
             }
             *self.wanted_files.entry(file).or_default() |= wanted;
@@ -279,7 +290,10 @@ impl Recorder {
     }
 
     fn open_file(&mut self, file: &OpenFile<'_>) {
-        let wanted = self.wanted(Some(file.file), file.path);
+        // One of which no open is known, such as what a child has after its parent closed it, is
+        // left out when the file was opened elsewhere only.
+        let is_elsewhere = file.path.is_none() && self.is_elsewhere(Some(file.file));
+        let wanted = !is_elsewhere && self.wanted(Some(file.file), file.path);
         if let Some(number) = file.open_file.filter(|_| !wanted) {
             self.left_out.insert(number);
             return;
@@ -297,7 +311,7 @@ impl Recorder {
 
     fn file_row(&mut self, file: FileKey, first_seen_ns: i64, seen: &Operation<'_>) {
         let paths = FxBuildHasher.hash_one((seen.path, seen.container_path));
-        if self.told_files.len() >= TOLD_FILES {
+        if self.told_files.len() >= self.most.files {
             self.told_files.clear();
         }
         let nothing_known = seen.path.is_none() && seen.container_path.is_none() && seen.kind.is_none() && seen.file_size.is_none();

@@ -132,6 +132,10 @@ pub struct Stop {
     around: Option<Arc<Mutex<Around>>>,
     /// How long the trace lasts at most, from [`Stop::begin`] on.
     pub duration: Option<Duration>,
+    /// Prints what whoever watches should know.
+    pub note: Option<fn(&str)>,
+    /// Whether a signal has asked to end since the command has ended ([`Stop::ends_the_rest`]).
+    warned: Arc<AtomicBool>,
     /// When the trace began, as an `Instant` of this process.
     begun: OnceLock<Instant>,
 }
@@ -139,7 +143,15 @@ pub struct Stop {
 impl Stop {
     /// One that never asks a trace to stop, until [`Stop::tell`].
     pub fn never() -> Self {
-        Stop { told: Arc::default(), listens: false, around: None, duration: None, begun: OnceLock::new() }
+        Stop {
+            told: Arc::default(),
+            listens: false,
+            around: None,
+            duration: None,
+            note: None,
+            warned: Arc::default(),
+            begun: OnceLock::new(),
+        }
     }
 
     /// By the signals of this process, which end it no more. For the trace of a command (`command`)
@@ -162,7 +174,7 @@ impl Stop {
         }
         // Without it a signal may come twice, which is better than not at all.
         let witness = if command { Witness::start().ok() } else { None };
-        let around = witness.map(|witness| Arc::new(Mutex::new(Around { witness, heard: [0; 65], waiting: Vec::new() })));
+        let around = witness.map(|witness| Arc::new(Mutex::new(Around { witness: Some(witness), heard: [0; 65], waiting: Vec::new() })));
         Ok(Stop { listens: true, around, ..Stop::never() })
     }
 
@@ -194,6 +206,20 @@ impl Stop {
         ENDING.into_iter().any(|signal| all & bit(signal) != 0)
     }
 
+    /// Whether a trace is to end whose command has ended and left others behind. They need the
+    /// tracer, so the first signal that asks to end only has a sentence about them printed; the
+    /// next one ends the trace. All other signals are forgotten: there is no command any more.
+    pub fn ends_the_rest(&self, about: impl FnOnce() -> String) -> bool {
+        if !self.ended() {
+            return false;
+        }
+        let warned = self.warned.swap(true, Ordering::Relaxed);
+        if let Some(note) = self.note.filter(|_| !warned) {
+            note(&about());
+        }
+        warned
+    }
+
     /// Whether this signal asks to end.
     pub fn ends(signal: libc::c_int) -> bool {
         ENDING.contains(&signal)
@@ -214,6 +240,14 @@ impl Stop {
     pub fn before_command(&self) {
         if self.listens {
             SENT.fetch_or(CAME.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    /// Ends the process that hears signals which were sent to others, too: where there is room for
+    /// one process only, that is the command.
+    pub(crate) fn dismiss_witness(&self) {
+        if let Some(around) = &self.around {
+            drop(around.lock().unwrap_or_else(PoisonError::into_inner).witness.take());
         }
     }
 
@@ -269,7 +303,8 @@ impl Stop {
 /// What is known of signals that were sent to others, too.
 #[derive(Debug)]
 struct Around {
-    witness: Witness,
+    /// `None` when it was ended.
+    witness: Option<Witness>,
     /// When the witness last got a signal, by its number, in nanoseconds after boot.
     heard: [u64; 65],
     /// Signals that came, and when.
@@ -286,7 +321,7 @@ impl Around {
     /// us got. What asks to end does not wait: a second one does no harm, and one too few would.
     fn sent_to_us_alone(&mut self, came: u64) -> u64 {
         let now = crate::clock::boot_ns();
-        for signal in self.witness.heard() {
+        for signal in self.witness.iter().flat_map(Witness::heard) {
             if let Some(heard) = self.heard.get_mut(usize::from(signal)) {
                 *heard = now;
             }
@@ -337,5 +372,17 @@ mod tests {
         assert_eq!(stop.ending(), Some(libc::SIGHUP));
         assert_eq!(stop.forwarded().collect::<Vec<_>>(), [libc::SIGHUP, libc::SIGUSR1, libc::SIGWINCH, libc::SIGRTMAX()]);
         assert_eq!((stop.forwarded().count(), stop.asked()), (0, false));
+    }
+
+    #[test]
+    fn what_is_left_of_a_command_ends_by_the_second_signal() {
+        let stop = Stop::never();
+        let ends = || stop.ends_the_rest(String::new);
+        stop.tell(libc::SIGUSR1);
+        assert!(!ends());
+        stop.tell(libc::SIGTERM);
+        assert_eq!([ends(), ends()], [false, false]);
+        stop.tell(libc::SIGINT);
+        assert!(ends());
     }
 }

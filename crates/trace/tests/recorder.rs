@@ -160,6 +160,54 @@ fn directories_are_filtered_with_all_that_is_done_on_their_files() {
     assert_eq!(filters[0].as_deref(), Some(r#"{"directories":["/d"],"directories_out":["/d/tmp"]}"#));
 }
 
+/// Sums of a process that was forked with an open file: its parent's close made the number of the
+/// open file unknown.
+#[test]
+fn an_open_file_without_an_open_is_elsewhere_where_its_file_is() {
+    let filters = Filters { directories: vec!["/d".into()], ..Filters::default() };
+    let options = Options { filters, ..Options::default() };
+    let unknown = |number, file| {
+        Record::OpenFile(OpenFile {
+            at_boot_ns: 7,
+            open_file: Some(number),
+            file,
+            kind: None,
+            file_system: None,
+            size: None,
+            path: None,
+            container_path: None,
+        })
+    };
+    let sum = |number, file| {
+        Record::Totals(Totals {
+            process: PROCESS,
+            open_file: Some(number),
+            file,
+            first_boot_ns: 8,
+            last_boot_ns: 9,
+            read: Sum { calls: 1, bytes: number, ..Sum::default() },
+            write: Sum::default(),
+            faults: 0,
+        })
+    };
+    let (elsewhere, unseen) = (FileKey { inode: 8, ..FILE }, FileKey { inode: 9, ..FILE });
+    let records = [
+        open(1, FILE, b"/d/a", 1),
+        open(2, elsewhere, b"/dd/a", 2),
+        Record::FileGone(1),
+        Record::FileGone(2),
+        unknown(3, FILE),
+        unknown(4, elsewhere),
+        unknown(5, unseen),
+        sum(3, FILE),
+        sum(4, elsewhere),
+        sum(5, unseen),
+    ];
+    let (fixture, _) = Fixture::record(&options, &records);
+    let bytes = fixture.rows::<IoTotal<'static>, _>(|row| row.read_bytes);
+    assert_eq!(bytes, [3, 5]);
+}
+
 #[test]
 fn a_process_has_one_last_row_with_all_that_was_learnt() {
     let facts = ProcessFacts {

@@ -5,112 +5,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
 mod common;
+#[path = "common/queue.rs"]
+mod queue;
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use flowmine_transform::algebra::{Collisions, Composition, NoContents};
-use flowmine_transform::builtin;
-use flowmine_transform::workflow::{Files, Workflow};
-
-struct Beside(PathBuf);
-
-impl Files for Beside {
-    fn text(&self, name: &str) -> io::Result<String> {
-        fs::read_to_string(self.0.join(name))
-    }
-}
-
-/// The stand-in: it leaves out options, and takes the directory of `--chdir`.
-const SBATCH: &str = r#"#!/bin/sh
-n=$(ls "$QUEUE" | wc -l)
-while :; do
-  case $1 in
-    --wrap=*) printf '#!/bin/sh\n%s\n' "${1#*=}" >"$QUEUE.$n"; set -- "$QUEUE.$n"; break ;;
-    -*) shift ;;
-    *) break ;;
-  esac
-done
-script=$1
-shift
-dir=$(sed -n 's/^#SBATCH \(--chdir=\|-D *\)//p' "$script")
-mkdir "$QUEUE/$n" && cp "$script" "$QUEUE/$n/job" && chmod +x "$QUEUE/$n/job" || exit
-printf '%s\n' "$PWD/$dir" >"$QUEUE/$n/dir"
-for a; do printf '%s\n' "$a"; done >"$QUEUE/$n/arguments"
-echo "Submitted batch job $n"
-"#;
-
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        for folder in ["bin", "flow/sub", "flow/work", "queue"] {
-            fs::create_dir_all(dir.path().join(folder)).unwrap();
-        }
-        let job = |name: &str, head: &str| format!("#!/bin/bash\n{head}echo {name} \"$@\" >>\"$RESULTS\"\n");
-        let place = Self { dir };
-        place.put("bin/sbatch", SBATCH);
-        for name in ["job1.sh", "job2.sh", "sub/job1.sh", "gen.sh"] {
-            place.put(&format!("flow/{name}"), &job(name, ""));
-        }
-        place.put("flow/there.sh", &job("there.sh", "#SBATCH --chdir=work\n"));
-        place.put("flow/data.txt", "#!/bin/sh\necho data >>\"$RESULTS\"\n");
-        place.put("flow/conf.sh", "J=job2.sh\n");
-        place.put("flow/tmpl", "#!/bin/bash\necho N >>\"$RESULTS\"\n");
-        place
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        let path = self.dir.path().join(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-    }
-
-    fn flow(&self) -> PathBuf {
-        self.dir.path().join("flow")
-    }
-
-    /// What the chain prints, and what its jobs do.
-    fn run(&self, script: &str) -> String {
-        let queue = self.dir.path().join("queue");
-        let results = self.dir.path().join("results");
-        let path = format!("{}:{}", self.dir.path().join("bin").display(), std::env::var("PATH").unwrap());
-        let run = |program: &Path, arguments: &[String], dir: &Path| {
-            let mut command = Command::new(program);
-            command.args(arguments).current_dir(dir).env("PATH", &path).env("QUEUE", &queue).env("RESULTS", &results);
-            command.env("JOB", "job2.sh").output().unwrap()
-        };
-        let done = run(Path::new("bash"), &[script.to_owned()], &self.flow());
-        let mut said = String::from_utf8_lossy(&done.stdout).into_owned();
-        for n in 0.. {
-            let job = queue.join(n.to_string());
-            let Ok(dir) = fs::read_to_string(job.join("dir")) else { break };
-            let arguments: Vec<String> = fs::read_to_string(job.join("arguments")).unwrap().lines().map(str::to_owned).collect();
-            let done = run(&job.join("job"), &arguments, Path::new(dir.trim_end()));
-            said.push_str(&format!("job {n}: {:?}\n", done.status.code()));
-        }
-        said + &fs::read_to_string(results).unwrap_or_default()
-    }
-}
-
-/// Reads and transforms a chain as it lies in a place.
-fn transformed(place: &Place, chain: &str) -> Result<(String, Vec<String>, usize), String> {
-    let retry = Composition::read("retry", builtin::text("retry").unwrap(), None, &[]).unwrap();
-    let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(place.flow())).map_err(|error| error.to_string())?;
-    let plan = flow.transform(&retry, &[], Collisions::Refuse, &NoContents).unwrap();
-    common::install(&plan, &place.flow(), "dash");
-    for file in &plan.files {
-        place.put(&format!("flow/{}", file.name), &file.text);
-    }
-    let notes = flow.notes.iter().map(|note| format!("{}: {}", note.at, note.message)).collect();
-    Ok((plan.workflow, notes, plan.tasks.len()))
-}
+use flowmine_transform::workflow::Workflow;
+use queue::{Beside, Place, compare, transformed};
 
 /// The jobs of these are transformed, all of them.
 #[test]
@@ -120,7 +21,7 @@ fn what_the_shell_does_is_read_as_the_shell_does_it() {
         "M=$((1<<10))\necho $M\nsbatch job1.sh $M\n",
         "(( M = 1 << 3 ))\nfor ((i=0; i < 1<<1; i++)); do\n  sbatch job1.sh $i $M\ndone\n",
         "echo $'it\\'s'\nsbatch job1.sh $'a\\'b'\n",
-        "x='a}b'\necho ${x#\"a}\"} \"${x#'a}'}\" ${x%'}'*}\nsbatch job1.sh\n",
+        "x='a}b'\necho ${x#\"a}\"} ${x%'}'*}\nsbatch job1.sh\n",
         "cat <<X - $((1<<2)) 2>/dev/null\nit's\nX\nsbatch job1.sh\n",
         "k=$(case a in a) echo one;; *) echo two;; esac)\nJ=job1.sh\nsbatch $J $k\n",
         "(cd sub && pwd >/dev/null)\nd=$(cd sub; basename $PWD)\nsbatch job1.sh $d\n",
@@ -146,15 +47,8 @@ fn what_the_shell_does_is_read_as_the_shell_does_it() {
 fn what_is_not_sure_stays_with_a_warning() {
     let unknown = "what it submits is known only when it runs";
     let elsewhere = "its job runs in another directory";
-    let moved = "the script may be in another directory by then";
     for (chain, why) in [
-        ("J=job1.sh\n. ./conf.sh\nsbatch $J", unknown),
-        ("J=job1.sh\nsource conf.sh\nsbatch $J", unknown),
-        ("J=job1.sh\neval \"$(cat conf.sh)\"\nsbatch $J", unknown),
         ("J=job1.sh\nprintf -v J job2.sh\nsbatch $J", unknown),
-        ("J=job1.sh\nV=J\nprintf -v $V job2.sh\nsbatch $J", unknown),
-        ("J=job1.sh\nV=J\nread -r \"$V\" <<<job2.sh\nsbatch $J", unknown),
-        ("J=job1.sh\ndeclare -n R=J\nR=job2.sh\nsbatch $J", unknown),
         ("J=job1.sh\nmapfile -t J <<<job2.sh\nsbatch $J", unknown),
         ("J=job1.sh\nfor J in job2.sh; do :; done\nsbatch $J", unknown),
         ("J=\n: ${J:=job2.sh}\nsbatch $J", unknown),
@@ -166,19 +60,9 @@ fn what_is_not_sure_stays_with_a_warning() {
         ("sbatch $JOB\nJOB=job1.sh", unknown),
         ("sbatch $JOB data.txt", unknown),
         ("J='job2.sh job1.sh'\nsbatch $J", unknown),
-        ("for i in 1 2 3; do sed \"s/N/$i/\" tmpl >gen.sh; sbatch gen.sh; done", "the script may write “gen.sh” itself (line 3)"),
-        ("G=gen.sh\nfor i in 1 2; do sed \"s/N/$i/\" tmpl >$G; sbatch $G; done", "the script may write “gen.sh” itself"),
-        (
-            "n=gen\nfor i in 1 2; do x=$n$((0)); sed \"s/N/$i/\" tmpl >\"${x%0}.sh\"; sbatch gen.sh; done",
-            "the script may write “gen.sh” itself",
-        ),
-        ("for i in 1 2; do cp tmpl gen.sh; sed -i \"s/N/$i/\" gen.sh; sbatch ./gen.sh; done", "the script may write “./gen.sh” itself"),
-        ("for i in 1 2; do bash -c \"sed s/N/$i/ tmpl >gen.sh\"; sbatch gen.sh; done", "the script may write “gen.sh” itself"),
         ("sbatch there.sh", elsewhere),
         ("sbatch --chdir=$PWD job1.sh", elsewhere),
         ("sbatch -QD. job1.sh", elsewhere),
-        ("cd sub\nsbatch job1.sh", moved),
-        ("for d in sub; do pushd $d >/dev/null; sbatch job1.sh; popd >/dev/null; done", moved),
     ] {
         let chain = format!("#!/bin/bash\nsbatch --wrap='echo wrapped >>\"$RESULTS\"'\n{chain}\n");
         let (plain, place) = (Place::new(), Place::new());
@@ -191,6 +75,183 @@ fn what_is_not_sure_stays_with_a_warning() {
         assert_eq!(told(place.run("v.sh")), told(plain.run("v.sh")), "{chain}");
     }
 }
+
+/// Whatever may change a job script, the directory, or what flowmine's own files are among, is refused
+/// at its place.
+#[test]
+fn what_may_change_a_job_script_is_refused() {
+    let mut wrong = Vec::new();
+    for (chain, why) in [
+        ("for i in 1 2; do ln -sfn d$i cur; sbatch cur/job1.sh $i; done", "v.sh:2:18: ln may change a job script"),
+        ("rm -rf sub; cp -r d1 sub\nsbatch sub/job1.sh", "v.sh:2:1: what rm gets is, holds or leads to “sub/job1.sh”"),
+        ("sbatch job1.sh\nmv d1 sub", "v.sh:3:1: mv may change"),
+        ("sbatch job1.sh\nrm -f job*.sh", "v.sh:3:1: what rm gets may be a job script, because its name is a pattern"),
+        ("sbatch job1.sh\nrm -f ./job1.sh", "v.sh:3:1: what rm gets is, holds or leads to “job1.sh”"),
+        ("sbatch d1/job1.sh\nrm -rf d1", "v.sh:3:1: what rm gets is"),
+        ("sbatch d1/job1.sh\nrm -rf d1/*.sh", "v.sh:3:1: what rm gets is"),
+        ("sbatch d1/job1.sh\nrm -rf $1", "v.sh:3:1: what rm gets may be a job script"),
+        ("find . -name 'job*' -delete\nsbatch job1.sh", "v.sh:2:1: find may change"),
+        ("sed \"s/N/1/\" tmpl >job1.sh; sbatch job1.sh", "v.sh:2:20: what is written here is"),
+        ("sed \"s/N/$1/\" tmpl >out.txt; sbatch job1.sh", "v.sh:2:1: the arguments of sed are known only when it runs"),
+        ("G=gen.sh\necho x >$G\nsbatch $G", "v.sh:3:9: what is written here is"),
+        ("echo x >$1.sh\nsbatch gen.sh", "v.sh:2:9: what is written here may be"),
+        ("echo x >v.sh\nsbatch gen.sh", "v.sh:2:9: what is written here is"),
+        ("sed -i s/a/b/ gen.sh\nsbatch gen.sh", "v.sh:2:1: sed may write files"),
+        ("bash -c 'cp tmpl gen.sh'\nsbatch gen.sh", "v.sh:2:1: what “bash” does is not known"),
+        ("python3 gen.py\nsbatch gen.sh", "v.sh:2:1: what “python3” does is not known"),
+        (". ./moves.sh\nsbatch job1.sh", "v.sh:2:1: . can do anything"),
+        ("eval \"cd sub\"\nsbatch job1.sh", "v.sh:2:1: eval can do anything"),
+        ("go() { eval \"cd $1\"; }; go sub\nsbatch job1.sh", "v.sh:2:8: eval can do anything"),
+        ("go sub\ngo() { echo; }\nsbatch job1.sh", "v.sh:2:1: the function go is defined behind its call"),
+        ("false && go() { echo; }\ngo sub\nsbatch job1.sh", "v.sh:2:10: it is not certain that the function go"),
+        ("CMD=cd; $CMD sub\nsbatch job1.sh", "v.sh:2:9: “$CMD” is known only when it runs"),
+        ("CMD=(sbatch job1.sh)\n\"${CMD[@]}\" a b", "v.sh:3:1: “\"${CMD[@]}\"” is known only"),
+        ("A=(sbatch job1.sh x); A+=(y z); \"${A[@]}\"", "v.sh:2:33: “\"${A[@]}\"” is known only"),
+        ("sbatch job1.sh <(echo hi) x", "v.sh:2:16: the input or output of a command as a file"),
+        ("sbatch() { echo \"$@\"; }\nsbatch job1.sh", "v.sh:2:1: a function is called sbatch here"),
+        ("cd sub\nsbatch job1.sh", "v.sh:2:1: cd leaves the directory"),
+        ("for d in sub; do pushd $d; sbatch job1.sh; popd; done", "v.sh:2:18: what “pushd” does is not known"),
+        ("(cd sub && sbatch job1.sh)", "v.sh:2:12: cd in these brackets"),
+        ("for f in *.sh; do sbatch job1.sh $f; done", "v.sh:2:10: the pattern “*.sh” can match"),
+        ("P='*.sh'\nsbatch job1.sh $P", "v.sh:2:1: the pattern"),
+        ("n=$(ls | wc -l)\nsbatch job1.sh $n", "v.sh:2:5: ls lists the directory"),
+        ("PATH=.:$PATH\nsbatch job1.sh", "v.sh:2:1: PATH changes"),
+        ("chmod 000 job1.sh\nsbatch job1.sh", "v.sh:2:1: chmod may make"),
+        ("V=J\nprintf -v $V job2.sh\nsbatch job1.sh", "v.sh:3:1: which variable printf sets"),
+        ("V=J\nread -r \"$V\" <<<job2.sh\nsbatch job1.sh", "v.sh:3:1: which variable read sets"),
+        ("declare -n R=J\nR=job2.sh\nsbatch job1.sh", "v.sh:2:1: -n gives a variable a second name"),
+        ("echo x >$PWD/job1.sh\nsbatch job1.sh", "v.sh:2:9: what is written here may be"),
+        ("rm -rf x$1.d\nsbatch job1.sh >$1.txt; rm $1.sh", "v.sh:3:25: what rm gets may be"),
+        ("f() { sbatch job1.sh; }\n(cd sub; f)", "v.sh:3:10: cd in these brackets"),
+        ("env -C sub sbatch job1.sh", "v.sh:2:1: what “env” does is not known"),
+        ("env \"$X\" sbatch job1.sh", "v.sh:2:1: what “env” does is not known"),
+        ("./cat x\nsbatch job1.sh", "v.sh:2:1: what “./cat” does is not known"),
+        ("/home/of/cat x\nsbatch job1.sh", "v.sh:2:1: what “/home/of/cat” does"),
+        ("sbatch job1.sh 'a", "v.sh:2:16: the text in quotes has no end"),
+    ] {
+        let chain = format!("#!/bin/bash\n{chain}\n");
+        match transformed(&Place::new(), &chain) {
+            Err(refused) if refused.starts_with(why) => {}
+            other => wrong.push(format!("{chain}{other:?}")),
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    let refused = transformed(&Place::new(), "#!/bin/zsh\nsbatch job1.sh\n").unwrap_err();
+    assert!(refused.starts_with("v.sh:1:1: the language of zsh"), "{refused}");
+    let refused = transformed(&Place::new(), "#!/bin/sh\n[[ a > job1.sh ]]\nsbatch job1.sh\n").unwrap_err();
+    assert!(refused.starts_with("v.sh:2:1: “[[” is not in the shell of POSIX"), "{refused}");
+}
+
+/// A name that leads to a job script, by a link or as its second name.
+#[test]
+fn other_names_of_a_job_script_are_found() {
+    for make in ["ln -s job1.sh log", "ln job1.sh log", "ln -s . log", "mkdir x; mv job1.sh x; ln -s x/job1.sh job1.sh; ln -s x log"] {
+        let place = Place::new();
+        let made = std::process::Command::new("sh").args(["-c", make]).current_dir(place.flow()).status();
+        assert!(made.unwrap().success());
+        for chain in ["sbatch job1.sh >log", "sbatch job1.sh; rm -r log/"] {
+            let refused = transformed(&place, &format!("#!/bin/bash\n{chain}\n")).unwrap_err();
+            assert!(refused.contains("is, holds or leads to “job1.sh”"), "{make}: {refused}");
+        }
+    }
+}
+
+/// What writes and removes in a way that is certain stays possible, and words are the shell's.
+#[test]
+fn what_is_certain_to_leave_job_scripts_alone_is_done() {
+    for chain in [
+        "mkdir -p logs results/$1; touch logs/a; rm -rf results logs/*.out; sbatch job1.sh",
+        "sbatch job1.sh IN=~/data x=~ ~ a:~",
+        "log() { echo \"$@\" | tee -a log.txt; }\nlog start; for i in {1..3}; do id=$(sbatch job1.sh $i | awk '{print $4}'); log $id; done",
+        "for f in sub/* d1/*.sh; do sbatch job1.sh $f; done",
+        "set -euo pipefail\nS=\"sbatch -Q\"\n$S job2.sh\nx=$(sbatch job1.sh | sed 's/.* //'); echo ${x##* } >ids_$x.txt; cat ids_$x.txt",
+    ] {
+        let (plain, new) = compare(&format!("#!/bin/bash\n{chain}\n")).unwrap();
+        assert!(plain.contains("job1.sh"), "{chain}: {plain}");
+        assert_eq!(new, plain, "{chain}");
+    }
+}
+
+/// Chains of random commands: each is refused, or does what it does plain. There is no third thing.
+#[test]
+fn random_chains_are_refused_or_do_the_same() {
+    const COMMANDS: [&str; 44] = [
+        "sbatch job1.sh $i",
+        "sbatch job2.sh \"a b\" ~ c=~",
+        "id=$(sbatch --parsable job1.sh | awk '{print $4}'); echo $id",
+        "sbatch -d afterok:$id job2.sh \"$id\"",
+        "J=job2.sh; sbatch $J",
+        "sbatch ./sub/job1.sh",
+        "sbatch cur/job1.sh",
+        "sbatch gen.sh $(date +%Y)",
+        "sbatch --wrap='echo w >>\"$RESULTS\"'",
+        "echo \"$i\" >log.txt; cat log.txt",
+        "mkdir -p logs; echo x >>logs/a.txt",
+        "rm -rf logs",
+        "if [ -f job1.sh ]; then echo there; else echo gone; fi",
+        "case $i in 1) echo one ;; *) echo other ;; esac",
+        "X=(1 \"2 3\"); sbatch job1.sh \"${X[@]}\"",
+        "f() { sbatch job1.sh \"$@\"; }; f x \"y z\"",
+        "cat <<E\n$(echo $((1 + 2)))\nE",
+        "[[ a < b ]] && echo less",
+        "while read -r l; do sbatch job2.sh $l; done <data.txt",
+        "(sbatch job1.sh q; exit 0)",
+        "sbatch job1.sh | tail -n 1 | cut -d' ' -f4",
+        "printf '%s\\n' {a,b}$i; sbatch job1.sh {a,b}$i",
+        "sbatch job1.sh `echo 1 2`",
+        "set -e; false || true",
+        "ls sub | wc -l",
+        "ln -sfn d1 cur",
+        "ln -sfn d2 cur",
+        "cp tmpl gen.sh",
+        "cp d1/* .",
+        "mv job1.sh old.sh",
+        "rm -f job2.sh",
+        "sed -i s/echo/printf/ gen.sh",
+        "sed s/N/$i/ tmpl >gen.sh; chmod +x gen.sh",
+        "cd sub",
+        "cd .",
+        "pushd d1 >/dev/null",
+        ". ./moves.sh",
+        "eval 'cd sub'",
+        "C=cd; $C sub",
+        "sbatch *.sh",
+        "for f in *; do sbatch job1.sh $f; done",
+        "echo '#!/bin/sh' | tee job1.sh",
+        "sbatch() { echo no; }",
+        "exec sbatch job1.sh",
+    ];
+    let (mut state, mut done, mut refused) = (0x9e37_79b9_7f4a_7c15_u64, 0, 0);
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..CHAINS {
+        // Some of what is refused, mostly of the rest.
+        let mut one = || if random(12) == 0 { COMMANDS[random(COMMANDS.len())] } else { COMMANDS[random(25)] };
+        let mut lines: Vec<String> = (0..4).map(|_| one().to_owned()).collect();
+        lines.push("sbatch job1.sh last".to_owned());
+        let wrapped = lines[1].clone();
+        match random(4) {
+            0 => lines[1] = format!("for i in 1 2; do\n{wrapped}\ndone"),
+            1 => lines[1] = format!("if true; then\n{wrapped}\nfi"),
+            2 => lines[1] = format!("{{\n{wrapped}\n}} >out.txt; cat out.txt"),
+            _ => {}
+        }
+        let chain = format!("#!/bin/bash\ni=0\n{}\n", lines.join("\n"));
+        match compare(&chain) {
+            Ok((plain, new)) => {
+                assert_eq!(new, plain, "{chain}");
+                done += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(done > CHAINS / 4 && refused > CHAINS / 8, "{done} done, {refused} refused");
+}
+
+/// The number of random chains.
+const CHAINS: usize = 40;
 
 #[test]
 fn scripts_that_are_no_lists_are_refused() {
@@ -206,6 +267,39 @@ fn scripts_that_are_no_lists_are_refused() {
         assert!(error.starts_with(why), "{error}");
     }
     assert_eq!(transformed(&place, "echo 1\necho 2\n").unwrap().2, 2);
+}
+
+/// Without `#!` each line is a task: lines that belong together are refused.
+#[test]
+fn lines_that_are_a_script_are_refused() {
+    let (place, mut wrong) = (Place::new(), Vec::new());
+    for (text, why) in [
+        ("OUT=/data/run\necho rm -rf $OUT/*\n", "v.sh:1:1: the variable is for the lines behind it"),
+        ("x=1; echo $x\necho a ${x}\n", "v.sh:2:8: the variable x is set on a line before"),
+        ("for i in 1 2; do echo $i; done\necho $i\n", "v.sh:2:6: the variable i is set on a line before"),
+        ("a=$(sbatch --parsable job1.sh)\nsbatch -d afterok:$a job2.sh $a\n", "v.sh:1:5: “sbatch” is for the lines behind it"),
+        ("echo a\nsbatch job1.sh\n", "v.sh:2:1: “sbatch” is for"),
+        ("echo a\ncd sub\npwd\n", "v.sh:2:1: “cd” is for"),
+        ("mkdir -p d && cd d\npwd\n", "v.sh:1:15: “cd” is for"),
+        ("export A=1\npwd\n", "v.sh:1:1: “export” is for"),
+        ("set -e\nfalse\npwd\n", "v.sh:1:1: “set” is for"),
+        ("false || exit 1\npwd\n", "v.sh:1:10: “exit” is for"),
+        ("if true\nthen pwd\nfi\n", "v.sh:1:3: what begins here has no end"),
+        ("fi\n", "v.sh:1:1: “fi” belongs to the lines before"),
+        ("echo 'a\nb'\n", "v.sh:1:6: the text in quotes has no end"),
+        ("f() { pwd; }\nf\n", "v.sh:1:1: the function f is for"),
+        ("true &&\npwd\n", "v.sh:1:8: the command has no end"),
+        ("cat <<E\nx\nE\n", "v.sh:1:7: the here-document has no end"),
+        ("echo a \\\n  b\n", "v.sh:1:8: "),
+    ] {
+        match transformed(&place, text) {
+            Err(refused) if refused.starts_with(why) && refused.contains("begins with #!/bin/bash") => {}
+            other => wrong.push(format!("{text}{other:?}")),
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    let lines = "(cd sub && pwd)\nA=1 env\nx=1; echo $x\nfor j in 1; do echo $j; done\ndiff <(echo) <(echo) >/dev/null\necho $HOME \"a\"\n";
+    assert_eq!(transformed(&place, lines).unwrap().2, 6);
 }
 
 #[test]

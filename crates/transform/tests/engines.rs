@@ -178,6 +178,45 @@ fn rules_of_a_snakefile() {
     assert!(plan.files[0].text.ends_with(&format!("exec ./{}\n}}\n", plan.tasks[1].1[1].script())));
 }
 
+/// Jobs of a group need the same resource: what joins them is refused, a rule with a group stays.
+#[test]
+fn rules_that_layers_would_break() {
+    for (text, why) in [
+        ("rule a:\n    output: pipe('p')\n    shell: 'x'\n", "Snakefile:2:5: pipe() joins jobs to a group"),
+        ("P = service ( 'p' )\nrule a:\n    output: P\n    shell: 'x'\n", "Snakefile:1:1: service() joins jobs"),
+    ] {
+        let refused = Workflow::read("Snakefile", text.as_bytes(), &files()).err().unwrap().to_string();
+        assert!(refused.starts_with(why), "{refused}");
+    }
+    let text = "rule a:\n    output: 'p'\n    # pipe(x)\n    shell: 'pipe(1)'\nrule b:\n    group: 'g'\n    shell: 'x'\nrule c:\n    resources: shell_exec='/bin/sh'\n    shell: 'x'\n";
+    let flow = Workflow::read("Snakefile", text.as_bytes(), &files()).unwrap();
+    assert_eq!(flow.tasks.len(), 1);
+    let notes: Vec<&str> = flow.notes.iter().map(|note| note.message.as_str()).collect();
+    assert_eq!(
+        notes,
+        [
+            "the rule b stays as it is: jobs of a group need the same shell_exec",
+            "the rule c stays as it is: it names a shell of its own (shell_exec)"
+        ]
+    );
+}
+
+/// What sbatch reads of a job script and flowmine does not.
+#[test]
+fn job_scripts_that_are_not_understood() {
+    for (line, why) in [
+        ("#PBS -N x", "sbatch reads this line #PBS too"),
+        ("#SBATCH hetjob", "a job of several components"),
+        ("#SBATCH packjob", "a job of several"),
+    ] {
+        let text = format!("#!/bin/sh\n#SBATCH -n 1\n{line}\n#SBATCH -n 2\ntrue\n");
+        let refused = Workflow::read("job.sh", text.as_bytes(), &files()).err().unwrap().to_string();
+        assert!(refused.starts_with("job.sh:3:1: ") && refused.contains(why), "{refused}");
+    }
+    let flow = Workflow::read("job.sh", b"#!/bin/sh\n#SBATCH -J \"a 'b\" --mem='2G' # -c 3\ntrue\n", &files()).unwrap();
+    assert_eq!((flow.tasks[0].category.as_deref(), flow.tasks[0].task.parts.resources.len()), (Some("a 'b"), 1));
+}
+
 /// Files that include each other are read once each, as Snakemake reads them, and all that one workflow
 /// names is bounded.
 #[test]
@@ -255,8 +294,8 @@ fn one_added_file_for_many_jobs_is_refused_or_remapped() {
             "3:3: static name collision: its sbatch stands in a loop",
         ),
         (
-            text("s.sh", "#!/bin/sh\nf() {\n  if x; then sbatch align.sh; fi\n}\nf\n"),
-            "3:14: static name collision: its sbatch stands in a loop or a function",
+            text("s.sh", "#!/bin/sh\nf() {\n  if true; then sbatch align.sh; fi\n}\nf\n"),
+            "3:17: static name collision: its sbatch stands in a loop or a function",
         ),
         (
             text("Snakefile", "rule a:\n    output: '{x}'\n    shell: 'y'\n"),
@@ -267,9 +306,11 @@ fn one_added_file_for_many_jobs_is_refused_or_remapped() {
         assert!(error.contains(why), "{error}");
     }
     // What runs once is not refused: after a loop, in a group, in a condition.
-    for once in
-        ["for n in 1 2; do :; done; { sbatch align.sh; }", "if x; then sbatch align.sh; fi", "while x; do y; done\nid=$(sbatch align.sh)"]
-    {
+    for once in [
+        "for n in 1 2; do :; done; { sbatch align.sh; }",
+        "if true; then sbatch align.sh; fi",
+        "while false; do :; done\nid=$(sbatch align.sh)",
+    ] {
         let flow = text("s.sh", &format!("#!/bin/sh\n{once}\n"));
         assert!(flow.transform(&adds, &[], Collisions::Refuse, &NoContents).is_ok(), "{once}");
     }

@@ -371,3 +371,138 @@ fn what_the_user_put_among_the_outputs_stays() {
         assert!(outputs[0] == expected || outputs[0] == expected.replacen("\"0\": \"mine\\n\", ", "", 1), "{shell}: {outputs:?}");
     }
 }
+
+/// What the directory holds afterwards, with the kinds of all names, and files outside of it.
+fn tree(place: &Place) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![place.dir.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.strip_prefix(place.dir.path()).unwrap().to_string_lossy().into_owned();
+            if name.starts_with("flow/t_") {
+                continue;
+            }
+            let kind = fs::symlink_metadata(&path).unwrap().file_type();
+            let shown = match () {
+                () if kind.is_symlink() => format!("-> {}", fs::read_link(&path).unwrap().display()),
+                () if kind.is_dir() => "directory".to_owned(),
+                () if kind.is_fifo() => "FIFO".to_owned(),
+                () => fs::read_to_string(&path).unwrap(),
+            };
+            if kind.is_dir() {
+                folders.push(path);
+            }
+            found.push((name, shown));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Runs a task so often, plain or in a sandbox, where `before` has been.
+fn attempts(before: &str, command: &str, io: (&[&str], &[&str]), shell: Option<&str>, times: usize) -> (Vec<(String, String)>, Vec<i32>) {
+    let place = Place::new();
+    assert!(place.run(before).status.success(), "{before}");
+    let run = match shell {
+        None => format!("({command})"),
+        Some(shell) => {
+            install(&plan(&serde_json::json!({"command": command, "inputs": io.0, "outputs": io.1}), &sandbox()), &place.flow(), shell)
+        }
+    };
+    let run = format!("timeout 20 sh -c '{}'", run.replace('\'', "'\\''"));
+    let statuses = (0..times).map(|n| seen(place.run(&format!("N={n}; export N; {run}")).status)).collect();
+    assert_eq!(place.sandboxes(), Vec::<PathBuf>::new(), "{command}");
+    (tree(&place), statuses)
+}
+
+/// Each name of an output directory is replaced: nothing is written through what has the name.
+#[test]
+fn names_in_output_directories_are_replaced() {
+    let anew = "rm -rf d; mkdir d; echo new >d/b";
+    let both: (&[&str], &[&str]) = (&["d"], &["d"]);
+    let out: (&[&str], &[&str]) = (&[], &["d"]);
+    for (before, command, io) in [
+        ("mkdir d; echo PRECIOUS >p; ln -s ../p d/b", anew, out),
+        ("mkdir d; echo PRECIOUS >p; ln -s ../p d/b", "rm d/b; echo new >d/b", both),
+        ("mkdir d; echo old >d/b; cp -al d d.bak", anew, out),
+        ("mkdir d; echo old >d/b; cp -al d d.bak", "rm d/b; echo new >d/b", both),
+        ("mkdir d; mkfifo d/b", anew, out),
+        ("mkdir -p d/b/c; echo old >d/b/c/f", anew, out),
+        ("mkdir d; ln -s nowhere d/b", anew, out),
+        ("mkdir d; echo old >d/b; chmod 444 d/b", anew, out),
+        ("mkdir -p d q; echo kept >q/f; ln -s ../q d/b", "rm -rf d; mkdir -p d/b; echo new >d/b/f", out),
+        ("mkdir d; echo old >d/b", "rm -rf d; mkdir -p d/b; echo new >d/b/f; ln -s b d/-l; mkfifo \"d/a b\"", out),
+        ("mkdir d; ln -s ../in d/-l", "rm -rf d; mkdir d; echo new >./d/-l", out),
+        ("echo PRECIOUS >p; ln -s p o", "rm -f o; echo new >o", (&[], &["o"])),
+        ("echo old >o; ln o p", "rm -f o; echo new >o", (&[], &["o"])),
+        ("mkdir d; echo old >d/b; ln d/b p", "rm -rf d; ln -s \"$OUT/data\" d", (&[], &["d/x"])),
+    ] {
+        // A directory of the workflow and a link of the task's to another place are two things; the names in it are the plain task's.
+        let plain = attempts(before, command, io, None, 1);
+        for shell in SHELLS {
+            let boxed = attempts(before, command, io, Some(shell), 1);
+            if io.1 == ["d/x"] {
+                assert!(boxed.0.contains(&("flow/p".to_owned(), "old\n".to_owned())), "{shell}: {boxed:?}");
+            } else {
+                assert_eq!(boxed, plain, "{shell}: {before}: {command}");
+            }
+        }
+    }
+}
+
+/// A link of a failed attempt, and a file with a time to come, go as they do without the sandbox.
+#[test]
+fn names_of_failed_attempts_go_by_themselves() {
+    for command in [
+        "if [ $N = 0 ]; then echo 1 >o; ln -s o l; exit 1; fi; rm -rf o l; echo 2 >o",
+        "if [ $N = 0 ]; then mkdir d; ln -s ../in d/l; ln -s none l; exit 1; fi; rm -rf d o l; mkdir d; echo 2 >o",
+        "if [ $N = 0 ]; then echo 1 >o; touch -d '+2 days' o; exit 1; fi; rm -f o",
+        "if [ $N = 0 ]; then mkdir d; ln -s none d/b; exit 1; fi; rm -rf d; mkdir d; echo 2 >d/b",
+        "if [ $N = 0 ]; then mkdir -p d/b; echo 1 >d/b/c; exit 1; fi; rm -rf d; mkdir d; echo 2 >d/b",
+        "if [ $N = 0 ]; then echo 1 >o; exit 1; fi; rm -f o; mkdir o; echo 2 >o/x",
+        "if [ $N = 0 ]; then mkdir -p o/p; echo 1 >o/p/x; exit 1; fi; rm -rf o; echo 2 >o",
+    ] {
+        let io: (&[&str], &[&str]) = (&[], &["o", "l", "d"]);
+        let plain = attempts(":", command, io, None, 2);
+        for shell in SHELLS {
+            assert_eq!(attempts(":", command, io, Some(shell), 2), plain, "{shell}: {command}");
+        }
+    }
+}
+
+/// Random trees, actions and attempts: the result is the plain run's.
+#[test]
+fn random_trees_and_attempts_end_as_without_the_sandbox() {
+    const MADE: [&str; 7] =
+        ["echo $N >d/F", "ln -s ../in d/F", "ln -s none d/F", "mkfifo d/F", "mkdir d/F", "mkdir d/F; echo $N >d/F/a", "ln in d/F"];
+    const DONE: [&str; 4] = ["rm -rf d/F", "rm -rf d/F; MADE", "mkdir -p d/G; rm -rf d/G/F; echo $N >d/G/F", ":"];
+    let (mut state, names) = (0x2545_f491_4f6c_dd1d_u64, ["a", "b c", "-x", ".h"]);
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for n in 0..12 {
+        let mut before = "mkdir d".to_owned();
+        for name in names {
+            if random(3) > 0 {
+                before.push_str(&format!("; {}", MADE[random(MADE.len())].replace("$N", "old").replace("d/F", &format!("'d/{name}'"))));
+            }
+        }
+        before.push_str("; cp -al d d.bak");
+        let mut command = String::from(":");
+        for _ in 0..3 {
+            let name = names[random(4)];
+            let made = MADE[random(6)];
+            let action = DONE[random(DONE.len())]
+                .replace("MADE", made)
+                .replace("d/G/F", &format!("'d/G/{name}'"))
+                .replace("d/F", &format!("'d/{name}'"));
+            command.push_str(&format!("; {}", action.replace("''", "")));
+        }
+        command.push_str("; [ $N = 2 ]");
+        let io: (&[&str], &[&str]) = (&["d"], &["d"]);
+        let plain = attempts(&before, &command, io, None, 3);
+        let boxed = attempts(&before, &command, io, Some(SHELLS[n % SHELLS.len()]), 3);
+        assert_eq!(boxed, plain, "{}: {before}\n{command}", SHELLS[n % SHELLS.len()]);
+    }
+}

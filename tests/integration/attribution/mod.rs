@@ -165,6 +165,10 @@ fn a_set_user_id_program_charges_nobody() {
     if require("ptrace", &format!("ptrace as root ({how})"), works && is_root()) {
         forged::without_slurm("ptrace");
     }
+    let (works, how) = doctor::says("fuse");
+    if require("fuse", &format!("FUSE as root ({how})"), works && is_root()) {
+        forged::without_slurm("fuse");
+    }
 }
 
 fn snakemake_slurm_expected() -> Expected {

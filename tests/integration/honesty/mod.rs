@@ -8,3 +8,4 @@ mod filters;
 mod logs;
 mod programs;
 mod queue;
+mod sums;

@@ -19,6 +19,19 @@ pub struct CaseOptions {
     pub timestamp: Timestamp,
 }
 
+/// `--case-notion`.
+pub const CASE_NOTION: OptionSpec =
+    OptionSpec::text("case-notion", "NAME", "What a case is: dependency, account-group, data-flow, task-run, …, object:TYPE").details(
+        "dependency (the default for jobs), account-group, data-flow (jobs of which one read what another wrote, as traced; needs \
+         `flowmine correlate`), task-run (the tasks of a workflow engine's run; the default without jobs), task-session (of a run and of \
+         those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of a type. \
+         The cases of an XES file are its traces",
+    );
+/// `--timestamp`.
+pub const TIMESTAMP: OptionSpec =
+    OptionSpec::choice::<Timestamp>("timestamp", "MOMENT", "Moment of an observed interval that is the time of an event")
+        .by_default("reported");
+
 impl Choice for Unit {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
         ("instances", "Activity instances: starts and ends are paired, with the time between them", Self::Instances),
@@ -40,19 +53,13 @@ impl Grouped for CaseOptions {
     const GROUP: &'static Group = &Group {
         heading: "Cases and activities",
         options: &[
-            OptionSpec::text("case-notion", "NAME", "What a case is: dependency, account-group, data-flow, task-run, …, object:TYPE").details(
-                "dependency (the default for jobs), account-group, data-flow (jobs of which one read what another wrote, as traced; needs \
-                 `flowmine correlate`), task-run (the tasks of a workflow engine's run; the default without jobs), task-session (of a run \
-                 and of those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the \
-                 objects of a type. The cases of an XES file are its traces",
-            ),
+            CASE_NOTION,
             OptionSpec::choice::<Unit>("events", "EVENTS", "What the model is made of").by_default("instances"),
             OptionSpec::text("activity", "KEY[+KEY]", "Attributes that name an activity, or a classifier of the log").details(
                 "Several are joined by plus signs (concept:name+lifecycle:transition). For jobs also `command` (the default) and \
                  `command-state`",
             ),
-            OptionSpec::choice::<Timestamp>("timestamp", "MOMENT", "Moment of an observed interval that is the time of an event")
-                .by_default("reported"),
+            TIMESTAMP,
         ],
     };
 

@@ -1,5 +1,6 @@
 //! Bottlenecks.
 
+use flowmine_activity_log::{JOB, NOT_READY_FOR, QUEUED_FOR};
 use flowmine_discover::bottlenecks;
 use flowmine_discover::pictures::bottlenecks as picture;
 
@@ -7,7 +8,7 @@ use super::{About, Input, Model};
 use crate::error::Result;
 use crate::format::Format;
 use crate::found::Found;
-use crate::log;
+use crate::log::{self, Attributes};
 use crate::request::Request;
 use crate::sink::Sink;
 
@@ -29,7 +30,9 @@ impl Model for Bottlenecks {
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
-        let loaded = log::load(request, &log::Attributes::default(), sink)?;
+        // The list names jobs and what they waited for.
+        let attributes = Attributes { of_jobs: [JOB, QUEUED_FOR, NOT_READY_FOR].map(str::to_owned).to_vec(), ..Attributes::default() };
+        let loaded = log::load(request, &attributes, sink)?;
         let _stage = sink.stage("discovering");
         let found = bottlenecks::discover(&loaded.log, loaded.cases()?, &bottlenecks::Options::default());
         Ok(Found::new(request, loaded.is_lossy, move |format, out| match format {

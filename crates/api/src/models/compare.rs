@@ -64,7 +64,8 @@ fn second(request: &Request) -> Result<Request> {
     let mut second = request.clone();
     if let Some(place) = place {
         let is_dataset = place.is_dir();
-        second.source = SourcePaths { dataset: is_dataset.then(|| place.clone()), logs: if is_dataset { Vec::new() } else { vec![place] } };
+        let logs = if is_dataset { Vec::new() } else { vec![place.clone()] };
+        second.source = SourcePaths { dataset: is_dataset.then_some(place), logs, given: Vec::new() };
         // Another place has other runs and cases.
         (second.run, second.part.case) = (None, Vec::new());
     }
@@ -80,8 +81,7 @@ fn second(request: &Request) -> Result<Request> {
 
 /// Name of one of the two sides: its source, and what was chosen of it.
 fn name(request: &Request) -> String {
-    let source = request.source.dataset.iter().chain(&request.source.logs).map(|path| path.display().to_string());
-    let mut parts: Vec<String> = source.collect();
+    let mut parts: Vec<String> = request.source.names().map(|path| path.display().to_string()).collect();
     parts.extend(request.run.iter().map(|run| format!("run {run}")));
     parts.extend(request.part.case.iter().map(|case| format!("case {case}")));
     let time = |what: &str, ns: &Option<i64>| ns.map(|ns| format!("{what} {}", time::rfc3339(ns)));

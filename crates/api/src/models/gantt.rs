@@ -1,6 +1,6 @@
 //! Gantt chart.
 
-use flowmine_activity_log::{IoPhase, Processes};
+use flowmine_activity_log::{IoPhase, JOB, Processes};
 use flowmine_dataset::Dataset;
 use flowmine_discover::gantt::{self, Options};
 use flowmine_discover::pictures::{gantt as picture, perfetto};
@@ -12,7 +12,7 @@ use super::{About, Input, Model};
 use crate::error::Result;
 use crate::format::Format;
 use crate::found::Found;
-use crate::log::{self, Attributes, JOB, NODES};
+use crate::log::{self, Attributes, NODES};
 use crate::options::OptionSpec;
 use crate::request::Request;
 use crate::sink::Sink;

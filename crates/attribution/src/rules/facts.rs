@@ -70,6 +70,8 @@ pub enum User {
     Named(Box<str>),
     /// By an id that has no name on the host, as in a user namespace.
     Unnamed(i64),
+    /// One whom the tracer could not know.
+    Unknown,
 }
 
 impl User {
@@ -81,7 +83,7 @@ impl User {
     pub fn name(&self) -> Option<&str> {
         match self {
             User::Named(name) => Some(name),
-            User::Unnamed(_) => None,
+            User::Unnamed(_) | User::Unknown => None,
         }
     }
 }

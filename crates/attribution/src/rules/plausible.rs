@@ -66,21 +66,22 @@ pub fn of_anothers_task(task: &Task, users: &[&str], at_ns: Option<i64>, entitie
         .or_else(|| of_job(task, at_ns, entities, |job| not_theirs("process", users, "job", job.user.as_deref())))
 }
 
-/// The first id that is given to users as a subordinate one (`SUB_UID_MIN` of login.defs(5)): such
-/// an id never has a name, and its processes can do nothing as root.
-const SUBORDINATE: i64 = 100_000;
+/// In place of the name of a user whom the tracer could not know. It is no valid name (useradd(8)).
+const UNKNOWN: &str = "(unknown)";
 
-/// The names of users. One without a name is the nearest ancestor that has one, and so is who is
-/// not known. A subordinate id below root alone, as of a daemon, is nobody who has a name: whose it
-/// is cannot be known here, and it is not root.
+/// The names of users. One without a name is the nearest ancestor that has one: in a user namespace
+/// ids have no names. Below root alone, as of a daemon that starts programs as other users, such an
+/// id is nobody who has a name: whose it is cannot be known here, and it is not root. The id 0 is
+/// root whether the host has a name for it or not.
 fn named<'u>(users: &'u [User], above: Option<&'u str>) -> Vec<Cow<'u, str>> {
     if users.is_empty() {
         return above.into_iter().map(Cow::from).collect();
     }
     let name = |user: &'u User| match user {
         User::Named(name) => Some(Cow::from(&**name)),
-        User::Unnamed(id) if *id >= SUBORDINATE && above.is_none_or(|above| above == ROOT) => Some(format!("with id {id}").into()),
+        User::Unnamed(id) if *id != 0 && above.is_none_or(|above| above == ROOT) => Some(format!("with id {id}").into()),
         User::Unnamed(_) => above.map(Cow::from),
+        User::Unknown => Some(UNKNOWN.into()),
     };
     users.iter().filter_map(name).collect()
 }
@@ -97,10 +98,12 @@ fn first_of_all(mut reasons: impl Iterator<Item = Option<String>>) -> Option<Str
     reasons.all(|reason| reason.is_some()).then_some(first)
 }
 
-/// Root can do everything, also in a user's name.
+/// Root can do everything, also in a user's name. Who is not known became root, and takes nothing
+/// from root by it.
 fn not_theirs(whose: &str, users: &[&str], what: &str, owner: Option<&str>) -> Option<String> {
     let owner = owner?;
-    let user = users.iter().find(|user| **user != owner && **user != ROOT)?;
+    let can = |user: &str| user == owner || user == ROOT || (user == UNKNOWN && owner == ROOT);
+    let user = users.iter().find(|user| !can(user))?;
     Some(format!("the {whose} is of user {user}, and the {what} of {owner}"))
 }
 

@@ -7,8 +7,31 @@ const ID: &str = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
 /// The victim's job 5001 on n1, and the attacker's own 6001.
 fn world() -> World {
     let mut world = World::default();
-    for (id, user) in [(5001, "victim"), (6001, "mallory")] {
-        world.jobs.push(KnownJob {
+    world.job(5001, "victim");
+    world.job(6001, "mallory");
+    world
+}
+
+/// Numbers of users, as a trace has them: real and effective.
+fn user(name: &str) -> i64 {
+    match name {
+        "root" => 0,
+        "victim" => 1001,
+        "mallory" => 1002,
+        "other" => 1003,
+        "absent" => 54_321,
+        _ => 100_005,
+    }
+}
+
+/// Those who have no name on the host: one whom the directory service does not know at the moment,
+/// and a subordinate id.
+const WITHOUT_NAMES: [&str; 2] = ["absent", "nameless"];
+
+impl World {
+    /// A job of a user on n1.
+    fn job(&mut self, id: i64, user: &str) {
+        self.jobs.push(KnownJob {
             cluster: "lab".into(),
             job: id.to_string(),
             job_id: id,
@@ -20,18 +43,7 @@ fn world() -> World {
             ..KnownJob::default()
         });
     }
-    world
-}
 
-/// Numbers and names of users, as a trace has them: real and effective.
-fn user(name: &str) -> i64 {
-    ["root", "victim", "mallory", "other"]
-        .iter()
-        .position(|known| *known == name)
-        .map_or(100_005, |at| if at == 0 { 0 } else { 1000 + at as i64 })
-}
-
-impl World {
     /// A process of n1 that writes so many bytes; its users are real and effective.
     fn writer(
         &mut self,
@@ -41,7 +53,7 @@ impl World {
         change: impl FnOnce(&mut Process<'static>),
     ) {
         let process = P("n1", pid, 2);
-        let name = |name: &'static str| (user(name) != 100_005).then(|| name.into());
+        let name = |name: &'static str| (!WITHOUT_NAMES.contains(&name)).then(|| name.into());
         self.process(process, 9, |row| {
             (row.real_uid, row.real_user) = (Some(user(real)), name(real));
             (row.uid, row.user) = (Some(user(effective)), name(effective));
@@ -104,6 +116,38 @@ fn a_set_user_id_program_is_the_users_who_started_it() {
     assert!(refuted.iter().all(|message| message.contains("of user mallory, and the job of victim")), "{refuted:?}");
 }
 
+/// A daemon of root's starts programs as a user of whom the host knows the number only: under sshd
+/// where only Slurm names users, or while the directory service does not answer.
+#[test]
+fn whoever_has_no_name_below_root_claims_nobodys_job() {
+    let mut world = world();
+    world.writer(10, ("root", "root"), 0, |_| {});
+    world.writer(11, ("absent", "absent"), 1, |row| {
+        below(10)(row);
+        claims(5001, r#"["root",54321]"#)(row);
+    });
+    // What it starts, and one whose ancestors were not seen.
+    world.writer(12, ("absent", "absent"), 20, |row| {
+        below(11)(row);
+        claims(5001, "[54321]")(row);
+    });
+    world.writer(13, ("absent", "absent"), 300, claims(5001, "[54321]"));
+    // Below a user with a name it is that user's, and without a name the id 0 is root.
+    world.writer(14, ("victim", "victim"), 4000, claims(5001, r#"["root","victim"]"#));
+    world.writer(15, ("absent", "absent"), 50_000, |row| {
+        below(14)(row);
+        claims(5001, r#"["victim",54321]"#)(row);
+    });
+    world.writer(16, ("root", "root"), 600_000, |row| {
+        (row.real_user, row.user) = (None, None);
+        claims(5001, "[0]")(row);
+    });
+    let (bytes, refuted) = world.judged();
+    assert_eq!(bytes, ["contradiction: 0 321", "job 5001: 0 654000"]);
+    assert_eq!(refuted.len(), 3, "{refuted:?}");
+    assert!(refuted.iter().all(|message| message.contains("of user with id 54321, and the job of victim")), "{refuted:?}");
+}
+
 #[test]
 fn who_acts_for_a_job_is_believed() {
     let mut world = world();
@@ -163,6 +207,19 @@ fn a_control_group_is_of_the_user_whose_id_it_has() {
     let (bytes, refuted) = world.judged();
     assert_eq!(bytes, ["contradiction: 0 4000", "job 5001: 0 50321"]);
     assert!(refuted.len() == 1 && refuted[0].contains("of user mallory (1002), and the control group of 1001"), "{refuted:?}");
+}
+
+/// A trace that saw a program of root's late does not know who it was before.
+#[test]
+fn who_is_not_known_claims_nobodys_job_but_roots() {
+    let mut world = world();
+    world.job(8001, "root");
+    world.writer(10, ("root", "root"), 1, claims(5001, r#"[null,"root"]"#));
+    world.writer(11, ("root", "root"), 20, claims(8001, r#"[null,"root"]"#));
+    world.writer(12, ("root", "root"), 300, claims(5001, r#"["root"]"#));
+    let (bytes, refuted) = world.judged();
+    assert_eq!(bytes, ["contradiction: 0 1", "job 5001: 0 300", "job 8001: 0 20"]);
+    assert!(refuted.len() == 1 && refuted[0].contains("of user (unknown), and the job of victim"), "{refuted:?}");
 }
 
 #[test]

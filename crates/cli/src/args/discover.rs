@@ -35,7 +35,7 @@ impl Args for Discover {
         let commands = MODELS.iter().map(|model| command_of(model.about()));
         let command = command.subcommand_value_name("MODEL").subcommand_help_heading("Models");
         command.subcommands(commands).after_help(
-            "Without a model it is dfg. An activity instance is one execution of an activity: an attempt at a task or job with its submission, \
+            "Without a model it is dfg; a PATH with the name of a model is written ./NAME. An activity instance is one execution of an activity: an attempt at a task or job with its submission, \
              start and end, or the events of a log file that lifecycle:transition joins. docs/models.md defines each model, docs/pictures.md \
              the marks in figures.",
         )

@@ -1,6 +1,6 @@
 //! Arguments that several commands take.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use flowmine_api::SourcePaths;
@@ -30,6 +30,11 @@ pub struct AsOwner {
 #[derive(Debug, Args, Clone)]
 #[group(required = true, multiple = true)]
 pub struct SourceArgs {
+    /// Sources, recognised by their content: a dataset, log files (XES, OCEL), tables (CSV,
+    /// Parquet), recordings of squeue or sacct, I/O traces, files and directories of workflow
+    /// engines. Several are read together.
+    #[arg(value_name = "PATH", conflicts_with = "dataset")]
+    pub paths: Vec<PathBuf>,
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: Option<PathBuf>,
@@ -41,8 +46,31 @@ pub struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The dataset and logs for the library.
+    /// The dataset, logs and paths for the library.
     pub fn paths(&self) -> SourcePaths {
-        SourcePaths { dataset: self.dataset.clone(), logs: self.log.clone() }
+        SourcePaths { dataset: self.dataset.clone(), logs: self.log.clone(), given: self.paths.clone() }
+    }
+}
+
+/// The dataset of a command that reads only datasets.
+#[derive(Debug, Args, Clone)]
+#[group(required = true, multiple = false)]
+pub struct DatasetArgs {
+    /// A dataset, or sources of one, recognised by their content: recordings of squeue or sacct,
+    /// I/O traces, files and directories of workflow engines.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: Option<PathBuf>,
+}
+
+impl DatasetArgs {
+    /// Directory of the dataset. Paths are recognised before a command runs.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn dir(&self) -> anyhow::Result<&Path> {
+        self.dataset.as_deref().ok_or_else(|| anyhow::anyhow!("there is no dataset: give PATH or --dataset DIR"))
     }
 }

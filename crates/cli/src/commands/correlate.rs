@@ -11,7 +11,8 @@ use crate::{Outcome, messages, output};
 
 /// Runs `flowmine correlate`: writes the derived tables.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
-    let options = Options { dataset: args.dataset.clone(), as_owner: args.written.as_owner, case_notion: args.case_notion.clone() };
+    let options =
+        Options { dataset: args.source.dir()?.to_owned(), as_owner: args.written.as_owner, case_notion: args.case_notion.clone() };
     let found = correlate(&options, &Terminal)?;
     let done = &found.counts;
     output::write(None, |out| {

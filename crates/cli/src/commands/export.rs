@@ -22,7 +22,7 @@ use crate::args::{Export, LogFormat, ObjectsArg, UntimedArg};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
 use crate::terminal::Terminal;
-use crate::{messages, output};
+use crate::{inputs, messages, output};
 
 /// Runs `flowmine export`: writes an event log or the I/O of a dataset.
 pub fn run(args: &Export) -> anyhow::Result<Outcome> {
@@ -125,6 +125,7 @@ pub fn objects(asked: &[ObjectsArg], notion: &Notion) -> Objects {
 /// Reads the key of `--pseudonymise`.
 pub fn pseudonymiser(key: Option<&Path>) -> anyhow::Result<Option<Pseudonymiser>> {
     let Some(path) = key else { return Ok(None) };
+    inputs::note(path);
     let (pseudonymiser, warning) = Pseudonymiser::from_key_file(path)?;
     if let Some(warning) = warning {
         messages::warning(&warning.to_string());

@@ -4,50 +4,26 @@ use anyhow::Context;
 use flowmine_api::lower_bounds;
 use flowmine_correlate::Timestamp;
 use flowmine_dataset::Dataset;
-use flowmine_io_csv::read::{self, FileReport};
 use flowmine_io_csv::write::{self, Period, Written};
+use flowmine_sources::import;
 
 use super::datasets::dataset_to_write;
+use super::import_report;
 use crate::args::{Export, ImportIoCsv};
-use crate::messages::{self, counted};
+use crate::messages;
 use crate::outcome::Outcome;
+use crate::output;
 use crate::progress::Stage;
 use crate::terminal::Terminal;
 
-/// How many files with warnings or errors are shown.
-const SHOWN: usize = 10;
-
 /// Runs `flowmine import io-csv`: imports traces.
 pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
-    for dir in &args.dirs {
-        let is_dir = std::fs::metadata(dir).with_context(|| dir.display().to_string())?.is_dir();
-        anyhow::ensure!(is_dir, "{}: give the directory in which file-bpf.csv and cgroups.csv lie; its name is the host's", dir.display());
-    }
+    import::are_directories(&args.dirs)?;
     let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let stage = Stage::new("importing");
-    let reports = read::import(&dataset, &args.dirs, |done, total| stage.at(done, total))?;
+    let imported = import::io_csv(&dataset, &args.dirs, &mut |done, total| stage.at(done, total))?;
     drop(stage);
-    let odd: Vec<&FileReport> = reports.iter().filter(|report| !report.diagnostics.is_empty()).collect();
-    for report in odd.iter().take(SHOWN) {
-        messages::diagnostics(&report.path.display().to_string(), &report.diagnostics, messages::Kept::InDataset);
-    }
-    if odd.len() > SHOWN {
-        let more = odd.len() - SHOWN;
-        messages::note(&format!("and {more} more files with warnings or errors; all stand in the table `diagnostics` of the dataset"));
-    }
-    let already = reports.iter().filter(|report| report.already_there).count();
-    let errors: u64 = reports.iter().map(|report| report.diagnostics.errors()).sum();
-    let rows: u64 = reports.iter().map(|report| report.rows).sum();
-    let files = reports.iter().filter(|report| report.rows > 0).count();
-    messages::note(&format!(
-        "{} with {} imported{}{}",
-        counted(files, "file", "files"),
-        counted(rows, "line", "lines"),
-        if already > 0 { format!("; {} had been imported before and skipped", counted(already, "file", "files")) } else { String::new() },
-        if errors > 0 { format!("; {}, see above and the table `diagnostics`", counted(errors, "error", "errors")) } else { String::new() },
-    ));
-    anyhow::ensure!(files > 0 || already > 0 || errors == 0, "nothing could be imported");
-    Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+    import_report::imported(&imported)
 }
 
 /// Runs `flowmine export` in the format io-csv: writes traces.
@@ -66,6 +42,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     );
     let dataset = Dataset::open(dir)?;
     lower_bounds::warn(&dataset, &Terminal)?;
+    output::make_directory(out)?;
     let stage = Stage::new("writing the traces");
     let written = write::export(&dataset, out, Period { from_ns: args.filter.from, to_ns: args.filter.to })?;
     drop(stage);

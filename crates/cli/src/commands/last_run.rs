@@ -56,10 +56,20 @@ fn stamp(metadata: &fs::Metadata) -> Value {
     json!([metadata.len(), metadata.mtime(), metadata.mtime_nsec()])
 }
 
+/// The note of the last run, where it ended.
+fn note(out: &Path) -> Option<Value> {
+    serde_json::from_slice(&read_whole(fs::File::open(out.join(NOTE)).ok()?, LARGEST).ok()?).ok()
+}
+
+/// The names of the files that the last run made, where it ended.
+pub fn files(out: &Path) -> Vec<String> {
+    note(out).and_then(|note| Some(note.get("files")?.as_object()?.keys().cloned().collect())).unwrap_or_default()
+}
+
 /// What the last run wrote to standard output, and whether something was lost, when its results are
 /// those that would be made now.
 pub fn current(out: &Path, of: &Value) -> Option<(String, bool)> {
-    let note: Value = serde_json::from_slice(&read_whole(fs::File::open(out.join(NOTE)).ok()?, LARGEST).ok()?).ok()?;
+    let note = note(out)?;
     let files = note.get("files")?.as_object()?;
     let is_there = |(name, known): (&String, &Value)| fs::symlink_metadata(out.join(name)).is_ok_and(|metadata| stamp(&metadata) == *known);
     let is_current = note.get("of") == Some(of) && files.iter().all(is_there);

@@ -7,10 +7,12 @@ mod discover;
 mod doctor;
 mod export;
 mod import;
+mod import_report;
 mod io_csv;
 mod last_run;
 mod observe;
 mod pages;
+mod paths;
 mod predict;
 mod prune;
 mod run;
@@ -20,6 +22,7 @@ mod transform;
 mod transform_scripts;
 mod validate;
 mod wfformat;
+mod why;
 
 // What a build can leave out, see the features in Cargo.toml: in its place is what says so. Backends of `trace`: `backends.rs`.
 #[cfg_attr(not(feature = "ssh"), path = "without/login_node.rs")]
@@ -39,8 +42,15 @@ pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
 }
 
 /// Runs the command of a command line.
-pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
-    match cli.command {
+pub fn run(mut cli: Cli) -> anyhow::Result<Outcome> {
+    let sources = paths::Sources::of(&mut cli.command)?;
+    let outcome = run_resolved(cli.command);
+    sources.outcome(outcome)
+}
+
+/// Runs a command whose paths are recognised.
+fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
+    match command {
         Command::Observe(args) => observe::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Import(args) => import::run(&args),
@@ -49,6 +59,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),
+        Command::Why(args) => why::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Transform(args) => transform::run(&args),

@@ -1,9 +1,12 @@
 //! `flowmine completions` and `flowmine man`: what clap makes of the arguments.
 
+use std::io::Read;
 use std::path::Path;
 
+use anyhow::Context;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use flowmine_files::{FileError, Folder};
 
 use crate::args::Cli;
 use crate::outcome::Outcome;
@@ -26,20 +29,48 @@ pub fn manual(dir: Option<&Path>) -> anyhow::Result<Outcome> {
     match dir {
         None => output::write(None, |mut out| Ok(Man::new(command).render(&mut out)?))?,
         Some(dir) => {
-            output::make_directory(dir)?;
+            let folder = output::make_directory(dir)?;
             let mut command = command.disable_help_subcommand(true);
             command.build();
-            pages(&command, dir)?;
+            let pages = pages(&command)?;
+            for (name, _) in &pages {
+                refuse_other(&folder, name).with_context(|| dir.display().to_string())?;
+            }
+            for (name, text) in pages {
+                output::write(Some(&dir.join(name)), |out| Ok(out.write_all(&text)?))?;
+            }
         }
     }
     Ok(Outcome::Clean)
 }
 
-/// Writes the page of a command and those of the commands in it.
-fn pages(command: &Command, dir: &Path) -> anyhow::Result<()> {
+/// The pages of a command and of those in it: file names and texts.
+fn pages(command: &Command) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let mut all = Vec::new();
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
-        pages(below, dir)?;
+        all.extend(pages(below)?);
     }
     let page = Man::new(command.clone());
-    output::write(Some(&dir.join(page.get_filename())), |mut out| Ok(page.render(&mut out)?))
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    all.push((page.get_filename(), text));
+    Ok(all)
 }
+
+/// Refuses to replace what is not a page of flowmine. Pages are known by their title, so that the
+/// directory, which may be packed as it is, holds nothing else.
+fn refuse_other(folder: &Folder, name: &str) -> Result<(), FileError> {
+    if folder.id_of(name)?.is_none() {
+        return Ok(());
+    }
+    let other = || FileError::NotMade(name.to_owned());
+    let mut text = Vec::new();
+    folder.read(name).map_err(|_| other())?.take(LONGEST).read_to_end(&mut text)?;
+    let is_page = text.split(|byte| *byte == b'\n').any(|line| line.starts_with(TITLE));
+    if is_page { Ok(()) } else { Err(other()) }
+}
+
+/// How the line begins that gives the title of a page.
+const TITLE: &[u8] = b".TH flowmine";
+/// The most bytes of a page that are read.
+const LONGEST: u64 = 1 << 20;

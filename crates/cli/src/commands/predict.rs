@@ -13,12 +13,15 @@ use flowmine_predict::{picture, study};
 use crate::args::{Predict, PredictFormat, StartArg};
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
-use crate::{messages, output};
+use crate::{inputs, messages, output};
 
 /// Predicts what a model says, or one fitted to datasets.
 pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
     let source = match &args.model {
-        Some(path) => Source::file(path)?,
+        Some(path) => {
+            inputs::note(path);
+            Source::file(path)?
+        }
         None => Source::fit(&runs(args)?, &Terminal)?,
     };
     let format = args.format.map_or_else(|| by_name(args.output.as_deref()), Ok)?;
@@ -98,6 +101,7 @@ fn refuse_what_is_not_told(args: &Predict, format: PredictFormat) -> anyhow::Res
 
 /// Values and seconds of a CSV file; a first line of words is passed over.
 fn measurements(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
+    inputs::note(path);
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let mut points = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::Context;
-use flowmine_activity_log::ActivityLog;
+use flowmine_activity_log::{ActivityLog, JOB, NOT_READY_FOR, QUEUED_FOR};
 use flowmine_api::models::dag;
 use flowmine_api::source::{self, Notion};
 use flowmine_api::{jobs, lower_bounds};
@@ -100,6 +100,20 @@ impl Written<'_> {
     }
 }
 
+/// The names of all results that there can be.
+fn possible_names(formats: &[LogFormat]) -> Vec<String> {
+    let notions = cases::ALL.iter().map(|notion| notion.name()).chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
+    let mut names: Vec<String> = ["dag.svg", "bottlenecks.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
+    for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
+        names.push(format!("dfg{suffix}.svg"));
+        names.extend(formats.iter().map(|&format| format!("log{suffix}.{}", extension(format))));
+    }
+    names
+}
+
+/// What the cases of tasks are, in the order in which their logs are written.
+const TASK_NOTIONS: [TaskNotion; 2] = [TaskNotion::Run, TaskNotion::Tag];
+
 /// What a file of a format is called after the dot.
 fn extension(format: LogFormat) -> String {
     use clap::ValueEnum;
@@ -112,21 +126,24 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         let name = extension(format);
         anyhow::bail!("--formats {name}: this is no event log; flowmine export --format {name} writes it");
     }
-    Dataset::open(&args.dataset)?;
+    let dir = args.source.dir()?;
+    Dataset::open(dir)?;
     let formats: Vec<String> = args.formats.iter().map(|&format| extension(format)).collect();
     let options = format!("{} {:?} {:?}", formats.join(","), args.timestamp, args.filter);
-    let of = last_run::of(&args.dataset, &options).with_context(|| args.dataset.display().to_string())?;
+    let of = last_run::of(dir, &options).with_context(|| dir.display().to_string())?;
     if let Some((told, losses)) = last_run::current(&args.out, &of) {
         output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
         messages::note("nothing is new in the dataset: the results of the last run stand");
         return Ok(if losses { Outcome::WithLosses } else { Outcome::Clean });
     }
-    let dataset = jobs::open(&args.dataset, args.written.as_owner)?;
+    let dataset = jobs::open(dir, args.written.as_owner)?;
     let filter = jobs::filter(&args.filter)?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, args.timestamp, &rules, &Terminal)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
-    output::make_directory(&args.out)?;
+    let mut made = output::made_in(&args.out)?;
+    made.add_known(last_run::files(&args.out));
+    made.claim(possible_names(&args.formats)).with_context(|| args.out.display().to_string())?;
     last_run::forget(&args.out).with_context(|| args.out.display().to_string())?;
     correlate(&dataset, &parts)?;
 
@@ -141,7 +158,9 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let telling = cases::telling(&exchanges);
     let notions = if has_jobs { &telling[..] } else { &[] };
     let traced = task_log::of_jobs(&dataset, &rules)?;
-    let options = ReadOptions::default();
+    // The list of bottlenecks names jobs and what they waited for.
+    let keep = [JOB, QUEUED_FOR, NOT_READY_FOR].map(str::to_owned).to_vec();
+    let options = ReadOptions { keep, ..ReadOptions::default() };
     let mut columns = Vec::new();
     for notion in notions {
         columns.push(JobColumns::new(&dataset, *notion, &filter, &traced, &options)?);
@@ -181,7 +200,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     }
     let tasks = if has_tasks { Some(TaskSummary::of(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
     if tasks.as_ref().is_some_and(|tasks| tasks.without_time < tasks.attempts) {
-        for notion in [TaskNotion::Run, TaskNotion::Tag] {
+        for notion in TASK_NOTIONS {
             tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;
         }
     } else if has_tasks {
@@ -222,6 +241,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         told.push_str(&format!("\n{sentence}\n"));
     }
     let losses = numbers.errors > 0;
+    made.keep_existing().with_context(|| args.out.display().to_string())?;
     last_run::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
     Ok(if losses { Outcome::WithLosses } else { Outcome::Clean })

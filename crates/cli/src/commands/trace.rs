@@ -15,7 +15,7 @@ use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Filters;
 use flowmine_trace::probe::{self, Needs};
 use flowmine_trace::stop::{Ended, Stop};
-use flowmine_trace::{CommandLines, Detail, Options, privileges, serve};
+use flowmine_trace::{CommandLines, Detail, Options, limits, privileges, serve};
 
 use super::backends::{self, Backend};
 use crate::args::{BackendArg, CommandLinesArg, DetailArg, TasksArg, Trace};
@@ -34,6 +34,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     let options = options(args)?;
     let mut stop = Stop::by_signals(!args.command.is_empty()).context("cannot handle signals")?;
     stop.duration = args.duration;
+    stop.note = Some(messages::note);
     let ended = match trace(args, &options, &stop) {
         Ok(ended) => ended,
         Err(error) if !args.command.is_empty() && !args.must_trace && !stop.has_begun() && !is_usage(&error) => {
@@ -67,6 +68,7 @@ fn outcome(command: Option<u8>, is_complete: bool, fail_on_loss: bool) -> Outcom
 
 fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> {
     let backend = backend(args, &options.filters)?;
+    limits::have(backend.room)?;
     let mut host = HostFacts::read(Path::new("/proc"));
     if let Some(name) = &args.host {
         host.name.clone_from(name);

@@ -15,7 +15,7 @@ use flowmine_schema::text::visible;
 
 use crate::args::{CollisionsArg, Transform};
 use crate::outcome::Outcome;
-use crate::{messages, output};
+use crate::{inputs, messages, output};
 
 use super::transform_scripts;
 
@@ -49,9 +49,9 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     // Names of files in a workflow are seen from where it runs: the directory of what is written.
     let beside = args.out.as_deref().unwrap_or(&args.workflow);
     let directory = beside.parent().unwrap_or(Path::new("")).to_owned();
-    if args.apply.iter().any(|layer| layer == "monitor") {
-        for (_, dataset) in args.values.iter().filter(|(name, _)| name == "dataset") {
-            refuse_no_dataset(&directory.join(dataset))?;
+    for layer in &layers.0 {
+        if let Some(dataset) = layer.dataset()? {
+            refuse_no_dataset(&layer.name, &directory.join(dataset))?;
         }
     }
     let contents = FileContents { directory: directory.clone(), known: RefCell::default(), read: Cell::new(0) };
@@ -72,12 +72,13 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
 }
 
 /// A directory that has files and is no dataset: no tracer would write there, and no task would run.
-fn refuse_no_dataset(dir: &Path) -> anyhow::Result<()> {
+fn refuse_no_dataset(layer: &str, dir: &Path) -> anyhow::Result<()> {
     let has_files = std::fs::read_dir(dir).is_ok_and(|mut files| files.next().is_some());
     if has_files && !dir.join("flowmine.json").exists() {
         anyhow::bail!(
-            "{} has files and is no dataset, so that monitor could not write there: name a new directory (--let dataset=DIR)",
-            visible(&dir.display().to_string())
+            "{} has files and is no dataset, so that {} could not write there: name a new directory (--let dataset=DIR)",
+            visible(&dir.display().to_string()),
+            visible(layer)
         );
     }
     Ok(())
@@ -89,13 +90,20 @@ struct Beside(PathBuf);
 impl Files for Beside {
     fn text(&self, name: &str) -> io::Result<String> {
         // The workflow's author chose the path: nothing that waits or acts is opened.
-        let bytes = bounded(flowmine_files::open_plain(&self.0.join(name))?)?;
+        let path = self.0.join(name);
+        inputs::note(&path);
+        let bytes = bounded(flowmine_files::open_plain(&path)?)?;
         String::from_utf8(bytes).map_err(io::Error::other)
+    }
+
+    fn can_change(&self, changed: &str, script: &str) -> bool {
+        flowmine_transform::workflow::can_change_in(&self.0, changed, script)
     }
 }
 
 /// The bytes of a file that the user named, be it a pipe.
 fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    inputs::note(path);
     File::open(path).and_then(bounded).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 

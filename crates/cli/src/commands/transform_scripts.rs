@@ -26,6 +26,8 @@ const SCRIPT: u32 = 0o755;
 pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
     let shown = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let folder = Folder::open_to_write(shown).with_context(|| shown.display().to_string())?;
+    output::refuse_dataset(&folder).with_context(|| shown.display().to_string())?;
+    output::check_place(path)?;
     refuse_strangers(&folder)?;
     let next = AtomicUsize::new(0);
     let some = || -> anyhow::Result<(Batch, usize)> {

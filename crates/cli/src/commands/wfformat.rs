@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use flowmine_api::lower_bounds;
@@ -68,8 +68,10 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
         ([], _) => anyhow::bail!("no run could be written"),
         ([(_, instance)], path) if path.is_none_or(|path| !path.is_dir()) => write(path, instance)?,
         (several, Some(dir)) => {
-            output::make_directory(dir)?;
-            for ((_, instance), name) in several.iter().zip(file_names(several)) {
+            let names = file_names(several);
+            let mut made = output::made_in(dir)?;
+            made.claim(names.iter().cloned()).with_context(|| dir.display().to_string())?;
+            for ((_, instance), name) in several.iter().zip(names) {
                 write(Some(&dir.join(name)), instance)?;
             }
         }
@@ -140,7 +142,7 @@ fn write(path: Option<&Path>, instance: &Instance) -> anyhow::Result<()> {
 }
 
 /// `snakemake-2026-11-22T060002.317716.json`, with a number where that would be there twice.
-fn file_names(runs: &[(&Run, Instance)]) -> Vec<PathBuf> {
+fn file_names(runs: &[(&Run, Instance)]) -> Vec<String> {
     let mut used = HashSet::new();
     let name = |(run, _): &(&Run, Instance)| {
         // Most file systems take 255 bytes.
@@ -152,7 +154,7 @@ fn file_names(runs: &[(&Run, Instance)]) -> Vec<PathBuf> {
             }
             name = format!("{stem}-{number}.json");
         }
-        PathBuf::from(name)
+        name
     };
     runs.iter().map(name).collect()
 }

@@ -6,5 +6,5 @@ mod data_flow;
 mod events;
 mod known_jobs;
 mod properties;
-mod support;
+pub(crate) mod support;
 mod written;

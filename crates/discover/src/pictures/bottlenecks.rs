@@ -10,7 +10,11 @@ use super::csv::{Csv, seconds};
 use crate::bottlenecks::{Bottlenecks, Example};
 
 fn example(of: &Example) -> String {
-    let mut words = format!("{} in case {} (no. {})", duration(of.time_ns as f64), visible(&of.case), of.place);
+    let mut words = format!("{} in ", duration(of.time_ns as f64));
+    if let Some(job) = &of.job {
+        let _ = write!(words, "job {}, ", visible(job));
+    }
+    let _ = write!(words, "case {} (no. {})", visible(&of.case), of.place);
     if let Some(ns) = of.start_ns {
         let _ = write!(words, ", started {}", super::calendar::iso(ns));
     }
@@ -44,7 +48,7 @@ pub fn text(list: &Bottlenecks) -> String {
         for one in &finding.examples {
             let _ = writeln!(out, "    - {}", example(one));
         }
-        let _ = writeln!(out, "    {}", finding.kind.advice());
+        let _ = writeln!(out, "    {}", finding.advice());
     }
     let more = list.findings.len().saturating_sub(SHOWN) as u64 + list.small;
     if more > 0 {
@@ -65,19 +69,22 @@ pub fn text(list: &Bottlenecks) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Csv::new(out, &["rank", "kind", "activity", "after", "at_stake_s", "instances", "found", "example", "advice"])?;
+    let mut table =
+        Csv::new(out, &["rank", "kind", "activity", "after", "cause", "at_stake_s", "instances", "found", "example", "advice"])?;
     for (at, finding) in list.findings.iter().enumerate() {
         table.count(at as u64 + 1).text(finding.kind.name()).text(&finding.activity);
-        match &finding.after {
-            Some(after) => table.text(after),
-            None => table.number(None::<u64>),
-        };
+        for text in [&finding.after, &finding.cause] {
+            match text {
+                Some(text) => table.text(text),
+                None => table.number(None::<u64>),
+            };
+        }
         table.number(Some(seconds(finding.at_stake_ns))).count(finding.instances).text(&finding.found);
         match finding.examples.first() {
             Some(one) => table.text(&example(one)),
             None => table.number(None::<u64>),
         };
-        table.text(finding.kind.advice());
+        table.text(finding.advice());
         table.end()?;
     }
     table.finish()

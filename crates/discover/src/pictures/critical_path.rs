@@ -175,6 +175,7 @@ fn colour(part: TimePart) -> &'static str {
     match part {
         TimePart::Submission => "#b8bfc7",
         TimePart::Retry => "#a5122e",
+        TimePart::OwnWish => "#882255",
         TimePart::Queue => "#ddcc77",
         TimePart::Waiting => "#d5dce4",
         TimePart::Lag => "#aa4499",

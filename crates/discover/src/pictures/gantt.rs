@@ -402,7 +402,7 @@ fn told(chart: &Gantt, bar: &Bar) -> Vec<String> {
     lines.extend(bar.staged_until_ns.map(|until| format!("staged {}", duration(until.saturating_sub(bar.start_ns) as f64))));
     for (write, what) in [(false, "read"), (true, "wrote")] {
         let of = || chart.phases_of(bar).iter().filter(|phase| phase.write == write);
-        let bytes = of().fold(0i64, |sum, phase| sum.saturating_add(phase.bytes));
+        let bytes = flowmine_sums::total(of().map(|phase| phase.bytes));
         lines.extend((bytes > 0).then(|| format!("{what} {} in {}", axis::bytes(bytes), counted(of().count() as u64, "phase", "phases"))));
     }
     lines.extend(bar.attempt.filter(|attempt| *attempt > 1).map(|attempt| format!("attempt {attempt}")));

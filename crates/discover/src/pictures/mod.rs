@@ -7,7 +7,6 @@
 
 pub mod batches;
 pub mod bottlenecks;
-mod calendar;
 pub mod check;
 mod colours;
 pub mod compare;
@@ -32,7 +31,10 @@ pub mod summary;
 pub mod temporal_profile;
 pub mod text_table;
 pub mod variants;
+pub mod waits;
+pub mod why;
 
+use crate::calendar;
 use serde::Serialize;
 use std::io::{self, Write};
 

@@ -95,7 +95,7 @@ fn shown(found: &ProcessTree) -> (Vec<usize>, usize) {
     // What forked a node has at least its sums and comes before it, so that no node is shown without its parent.
     let sums = |at: usize| {
         let node = &found.nodes[at];
-        (node.all_cpu_ns, node.all_read_bytes.saturating_add(node.all_written_bytes))
+        (node.all_cpu_ns, flowmine_sums::add(node.all_read_bytes, node.all_written_bytes))
     };
     all.sort_by(|&a, &b| sums(b).cmp(&sums(a)).then(a.cmp(&b)));
     all.truncate(SHOWN);

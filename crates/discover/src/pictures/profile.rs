@@ -493,7 +493,7 @@ fn heat(sheet: &mut Sheet, found: &Profile, top: f64) -> f64 {
                     if into.len() < from.len() {
                         into.resize(from.len(), 0);
                     }
-                    into.iter_mut().zip(from).for_each(|(into, from)| *into = into.saturating_add(*from));
+                    into.iter_mut().zip(from).for_each(|(into, from)| flowmine_sums::add_to(into, *from));
                 }
             }
             few.rows.push(sum);
@@ -527,7 +527,7 @@ fn rows(sheet: &mut Sheet, of: &OverTime, names: &[String], axis: &Axis, top: f6
     for (name, row) in names.iter().zip(&of.rows) {
         sheet.text(MARGIN, y + HIGH + 4.0, SMALL, TEXT, "", &name_in(name, SMALL, 200.0));
         sheet.body.push_str("<g>");
-        let sum = |cells: &[i64]| cells.iter().fold(0i64, |sum, n| sum.saturating_add(*n));
+        let sum = |cells: &[i64]| flowmine_sums::total(cells.iter().copied());
         sheet.title(&[visible(name), format!("read {}, written {}", bytes(sum(&row.read_bytes)), bytes(sum(&row.written_bytes)))]);
         sheet.rect(Frame { x: axis.from, y, w: axis.to - axis.from, h: 2.0 * HIGH }, 0.0, "#f6f8fa", None);
         for (cells, stops, y) in [(&row.read_bytes, READ, y), (&row.written_bytes, WRITTEN, y + HIGH)] {

@@ -100,7 +100,7 @@ fn by_weight(found: &RunDag) -> Vec<usize> {
     let mut order: Vec<usize> = (0..found.nodes.len()).collect();
     order.sort_by_key(|&at| {
         let node = &found.nodes[at];
-        let bytes = node.read_bytes.saturating_add(node.written_bytes);
+        let bytes = flowmine_sums::add(node.read_bytes, node.written_bytes);
         Reverse((node.critical > 0, node.kind == NodeKind::Task && node.members > 1, bytes, node.members, Reverse(at)))
     });
     order

@@ -5,12 +5,12 @@
 //! a language can hold is refused.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::spec::{SpecTask, Workflow};
+use crate::spec::{SpecTask, Workflow, quoted};
 
 /// Why a workflow cannot be written in a language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -162,6 +162,13 @@ pub fn snakemake(workflow: &Workflow) -> Result<String, LanguageError> {
     }
     let list = |paths: &[String]| paths.iter().map(|path| literal(path)).collect::<Vec<_>>().join(", ");
     let mut out = String::from("# Written by flowmine from a run. Commands are executed by sh, as they were.\n\n");
+    let named: BTreeSet<&str> =
+        workflow.tasks.iter().flat_map(|task| task.inputs.iter().chain(&task.outputs)).map(String::as_str).collect();
+    // A file below it is named too.
+    let is_directory = |path: &str| {
+        let below = format!("{path}/");
+        named.range(&*below..).next().is_some_and(|other| other.starts_with(&below))
+    };
     // What a task takes away again is not there at the end.
     let is_there = |path: &&String| !workflow.removed.contains(*path);
     let all: Vec<String> = workflow.tasks.iter().flat_map(|task| task.outputs.iter().filter(is_there).cloned()).collect();
@@ -171,7 +178,12 @@ pub fn snakemake(workflow: &Workflow) -> Result<String, LanguageError> {
         if !task.inputs.is_empty() {
             let _ = writeln!(out, "    input: {}", list(&task.inputs));
         }
-        let _ = writeln!(out, "    output: {}", list(&task.outputs));
+        let outputs: Vec<String> = task
+            .outputs
+            .iter()
+            .map(|path| if is_directory(path) { format!("directory({})", literal(path)) } else { literal(path) })
+            .collect();
+        let _ = writeln!(out, "    output: {}", outputs.join(", "));
         let _ = writeln!(out, "    shell: {}", literal(&braces(&format!("sh -c {}", script(&command(task))))));
     }
     Ok(out)
@@ -239,11 +251,6 @@ fn no_nul(task: &SpecTask) -> Result<(), LanguageError> {
         return Err(LanguageError::Nul { task: task.name.clone() });
     }
     Ok(())
-}
-
-/// A word of `sh`: within single quotes nothing but their end means anything.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// A script as a word after `sh -c`, which would take a beginning `-` or `+` for options.

@@ -1,51 +1,76 @@
-//! The order of a script's commands, where no file keeps it.
+//! The order of a traced script's commands.
 //!
-//! A script runs its commands one after the other, and an engine those at once that share no file. So
-//! what changed a file (wrote, made, removed or renamed it) waits for all that used it before, and all
-//! that use it later wait for it. A command of which no output is known (`mkdir`, `rm`, `mv`), or that
-//! lists directories, waits for all before it, and all after it wait for it.
+//! A script runs its commands one after the other. A workflow runs those at once that do not wait for
+//! each other, and may do so only where neither sees what the other did. No trace proves that: it records
+//! no path of stat(2), access(2), readlink(2), mkdir(2), symlink(2), chmod(2) and utime(2), and of most of
+//! them no count. So a command waits for every command that had ended when it began, whatever the
+//! two did.
+//!
+//! Commands that ran at the same time the script did not order either. Where the trace shows that one of
+//! them changed a name that the other used, the result is an accident, and the script is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
 
-use flowmine_activity_log::{NONE, RunGraph};
+use flowmine_activity_log::{RunGraph, RunTask};
 
-use super::inside;
+use super::SpecError;
 
-/// Who waits for whom beyond what passed in files, as places in the run's tasks. Nothing for runs that
-/// are no traced script.
-pub(super) fn pairs(run: &RunGraph, base: Option<&str>) -> BTreeSet<(u32, u32)> {
-    let mut pairs = BTreeSet::new();
-    if run.tasks.iter().all(|task| task.process.is_none()) {
-        return pairs;
+/// How the commands of a script follow each other.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ScriptOrder {
+    /// Who waits for whom, as places in the run's tasks; what follows from other pairs is left out.
+    pub pairs: BTreeSet<(u32, u32)>,
+    /// Number of commands that ran at the same time as another.
+    pub at_once: usize,
+}
+
+/// Whether a script ran one command before another: the first had ended when the other began.
+///
+/// Starts can be told too early. Of two commands that could then come before each other, the one that
+/// ended first does.
+fn comes_before(first: &RunTask, then: &RunTask) -> bool {
+    let Some(((end, start), last)) = first.finished_ns.zip(then.started_ns).zip(then.finished_ns) else { return false };
+    let unsure = first.precision_ns.max(then.precision_ns);
+    end <= start.saturating_add(unsure) && (end, first.process.as_ref()) < (last, then.process.as_ref())
+}
+
+/// The order of a script's commands; empty for runs that are no traced script.
+///
+/// # Errors
+/// When a command is not known to have begun and ended, or two that ran at the same time used what one
+/// of them changed.
+pub(super) fn of(run: &RunGraph) -> Result<ScriptOrder, SpecError> {
+    let mut commands: Vec<u32> = (0..run.tasks.len() as u32).filter(|at| run.tasks[*at as usize].process.is_some()).collect();
+    let task = |at: u32| &run.tasks[at as usize];
+    if let Some(at) = commands.iter().find(|at| task(**at).started_ns.is_none() || task(**at).finished_ns.is_none()) {
+        return Err(SpecError::Unended { task: task(*at).name.clone() });
     }
-    // Starts can be told too early; of two commands that could then come before each other, the one that
-    // ended first does.
-    let comes_before = |from: u32, to: u32| {
-        let (first, then) = (&run.tasks[from as usize], &run.tasks[to as usize]);
-        let unsure = first.precision_ns.max(then.precision_ns);
-        let times = first.finished_ns.zip(then.started_ns);
-        let may = times.is_some_and(|(end, start)| end <= start.saturating_add(unsure));
-        from != to && may && (first.finished_ns, from) < (then.finished_ns.or(Some(i64::MAX)), to)
-    };
-    let mut order = |one: u32, other: u32| {
-        if comes_before(one, other) {
-            pairs.insert((one, other));
-        } else if comes_before(other, one) {
-            pairs.insert((other, one));
+    commands.sort_by_key(|at| (task(*at).finished_ns, task(*at).process.as_ref()));
+    let mut found = ScriptOrder::default();
+    let mut at_once = BTreeSet::new();
+    for (place, &to) in commands.iter().enumerate() {
+        // The last ones that had ended, for which those before them were waited for.
+        let mut last: Vec<u32> = Vec::new();
+        for &from in commands[..place].iter().rev() {
+            if last.iter().any(|between| task(from).finished_ns <= task(*between).started_ns) {
+                break;
+            }
+            if !comes_before(task(from), task(to)) {
+                at_once.extend([from, to]);
+            } else if !last.iter().any(|between| comes_before(task(from), task(*between))) {
+                last.push(from);
+            }
         }
-    };
-    let makes: BTreeSet<u32> =
-        run.flows.iter().filter(|flow| flow.writer != NONE && makes_output(run, flow, base)).map(|flow| flow.writer).collect();
-    let all = 0..run.tasks.len() as u32;
-    for alone in all.clone().filter(|task| !makes.contains(task) || run.tasks[*task as usize].lists_names) {
-        all.clone().for_each(|other| order(alone, other));
+        found.pairs.extend(last.into_iter().map(|from| (from, to)));
     }
-    for (users, writers) in users(run).values() {
-        for &writer in writers {
-            users.iter().for_each(|user| order(writer, *user));
-        }
-    }
+    found.at_once = at_once.len();
+    refuse_shared(run)?;
+    Ok(found)
+}
+
+/// Refuses commands that ran at the same time where one changed a name that the other used.
+fn refuse_shared(run: &RunGraph) -> Result<(), SpecError> {
     let mut touched: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for touch in &run.touches {
         touched.entry(&touch.path).or_default().push(touch.task);
@@ -54,24 +79,87 @@ pub(super) fn pairs(run: &RunGraph, base: Option<&str>) -> BTreeSet<(u32, u32)> 
         // What has the name can be a directory: then it is all that is below.
         let (from, to) = (format!("{}/", changes.path), format!("{}0", changes.path));
         let below = touched.range::<str, _>((Included(&*from), Excluded(&*to))).flat_map(|(_, users)| users);
-        touched.get(&*changes.path).into_iter().flatten().chain(below).for_each(|user| order(changes.task, *user));
+        for &user in touched.get(&*changes.path).into_iter().flatten().chain(below) {
+            let (one, other) = (&run.tasks[changes.task as usize], &run.tasks[user as usize]);
+            if changes.task != user && !comes_before(one, other) && !comes_before(other, one) {
+                return Err(SpecError::AtOnce { one: one.name.clone(), other: other.name.clone(), path: changes.path.clone() });
+            }
+        }
     }
-    pairs
+    Ok(())
 }
 
-/// Of each file of the run who used it, and who of them wrote it.
-fn users(run: &RunGraph) -> BTreeMap<u32, (BTreeSet<u32>, BTreeSet<u32>)> {
-    let mut users: BTreeMap<u32, (BTreeSet<u32>, BTreeSet<u32>)> = BTreeMap::new();
-    for flow in &run.flows {
-        let (all, writers) = users.entry(flow.file).or_default();
-        all.extend([flow.writer, flow.reader].into_iter().filter(|task| *task != NONE));
-        writers.extend(Some(flow.writer).filter(|task| *task != NONE));
-    }
-    users
-}
+#[cfg(test)]
+mod tests {
+    use flowmine_activity_log::{Touch, TracedProcess};
 
-/// Whether a file becomes an output of the task that wrote it.
-fn makes_output(run: &RunGraph, flow: &flowmine_activity_log::FileFlow, base: Option<&str>) -> bool {
-    let unread = flow.reader == NONE && !flow.read_outside && base.is_some_and(|base| inside(base, run.files.get(flow.file)).is_some());
-    flow.pair().is_some() || unread
+    use super::*;
+
+    fn script(times: &[(i64, i64)]) -> RunGraph {
+        let task = |(at, (start, end)): (usize, &(i64, i64))| RunTask {
+            name: format!("c{at}"),
+            started_ns: Some(*start),
+            finished_ns: Some(*end),
+            precision_ns: 1,
+            process: Some(TracedProcess { host: "n1".to_owned(), trace_ns: 7, pid: at as i32, forked_ns: Some(*start) }),
+            ..RunTask::default()
+        };
+        RunGraph { tasks: times.iter().enumerate().map(task).collect(), ..RunGraph::default() }
+    }
+
+    fn pairs(times: &[(i64, i64)]) -> (Vec<(u32, u32)>, usize) {
+        let found = of(&script(times)).unwrap();
+        (found.pairs.into_iter().collect(), found.at_once)
+    }
+
+    #[test]
+    fn a_command_waits_for_the_last_ones_that_had_ended() {
+        assert_eq!(pairs(&[(0, 10), (10, 20), (30, 40)]), (vec![(0, 1), (1, 2)], 0));
+        // Two at once between others; and one beside two.
+        assert_eq!(pairs(&[(0, 10), (20, 40), (25, 50), (60, 70)]), (vec![(0, 1), (0, 2), (1, 3), (2, 3)], 2));
+        assert_eq!(pairs(&[(0, 100), (10, 20), (30, 40), (110, 120)]), (vec![(0, 3), (1, 2), (2, 3)], 3));
+        // Begun a moment too early.
+        assert_eq!(pairs(&[(9, 20), (0, 10)]), (vec![(1, 0)], 0));
+    }
+
+    /// Every pair of which one had ended when the other began is ordered, whatever is left out.
+    #[test]
+    fn what_is_left_out_follows_from_the_rest() {
+        proptest::proptest!(|(times in proptest::collection::vec((0_i64..60, 0_i64..25), 1..14))| {
+            let times: Vec<(i64, i64)> = times.into_iter().map(|(start, length)| (start * 3, start * 3 + length)).collect();
+            let run = script(&times);
+            let pairs = of(&run).unwrap().pairs;
+            let count = times.len();
+            let mut reached = vec![vec![false; count]; count];
+            pairs.iter().for_each(|(from, to)| reached[*from as usize][*to as usize] = true);
+            for between in 0..count {
+                for from in 0..count {
+                    for to in 0..count {
+                        reached[from][to] |= reached[from][between] && reached[between][to];
+                    }
+                }
+            }
+            for from in 0..count {
+                for to in 0..count {
+                    let (end, start) = (times[from].1, times[to].0);
+                    if from != to && end < start {
+                        proptest::prop_assert!(reached[from][to] && !reached[to][from], "{from} {to} {times:?} {pairs:?}");
+                    }
+                }
+                proptest::prop_assert!(!reached[from][from], "{times:?} {pairs:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn an_accident_is_refused() {
+        let mut run = script(&[(0, 10), (5, 15), (20, 30)]);
+        let touch = |path: &str, task, changes| Touch { path: path.to_owned(), task, changes };
+        run.touches = vec![touch("/w/d", 0, true), touch("/w/d/x", 2, false), touch("/w/e", 1, false)];
+        assert!(of(&run).is_ok());
+        run.touches.push(touch("/w/d/x", 1, false));
+        assert_eq!(of(&run), Err(SpecError::AtOnce { one: "c0".to_owned(), other: "c1".to_owned(), path: "/w/d".to_owned() }));
+        run.tasks[1].finished_ns = None;
+        assert!(matches!(of(&run), Err(SpecError::Unended { .. })));
+    }
 }

@@ -41,6 +41,15 @@ pub(crate) const FINDINGS_A_RULE: u64 = 100;
 /// Columns that as many types as are allowed may have on average.
 const COLUMNS_A_TYPE: usize = 10;
 
+/// Whether an SQLite database is an OCEL 2.0 log: whether it has the tables `event` and `object`.
+///
+/// # Errors
+/// When it is no SQLite file, is being written, or its schema cannot be read.
+pub fn is_one(path: &Path, limits: &Limits) -> Result<bool, LogError> {
+    let database = Database::open(path, limits)?;
+    Ok([EVENTS.name, OBJECTS.name].iter().all(|table| database.has(table)))
+}
+
 /// Reads an OCEL 2.0 file in the form of SQLite and gives its content to the sink.
 ///
 /// # Errors

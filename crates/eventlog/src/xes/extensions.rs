@@ -189,6 +189,7 @@ pub const SLURM: Definition = Definition {
         (Event, "exit_code", Integer),
         (Event, "exit_signal", Integer),
         (Event, "cancelled_by_uid", Integer),
+        (Event, "before_ready_ns", Integer),
         (Event, "not_before", Time),
         (Event, "observed_at", Time),
         (Event, "reported", Time),

@@ -63,9 +63,7 @@ pub enum ImportError {
         line: u64,
     },
     /// One queue of several clusters.
-    #[error(
-        "the jobs are of several clusters ({clusters}), whose ids may be the same: import one file a cluster (`squeue -M NAME --json`)"
-    )]
+    #[error("the jobs are of several clusters ({clusters}), whose ids may be the same: import one file a cluster (`squeue -M NAME`)")]
     SeveralClusters {
         /// Names of the clusters.
         clusters: String,

@@ -36,6 +36,7 @@ mod zone;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text::bounds::{Bounds, Gate, Records};
+use flowmine_schema::text::json_key;
 use flowmine_slurm::units::shown;
 use memchr::memmem;
 
@@ -77,14 +78,7 @@ pub fn recognise(bytes: &[u8]) -> Result<FileKind, ImportError> {
 
 /// Which JSON it is: by the keys that only one of them has, else by what it says about itself.
 fn json_kind(bytes: &[u8]) -> Option<FileKind> {
-    // A quote inside a JSON string is escaped, so that these byte sequences, with the colon, can only be keys.
-    let key = |name: &str| {
-        let quoted = format!("\"{name}\"");
-        memmem::find_iter(bytes, quoted.as_bytes()).find(|&at| {
-            let rest = &bytes[at + quoted.len()..];
-            rest.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b':')
-        })
-    };
+    let key = |name: &str| json_key(bytes, name);
     match (key("job_state"), key("submission")) {
         (Some(squeue), Some(sacct)) => return Some(if squeue < sacct { FileKind::SqueueJson } else { FileKind::SacctJson }),
         (Some(_), None) => return Some(FileKind::SqueueJson),

@@ -126,8 +126,14 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
         for (direction, sum) in [("requested", &mut record.read_bytes), ("consumed", &mut record.written_bytes)] {
             let total = step.get("tres").and_then(|tres| tres.get(direction)).and_then(|usage| usage.get("total"));
             if let Some(bytes) = count_in(total, "fs", "disk") {
-                *sum = Some(sum.unwrap_or(0).saturating_add(bytes));
+                flowmine_sums::add_to(sum.get_or_insert(0), bytes);
             }
+        }
+    }
+    for (what, sum) in [("bytes read", record.read_bytes), ("bytes written", record.written_bytes), ("CPU time", record.cpu_time_ns)] {
+        if sum.is_some_and(flowmine_sums::is_bound) {
+            diagnostics
+                .push(job.warn("sum_out_of_range", &format!("the sum of the {what} of its steps does not fit; kept as {}", i64::MAX)));
         }
     }
     for path in [["time", "submission"], ["time", "start"], ["time", "end"], ["time", "limit"]] {
@@ -173,7 +179,7 @@ fn cpu_time(job: &Job) -> Option<i64> {
         seconds.checked_mul(1_000_000_000)?.checked_add(microseconds.checked_mul(1000)?).filter(|&ns| ns != 0)
     };
     let steps = job.get(&["steps"]).and_then(Value::as_array).into_iter().flatten();
-    of(job.get(&["time"])).or_else(|| steps.filter_map(|step| of(step.get("time"))).reduce(i64::saturating_add))
+    of(job.get(&["time"])).or_else(|| steps.filter_map(|step| of(step.get("time"))).reduce(flowmine_sums::add))
 }
 
 /// `memory_per_node` or `memory_per_cpu`; in 22.05 `memory`, with the topmost bit for "per CPU".

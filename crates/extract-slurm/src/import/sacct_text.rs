@@ -3,7 +3,9 @@
 //! A file with a delimiter drawn at random ([`crate::sacct`]) is read by counting fields. Otherwise
 //! a row is a line; one with another number of fields, or whose JobID, State, times or exit code
 //! are not such, is rejected with its line (a newline or the delimiter in a name or submit line
-//! makes such lines). Steps are added to their jobs.
+//! makes such lines). Where every record ends with the delimiter (`--parsable`), one with a newline
+//! in it is joined again. Elsewhere a line that is no record may be the rest of the record before:
+//! its last field is then left out, where that is free text. Steps are added to their jobs.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
@@ -17,6 +19,9 @@ use super::table::{self, FORGERY, Separator};
 use super::zone::Zone;
 use crate::sacct::{self, Attempts, COLUMNS, Column, Row, SacctError};
 use flowmine_slurm::units::shown;
+
+/// A record with a newline in it is not longer, in lines.
+const MOST_LINES: usize = 1000;
 
 /// Fields of sacct(1) that are known but not read.
 const OTHERS: &[&str] = &[
@@ -117,7 +122,10 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     let (mut used, mut rejected) = (0, 0);
     let mut last = None;
     let rows = table::after_line(body);
-    for (number, line) in table::lines(rows).map(|(number, line)| (number + header_line, line)) {
+    let width = columns.len();
+    let job_at = columns.iter().position(|column| matches!(column, Some(Column::JobId | Column::JobIdRaw))).unwrap_or(0);
+    let mut lines = table::lines(rows).map(|(number, line)| (number + header_line, line)).peekable();
+    while let Some((number, mut line)) = lines.next() {
         if line.is_empty() {
             continue;
         }
@@ -125,9 +133,24 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
             // Several outputs one after the other say the same of other times; that is no harm.
             continue;
         }
+        if ended && let Some((joined, count)) = joined(rows, line, &separator, width) {
+            line = joined;
+            lines.by_ref().take(count).for_each(drop);
+        }
         let mut cells: Vec<&[u8]> = table::split(line, &separator).collect();
         if ended && cells.last().is_some_and(|cell| cell.is_empty()) {
             cells.pop();
+        }
+        let goes_on = |next: &[u8]| {
+            let is_record = table::split(next, &separator).nth(job_at).is_some_and(is_job);
+            !next.is_empty() && next != header && !is_record
+        };
+        let is_cut = !ended && cells.len() == width && lines.peek().is_some_and(|(_, next)| goes_on(next));
+        if is_cut
+            && let (Some(Some(column)), Some(cell)) = (columns.last(), cells.last_mut())
+            && is_free_text(*column)
+        {
+            *cell = b"";
         }
         match row(&columns, &cells, &separator, line) {
             Ok(row) => {
@@ -153,6 +176,30 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     }
     usable(kind, used, rejected, diagnostics)?;
     Ok(Imported::Accounting { source: source::SACCT, records: attempts.finish() })
+}
+
+/// A record as far as the delimiter that ends it, with the number of further lines that it takes;
+/// `None` for one that is whole, or that so many fields cannot be made of.
+fn joined<'a>(rows: &'a [u8], line: &'a [u8], separator: &[u8], width: usize) -> Option<(&'a [u8], usize)> {
+    let begin = line.as_ptr() as usize - rows.as_ptr() as usize;
+    let rest = rows.get(begin..)?;
+    let ends = memchr::memchr_iter(b'\n', rest).chain([rest.len()]).take(MOST_LINES);
+    for (count, end) in ends.enumerate() {
+        let record = rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]);
+        let fields = table::split(record, separator).count();
+        if fields > width + 1 {
+            return None;
+        }
+        if record.ends_with(separator) && fields == width + 1 {
+            return (count > 0).then_some((record, count));
+        }
+    }
+    None
+}
+
+/// Whether any text can be a value of the column, so that one that is cut cannot be recognised.
+fn is_free_text(column: Column) -> bool {
+    matches!(column, Column::JobName | Column::Comment | Column::WorkDir | Column::SubmitLine)
 }
 
 /// A line's cells as a row, or why not and at which byte.

@@ -93,6 +93,14 @@ fn date(line: &[u8]) -> Option<i64> {
     time::parse(&format!("{year:04}-{month:02}-{day:02}T{clock}"))
 }
 
+/// The names of the clusters of which `squeue -M` printed one queue after the other; `None` of one
+/// or none.
+fn clusters(bytes: &[u8]) -> Option<String> {
+    let names: Vec<String> =
+        table::lines(bytes).filter_map(|(_, line)| Some(shown(line.strip_prefix(b"CLUSTER: ")?.trim_ascii()))).take(9).collect();
+    (names.len() > 1).then(|| names.join(", "))
+}
+
 /// Reads a file of squeue's text.
 ///
 /// # Errors
@@ -125,10 +133,14 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     let after = table::after_line(body);
     let first_row = header_line + 1;
     let errors = diagnostics.errors();
-    let (records, row_cluster) = match separator {
-        Separator::Bytes(separator) => delimited(after, header, &separator, header_line, first_row, &mut zone, diagnostics)?,
-        Separator::Blanks => (blanks::read(after, header, header_line, &mut zone, diagnostics)?, None),
+    let read = match separator {
+        Separator::Bytes(separator) => delimited(after, header, &separator, header_line, first_row, &mut zone, diagnostics),
+        Separator::Blanks => blanks::read(after, header, header_line, &mut zone, diagnostics).map(|records| (records, None)),
     };
+    let (records, row_cluster) = read.map_err(|error| match (error, clusters(bytes)) {
+        (ImportError::SeveralPolls { .. }, Some(clusters)) => ImportError::SeveralClusters { clusters },
+        (error, _) => error,
+    })?;
     let whole = diagnostics.errors() == errors;
     Ok(Imported::Queue { observed_at_ns, source: source::SQUEUE, records, cluster: cluster.or(row_cluster), whole })
 }

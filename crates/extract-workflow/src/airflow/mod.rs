@@ -34,6 +34,14 @@ const SCHEDULER_LOG: &str = "Airflow scheduler log";
 /// Deeper than Airflow's log folders are.
 const DEEPEST: usize = 12;
 
+/// Whether an SQLite database is Airflow's: by its tables.
+///
+/// # Errors
+/// A sentence for people, when the database cannot be read.
+pub fn is_database(path: &Path) -> Result<bool, String> {
+    sqlite::is_one(path)
+}
+
 /// Reads what the engine Apache Airflow writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Airflow;
@@ -88,6 +96,10 @@ impl Engine for Airflow {
 
     fn beside(&self, path: &Path) -> Option<PathBuf> {
         sqlite::wal(path)
+    }
+
+    fn is_address(&self, path: &Path) -> bool {
+        postgres::is_address(path)
     }
 
     fn fetch(&self, address: &Path, dir: &Path) -> Option<Result<PathBuf, String>> {

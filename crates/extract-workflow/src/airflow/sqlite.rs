@@ -38,6 +38,20 @@ fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
     Some(path.with_file_name(name))
 }
 
+/// Whether a database has a table of Airflow.
+///
+/// # Errors
+/// A sentence for people, when the database cannot be read.
+pub fn is_one(path: &Path) -> Result<bool, String> {
+    let connection = open(path)?;
+    for (table, _) in TABLES {
+        if has_table(&connection, table).map_err(|error| format!("SQLite says: {error}"))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Reads the tables; what is wrong with a row is given to `say`.
 ///
 /// # Errors

@@ -94,12 +94,6 @@ impl Given {
         let whole = self.import.bytes;
         self.beginnings.iter().filter(move |(bytes, _)| Some(**bytes) != whole).map(|(bytes, sha256)| (*bytes, sha256.as_str()))
     }
-
-    /// Whether it begins with all that was imported, and has more.
-    pub fn has_grown_from(&self, import: &Import) -> bool {
-        let beginning = import.bytes.and_then(|bytes| self.beginnings.get(&bytes));
-        beginning.is_some_and(|beginning| *beginning == import.sha256 && import.sha256 != self.import.sha256)
-    }
 }
 
 /// The imports that a dataset has already, as its manifest lists them.
@@ -107,30 +101,31 @@ impl Given {
 pub struct Known {
     pub imports: Vec<Import>,
     by_key: HashMap<String, usize>,
-    by_head: HashMap<String, Vec<usize>>,
+    /// The lengths of those that begin alike.
+    lengths: HashMap<String, BTreeSet<u64>>,
+    /// By length and SHA-256 the last of those that can have grown.
+    by_bytes: HashMap<(u64, String), usize>,
 }
 
 impl Known {
     /// Of a manifest's list; what was read again stands in it twice, the last time as it is now.
     pub fn of(imports: Vec<Import>) -> Self {
-        let (mut by_key, mut by_head) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
+        let (mut by_key, mut by_bytes) = (HashMap::new(), HashMap::new());
+        let mut lengths: HashMap<String, BTreeSet<u64>> = HashMap::new();
         for (at, import) in imports.iter().enumerate() {
             by_key.insert(import.sha256.clone(), at);
             by_key.insert(key_of_dir(import), at);
-            if let Some(head) = &import.head_sha256 {
-                by_head.entry(head.clone()).or_default().push(at);
+            if let (Some(head), Some(bytes)) = (&import.head_sha256, import.bytes) {
+                lengths.entry(head.clone()).or_default().insert(bytes);
+                by_bytes.insert((bytes, import.sha256.clone()), at);
             }
         }
-        Self { imports, by_key, by_head }
-    }
-
-    fn with_head(&self, given: &Given) -> &[usize] {
-        given.import.head_sha256.as_ref().and_then(|head| self.by_head.get(head)).map_or(&[], Vec::as_slice)
+        Self { imports, by_key, lengths, by_bytes }
     }
 
     /// The lengths of imports that begin as a file does.
     pub fn lengths(&self, given: &Given) -> BTreeSet<u64> {
-        self.with_head(given).iter().filter_map(|at| self.imports[*at].bytes).collect()
+        given.import.head_sha256.as_ref().and_then(|head| self.lengths.get(head)).cloned().unwrap_or_default()
     }
 
     /// Whether an import described tasks.
@@ -143,8 +138,8 @@ impl Known {
         if let Some(at) = self.by_key.get(&given.key()) {
             return Is::There(*at);
         }
-        let was = self.with_head(given).iter().copied().filter(|at| given.has_grown_from(&self.imports[*at]));
-        was.max_by_key(|at| (self.imports[*at].bytes, *at)).map_or(Is::New, Is::Grown)
+        let was = given.beginnings().filter_map(|(bytes, sha256)| Some((bytes, *self.by_bytes.get(&(bytes, sha256.to_owned()))?)));
+        was.max().map_or(Is::New, |(_, at)| Is::Grown(at))
     }
 
     /// The imports that were read together with one of those that have grown, by their batches; of

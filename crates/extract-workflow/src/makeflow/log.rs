@@ -117,6 +117,11 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
             diagnostics.push(Diagnostic::error("line_bad", format!("{shown:?} is no line of a Makeflow log")).at(number, Some(1)));
         }
     }
+    // The last run of the log; those before it were started again.
+    if run.end.is_none() && run.counters.is_none() {
+        let message = "the log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows";
+        diagnostics.push(Diagnostic::warning("run_without_events", message));
+    }
     runs.push(run.finish(diagnostics));
     Ok(runs)
 }

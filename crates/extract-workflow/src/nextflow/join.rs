@@ -449,11 +449,21 @@ fn fill(row: &mut Row, other: Row, diagnostics: &mut Diagnostics) {
     macro_rules! take_time {
         ($($time:ident, $precision:ident;)+) => { $( if row.$time.is_none() { (row.$time, row.$precision) = (other.$time, other.$precision); } )+ };
     }
+    let (began, ended) = (other.started_ns, other.finished_ns);
     take_time! {
         queued_ns, queued_precision_ns;
         submitted_ns, submitted_precision_ns;
         started_ns, started_precision_ns;
         finished_ns, finished_precision_ns;
+    }
+    // A start that was computed from another end (a trace file rounds `duration` to tenths of a second) lies as long before the end that is kept.
+    if let (Some(started), Some(finished)) = (row.started_ns, row.finished_ns)
+        && row.started_ns == began
+        && started > finished
+    {
+        let length = ended.map_or(0, |ended| ended.saturating_sub(started).max(0));
+        let earliest = row.submitted_ns.map_or(finished, |submitted| submitted.min(finished));
+        row.started_ns = Some(finished.saturating_sub(length).max(earliest));
     }
     take!(
         run_id,

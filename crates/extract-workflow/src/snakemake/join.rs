@@ -464,6 +464,7 @@ impl Joined {
             time_s: resource("runtime").and_then(|minutes| minutes.parse::<u32>().ok()).map(|minutes| f64::from(minutes) * 60.0),
             inputs: files(&attempt.inputs).filter(|_| attempt.is_described || !attempt.inputs.is_empty()),
             outputs: files(&attempt.outputs).filter(|_| attempt.is_described || !attempt.outputs.is_empty()),
+            engine_steps: Some(engine_steps(attempt, log).into()),
             ..Row::default()
         }
     }
@@ -608,6 +609,14 @@ fn no_zone(diagnostics: &mut flowmine_schema::diagnostic::Diagnostics) -> Zone {
 fn files(paths: &[String]) -> Option<std::borrow::Cow<'static, str>> {
     let files: Vec<_> = paths.iter().map(|path| json!({ "path": path })).collect();
     Some(json!(files).to_string().into())
+}
+
+/// What Snakemake does around the command of an attempt, as in the column `engine_steps`.
+fn engine_steps(attempt: &Attempt, log: &Log) -> String {
+    let special: Vec<_> = attempt.special.iter().map(|(path, kind)| json!({ "path": path, "kind": kind })).collect();
+    let touched: Vec<&String> = attempt.outputs.iter().filter(|path| log.touched.contains(*path)).collect();
+    let logs: Vec<&String> = attempt.logs.iter().chain(&attempt.benchmark).collect();
+    json!({ "shell": log.shell, "logs": logs, "touched": touched, "special": special }).to_string()
 }
 
 /// `2026-11-22T060002.317716`, which is when the run began.

@@ -18,7 +18,7 @@
 //! Snakemake itself print between is passed over: a log has no form that all of its lines have.
 //! Blocks of a group's jobs are indented by four more.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead};
 
 use chrono::NaiveDateTime;
@@ -57,6 +57,10 @@ pub struct Log {
     pub is_dry: bool,
     /// How many jobs are logged without a time, and the line of the first one.
     pub undated: Option<(u64, u64)>,
+    /// The shell that is given the commands; the log says it since version 5.
+    pub shell: Option<String>,
+    /// Outputs that Snakemake touched after the command (`touch()`).
+    pub touched: BTreeSet<String>,
     /// What it calls its own log, without folders: a run whose output was redirected into another
     /// file says it at its end.
     pub own_log: Option<String>,
@@ -104,6 +108,10 @@ pub struct Attempt {
     pub resources: Vec<(String, String)>,
     /// Path of the job's benchmark file.
     pub benchmark: Option<String>,
+    /// Paths of the job's log files.
+    pub logs: Vec<String>,
+    /// Outputs that are no plain files, each with what the log calls it (`pipe`).
+    pub special: Vec<(String, String)>,
     /// What the executor calls it, and whether that is Slurm.
     pub native: Option<(String, bool)>,
     /// Shell command of the job.
@@ -178,7 +186,7 @@ pub fn read(reader: impl BufRead) -> io::Result<Vec<Log>> {
             let mut log = std::mem::take(&mut reading).finish();
             log.is_followed = true;
             // What is logged before the line by which a run is known.
-            (reading.log.host, reading.log.is_local) = (log.host.clone(), log.is_local);
+            (reading.log.host, reading.log.shell, reading.log.is_local) = (log.host.clone(), log.shell.clone(), log.is_local);
             runs.push(log);
         }
         reading.see(&line, number);
@@ -396,7 +404,11 @@ impl Reading {
                 let attempt = &mut self.log.attempts[*at];
                 match name {
                     "input" => attempt.inputs = names(value),
-                    "output" => attempt.outputs = names(value),
+                    "output" => {
+                        let (outputs, special) = plain_and_special(value);
+                        (attempt.outputs, attempt.special) = (outputs, special);
+                    }
+                    "log" => attempt.logs = names(value),
                     "jobid" if attempt.job.is_empty() => {
                         attempt.job = value.to_owned();
                         self.open.entry(value.to_owned()).or_default().push(*at);
@@ -447,6 +459,7 @@ impl Reading {
                 ("Host", 2) | ("host", 0) => self.log.host = Some(value.to_owned()),
                 ("User", 2) => self.log.user = Some(value.to_owned()),
                 ("Working directory", 2) => self.log.work_dir = Some(value.to_owned()),
+                ("Using shell", 0) => self.log.shell = Some(value.to_owned()),
                 ("Provided cores", 0) => self.log.is_local = Some(true),
                 ("Provided remote nodes" | "Provided cluster nodes", 0) => self.log.is_local = Some(false),
                 ("Complete log" | "Complete log(s)", 0) => {
@@ -464,6 +477,9 @@ impl Reading {
                 }
                 _ => {}
             }
+        }
+        if let Some(touched) = line.strip_prefix("Touching output file ").and_then(|rest| rest.strip_suffix('.')) {
+            self.log.touched.insert(touched.to_owned());
         }
         if line.starts_with("Terminating processes on user request") {
             self.interrupt();
@@ -766,6 +782,25 @@ fn raised(line: &str) -> Option<Raised> {
 fn names(list: &str) -> Vec<String> {
     // `(check log file(s) for error details)` and its like follow some lists only.
     list.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// What Snakemake calls files that are no plain ones, behind their names: `x (pipe)`. Of remote ones it
+/// writes `s3://… (send to storage)`.
+const SPECIAL: [&str; 6] = ["pipe", "service", "nodelocal", "update", "before update", "cached"];
+
+/// The outputs of a list by their paths, and which of them are no plain files.
+fn plain_and_special(list: &str) -> (Vec<String>, Vec<(String, String)>) {
+    let mut special = Vec::new();
+    let outputs = names(list).into_iter().map(|name| {
+        let marked = name
+            .strip_suffix(')')
+            .and_then(|name| name.rsplit_once(" ("))
+            .filter(|(_, kind)| SPECIAL.contains(kind) || kind.ends_with(" storage"));
+        let Some((path, kind)) = marked else { return name };
+        special.push((path.to_owned(), kind.to_owned()));
+        path.to_owned()
+    });
+    (outputs.collect(), special)
 }
 
 fn owned((name, value): (&str, &str)) -> (String, String) {

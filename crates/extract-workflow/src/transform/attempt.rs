@@ -154,6 +154,12 @@ impl Attempt {
         self.outermost().is_some()
     }
 
+    /// Whether a layer ended before it, or its attempt, began, by more than the clock's precision.
+    pub(super) fn ends_before_it_begins(&self) -> bool {
+        let mut ended = self.layers.iter().filter_map(|layer| layer.ended.as_ref());
+        ended.any(|how| how.end_ns.is_some_and(|end| end + PRECISION_NS < how.begin_ns.unwrap_or(end).max(self.begin_ns)))
+    }
+
     /// The layer that failed by itself: what is below it did not end, or ended well.
     fn failed(&self) -> Option<(&Layer, &Ended)> {
         let ended = |layer: &Layer| layer.ended.as_ref().is_some_and(|ended| ended.status == 0);

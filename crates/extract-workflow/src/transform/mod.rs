@@ -130,5 +130,10 @@ fn attempts_of(text: &str, source: &mut Source) -> Vec<Attempt> {
         let message = "no line tells how the outermost layer ended: the task runs still, or was ended by a signal that nobody can handle";
         source.diagnostics.push(Diagnostic::warning("attempt_without_end", message).at(attempt.line, None));
     }
+    for attempt in attempts.iter().filter(|attempt| attempt.ends_before_it_begins()) {
+        let message =
+            "a layer ended before it or its attempt began: the clock was set meanwhile, or the record was changed; the times are kept";
+        source.diagnostics.push(Diagnostic::warning("attempt_ends_before_begin", message).at(attempt.line, None));
+    }
     attempts
 }

@@ -97,6 +97,20 @@ fn verbose_log() {
     assert_eq!(rows[0].outputs.as_deref(), Some(r#"[{"bytes":16755,"path":"b.txt"},{"bytes":138,"path":"a.txt"}]"#));
 }
 
+/// Cut at each line of its header, a log has no rows and says why.
+#[test]
+fn a_log_that_was_cut_before_its_first_event() {
+    let text = std::fs::read_to_string(fixture("verbose.makeflowlog")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let first = lines.iter().position(|line| line.starts_with(|c: char| c.is_ascii_digit())).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("cut.makeflowlog");
+    for cut in [1, first / 2, first] {
+        std::fs::write(&log, lines[..cut].join("\n") + "\n").unwrap();
+        assert_eq!(read(&[log.clone()]), (vec![], vec!["run_without_events".to_owned()]), "{cut}");
+    }
+}
+
 #[test]
 fn a_completed_run_with_failures_is_told_as_what_it_was() {
     let (rows, said) = read(&[fixture("failed_but_completed.makeflowlog")]);

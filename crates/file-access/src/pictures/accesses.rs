@@ -113,7 +113,7 @@ impl Kinds {
         let mut bytes: BTreeMap<String, i64> = BTreeMap::new();
         for pair in accesses.users.iter().enumerate() {
             let sum = bytes.entry(name(pair)).or_default();
-            *sum = sum.saturating_add(pair.1.read.bytes).saturating_add(pair.1.written.bytes);
+            flowmine_sums::add_to(sum, flowmine_sums::add(pair.1.read.bytes, pair.1.written.bytes));
         }
         let mut order: Vec<&String> = bytes.keys().collect();
         if many {
@@ -166,7 +166,7 @@ fn offset_base(accesses: &Accesses) -> i64 {
 
 fn facts(accesses: &Accesses) -> Vec<String> {
     let sum = |of: fn(&User) -> &Sum| {
-        accesses.users.iter().map(of).fold((0u64, 0i64), |sum, next| (sum.0 + next.operations, sum.1.saturating_add(next.bytes)))
+        accesses.users.iter().map(of).fold((0u64, 0i64), |sum, next| (sum.0 + next.operations, flowmine_sums::add(sum.1, next.bytes)))
     };
     let (reads, writes) = (sum(|user| &user.read), sum(|user| &user.written));
     let users = |owner: fn(&Owner) -> bool| accesses.users.iter().filter(|user| owner(&user.owner)).count() as u64;

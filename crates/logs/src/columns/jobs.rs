@@ -5,10 +5,13 @@
 //! exported XES file says the same.
 
 use flowmine_activity_log::{
-    ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, TooLarge, Transition,
+    ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, NOT_READY_FOR, QUEUED_FOR, TooLarge,
+    Transition,
 };
+use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, state};
+use flowmine_correlate::waits::{Cause, Wait};
+use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::DataFlow;
@@ -17,11 +20,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::options::{ReadOptions, Unit};
 use crate::task_log::TracedJobs;
 
+/// A measure below zero: it counts as unknown, and as a number out of range.
+const OUT_OF_RANGE: i64 = -1;
+
 /// Takes one text out of an attempt, such as its account.
 type Pick = fn(&Attempt) -> Option<Sym>;
 
+/// Where the value of an attribute that is kept comes from.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    /// A text of the attempt.
+    Text(Pick),
+    /// The cause of most of the time in the queue.
+    QueuedFor,
+    /// The wish of its own for which it waited longest.
+    NotReadyFor,
+}
+
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
-const KEPT: [(&str, Pick); 10] = [
+const KEPT: [(&str, Pick); 13] = [
     ("account", |a| a.account),
     ("user", |a| a.user),
     ("group", |a| a.group),
@@ -32,7 +49,36 @@ const KEPT: [(&str, Pick); 10] = [
     ("job", |a| Some(a.job)),
     ("node_list", |a| a.node_list),
     ("work_dir", |a| a.work_dir),
+    ("comment", |a| a.comment),
+    ("command", |a| a.command),
+    ("arguments", |a| a.arguments),
 ];
+
+/// What of an event is part of its activity.
+#[derive(Debug, Clone, Copy)]
+enum LabelPart {
+    /// A text of the attempt.
+    Text(Pick),
+    /// The state that the event is.
+    State,
+}
+
+/// The parts of an activity by the names of attributes; `None` where one is not known here.
+fn label_parts(keys: &[String]) -> Option<Vec<LabelPart>> {
+    const USUAL: LabelPart = LabelPart::Text(|a| Some(a.activity));
+    if keys.is_empty() {
+        return Some(vec![USUAL]);
+    }
+    let part = |key: &String| match key.as_str() {
+        "concept:name" | "activity" => Some(USUAL),
+        "state" | "slurm:state" => Some(LabelPart::State),
+        key => match find(key)? {
+            Kept::Text(pick) => Some(LabelPart::Text(pick)),
+            Kept::QueuedFor | Kept::NotReadyFor => None,
+        },
+    };
+    keys.iter().map(part).collect()
+}
 
 fn transition(lifecycle: Lifecycle) -> Transition {
     match lifecycle {
@@ -51,22 +97,29 @@ pub(crate) fn knows(keep: &[String]) -> bool {
     keep.iter().all(|key| find(key).is_some())
 }
 
-fn find(key: &str) -> Option<Pick> {
+fn find(key: &str) -> Option<Kept> {
+    match key {
+        QUEUED_FOR => return Some(Kept::QueuedFor),
+        NOT_READY_FOR => return Some(Kept::NotReadyFor),
+        _ => {}
+    }
     let name = key.strip_prefix("slurm:").unwrap_or(key);
     let name = match name {
         "org:resource" => "user",
         "org:group" => "group",
         name => name,
     };
-    KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| *pick)
+    KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| Kept::Text(*pick))
 }
 
 /// Whether the labels and attributes that are asked for are among those that [`JobColumns`] knows;
 /// all others stand in the log of cases.
 pub fn suffices(options: &ReadOptions) -> bool {
-    let labels = options.activity.iter().all(|key| matches!(key.as_str(), "concept:name" | "activity" | "state" | "slurm:state"));
-    labels && knows(&options.keep)
+    label_parts(&options.activity).is_some() && knows(&options.keep)
 }
+
+/// In place of a length of time that is not known, see [`Measure::BeforeReadyNs`].
+const NOT_KNOWN: i64 = -1;
 
 /// An event on its way into the log.
 #[derive(Debug, Clone, Copy)]
@@ -130,7 +183,8 @@ pub struct JobColumns<'a> {
     filter: &'a Filter,
     traced: &'a TracedJobs,
     options: &'a ReadOptions,
-    picks: Vec<Option<Pick>>,
+    label: Vec<LabelPart>,
+    picks: Vec<Option<Kept>>,
     activities: Numbered,
     resources: Numbered,
     values: Vec<Numbered>,
@@ -167,6 +221,7 @@ impl<'a> JobColumns<'a> {
             filter,
             traced,
             options,
+            label: label_parts(&options.activity).unwrap_or_default(),
             picks: options.keep.iter().map(|key| find(key)).collect(),
             activities: Numbered::default(),
             resources: Numbered::default(),
@@ -193,11 +248,10 @@ impl<'a> JobColumns<'a> {
         if self.events.len() + log.event_count() >= NONE as usize - 4 {
             return Err(TooLarge { what: "events" });
         }
-        let keys = &self.options.activity;
-        let with_activity = keys.is_empty() || keys.iter().any(|key| key == "activity" || key == "concept:name");
-        let with_state = keys.iter().any(|key| key.ends_with("state"));
-        let mut labels: FxHashMap<(Option<Sym>, Option<Sym>), u32> = FxHashMap::default();
+        let mut labels: FxHashMap<Box<[Option<Sym>]>, u32> = FxHashMap::default();
+        let mut key = Vec::new();
         let mut taken = vec![NONE; jobs.attempts.len()];
+        let waits = Waits::new(jobs, None);
         for case in &log.cases {
             let first = self.events.len() as u32;
             let mut first_ns = None;
@@ -205,15 +259,26 @@ impl<'a> JobColumns<'a> {
                 first_ns.get_or_insert(event.time_ns);
                 let Some(transition) = self.options.unit.takes(transition(event.lifecycle)) else { continue };
                 let attempt = jobs.attempt_of(event);
-                let key = (with_activity.then_some(attempt.activity), with_state.then_some(event.state));
-                let activity = *labels.entry(key).or_insert_with(|| {
-                    let parts: Vec<&str> = [key.0, key.1].into_iter().flatten().map(|sym| jobs.text(sym)).collect();
-                    self.activities.names.intern(&parts.join("+"))
-                });
+                key.clear();
+                key.extend(self.label.iter().map(|part| match part {
+                    LabelPart::Text(pick) => pick(attempt),
+                    LabelPart::State => Some(event.state),
+                }));
+                let activity = match labels.get(key.as_slice()) {
+                    Some(&known) => known,
+                    None => {
+                        // What is not known is left out of the label.
+                        let parts: Vec<&str> = key.iter().flatten().map(|sym| jobs.text(*sym)).collect();
+                        let activity = if parts.is_empty() { UNKNOWN_ACTIVITY.to_owned() } else { parts.join("+") };
+                        let number = self.activities.names.intern(&activity);
+                        labels.insert(key.as_slice().into(), number);
+                        number
+                    }
+                };
                 let place = &mut taken[event.attempt as usize];
                 if *place == NONE {
                     *place = self.attempts.len() as u32;
-                    self.take(jobs, attempt, event.attempt);
+                    self.take(jobs, &waits, attempt, event.attempt);
                 }
                 let attempt = taken[event.attempt as usize];
                 let ends = state::phase(jobs.text(event.state)).ends_attempt();
@@ -233,11 +298,20 @@ impl<'a> JobColumns<'a> {
         Ok(())
     }
 
-    fn take(&mut self, jobs: &Jobs, attempt: &Attempt, at: u32) {
+    fn take(&mut self, jobs: &Jobs, waits: &Waits<'_>, attempt: &Attempt, at: u32) {
         let resource = attempt.user.map_or(NONE, |user| self.resources.names.intern(jobs.text(user)));
-        for (pick, values) in self.picks.iter().zip(&mut self.values) {
-            let sym = pick.and_then(|pick| pick(attempt));
-            self.kept.push(sym.map_or(NONE, |sym| values.names.intern(jobs.text(sym))));
+        let wait = if self.options.unit == Unit::Instances { waits.of(attempt) } else { Wait::default() };
+        for (kept, values) in self.picks.iter().zip(&mut self.values) {
+            let text = match kept {
+                Some(Kept::Text(pick)) => pick(attempt).map(|sym| jobs.text(sym)),
+                Some(Kept::QueuedFor) => {
+                    let known = wait.main_cause(|cause| !cause.is_own_wish() && cause != Cause::Unknown);
+                    known.or_else(|| wait.main_cause(|cause| cause == Cause::Unknown)).map(Cause::name)
+                }
+                Some(Kept::NotReadyFor) => wait.main_cause(Cause::is_own_wish).map(Cause::name),
+                None => None,
+            };
+            self.kept.push(text.map_or(NONE, |text| values.names.intern(text)));
         }
         let first = self.measures.len() as u32;
         for (measure, value, factor) in [
@@ -245,7 +319,11 @@ impl<'a> JobColumns<'a> {
             (Measure::MemoryBytes, attempt.memory_bytes, 1),
             (Measure::TimeLimitNs, attempt.time_limit_s, 1_000_000_000),
         ] {
-            self.measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
+            // What cannot be counted in nanoseconds is out of range, and counted as that.
+            self.measures.extend(value.get().map(|value| (measure, value.checked_mul(factor).unwrap_or(OUT_OF_RANGE))));
+        }
+        if self.options.unit == Unit::Instances {
+            self.measures.push((Measure::BeforeReadyNs, wait.before_ready_ns.unwrap_or(NOT_KNOWN)));
         }
         let at_end = self.measures.len() as u32;
         let traced = if self.traced.is_empty() { None } else { self.traced.of(&jobs.attempt_id(attempt)) };
@@ -372,7 +450,7 @@ impl<'a> JobColumns<'a> {
         }
         let mut log = builder.finish();
         log.words.instance = self.options.unit.word("job");
-        log.words.ready = "submitted".to_owned();
+        log.words.ready = "eligible".to_owned();
         log.words.notion = format!("{}: {}", self.notion.name(), self.notion.description());
         if let Some(cases) = log.groups.first_mut() {
             cases.kind = self.notion.name().to_owned();

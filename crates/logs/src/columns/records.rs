@@ -19,7 +19,7 @@ use crate::log_file::as_objects::UNNAMED;
 const TRANSITION: [&str; 2] = ["lifecycle:transition", "lifecycle"];
 
 /// Numbers of events that mean something to models, under the keys of our own logs.
-const MEASURES: [(&str, Measure, f64); 13] = [
+const MEASURES: [(&str, Measure, f64); 14] = [
     ("io:read_bytes", Measure::ReadBytes, 1.0),
     ("io:written_bytes", Measure::WrittenBytes, 1.0),
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1.0),
@@ -33,6 +33,7 @@ const MEASURES: [(&str, Measure, f64); 13] = [
     ("slurm:time_limit_s", Measure::TimeLimitNs, 1e9),
     ("task:time_s", Measure::TimeLimitNs, 1e9),
     ("io:io_time_ns", Measure::IoTimeNs, 1.0),
+    ("slurm:before_ready_ns", Measure::BeforeReadyNs, 1.0),
 ];
 
 /// Event types of our own object-centric logs whose `bytes` were read or written.

@@ -96,7 +96,7 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
     let mut builder = LogBuilder::new(&options.keep);
     let mut cases = Interner::default();
     let mut attempts: Vec<Attempt> = Vec::new();
-    let (mut without_moment, mut without_case, mut start_traced) = (0, 0, 0);
+    let (mut without_moment, mut without_case, mut start_traced, mut clamped) = (0, 0, 0, 0);
     let (mut read, mut written) = (0i128, 0i128);
     let with_transition = options.activity.iter().any(|key| key == "lifecycle:transition");
     let has_flow = from.dataset.row_count::<DataFlow<'static>>()? > 0;
@@ -115,7 +115,15 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
             let after = ready.is_none_or(|ready| time_ns >= ready.saturating_sub(SECOND_NS));
             let time_ns = ready.map_or(time_ns, |ready| ready.max(time_ns));
             if after && row.finished_ns.is_some_and(|end| time_ns <= end) && !row.cached {
-                let moment = Moment { number: 2, kind: "task started", lifecycle: "start", time_ns, precision_ns: None, is_last: false };
+                let moment = Moment {
+                    number: 2,
+                    kind: "task started",
+                    lifecycle: "start",
+                    time_ns,
+                    precision_ns: None,
+                    is_last: false,
+                    is_clamped: false,
+                };
                 all.insert(all.iter().position(|moment| moment.number > 2).unwrap_or(all.len()), moment);
                 start_traced += 1;
             }
@@ -125,6 +133,7 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
         if wanted.is_empty() {
             return Ok(());
         }
+        clamped += u64::from(wanted.iter().any(|moment| moment.is_clamped));
         let label = if options.activity.is_empty() {
             row.logical_task.to_string()
         } else {
@@ -170,6 +179,7 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
     builder.left_out().without_moment = without_moment;
     builder.left_out().without_case = without_case;
     builder.left_out().start_traced = start_traced;
+    builder.left_out().clamped = clamped;
     let instance_of = put_cases(&mut builder, &attempts, &cases, options, with_transition)?;
     let mut log = builder.finish();
     log.words.instance = options.unit.word("task");

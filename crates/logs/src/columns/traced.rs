@@ -10,8 +10,8 @@ pub(super) fn put_traced(traced: &Traced, measures: &mut Vec<(Measure, i64)>) {
         (Measure::WrittenBytes, traced.written_bytes),
         (Measure::ReadCalls, traced.read_calls),
         (Measure::WriteCalls, traced.write_calls),
-        (Measure::IoTimeNs, traced.read_time_ns.saturating_add(traced.write_time_ns)),
+        (Measure::IoTimeNs, flowmine_sums::add(traced.read_time_ns, traced.write_time_ns)),
     ]);
     measures.extend(traced.unique_read_bytes.map(|bytes| (Measure::UniqueReadBytes, bytes)));
-    measures.extend(traced.utime_ns.zip(traced.stime_ns).map(|(user, system)| (Measure::CpuTimeNs, user.saturating_add(system))));
+    measures.extend(traced.utime_ns.zip(traced.stime_ns).map(|(user, system)| (Measure::CpuTimeNs, flowmine_sums::add(user, system))));
 }

@@ -11,6 +11,7 @@
 //! | `identity:id` | a UUID made of the attempt and the number of its event (RFC 9562, version 5): the same event has the same in every case notion |
 //! | `io:read_bytes`, `io:written_bytes`, … | at the event that ends an attempt: what was traced of its whole run; where nothing was, what accounting counted |
 //! | `slurm:read_bytes`, `slurm:written_bytes` | where something was traced, what accounting counted |
+//! | `slurm:before_ready_ns` | at `schedule`: nanoseconds in which its own wishes (dependency, begin time, hold) kept it from being eligible; -1 where that is not known |
 //! | `slurm:…` | what Slurm says, under the names of the table `job_states`, without the `_ns` of times |
 //!
 //! A column that changed while the job waited or ran (`slurm:changed` at the event that reports it)
@@ -29,7 +30,7 @@ use std::rc::Rc;
 
 use flowmine_correlate::attempts::Value as Earlier;
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Attempt, Entities, Event, EventLog, Filter, Jobs, Sym, state};
+use flowmine_correlate::{Attempt, Entities, Event, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
@@ -37,6 +38,13 @@ use sha1::{Digest, Sha1};
 
 use super::columns::{BYTES, NUMBERS, Pick, TEXTS, TIMES};
 use crate::task_log::{self, TracedJobs};
+
+/// How long after its submission an attempt was not ready, in nanoseconds: see
+/// [`flowmine_correlate::waits`].
+const BEFORE_READY: &str = "slurm:before_ready_ns";
+
+/// Its value where that is not known.
+const NOT_KNOWN: i64 = -1;
 
 const TRACE: u8 = 0;
 const EVENT: u8 = 1;
@@ -88,6 +96,7 @@ impl Builder {
     pub fn add(&mut self, entities: &Entities<'_>, filter: &Filter) -> Result<(), LogError> {
         let jobs = entities.jobs;
         let log = EventLog::build(entities, self.notion, filter);
+        let waits = Waits::new(jobs, None);
         let mut key = Vec::new();
         for case in &log.cases {
             key.clear();
@@ -107,7 +116,11 @@ impl Builder {
                 put_ordered(event.time_ns, &mut key);
                 jobs.put_order(attempt, &mut key);
                 put_ordered(number as i64, &mut key);
-                self.records.push_record(&key, &Record::CaseEvent(attributes(jobs, attempt, event, number, &self.traced)))?;
+                let mut attributes = attributes(jobs, attempt, event, number, &self.traced);
+                if event.lifecycle == Lifecycle::Schedule {
+                    attributes.push(Attribute::integer(BEFORE_READY, waits.of(attempt).before_ready_ns.unwrap_or(NOT_KNOWN)));
+                }
+                self.records.push_record(&key, &Record::CaseEvent(attributes))?;
             }
             if !case.goes_on {
                 key.truncate(case_key);

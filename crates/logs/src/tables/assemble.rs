@@ -31,8 +31,8 @@ struct ByCase {
 pub fn assemble(mut columns: Columns, keys: Vec<String>) -> Result<(ActivityLog, Vec<String>), TableError> {
     let mut notes = Vec::new();
     let mut bad_numbers = columns.bad_numbers;
-    for (_, values) in &mut columns.measures {
-        for value in values.iter_mut().filter(|value| **value < 0 && **value != UNKNOWN) {
+    for (measure, values) in &mut columns.measures {
+        for value in values.iter_mut().filter(|value| !measure.allows(**value) && **value != UNKNOWN) {
             *value = UNKNOWN;
             bad_numbers += 1;
         }

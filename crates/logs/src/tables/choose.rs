@@ -31,7 +31,7 @@ const READ_BYTES: &[&str] = &["io:read_bytes", "read_bytes", "bytes_read"];
 const WRITTEN_BYTES: &[&str] = &["io:written_bytes", "written_bytes", "bytes_written", "write_bytes"];
 
 /// Numbers of our own tables under their exact names, with what makes their unit of them.
-const OURS: [(&str, Measure, i64); 11] = [
+const OURS: [(&str, Measure, i64); 12] = [
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1),
     ("io:read_operations", Measure::ReadCalls, 1),
     ("io:write_operations", Measure::WriteCalls, 1),
@@ -43,6 +43,7 @@ const OURS: [(&str, Measure, i64); 11] = [
     ("slurm:time_limit_s", Measure::TimeLimitNs, 1_000_000_000),
     ("task:time_s", Measure::TimeLimitNs, 1_000_000_000),
     ("io:io_time_ns", Measure::IoTimeNs, 1),
+    ("slurm:before_ready_ns", Measure::BeforeReadyNs, 1),
 ];
 
 /// The places of the columns of a log.

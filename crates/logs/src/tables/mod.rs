@@ -89,6 +89,12 @@ pub fn is_table(path: Option<&Path>, head: &[u8]) -> bool {
     head.starts_with(PARQUET_MAGIC) || path.is_some_and(csv::is_named_so) || csv::looks_so(head)
 }
 
+/// Whether columns are those of a log: there is one of a case and one of an activity, or they are
+/// those of objects.
+pub fn has_log_columns<'a>(names: impl Iterator<Item = &'a str>) -> bool {
+    choose::looks_like_a_log(names)
+}
+
 /// Reads a Parquet or CSV file.
 ///
 /// # Errors

@@ -175,7 +175,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], unit: Option
         let (values, bad) = taking.whole(at);
         log.left_out.bad_numbers += bad;
         let mut values: Vec<i64> = moved(rows.iter().map(|&row| values[row as usize]).collect());
-        for value in values.iter_mut().filter(|value| **value < 0 && **value != UNKNOWN) {
+        for value in values.iter_mut().filter(|value| !measure.allows(**value) && **value != UNKNOWN) {
             *value = UNKNOWN;
             log.left_out.bad_numbers += 1;
         }

@@ -67,12 +67,13 @@ pub fn cases(from: &Tasks<'_>, notion: TaskNotion) -> Result<(TaskCaseLog, LeftO
         let of_case = key.len();
         let of_case_attributes = || attributes::of(TASK, row, drop).filter(|attribute| notion.of_case(row).contains(&&*attribute.key));
         let told: Vec<_> = attributes::of(TASK, row, drop).filter_map(with_prefix).collect();
-        let mut any = false;
+        let (mut any, mut clamped) = (false, false);
         for moment in moments(row) {
             any = true;
             if !from.wants(moment.time_ns) {
                 continue;
             }
+            clamped |= moment.is_clamped;
             let activity = if drop.leaves_out("logical_task") { UNKNOWN_ACTIVITY } else { &*row.logical_task };
             let mut event = vec![
                 Attribute::text("concept:name", activity),
@@ -99,6 +100,7 @@ pub fn cases(from: &Tasks<'_>, notion: TaskNotion) -> Result<(TaskCaseLog, LeftO
             by_case.push(&key, |bytes| put_both(&Record::Trace(trace), &Record::CaseEvent(event), bytes))?;
         }
         left_out.tasks_without_event += u64::from(!any);
+        left_out.tasks_clamped += u64::from(clamped);
         Ok(())
     })?;
     Ok((TaskCaseLog { header: header(notion), records: by_first_event(&by_case.finish()?)? }, left_out))

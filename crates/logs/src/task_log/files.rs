@@ -115,7 +115,8 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
             (None, Some(job)) => (JOB, job),
             (None, None) => {
                 making.left_out.accesses_of_others += u64::from(accesses(&row).next().is_some());
-                making.left_out.bytes_of_others += row.read_bytes + row.written_bytes;
+                let bytes = flowmine_sums::add(row.read_bytes, row.written_bytes);
+                flowmine_sums::add_to(&mut making.left_out.bytes_of_others, bytes);
                 return Ok(());
             }
         };

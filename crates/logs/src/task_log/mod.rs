@@ -141,6 +141,9 @@ pub struct LeftOut {
     pub tasks_without_event: u64,
     /// Tasks that are in no case of the notion: those without a tag.
     pub tasks_without_case: u64,
+    /// Tasks of which the engine reports an earlier moment after a later one, whose time stands for
+    /// both.
+    pub tasks_clamped: u64,
     /// Rows of `task_io` with reads or writes that belong to nobody in the log.
     pub accesses_of_others: u64,
     /// Bytes read and written in these rows, added up.

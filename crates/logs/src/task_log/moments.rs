@@ -17,6 +17,8 @@ pub struct Moment {
     pub precision_ns: Option<i64>,
     /// Whether it is the last one that is known.
     pub is_last: bool,
+    /// Whether the engine reports a time after that of a later moment, which stands here instead.
+    pub is_clamped: bool,
 }
 
 impl Moment {
@@ -40,6 +42,10 @@ fn end(row: &TaskRun<'_>) -> (&'static str, &'static str) {
 }
 
 /// The events of a task, in the order of its life. A time that is not known is none.
+///
+/// No moment is after a later one of the same attempt: where the engine's times contradict each
+/// other (a start that it noticed or computed milliseconds after the end), the later moment's time
+/// stands for both.
 pub fn moments(row: &TaskRun<'_>) -> impl Iterator<Item = Moment> {
     let (ended, transition) = end(row);
     let last = match row.cached_ns {
@@ -48,21 +54,40 @@ pub fn moments(row: &TaskRun<'_>) -> impl Iterator<Item = Moment> {
     };
     // As a job's, a task's life begins with `schedule`.
     let submitted = if row.queued_ns.is_none() { "schedule" } else { "assign" };
-    let all = [
+    let mut all = [
         ("task queued", "schedule", row.queued_ns, row.queued_precision_ns),
         ("task submitted", submitted, row.submitted_ns, row.submitted_precision_ns),
         ("task started", "start", row.started_ns, row.started_precision_ns),
         last,
     ];
     let last = all.iter().rposition(|(_, _, time, _)| time.is_some());
-    (0u8..).zip(all).filter_map(move |(number, (kind, lifecycle, time, precision_ns))| {
-        Some(Moment { number, kind, lifecycle, time_ns: time?, precision_ns, is_last: last == Some(number.into()) })
+    let told = all.map(|(_, _, time, _)| time);
+    let mut not_after = i64::MAX;
+    for time in all.iter_mut().rev().filter_map(|(_, _, time, _)| time.as_mut()) {
+        not_after = not_after.min(*time);
+        *time = not_after;
+    }
+    (0u8..).zip(all).zip(told).filter_map(move |((number, (kind, lifecycle, time, precision_ns)), told)| {
+        let is_last = last == Some(number.into());
+        Some(Moment { number, kind, lifecycle, time_ns: time?, precision_ns, is_last, is_clamped: time != told })
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_moment_is_after_a_later_one() {
+        let clamped = |times: [Option<i64>; 4]| {
+            let [queued_ns, submitted_ns, started_ns, finished_ns] = times;
+            let row = TaskRun { status: "completed".into(), queued_ns, submitted_ns, started_ns, finished_ns, ..TaskRun::default() };
+            moments(&row).map(|moment| (moment.time_ns, moment.is_clamped)).collect::<Vec<_>>()
+        };
+        assert_eq!(clamped([None, Some(1), Some(5), Some(4)]), [(1, false), (4, true), (4, false)]);
+        assert_eq!(clamped([Some(3), Some(2), None, Some(2)]), [(2, true), (2, false), (2, false)]);
+        assert_eq!(clamped([Some(1), Some(2), Some(3), None]), [(1, false), (2, false), (3, false)]);
+    }
 
     fn told(status: &'static str, times: [Option<i64>; 4]) -> Vec<(&'static str, &'static str, i64, bool)> {
         let [queued_ns, submitted_ns, started_ns, finished_ns] = times;

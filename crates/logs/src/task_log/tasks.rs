@@ -64,6 +64,7 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
         let all: Vec<_> = moments(row).collect();
         making.left_out.tasks_without_event += u64::from(all.is_empty());
         let wanted: Vec<_> = all.into_iter().filter(|moment| from.wants(moment.time_ns)).collect();
+        making.left_out.tasks_clamped += u64::from(wanted.iter().any(|moment| moment.is_clamped));
         if wanted.is_empty() && !from.wants_all() {
             return Ok(());
         }

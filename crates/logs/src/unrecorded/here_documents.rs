@@ -19,8 +19,7 @@ const DESCRIPTORS: [&str; 3] = ["/dev/fd/", "/proc/self/fd/", "/dev/stdin"];
 impl Script {
     /// Whether the script's shell writes here-documents itself, so that its own counts tell of them.
     pub(super) fn shell_is_dash(&self) -> bool {
-        let shell = self.shell.and_then(|shell| self.processes.get(&shell));
-        shell.and_then(|shell| shell.programs.last()).is_some_and(|program| program.ends_with("/dash"))
+        self.program() == Some("dash")
     }
 
     /// A here-document that the text of the script may have.

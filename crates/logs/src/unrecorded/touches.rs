@@ -8,14 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{RunGraph, Touch, TracedProcess};
 use flowmine_dataset::{Dataset, DatasetError};
-use flowmine_schema::tables::{IoEvent, TracedFile};
+use flowmine_schema::tables::TracedFile;
 
-use super::Script;
-
-flowmine_schema::columns! {
-    /// What is read of an operation on a name.
-    struct Naming of IoEvent { host, trace_ns, pid, process_start_ns, op, start_ns, result, flags, path, new_path }
-}
+use super::renames::Renames;
+use super::{Script, namings};
 
 flowmine_schema::columns! {
     /// What is read of a file.
@@ -23,7 +19,7 @@ flowmine_schema::columns! {
 }
 
 /// Flags of open(2).
-const ACCESS: i32 = 0o3;
+pub(super) const ACCESS: i32 = 0o3;
 const CREATE: i32 = 0o100;
 const EXCLUSIVE: i32 = 0o200;
 const TRUNCATE: i32 = 0o1000;
@@ -73,31 +69,28 @@ impl Names {
 }
 
 impl Script {
-    /// Finds who used which name, and which of them were there before.
+    /// Finds who used which name, which of them were there before, and how written files were renamed.
     pub(super) fn find_touches(&self, dataset: &Dataset, of: &TracedProcess, run: &mut RunGraph) -> Result<(), DatasetError> {
         let mut names = Names::default();
-        dataset.read::<Naming<'static>, DatasetError>(|row| {
-            let Some(path) = row.path.as_deref() else { return Ok(()) };
-            if row.host != of.host || row.trace_ns != of.trace_ns || row.result.is_some_and(|result| result < 0) {
-                return Ok(());
-            }
+        let mut renames = Renames::of(run);
+        namings::each(dataset, Some(of), |path, row| {
+            renames.see(path, row);
             let (changes, how) = match (&*row.op, row.flags.unwrap_or(0)) {
                 ("open", flags) => (flags & (ACCESS | TRUNCATE) != 0, First::of_open(flags)),
                 ("delete" | "rename" | "truncate", _) => (true, First::Used),
                 ("link", _) => (false, First::Used),
-                _ => return Ok(()),
+                _ => return,
             };
             let task = self.owners.get(&(row.pid, row.process_start_ns)).copied();
             names.see(path, row.start_ns, how, task.map(|task| (task, changes)));
             if let Some(made) = row.new_path.as_deref() {
                 names.see(made, row.start_ns, First::Made, task.map(|task| (task, true)));
             }
-            Ok(())
         })?;
+        renames.finish(run);
         for (key, &task) in &self.owners {
             let Some(traced) = self.processes.get(key) else { continue };
             names.touches.extend(traced.programs.iter().map(|path| Touch { path: path.clone(), task: task as u32, changes: false }));
-            run.tasks[task].lists_names |= traced.lists_names.unwrap_or(true);
         }
         let changed = names.changed();
         names.first.retain(|path, _| changed.contains(path));

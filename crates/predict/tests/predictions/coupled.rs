@@ -516,3 +516,19 @@ proptest! {
         }
     }
 }
+
+/// A writer without priority and its reader with one share a capacity of 1/s: ten times the writer
+/// takes 0.5 s and the reader 0.9 s.
+#[test]
+fn a_reader_of_higher_priority_takes_what_its_writer_makes() {
+    let whole = |height: f64| Line(vec![(0.0, 0.0), (10.0, height)]);
+    let on_pool = |amount: f64, priority: i32| Need { amount: whole(amount), from: Ok((0, 1.0, priority)) };
+    let task = |data, needs| Task { end: 10.0, start: 0.0, data, needs, written: whole(10.0) };
+    let own = Need { amount: whole(10.0), from: Err(Line(vec![(0.0, 1.0)])) };
+    let writer = task(Vec::new(), vec![on_pool(5.0, 0), own]);
+    let reader = task(vec![(whole(10.0), Supply::Stream(0))], vec![on_pool(9.0, 1)]);
+    let case = Case { pools: vec![(Line(vec![(0.0, 1.0)]), Policy::Prioritised)], tasks: vec![writer, reader] };
+    let flow = Model::from_json(&model(&case).to_string()).unwrap().check().unwrap();
+    let end = flow.predict().unwrap().finish_s().unwrap();
+    assert!((end - 14.0).abs() < 1e-9, "{end}");
+}

@@ -36,6 +36,9 @@ codes! {
     "array_cut" [Warning] "`import squeue`",
         "squeue shortened the list of an array's waiting tasks, so that not all of them are known; the list is kept as it is",
         "Run squeue with `SLURM_BITSTR_LEN=0` in the environment for whole lists.";
+    "attempt_ends_before_begin" [Warning] "`import transform`",
+        "A layer of a wrapped task ended before it or its attempt began: the clock was set meanwhile, or the record was changed; the times are kept",
+        "Leave the attempt out of what is made of times.";
     "attempt_without_end" [Warning] "`import transform`",
         "The record of a wrapped task does not tell how its outermost layer ended: the task still runs, or was ended by a signal that nobody can handle; what the record tells is kept",
         "Import the record again if the task still runs.";
@@ -126,6 +129,9 @@ codes! {
     "file_unreadable" [Error] "`import squeue`, imports of workflow engines",
         "A file or directory cannot be read; nothing of it is used",
         "";
+    "folder_not_read" [Warning] "`import io-csv`, `import squeue`",
+        "A folder in the directory that was given is not read",
+        "Name the folder itself to import what lies there.";
     "graph_contradicts" [Warning] "`import nextflow`",
         "Inputs of tasks lie in the work directories of tasks of a process that is not above theirs in the graph of processes; the work directories are believed",
         "Give the graph that this run drew (`-with-dag`).";
@@ -306,6 +312,9 @@ codes! {
     "run_without_end" [Warning] "`import nextflow`, `import snakemake`",
         "The log does not tell the end of the run: it goes on, was killed, or the file was cut; the message says how many tasks have no end",
         "Import the log again when it has grown: its tasks are then replaced.";
+    "run_without_events" [Warning] "`import makeflow`",
+        "The log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows",
+        "Import the whole log, or the log again when the run has begun.";
     "sacct_job_id" [Error] "`observe --accounting`, `import squeue`",
         "A row of sacct has no job id that can be read; it is left out",
         "";
@@ -360,6 +369,9 @@ codes! {
     "submit_line_not_understood" [Warning] "`observe --accounting`, `import squeue`",
         "The dependency in a job's submit line cannot be read; the job is kept without it",
         "Import what squeue said of the job while it waited: it shows dependencies in its own form.";
+    "sum_out_of_range" [Warning] "`correlate`, `observe --accounting`, `import squeue`",
+        "A sum of bytes, times or calls does not fit into 64 bits; it is kept as 9223372036854775807, which means at least that, and so are sums with it",
+        "Look at the numbers that were added up: no real run moves so much.";
     "summary_bad" [Error] "`import makeflow`",
         "The file is no summary of Makeflow's resource monitor; nothing of it is used",
         "";

@@ -13,6 +13,7 @@ mod links;
 mod processes;
 mod task_io;
 mod task_runs;
+mod waits;
 
 pub use cases::Case;
 pub use data_flow::DataFlow;
@@ -27,6 +28,7 @@ pub use links::Link;
 pub use processes::Process;
 pub use task_io::{LogicalTaskTotal, TaskIo, TaskTotal};
 pub use task_runs::TaskRun;
+pub use waits::WaitPart;
 
 use crate::row::{ColumnDef, Row};
 
@@ -68,6 +70,7 @@ pub const ALL: &[TableDef] = &[
     TableDef::of::<LogEvent<'static>>(),
     TableDef::of::<Link<'static>>(),
     TableDef::of::<Case<'static>>(),
+    TableDef::of::<WaitPart<'static>>(),
     TableDef::of::<TaskIo<'static>>(),
     TableDef::of::<TaskTotal<'static>>(),
     TableDef::of::<LogicalTaskTotal<'static>>(),

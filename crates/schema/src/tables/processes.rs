@@ -18,7 +18,8 @@ crate::table! {
         start_precision_ns: opt_i64,
         /// Until when this row tells.
         as_of_ns: i64,
-        /// When it started.
+        /// When it started. Of the backend `ptrace` when its fork was reported, within the precision
+        /// of `process_start_ns`: after all that its parent had done before.
         started_ns: opt_i64,
         /// How it was first seen: `running` when the trace began, or `fork`, `operation` (nothing
         /// was seen of it before).
@@ -67,7 +68,8 @@ crate::table! {
         environment: opt_text(Withheld),
         /// The users who can have set these variables, as a JSON array of names, or ids without a
         /// name: the real user of the first program that had them, and of the program that
-        /// started that one. Null where the source does not tell.
+        /// started that one. A null in it is a user who is not known: FUSE saw a program of root's
+        /// late. Null where the source does not tell.
         environment_users: opt_text(Withheld),
         /// When it last became another program; null when it still runs its parent's.
         exec_ns: opt_i64,

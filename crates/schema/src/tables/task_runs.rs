@@ -138,6 +138,12 @@ crate::table! {
         inputs: opt_text(Withheld),
         /// Declared outputs, likewise; Nextflow's may be patterns.
         outputs: opt_text(Withheld),
+        /// What the engine itself does around the command, where it reports that: a JSON object with
+        /// `shell` (the program that is given the command), `logs` (paths of the task's log and
+        /// benchmark files, of which the engine makes the directories), `touched` (outputs that the
+        /// engine touches after the command) and `special` (outputs that are no plain files: objects
+        /// with `path` and `kind`, such as `pipe`). Only Snakemake's.
+        engine_steps: opt_text(Withheld),
         /// The file that described the attempt first, without folders.
         source: text(Path),
         /// The line in it, from 1.

@@ -51,9 +51,13 @@ impl Users {
         self.0.entry(uid).or_insert_with(ask).as_deref()
     }
 
-    /// Names of users, or their ids where they have none, as a JSON array.
-    fn list(&mut self, uids: &[u32]) -> String {
-        let users = uids.iter().map(|&uid| self.name(uid).map_or_else(|| uid.into(), serde_json::Value::from));
+    /// Names of users, or their ids where they have none, as a JSON array with null for one who is
+    /// not known.
+    fn list(&mut self, uids: &[Option<u32>]) -> String {
+        let users = uids.iter().map(|&uid| match uid {
+            Some(uid) => self.name(uid).map_or_else(|| uid.into(), serde_json::Value::from),
+            None => serde_json::Value::Null,
+        });
         serde_json::Value::Array(users.collect()).to_string()
     }
 }
@@ -102,6 +106,7 @@ impl Processes {
         let (user, real_user) = (name(news.facts.uid), name(news.facts.real_uid));
         let parent = news.facts.parent.and_then(|parent| self.live.get(&parent)).map(|parent| parent.origin.clone());
         let command_lines = self.command_lines.unwrap_or(CommandLines::None);
+        let within_ns = self.start_precision_ns.saturating_sub(1).max(0);
         let known = self.entry(news.process, first_seen, host, trace_ns, boot_offset_ns);
         known.dirty = true;
         if let Some(user) = user {
@@ -110,6 +115,11 @@ impl Processes {
         if known.row.first_seen == "operation" && first_seen != "operation" {
             // Its operations came before the news of it.
             known.row.first_seen = first_seen.into();
+        }
+        if news.change == ProcessChange::Fork {
+            // A clock of ticks puts it before what its parent did in the same tick (it became another
+            // program, or another child ended): the report of the fork comes after that.
+            known.row.started_ns = known.row.started_ns.map(|start| at_ns.clamp(start, start.saturating_add(within_ns)));
         }
         if news.change == ProcessChange::Exec {
             known.leave_program();
@@ -175,7 +185,7 @@ impl Processes {
             known.dirty = false;
             rows.push(Process { as_of_ns: now_ns, ..known.row.clone() });
         }
-        rows.sort_by_key(|row| (row.process_start_ns, row.pid, row.as_of_ns));
+        rows.sort_by_key(|row| (row.process_start_ns, row.started_ns, row.pid, row.as_of_ns));
         rows.into_iter().for_each(each);
     }
 
@@ -202,7 +212,7 @@ impl Known {
             ProcessChange::Update | ProcessChange::Exit(_) => {}
         }
         if let Some(pairs) = &news.facts.environment {
-            self.origin.has_environment(pairs);
+            self.origin.has_environment(pairs, news.facts.seen_late);
         }
     }
 

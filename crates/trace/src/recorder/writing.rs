@@ -20,6 +20,7 @@ use flowmine_schema::time::Day;
 
 use super::dated::Dated;
 use crate::error::TraceError;
+use crate::limits;
 use crate::record::Op;
 
 /// Rows that are kept until they are written, by the day of their partition.
@@ -187,12 +188,15 @@ fn locked(unwritten: &Mutex<Unwritten>) -> MutexGuard<'_, Unwritten> {
 }
 
 impl Writing {
-    pub(super) fn start(writer: Writer, host: String) -> Self {
+    /// # Errors
+    /// When no thread can be started.
+    pub(super) fn start(writer: Writer, host: String) -> Result<Self, TraceError> {
         let (orders, received) = sync_channel(WAITING);
         let unwritten = Arc::<Mutex<Unwritten>>::default();
         let tally = Arc::clone(&unwritten);
-        let thread = std::thread::spawn(move || write(writer, &host, &received, &tally));
-        Writing { orders: Some(orders), thread: Some(thread), unwritten, stuck: false }
+        let thread = std::thread::Builder::new().spawn(move || write(writer, &host, &received, &tally));
+        let thread = thread.map_err(TraceError::system("starting a thread"))?;
+        Ok(Writing { orders: Some(orders), thread: Some(thread), unwritten, stuck: false })
     }
 
     /// Has rows written. What is said once comes back when the disk takes nothing.
@@ -324,10 +328,13 @@ fn give_back() {
     }
 }
 
+/// A merge that runs.
+type Merger = JoinHandle<Result<Merged, DatasetError>>;
+
 /// Merges of small files, one at a time, beside the writing.
 #[derive(Default)]
 struct Merging {
-    running: Option<JoinHandle<Result<Merged, DatasetError>>>,
+    running: Option<Merger>,
     flushes: u32,
 }
 
@@ -347,7 +354,7 @@ impl Merging {
         }
         if self.running.is_none() && self.flushes >= FLUSHES {
             self.flushes = 0;
-            self.running = next_merge(writer)?.map(|merge| std::thread::spawn(|| merge.run()));
+            self.running = begin_merge(writer)?;
         }
         Ok(())
     }
@@ -360,8 +367,8 @@ impl Merging {
             match self.running.take_if(|running| running.is_finished()) {
                 Some(done) => take_merged(done, writer)?,
                 None if self.running.is_some() => std::thread::sleep(Duration::from_millis(2)),
-                None => match next_merge(writer)? {
-                    Some(merge) => self.running = Some(std::thread::spawn(|| merge.run())),
+                None => match begin_merge(writer)? {
+                    Some(merge) => self.running = Some(merge),
                     None => break,
                 },
             }
@@ -370,7 +377,16 @@ impl Merging {
     }
 }
 
-fn take_merged(done: JoinHandle<Result<Merged, DatasetError>>, writer: &mut Writer) -> Result<(), DatasetError> {
+/// Begins the next merge. Where memory is limited or no thread can be had there is none: the files
+/// stay as they are, for the next trace.
+fn begin_merge(writer: &Writer) -> Result<Option<Merger>, DatasetError> {
+    if limits::memory_is_limited() {
+        return Ok(None);
+    }
+    Ok(next_merge(writer)?.and_then(|merge| std::thread::Builder::new().spawn(|| merge.run()).ok()))
+}
+
+fn take_merged(done: Merger, writer: &mut Writer) -> Result<(), DatasetError> {
     // A thread that failed leaves the files as they were.
     done.join().map_or(Ok(()), |merged| writer.put_merged(merged?))
 }

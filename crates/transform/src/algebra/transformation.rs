@@ -29,7 +29,7 @@ pub struct Transformation {
 #[derive(Clone, Default)]
 pub struct Composition(pub Vec<Transformation>);
 
-const FIELDS: [&str; 7] = ["name", "command", "inputs", "outputs", "environment", "resources", "sandbox"];
+const FIELDS: [&str; 8] = ["name", "command", "inputs", "outputs", "environment", "resources", "sandbox", "dataset"];
 
 impl Composition {
     /// Reads a file: an object (with T unbound), or `define F(T) …`. Of several functions `choice`
@@ -151,6 +151,18 @@ impl Transformation {
             return Err(Fault::new(body.at, "the name of a transformation has letters, digits, “_”, “-” and “.”, and is not “task”"));
         }
         Ok(Self { name, file: file.clone(), at: body.at, parameter, members: Rc::new(members), evaluator: evaluator.clone() })
+    }
+
+    /// The directory of the dataset to which the command of the layer writes, the same for all
+    /// tasks; `None` when it writes to none.
+    ///
+    /// # Errors
+    /// When the field `dataset` is no text, or depends on the task.
+    pub fn dataset(&self) -> Result<Option<String>> {
+        let Some((_, expr)) = self.members.iter().find(|(name, _)| &**name == "dataset") else { return Ok(None) };
+        self.evaluator.begin();
+        let value = self.evaluator.eval(expr, &Scope::default()).and_then(|value| Ok(value.as_text("dataset")?.to_owned()));
+        value.map(Some).map_err(|fault| fault.in_file(&self.file))
     }
 
     /// Binds the variables to a task; the task itself becomes the script that `T.script` names.

@@ -63,6 +63,17 @@ fm_links() {
 }
 # A link is replaced where it was made by this user or by root.
 fm_ours() { [ -n "$(find "$1" -prune \( -user 0 -o -user "$(id -u)" \))" ]; }
+# Makes room in a directory for the names of another: what is there goes, unless both are directories. No link is
+# followed, and nothing that is there is opened.
+fm_clear() {
+  (
+    cd -- "$1" &&
+      find . -type d ! -name . -exec sh -c 'cd -- "$0" && for f; do
+        if [ -L "$f" ] || { [ -e "$f" ] && [ ! -d "$f" ]; }; then rm -f -- "$f" || exit; fi
+      done' "$2" {} + &&
+      find . ! -type d -exec sh -c 'cd -- "$0" && rm -rf -- "$@"' "$2" {} +
+  )
+}
 fm_move() {
   # Through a link to another place its content is not ours to take away.
   fm_take='mv -f'
@@ -78,11 +89,13 @@ fm_move() {
     :
   elif [ ! -L "$1" ] && [ -d "$1" ] && [ -d "$2" ]; then
     [ ! -L "$2" ] || fm_ours "$2" || return 1
-    cp -RPp -- "$1/." "$2"
-  elif [ -d "$2" ]; then
-    # Into a directory nobody wanted it; a link to one is replaced.
-    [ -L "$2" ] && $fm_take -T -- "$1" "$2"
+    fm_clear "$1" "$2" && cp -RPp -- "$1/." "$2"
+  elif { [ -d "$2" ] && [ ! -L "$2" ]; } || { [ ! -L "$1" ] && [ -d "$1" ] && [ -e "$2" ]; }; then
+    # A file in the place of a directory, or the other way round, where an earlier attempt made what is there.
+    [ -n "$fm_older" ] && fm_stale "$1" "$2" && $fm_take -- "$1" "$2"
   else
+    # `mv` replaces a name but a link to a directory, `cp` opens what has it.
+    if [ -L "$2" ] || [ "$fm_take" != 'mv -f' ]; then rm -f -- "$2" || return 1; fi
     $fm_take -- "$1" "$2"
   fi
 }
@@ -171,34 +184,33 @@ exit "$bad"
 
 /// What the task would have deleted without the sandbox goes in the workflow too: files that came in
 /// and are no longer there, and of earlier attempts' outputs what a successful attempt did not make.
-/// `fm_made` lists the latter, a line with inode and name for each; what somebody else put there, or
-/// changed since, is in no such line and stays.
-const GONE: &str = r#"fm_inodes() { (cd "$fm_home" && find "$@" -exec ls -di -- {} +) 2>/dev/null; }
+/// `fm_made` lists the latter, a line with inode, size, time and name for each, none of them that of
+/// a link's target. When an attempt begins, what has another line by then is somebody else's, and stays.
+const GONE: &str = r#"fm_list() { (cd "$fm_home" && find "$@" -exec stat -c '%i %s %y %n' -- {} +) 2>/dev/null; }
 fm_made_ours() {
   # shellcheck disable=SC3067
   [ -f "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] && [ -O "$fm_home/$fm_made" ]
 }
+fm_older_find() {
+  ! fm_made_ours || fm_older=$(fm_list "$@" | grep -Fx -f "$fm_home/$fm_made")
+}
 # Lines of files that are not in the sandbox, what is in a directory before it.
 fm_missing() {
-  while read -r fm_x fm_f; do
-    [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s %s\n' "$fm_x" "$fm_f"
-  done | LC_ALL=C sort -r -k 2
+  while read -r fm_i fm_s fm_d fm_t fm_z fm_f; do
+    [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s\n' "$fm_i $fm_s $fm_d $fm_t $fm_z $fm_f"
+  done | LC_ALL=C sort -r -k 6
 }
 fm_gone_find() {
-  fm_gone=$(printf '%s\n' "$fm_came" | fm_missing) fm_older='' fm_names=''
+  fm_gone=$(printf '%s\n' "$fm_came" | fm_missing) fm_names=''
   [ -z "$*" ] || fm_names=$(find "$@" 2>/dev/null | sed 's/^/name /')
-  ! fm_made_ours || fm_older=$(cat "$fm_home/$fm_made")
   [ "$fm_code" != 0 ] || fm_old_gone=$(printf '%s\n' "$fm_older" | fm_missing)
 }
 # Removes what is still the file of its line; directories where they are empty.
 fm_remove() {
-  while read -r fm_x fm_f; do
+  while read -r fm_i fm_s fm_d fm_t fm_z fm_f; do
     if [ -z "$fm_f" ]; then continue; fi
-    # shellcheck disable=SC2012
-    fm_now=$(ls -di -- "$fm_home/$fm_f" 2>/dev/null | sed 's/^ *//; s/ .*//; q')
-    [ "$fm_now" = "$fm_x" ] || continue
-    # shellcheck disable=SC3013
-    if [ -n "$1" ] && [ ! -d "$fm_home/$fm_f" ] && [ "$fm_home/$fm_f" -nt "$1" ]; then continue; fi
+    fm_now=$(stat -c %i -- "$fm_home/$fm_f" 2>/dev/null)
+    [ "$fm_now" = "$fm_i" ] || continue
     if [ -d "$fm_home/$fm_f" ] && [ ! -L "$fm_home/$fm_f" ]; then
       rmdir -- "$fm_home/$fm_f" 2>/dev/null
     else
@@ -206,19 +218,26 @@ fm_remove() {
     fi
   done
 }
+# Removes what earlier attempts made at a name and below it; whether nothing is left there.
+fm_stale() {
+  printf '%s\n' "$fm_older" | fm_own=$1 awk '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
+    name == ENVIRON["fm_own"] || index(name, ENVIRON["fm_own"] "/") == 1' | LC_ALL=C sort -r -k 6 | fm_remove
+  [ ! -e "$2" ] && [ ! -L "$2" ]
+}
 # After the outputs are out, and nothing was kept.
 fm_gone_remove() {
-  printf '%s\n' "$fm_gone" | fm_remove ''
-  printf '%s\n' "$fm_old_gone" | fm_remove "$fm_home/$fm_made"
+  printf '%s\n' "$fm_gone" | fm_remove
+  printf '%s\n' "$fm_old_gone" | fm_remove
   fm_x=$(
     {
       printf '%s\n' "$fm_names"
       [ "$fm_code" = 0 ] || printf '%s\n' "$fm_older" | sed 's/^/line /'
-      fm_inodes "$@" | sed 's/^ *//'
+      fm_list "$@"
     } | awk '{ rest = substr($0, index($0, " ") + 1) }
       $1 == "name" { made[rest] = 1; next }
       $1 == "line" { older[rest] = 1; next }
-      rest in made || $0 in older'
+      { name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
+      name in made || $0 in older'
   )
   # A run that has a list of its own needs it only as long as it fails.
   if [ "$fm_code" = 0 ] && [ -n "$fm_instance" ]; then fm_x=''; fi
@@ -240,7 +259,7 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     // Each run of a script that runs many times has a list of its own, which goes when it succeeds.
     let _ = writeln!(
         out,
-        "fm_instance=${{FLOWMINE_TASK-}} fm_came='' fm_old_gone=''\nfm_made=t_{}.made${{fm_instance:+.$fm_instance}}",
+        "fm_instance=${{FLOWMINE_TASK-}} fm_came='' fm_older='' fm_old_gone=''\nfm_made=t_{}.made${{fm_instance:+.$fm_instance}}",
         layer.id
     );
     out.push_str(IN);
@@ -255,6 +274,9 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
         out.push_str(GONE);
     }
     out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return 1\n");
+    if !lasting.is_empty() {
+        let _ = writeln!(out, "  fm_older_find {lasting_words}");
+    }
     let (plain, others): (Vec<_>, Vec<_>) = here(&layer.parts.inputs).partition(|file| !file.is_renamed() && !file.outer.contains('/'));
     if !plain.is_empty() {
         let names: Vec<String> = plain.iter().map(|file| quote(&file.outer)).collect();
@@ -270,7 +292,7 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
         }
     }
     if !both.is_empty() {
-        let _ = writeln!(out, "  fm_came=$(fm_inodes {both})");
+        let _ = writeln!(out, "  fm_came=$(fm_list {both})");
     }
     // What was not brought in whole is not brought out: a part of an input is no output.
     out.push_str("  fm_boxed=1\n}\n");

@@ -36,7 +36,7 @@ impl Constants {
         for command in &script.commands {
             for word in &command.assigned {
                 let Some((name, value)) = text.get(word.start..word.end).and_then(|raw| raw.split_once('=')) else { continue };
-                let is_array = text[word.end..].starts_with('(');
+                let is_array = value.starts_with('(');
                 let alone = command.words.is_empty();
                 if alone && !is_array && are_options(value) {
                     let (count, always) = optional.entry(name).or_default();
@@ -65,6 +65,13 @@ impl Constants {
     pub(super) fn is_options(&self, raw: &str) -> bool {
         let name = raw.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).or_else(|| raw.strip_prefix('$'));
         name.is_some_and(|name| self.options.contains(name))
+    }
+
+    /// The value of a variable that stands alone, without quotes, at a byte: the shell takes it apart.
+    pub(super) fn split(&self, raw: &str, at: usize) -> Option<&str> {
+        let name = raw.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).or_else(|| raw.strip_prefix('$'))?;
+        let (_, value) = self.known.get(name).filter(|(set, _)| *set < at && !self.splits)?;
+        Some(value)
     }
 
     pub(super) fn value(&self, text: &str, word: &Word) -> Option<String> {
@@ -134,21 +141,19 @@ fn named<'t>(text: &'t str, script: &shell::Script) -> HashMap<&'t str, usize> {
     sets
 }
 
-/// Whether a command may set variables whose names it does not show: it runs text that is not in the
-/// script, or works the names out.
+/// Whether a command may set variables whose names it does not show, because it works them out.
 fn sets_what_is_not_named(command: &Simple, text: &str) -> bool {
-    let after = command.words.iter().skip_while(|word| matches!(word.literal.as_deref(), Some("builtin" | "command")));
-    let words: Vec<&Word> = after.filter(|word| !word.redirected).collect();
+    let words = &command.words;
     let Some(program) = words.first().and_then(|word| word.literal.as_deref()) else { return false };
-    let is_open = |word: &&Word| {
+    let is_open = |word: &Word| {
         let raw = text.get(word.start..word.end).unwrap_or_default();
         let name = raw.len() - raw.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
         word.literal.is_none() && !(name > 0 && raw[name..].starts_with(['=', '+', '[']))
     };
     match program {
-        "." | "source" | "eval" | "alias" | "enable" => true,
-        "trap" | "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "unset"
-        | "let" => words[1..].iter().any(&is_open),
+        "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "export" | "readonly" | "getopts" | "unset" | "let" => {
+            words[1..].iter().any(&is_open)
+        }
         "printf" => words.get(1).is_some_and(|word| match &word.literal {
             Some(first) => first.starts_with("-v") && words[1..].iter().take(2).any(is_open),
             None => text.as_bytes().get(word.start) == Some(&b'$'),

@@ -6,6 +6,8 @@
 
 use std::cell::Cell;
 use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use crate::error::{Fault, Place};
 
@@ -16,6 +18,36 @@ pub trait Files {
     /// # Errors
     /// When it cannot be read, or is no text.
     fn text(&self, name: &str) -> io::Result<String>;
+
+    /// Whether what is written to or removed at `changed` can change the file `script`, as both lie
+    /// now. By default the names decide.
+    fn can_change(&self, changed: &str, script: &str) -> bool {
+        can_change(changed, script)
+    }
+}
+
+/// Whether a name is that of a script or of a directory around it, or cannot be compared with it.
+pub fn can_change(changed: &str, script: &str) -> bool {
+    let is_open = |name: &str| name.starts_with('/') || name.split('/').any(|part| part == "..");
+    is_open(changed) || is_open(script) || holds(changed, script)
+}
+
+fn holds(changed: &str, script: &str) -> bool {
+    let tidy = |name: &str| name.split('/').filter(|part| !matches!(*part, "" | ".")).map(|part| format!("{part}/")).collect::<String>();
+    tidy(script).starts_with(&tidy(changed))
+}
+
+/// Whether a change can be one of a script for files in a directory: by their names, through links,
+/// and of files with several names.
+pub fn can_change_in(directory: &Path, changed: &str, script: &str) -> bool {
+    let is_held = !changed.starts_with('/') && !script.starts_with('/') && holds(changed, script);
+    let (path, script) = (directory.join(changed.trim_end_matches('/')), directory.join(script));
+    let inode = |path: &Path| path.metadata().map(|of| (of.dev(), of.ino()));
+    let is_same = matches!((inode(&path), inode(&script)), (Ok(path), Ok(script)) if path == script);
+    // A file that is not there yet lies where its directory does.
+    let parent = || path.parent().and_then(|parent| Some(parent.canonicalize().ok()?.join(path.file_name()?)));
+    let real = path.canonicalize().ok().or_else(parent);
+    is_held || is_same || matches!((real, script.canonicalize()), (Some(real), Ok(script)) if script.starts_with(&real))
 }
 
 /// For workflows that name no files which are to be read.
@@ -31,19 +63,37 @@ impl Files for NoFiles {
 pub const NAMED_FILES: usize = 10_000;
 /// The most bytes that these files may have together, each time counted.
 pub const NAMED_BYTES: usize = 64 << 20;
+/// The most comparisons of what a script writes with the job scripts that it submits.
+const COMPARED: usize = 1_000_000;
 /// The most rules, calls and notes that scripts and Snakefiles may give.
 pub const STATEMENTS: usize = 100_000;
+
+/// Whether a name is that of a device, in which nothing is stored.
+pub(super) fn is_device(name: &str) -> bool {
+    matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+}
 
 /// The files of one workflow, with what was read of them so far.
 pub(super) struct Named<'f> {
     files: &'f dyn Files,
     count: Cell<usize>,
     bytes: Cell<usize>,
+    compared: Cell<usize>,
 }
 
 impl<'f> Named<'f> {
     pub(super) fn new(files: &'f dyn Files) -> Self {
-        Self { files, count: Cell::new(0), bytes: Cell::new(0) }
+        Self { files, count: Cell::new(0), bytes: Cell::new(0), compared: Cell::new(0) }
+    }
+
+    /// Counts comparisons of names that are about to be made, within a bound.
+    pub(super) fn may_compare(&self, names: usize) -> bool {
+        self.compared.set(self.compared.get().saturating_add(names));
+        self.compared.get() <= COMPARED
+    }
+
+    pub(super) fn can_change(&self, changed: &str, script: &str) -> bool {
+        self.files.can_change(changed, script)
     }
 
     /// A file's text, or why it cannot be read. A fault at `at` where the workflow names too much.

@@ -4,15 +4,17 @@
 
 mod constants;
 mod files;
+mod lines;
 mod make_language;
 mod makeflow;
+mod own_lines;
 mod shell;
 mod slurm;
 mod snakemake;
 mod tasks;
-mod written;
+mod understood;
 
-pub use files::{Files, NAMED_BYTES, NAMED_FILES, NoFiles, STATEMENTS};
+pub use files::{Files, NAMED_BYTES, NAMED_FILES, NoFiles, STATEMENTS, can_change, can_change_in};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

@@ -90,6 +90,14 @@ impl Found {
             if open.as_ref().is_some_and(|open| indent <= open.indent) {
                 open.take().into_iter().for_each(|open| self.close(open, included));
             }
+            if let Some(joins) = ["pipe", "service"].into_iter().find(|name| calls(words, name)) {
+                let (at, file) = included.map_or((at, String::new()), |of| (of.from, format!("{}:{at}: ", of.file)));
+                let message = format!(
+                    "{file}{joins}() joins jobs to a group, and Snakemake demands that all of them have the same shell_exec, \
+                     which the layers of rules are not: use temp(), or transform the workflow without these rules"
+                );
+                return Err(Fault::new(at, message));
+            }
             if let Some(open) = &mut open {
                 open.take(words);
             } else if let Some(rest) = directive(words, "rule").or_else(|| directive(words, "checkpoint")) {
@@ -179,7 +187,8 @@ fn without_dots(path: &str) -> String {
 
 impl Open {
     fn take(&mut self, words: &str) {
-        const OTHERS: [(&str, &str); 6] = [
+        const OTHERS: [(&str, &str); 7] = [
+            ("group:", "jobs of a group need the same shell_exec"),
             ("run:", "it has no shell command but Python"),
             ("script:", "it has no shell command but a script"),
             ("notebook:", "it has no shell command but a notebook"),
@@ -188,6 +197,9 @@ impl Open {
             ("shadow:", "it runs in a shadow directory, where the layers are not"),
         ];
         self.shell |= words.starts_with("shell:");
+        if calls(words, "shell_exec") || words.contains("\"shell_exec\"") || words.contains("'shell_exec'") {
+            self.other = self.other.or(Some("it names a shell of its own (shell_exec)"));
+        }
         self.other = self.other.or_else(|| OTHERS.iter().find(|(word, _)| words.starts_with(word)).map(|(_, why)| *why));
     }
 }
@@ -199,6 +211,29 @@ fn used(words: &str) -> Option<&str> {
     let rest = rest.strip_suffix(':').unwrap_or(rest).trim_end();
     let rest = rest.strip_suffix(" with").unwrap_or(rest).trim_end();
     Some(rest.rsplit_once(" as ").map_or(rest, |(_, name)| name.trim()))
+}
+
+/// Whether a name stands before a bracket or an equals sign, not in quotes or a comment.
+fn calls(words: &str, name: &str) -> bool {
+    let mut scanner = Scanner { text: words.as_bytes(), at: 0, line: 1 };
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    while let Some(byte) = words.as_bytes().get(scanner.at).copied() {
+        match byte {
+            b'#' => scanner.at += words.as_bytes()[scanner.at..].iter().take_while(|byte| **byte != b'\n').count(),
+            b'"' | b'\'' => scanner.quoted(byte),
+            _ if is_part(byte) => {
+                let rest = &words.as_bytes()[scanner.at..];
+                let length = rest.iter().take_while(|byte| is_part(**byte)).count();
+                let behind = rest[length..].trim_ascii_start().first();
+                if &rest[..length] == name.as_bytes() && matches!(behind, Some(b'(' | b'=')) {
+                    return true;
+                }
+                scanner.at += length;
+            }
+            _ => scanner.at += 1,
+        }
+    }
+    false
 }
 
 /// What follows a word and a blank or a colon.
@@ -272,7 +307,11 @@ impl Snakemake {
         let text = format!(
             "{}\n\n# flowmine transform: shell commands of these rules go through layers. It runs where the layers lie.\nimport os as flowmine_os\n\n\
              # What runs the commands below the layers.\nflowmine_os.environ[\"FLOWMINE_SHELL\"] = shell.get_executable() or \"/bin/sh\"\nfor flowmine_rule, flowmine_program in {{\n{lines}}}.items():\n    \
-             workflow.get_rule(flowmine_rule).resources[\"shell_exec\"] = flowmine_os.path.join(flowmine_os.getcwd(), flowmine_program)\n",
+             # A rule can be absent in this run: its definition stands below an `if`.\n    flowmine_found = {{known.name: known for known in workflow.rules}}.get(flowmine_rule)\n    \
+             if flowmine_found is None:\n        continue\n    \
+             if \"shell_exec\" in flowmine_found.resources:\n        \
+             raise ValueError(f\"flowmine transform: the rule {{flowmine_rule}} has a shell_exec of its own: transform the workflow without it (--select)\")\n    \
+             flowmine_found.resources[\"shell_exec\"] = flowmine_os.path.join(flowmine_os.getcwd(), flowmine_program)\n",
             self.text.trim_end_matches(['\n', ' '])
         );
         (text, scripts)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Entry, Form, Workflow, outermost};
+use super::{Entry, Form, Workflow, outermost, own_lines};
 use crate::algebra::{Command, Layer, Parts, Setting, Task};
 use crate::error::{Fault, Place};
 use crate::jx::Value;
@@ -24,6 +24,8 @@ pub(super) fn read(file: &str, list: &[Value]) -> Result<Workflow, Fault> {
 
 /// Commands, one a line; empty lines and lines that begin with `#` stay as they are.
 pub(super) fn lines(file: &str, text: &str) -> Result<Workflow, Fault> {
+    let is_command = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    own_lines::check((1..).zip(text.lines()).filter(|(_, line)| is_command(line)))?;
     let (mut tasks, mut order, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for (n, line) in text.lines().enumerate() {
         let at = Place { line: u32::try_from(n + 1).unwrap_or(u32::MAX), column: 1 };
@@ -31,7 +33,7 @@ pub(super) fn lines(file: &str, text: &str) -> Result<Workflow, Fault> {
             return Err(Fault::new(Place { column: column as u32 + 1, ..at }, "a NUL byte cannot stand in a command"));
         }
         lines.push(line.to_owned());
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
+        if !is_command(line) {
             order.push(None);
             continue;
         }

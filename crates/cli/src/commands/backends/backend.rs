@@ -3,6 +3,7 @@
 use flowmine_dataset::Writer;
 use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
+use flowmine_trace::limits::Needs;
 use flowmine_trace::probe::Verdict;
 use flowmine_trace::stop::{Ended, Stop};
 
@@ -16,6 +17,8 @@ pub struct Backend {
     pub verdict: fn() -> Verdict,
     /// Traces what was asked for into a dataset.
     pub run: fn(&Trace, &Options, HostFacts, Writer, &Stop) -> anyhow::Result<Ended>,
+    /// What it needs of what may be limited.
+    pub room: Needs,
     /// Numbers of the capabilities that it is lent by the program's file (capabilities(7)).
     pub lent: &'static [u32],
 }

@@ -14,7 +14,7 @@ use crate::args::{HooksArg, Trace};
 use crate::messages;
 
 /// The backend that traces by eBPF.
-pub const BACKEND: Backend = Backend { name: "ebpf", verdict: || ebpf::verdict(&facts()), run, lent: ebpf::LENT };
+pub const BACKEND: Backend = Backend { name: "ebpf", verdict: || ebpf::verdict(&facts()), run, room: ebpf::ROOM, lent: ebpf::LENT };
 
 fn facts() -> Facts {
     Facts::read(Path::new("/proc"), Path::new("/sys"))

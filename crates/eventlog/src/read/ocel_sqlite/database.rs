@@ -168,6 +168,11 @@ impl Database {
         self.instructions.store(i64::try_from(budget).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 
+    /// Whether there is a plain table with this name.
+    pub fn has(&self, table: &str) -> bool {
+        self.names.get(&table.to_ascii_lowercase()).is_some_and(|(_, plain)| *plain)
+    }
+
     /// The names of the plain tables, sorted.
     pub fn tables(&self) -> Vec<&str> {
         let mut tables: Vec<_> = self.names.values().filter(|(_, plain)| *plain).map(|(name, _)| name.as_str()).collect();

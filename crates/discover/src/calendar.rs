@@ -54,6 +54,18 @@ pub fn moment(ns: i64) -> String {
     format!("{} {h:02}:{m:02}:{s:02}", day_words(i128::from(ns)))
 }
 
+/// The day on which the week of a time began, a Monday (UTC).
+pub fn monday(ns: i64) -> String {
+    let day = i128::from(ns).div_euclid(DAY);
+    // 1970-01-01 was a Thursday.
+    day_words((day - (day + 3).rem_euclid(7)) * DAY)
+}
+
+/// The hour of the day (UTC), two digits.
+pub fn hour(ns: i64) -> String {
+    format!("{:02}", clock(i128::from(ns)).0)
+}
+
 /// Ticks at round times of an axis whose numbers are nanoseconds since `zero_ns`, and what the axis
 /// is about.
 pub fn ticks(axis: &Axis, zero_ns: i64, most: f64) -> (Ticks, String) {
@@ -118,6 +130,8 @@ mod tests {
         assert_eq!(iso(-1), "1969-12-31T23:59:59.999999999Z");
         assert_eq!(iso(951_782_400_000_000_000), "2000-02-29T00:00:00Z");
         assert_eq!(moment(i64::MAX), "2262-04-11 23:47:16");
+        assert_eq!((hour(1_795_359_640_250_000_000), monday(1_795_359_640_250_000_000)), ("15".to_owned(), "2026-11-16".to_owned()));
+        assert_eq!(monday(-1), "1969-12-29");
         assert_eq!(moment(i64::MIN + 1), "1677-09-21 00:12:43");
     }
 

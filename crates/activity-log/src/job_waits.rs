@@ -1,0 +1,106 @@
+//! Jobs with what they waited for: another view that models take, beside the log in columns.
+//!
+//! A job's time from submission to end is tiled by parts, each with its cause. Whoever reads a
+//! source gives one [`JobWait`] after the other to a model, so that nothing is held that the model
+//! does not need.
+
+/// The attribute that names the job of an instance, as users type it.
+pub const JOB: &str = "job";
+
+/// The attribute that names the cause of most of the time that an instance queued.
+pub const QUEUED_FOR: &str = "queued_for";
+
+/// The attribute that names the wish of its own that most kept an instance from being ready.
+pub const NOT_READY_FOR: &str = "not_ready_for";
+
+/// What kind of time a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WaitKind {
+    /// It waited for a job on which it depends: that job's time, and no loss of its own.
+    Predecessor,
+    /// Its own wishes kept it from starting: a hold, a begin time, a requeue.
+    Wish,
+    /// It could have started, and the cluster let it wait.
+    Queue,
+    /// It waited; nothing is known of why.
+    Unknown,
+    /// Its nodes were being made ready, it ran or was suspended.
+    Started,
+}
+
+impl WaitKind {
+    /// All kinds of waiting.
+    pub const WAITING: [WaitKind; 4] = [WaitKind::Predecessor, WaitKind::Wish, WaitKind::Queue, WaitKind::Unknown];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitKind::Predecessor => "predecessor",
+            WaitKind::Wish => "wish",
+            WaitKind::Queue => "queue",
+            WaitKind::Unknown => "unknown",
+            WaitKind::Started => "started",
+        }
+    }
+}
+
+/// A part of a job's time, with the intervals in which its borders lie; UTC nanoseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitPart<'a> {
+    /// Name of its cause.
+    pub cause: &'static str,
+    /// What kind of time it is.
+    pub kind: WaitKind,
+    /// When it began.
+    pub from_ns: i64,
+    /// When it ended.
+    pub to_ns: i64,
+    /// Its begin lies in this interval.
+    pub from_within_ns: (i64, i64),
+    /// Its end lies in this interval.
+    pub to_within_ns: (i64, i64),
+    /// The scheduler's reason, as it wrote it.
+    pub reason: Option<&'a str>,
+    /// The limit that kept it waiting, as the scheduler names it; `None` where the cause is another.
+    pub limit: Option<&'a str>,
+    /// The jobs that were waited for, with commas between.
+    pub predecessors: Option<String>,
+    /// What the cause is known from.
+    pub evidence: &'static str,
+}
+
+impl WaitPart<'_> {
+    /// Its length in nanoseconds.
+    pub fn len_ns(&self) -> i64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+}
+
+/// An attempt at a job, with the parts of its time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobWait<'a> {
+    /// Name of the cluster.
+    pub cluster: &'a str,
+    /// The job, as the scheduler prints it and users type it.
+    pub job: &'a str,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// What it is an instance of.
+    pub activity: &'a str,
+    /// The user.
+    pub user: Option<&'a str>,
+    /// The account that is charged.
+    pub account: Option<&'a str>,
+    /// The partition, or several with commas between.
+    pub partition: Option<&'a str>,
+    /// The quality of service.
+    pub qos: Option<&'a str>,
+    /// The case that it belongs to.
+    pub run: &'a str,
+    /// Number of CPUs asked for or given.
+    pub cpus: Option<i64>,
+    /// The state in which it ended; `None` while it has not.
+    pub state: Option<&'a str>,
+    /// The parts of its time, in order and without gaps.
+    pub parts: Vec<WaitPart<'a>>,
+}

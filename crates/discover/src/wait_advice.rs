@@ -1,0 +1,42 @@
+//! What to do about a cause of waiting, in a sentence.
+
+/// The advice for the cause of this name.
+pub fn of(cause: &str) -> &'static str {
+    match cause {
+        "predecessor" => "The jobs waited for are where the time goes: shorten those, or start what does not need their results.",
+        "never_satisfiable" => {
+            "A job that it depends on failed: cancel it (scancel), repair that job, and submit both again; --kill-on-invalid-dep=yes cancels by itself."
+        }
+        "begin_time" => "Its begin time was asked for (--begin): nothing is to be gained on the cluster.",
+        "held" | "held_by_user" => "It was held: scontrol release lets it start.",
+        "held_by_admin" => "An administrator or Slurm held it: ask support why; only they can release it.",
+        "requeued" => "Slurm delays a job that it put back into the queue: look at why the attempt before ended.",
+        "not_eligible" => "Its own wishes (hold, begin time, dependency) kept it: polling the queue meanwhile shows which.",
+        "array_throttle" => "The array limits itself (--array=…%N): a larger N lets more tasks run at once.",
+        "limit_of_qos" | "limit_of_user" | "limit_of_account" => {
+            "A limit was reached: spread the work over time, use another QOS or account, or ask for a higher limit."
+        }
+        "limit_of_partition" => "The partition does not allow what was asked for: ask for less, or use another partition.",
+        "partition_down" => "The partition was down: use another one, or ask the administrators when it is up again.",
+        "node_down" => "Nodes that it needs were down or drained: do not name nodes, or ask the administrators.",
+        "reservation" => "A reservation had not begun or kept others out: submit for its time, or leave it out.",
+        "priority" => "Jobs of higher priority went first: a shorter time limit lets it start in gaps.",
+        "resources" => {
+            "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job."
+        }
+        _ => "Why it waited is not known: poll the queue (flowmine observe) to record the scheduler's reasons.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+
+    #[test]
+    fn what_the_cluster_did_not_decide_is_not_solved_by_asking_for_less() {
+        for cause in ["held", "held_by_user", "held_by_admin", "partition_down", "never_satisfiable", "predecessor", "begin_time"] {
+            assert!(!of(cause).contains("for less"), "{cause}");
+        }
+        assert!(of("resources").contains("Ask for less"));
+    }
+}

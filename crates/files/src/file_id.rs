@@ -1,0 +1,27 @@
+//! Which file it is, whatever its names.
+
+use std::io;
+use std::path::Path;
+
+use nix::sys::stat::FileStat;
+
+/// The device and the inode of a file: two paths with the same lead to one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// The file at the end of a path, links followed.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        Ok(Self::of(&nix::sys::stat::stat(path)?))
+    }
+
+    pub(crate) fn of(stat: &FileStat) -> Self {
+        Self { device: stat.st_dev, inode: stat.st_ino }
+    }
+}

@@ -1,0 +1,234 @@
+//! The commands of a shell script, as far as they can be known without running it.
+//!
+//! The grammar is a subset of POSIX sh and bash, and strict: a script is understood whole, or it is
+//! refused with the place of what is not understood. Nothing is expanded. A word that holds a
+//! variable, a substitution or a pattern has no literal value. Commands in `$(…)`, backquotes,
+//! loops and conditions are commands as any other.
+
+mod commands;
+mod words;
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Its first byte in the text.
+    pub start: usize,
+    /// The byte behind it.
+    pub end: usize,
+    /// Its value, where it does not depend on what happens when the script runs.
+    pub literal: Option<String>,
+    /// Its text without quotes, with `$` in the place of what is known only then.
+    pub shape: String,
+    /// Whether it holds a pattern that the shell replaces by names of files.
+    pub pattern: bool,
+}
+
+/// Where a command's input or output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Redirection {
+    /// The file's name; nothing is known of those of descriptors.
+    pub word: Word,
+    /// Whether the file is made, emptied or written.
+    pub writes: bool,
+}
+
+/// A simple command: a program and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Simple {
+    /// Its first byte in the text.
+    pub start: usize,
+    /// Its words, without assignments and redirections.
+    pub words: Vec<Word>,
+    /// The variable that gets its output, `jid` of `jid=$(…)`.
+    pub into: Option<String>,
+    /// The assignments before its words, each with its name.
+    pub assigned: Vec<Word>,
+    /// The elements of arrays that it assigns, and words that a loop or `case` goes through.
+    pub values: Vec<Word>,
+    pub redirections: Vec<Redirection>,
+    /// Whether it stands in a loop or a function, and so may run more than once.
+    pub repeated: bool,
+    /// Whether it runs, in the script's own shell, whenever the script comes past it.
+    pub plain: bool,
+    /// The number of the shell that runs it; 0 is the script's own.
+    pub shell: usize,
+}
+
+/// A function that the script defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Function {
+    pub name: String,
+    /// The first byte of its definition.
+    pub start: usize,
+    /// Whether the script always comes past its definition.
+    pub plain: bool,
+}
+
+/// What is known of a script without running it.
+#[derive(Debug, Default)]
+pub(super) struct Script {
+    /// All simple commands, in the order in which they begin.
+    pub commands: Vec<Simple>,
+    pub functions: Vec<Function>,
+    /// The variables of `for`.
+    pub loops: Vec<String>,
+    /// Comments, from byte to byte.
+    pub comments: Vec<(usize, usize)>,
+    /// Of each shell the one that started it.
+    shells: Vec<usize>,
+}
+
+impl Script {
+    /// A shell, the one that started it, and so on.
+    pub(super) fn around(&self, shell: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(shell), |shell| (*shell > 0).then(|| self.shells[*shell]))
+    }
+}
+
+/// Why a text is not understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unclear {
+    /// The byte at which it is not.
+    pub at: usize,
+    pub why: String,
+    /// Whether the text ends before what it begins.
+    pub unfinished: bool,
+}
+
+type Outcome<T> = Result<T, Unclear>;
+
+/// The language of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// What all shells of POSIX read in the same way.
+    Posix,
+    Bash,
+}
+
+/// Reads a script.
+pub(super) fn script(text: &str, dialect: Dialect) -> Outcome<Script> {
+    if let Some(at) = text.find('\0') {
+        return Err(Unclear { at, why: "a NUL byte is not understood, because shells pass over it".to_owned(), unfinished: false });
+    }
+    let mut reader = Reader::of(text, dialect);
+    reader.list(commands::End::Text)?;
+    let mut script = reader.script;
+    script.commands.sort_by_key(|command| command.start);
+    Ok(script)
+}
+
+/// The word that a text is, with nothing but a comment behind it.
+pub(super) fn alone(text: &str) -> Option<Word> {
+    let mut reader = Reader::of(text, Dialect::Bash);
+    let word = reader.word(None).ok()?;
+    let rest = text.get(word.end..)?.trim_start_matches([' ', '\t', ';']);
+    (word.end > word.start && (rest.is_empty() || rest.starts_with('#'))).then_some(word)
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// Where the part of the text ends that is read: that between backquotes, a here-document.
+    limit: usize,
+    dialect: Dialect,
+    script: Script,
+    documents: Vec<words::Document>,
+    /// How deep what is read stands in other things.
+    depth: usize,
+    /// The number of compound commands around what is read, and of loops and functions among them.
+    compounds: usize,
+    loops: usize,
+    shell: usize,
+    /// The variable that gets the output of what is read.
+    into: Option<String>,
+}
+
+/// The deepest nesting that is read.
+const DEPTH: usize = 64;
+
+impl<'t> Reader<'t> {
+    fn of(text: &'t str, dialect: Dialect) -> Self {
+        Self {
+            text: text.as_bytes(),
+            at: 0,
+            limit: text.len(),
+            dialect,
+            script: Script { shells: vec![0], ..Script::default() },
+            documents: Vec::new(),
+            depth: 0,
+            compounds: 0,
+            loops: 0,
+            shell: 0,
+            into: None,
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text[..self.limit].get(self.at + ahead).copied()
+    }
+
+    fn rest(&self) -> &'t [u8] {
+        self.text.get(self.at..self.limit).unwrap_or_default()
+    }
+
+    fn unclear<T>(&self, why: impl Into<String>) -> Outcome<T> {
+        Err(Unclear { at: self.at.min(self.text.len()), why: why.into(), unfinished: false })
+    }
+
+    fn unfinished<T>(&self, at: usize, what: &str) -> Outcome<T> {
+        Err(Unclear { at, why: format!("{what} has no end"), unfinished: true })
+    }
+
+    /// Refuses what shells of POSIX read as something else.
+    fn needs_bash(&self, what: &str) -> Outcome<()> {
+        match self.dialect {
+            Dialect::Bash => Ok(()),
+            Dialect::Posix => self.unclear(format!("{what} is not in the shell of POSIX: name bash in the first line, #!/bin/bash")),
+        }
+    }
+
+    /// Does what is a level deeper.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+        if self.depth >= DEPTH {
+            return self.unclear(format!("commands stand in commands more than {DEPTH} deep"));
+        }
+        self.depth += 1;
+        let done = read(self);
+        self.depth -= 1;
+        done
+    }
+
+    /// Reads commands that a shell of their own runs.
+    fn in_shell<T>(&mut self, into: Option<String>, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+        let outer = (self.shell, std::mem::replace(&mut self.into, into));
+        self.shell = self.script.shells.len();
+        self.script.shells.push(outer.0);
+        let done = self.deeper(read);
+        (self.shell, self.into) = outer;
+        done
+    }
+}
+
+/// Whether this is the name of a variable.
+fn is_name(name: &[u8]) -> bool {
+    name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// The name of the variable that a word `name=…`, `name+=…` or `name[…]=…` assigns to.
+pub(super) fn assigned(raw: &str) -> Option<&str> {
+    let length = raw.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let (name, rest) = raw.split_at(length);
+    let is_assigned = rest.starts_with(['=', '[']) || rest.starts_with("+=");
+    (is_assigned && is_name(name.as_bytes())).then_some(name)
+}
+
+impl Simple {
+    /// Its program, where that is known.
+    pub(super) fn program(&self) -> Option<&str> {
+        self.words.first()?.literal.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! Words: quotes, variables, substitutions, calculations and here-documents.
+
+use super::{Outcome, Reader, Word, commands::End, is_name};
+
+/// A here-document that begins behind the line.
+pub(super) struct Document {
+    pub start: usize,
+    end: Vec<u8>,
+    /// Whether tabs before its lines go.
+    tabs: bool,
+    /// Whether nothing is expanded in it.
+    quoted: bool,
+}
+
+/// The value of a word as far as it was read.
+struct Value {
+    /// Nothing where it depends on the run.
+    literal: Option<Vec<u8>>,
+    shape: Vec<u8>,
+}
+
+impl Value {
+    fn new() -> Self {
+        Self { literal: Some(Vec::new()), shape: Vec::new() }
+    }
+
+    fn put(&mut self, byte: u8) {
+        self.literal.iter_mut().for_each(|text| text.push(byte));
+        self.shape.push(byte);
+    }
+
+    /// A part that is known only when the script runs.
+    fn unknown(&mut self, shape: u8) {
+        self.literal = None;
+        self.shape.push(shape);
+    }
+}
+
+impl Reader<'_> {
+    /// The length of `name=`, `name+=` or `name[…]=`, where a word begins so.
+    pub(super) fn assignment(&self) -> Outcome<Option<usize>> {
+        let rest = self.rest();
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        if !is_name(&rest[..name]) {
+            return Ok(None);
+        }
+        let subscript = match rest.get(name) {
+            Some(b'[') => {
+                let inside = &rest[name..];
+                let is_inside = |byte: &u8| !b" \t\r\n'\"\\`".contains(byte);
+                let length = inside.iter().take_while(|byte| is_inside(byte)).position(|byte| *byte == b']');
+                length.map_or(0, |length| length + 1)
+            }
+            _ => 0,
+        };
+        let end = name + subscript;
+        let length = match rest[end..] {
+            [b'=', ..] => end + 1,
+            [b'+', b'=', ..] => end + 2,
+            _ => return Ok(None),
+        };
+        if length > name + 1 {
+            self.needs_bash("“+=” and an element of an array")?;
+        }
+        if rest[name..end].iter().any(|byte| matches!(byte, b'$' | b'<' | b'>' | b'(' | b';' | b'&' | b'|')) {
+            return self.unclear("the subscript of an array is understood as a number or a name only");
+        }
+        Ok(Some(length))
+    }
+
+    /// A word, of which so many bytes are an assignment's name.
+    pub(super) fn word(&mut self, head: Option<usize>) -> Outcome<Word> {
+        let start = self.at;
+        let head = head.unwrap_or_default();
+        let mut value = Value::new();
+        self.rest()[..head].iter().for_each(|byte| value.put(*byte));
+        self.at += head;
+        let name = super::assigned(std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default()).map(str::to_owned);
+        let mut pattern = false;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => break,
+                b'\r' => return self.unclear("a carriage return is part of a word here"),
+                b'\\' => {
+                    match self.peek(1) {
+                        None => return self.unfinished(self.at, "the word"),
+                        Some(b'\n') => {}
+                        Some(next) => value.put(next),
+                    }
+                    self.at += 2;
+                }
+                b'\'' => self.single_quoted(&mut value)?,
+                b'"' => self.double_quoted(&mut value)?,
+                b'$' if self.peek(1) == Some(b'\'') => {
+                    self.needs_bash("$'…'")?;
+                    self.ansi_quoted()?;
+                    value.unknown(b'$');
+                }
+                b'$' if self.peek(1) == Some(b'"') => return self.unclear("$\"…\" is not understood"),
+                b'$' | b'`' => self.expansion(&mut value, name.as_deref(), false)?,
+                b'*' | b'?' | b'[' if self.is_test(start) => {
+                    value.put(byte);
+                    self.at += 1;
+                }
+                b'*' | b'?' | b'[' => {
+                    pattern = true;
+                    value.unknown(byte);
+                    self.at += 1;
+                }
+                b'{' | b'}' => {
+                    if self.text[start..].starts_with(b"{}") {
+                        value.put(byte);
+                    } else {
+                        value.unknown(b'$');
+                    }
+                    self.at += 1;
+                }
+                b'~' if self.at == start || matches!(self.text[self.at - 1], b'=' | b':') => {
+                    value.unknown(b'$');
+                    self.at += 1;
+                }
+                _ => {
+                    value.put(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        let literal = value.literal.and_then(|text| String::from_utf8(text).ok());
+        Ok(Word { start, end: self.at, literal, shape: String::from_utf8_lossy(&value.shape).into_owned(), pattern })
+    }
+
+    /// Whether the word is `[`, which is a program.
+    fn is_test(&self, start: usize) -> bool {
+        self.at == start && self.rest().starts_with(b"[") && self.peek(1).is_none_or(|byte| byte.is_ascii_whitespace())
+    }
+
+    fn single_quoted(&mut self, value: &mut Value) -> Outcome<()> {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            match self.peek(0) {
+                None => return self.unfinished(start, "the text in quotes"),
+                Some(b'\'') => break,
+                Some(byte) => self.quoted_byte(value, byte)?,
+            }
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn quoted_byte(&mut self, value: &mut Value, byte: u8) -> Outcome<()> {
+        if byte == b'\n' && !self.documents.is_empty() {
+            return self.unclear("a here-document begins on this line, and a text in quotes goes on behind it");
+        }
+        value.put(byte);
+        self.at += 1;
+        Ok(())
+    }
+
+    /// `$'…'`, in which a backslash stands before a quote too. Its value is not worked out.
+    fn ansi_quoted(&mut self) -> Outcome<()> {
+        let start = self.at;
+        self.at += 2;
+        loop {
+            match self.peek(0) {
+                None => return self.unfinished(start, "the text in quotes"),
+                Some(b'\'') => break,
+                Some(b'\\') => self.at += 2,
+                Some(byte) => self.quoted_byte(&mut Value::new(), byte)?,
+            }
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn double_quoted(&mut self, value: &mut Value) -> Outcome<()> {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            match self.peek(0) {
+                None => return self.unfinished(start, "the text in quotes"),
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    match self.peek(1) {
+                        None => return self.unfinished(start, "the text in quotes"),
+                        Some(b'\n') => {}
+                        Some(next @ (b'$' | b'`' | b'"' | b'\\')) => value.put(next),
+                        Some(next) => {
+                            value.put(b'\\');
+                            value.put(next);
+                        }
+                    }
+                    self.at += 2;
+                }
+                Some(b'$' | b'`') => self.expansion(value, None, true)?,
+                Some(byte) => self.quoted_byte(value, byte)?,
+            }
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// A variable, commands whose output stands there, or a calculation. The output goes into the
+    /// variable `into`, where the word assigns to one.
+    fn expansion(&mut self, value: &mut Value, into: Option<&str>, quoted: bool) -> Outcome<()> {
+        let begun = self.at;
+        let is_substitution = self.peek(0) == Some(b'`') || self.peek(1) == Some(b'(');
+        if is_substitution && !self.documents.is_empty() && !self.rest().starts_with(b"$((") {
+            return self.unclear("a here-document begins on this line, and commands stand behind it");
+        }
+        match (self.peek(0), self.peek(1)) {
+            (Some(b'`'), _) => self.backquoted(into)?,
+            (_, Some(b'(')) if self.rest().starts_with(b"$((") => {
+                self.at += 3;
+                self.deeper(Self::arithmetic)?;
+            }
+            (_, Some(b'(')) => {
+                self.at += 2;
+                self.in_shell(into.map(str::to_owned), |reader| reader.list(End::Bracket))?;
+                self.at += 1;
+            }
+            (_, Some(b'[')) => return self.unclear("$[…] is not understood: write $((…))"),
+            (_, Some(b'{')) => self.deeper(|reader| reader.braced(quoted))?,
+            (_, Some(byte)) if byte.is_ascii_alphabetic() || byte == b'_' => {
+                self.at += 1;
+                self.at += self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+            }
+            (_, Some(byte)) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => self.at += 2,
+            _ => {
+                value.put(b'$');
+                self.at += 1;
+                return Ok(());
+            }
+        }
+        debug_assert!(self.at > begun);
+        value.unknown(b'$');
+        Ok(())
+    }
+
+    /// The shell takes the text between backquotes out before it reads it.
+    fn backquoted(&mut self, into: Option<&str>) -> Outcome<()> {
+        let begun = self.at;
+        self.at += 1;
+        let Some(length) = self.rest().iter().position(|byte| *byte == b'`') else {
+            return self.unfinished(begun, "the command in backquotes");
+        };
+        if self.rest()[..length].contains(&b'\\') {
+            return self.unclear("a backslash between backquotes is not understood: write $(…)");
+        }
+        let outer = std::mem::replace(&mut self.limit, self.at + length);
+        self.in_shell(into.map(str::to_owned), |reader| reader.list(End::Text))?;
+        self.limit = outer;
+        self.at += 1;
+        Ok(())
+    }
+
+    /// `${…}`. Shells disagree on quotes in it between double quotes.
+    fn braced(&mut self, quoted: bool) -> Outcome<()> {
+        let begun = self.at;
+        self.at += 2;
+        self.at += usize::from(matches!(self.peek(0), Some(b'!' | b'#')) && self.peek(1) != Some(b'}'));
+        let name = self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        self.at += if name == 0 { usize::from(self.peek(0).is_some_and(|byte| b"@*#?-$!".contains(&byte))) } else { name };
+        if self.peek(0) == Some(b'@') {
+            return self.unclear("${…@…} is not understood");
+        }
+        loop {
+            match self.peek(0) {
+                None => return self.unfinished(begun, "${"),
+                Some(b'}') => break,
+                Some(b'\'' | b'"') if quoted => return self.unclear("quotes in ${…} between double quotes are not understood"),
+                Some(b'\'') => self.single_quoted(&mut Value::new())?,
+                Some(b'"') => self.double_quoted(&mut Value::new())?,
+                Some(b'\\') => self.at += 2,
+                Some(b'{') => return self.unclear("a brace in ${…} is not understood"),
+                Some(b'$' | b'`') => self.expansion(&mut Value::new(), None, quoted)?,
+                Some(byte) => self.quoted_byte(&mut Value::new(), byte)?,
+            }
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The rest of `$((…))` and `((…))`, with the commands in it whose output is calculated with.
+    pub(super) fn arithmetic(&mut self) -> Outcome<()> {
+        self.calculations(false)
+    }
+
+    /// The rest of `((…;…;…))` behind `for`.
+    pub(super) fn three_calculations(&mut self) -> Outcome<()> {
+        self.calculations(true)
+    }
+
+    fn calculations(&mut self, several: bool) -> Outcome<()> {
+        let begun = self.at;
+        let mut open = 2;
+        loop {
+            match self.peek(0) {
+                None => return self.unfinished(begun, "the calculation"),
+                Some(b'$' | b'`') => {
+                    self.expansion(&mut Value::new(), None, true)?;
+                    continue;
+                }
+                Some(b'(') => open += 1,
+                Some(b')') if open == 2 => {
+                    if self.peek(1) != Some(b')') {
+                        return self.unclear("a calculation ends with two brackets: between $( and a command in brackets stands a blank");
+                    }
+                    self.at += 2;
+                    return Ok(());
+                }
+                Some(b')') => open -= 1,
+                Some(byte) if byte.is_ascii_alphanumeric() || b" \t_+-*/%<>=!&|^~?:,[]#".contains(&byte) => {}
+                Some(b';') if several => {}
+                Some(_) => return self.unclear("this is not understood in a calculation"),
+            }
+            self.at += 1;
+        }
+    }
+
+    /// `<<END`, `<<-'END'`: the text begins behind this line.
+    pub(super) fn document(&mut self, tabs: bool) -> Outcome<()> {
+        while matches!(self.peek(0), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        let start = self.at;
+        let raw = &self.rest()[..self.rest().iter().position(|byte| b" \t\r\n;&|()<>".contains(byte)).unwrap_or(self.rest().len())];
+        let quote = raw.first().copied().filter(|byte| matches!(byte, b'\'' | b'"'));
+        let end = match quote {
+            Some(quote) => raw[1..].strip_suffix(&[quote]).unwrap_or_default(),
+            None => raw,
+        };
+        if end.is_empty() || !end.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)) {
+            return self.unclear("the end of a here-document is a name, in quotes or without");
+        }
+        self.at += raw.len();
+        self.documents.push(Document { start, end: end.to_vec(), tabs, quoted: quote.is_some() });
+        Ok(())
+    }
+
+    /// Passes over the here-documents that begin here, with the commands in them.
+    pub(super) fn pass_documents(&mut self) -> Outcome<()> {
+        for document in std::mem::take(&mut self.documents) {
+            let start = self.at;
+            let end = loop {
+                if self.peek(0).is_none() {
+                    return self.unfinished(document.start, "the here-document");
+                }
+                let length = self.rest().iter().position(|byte| *byte == b'\n').unwrap_or(self.rest().len());
+                let line = &self.rest()[..length];
+                let tabs = if document.tabs { line.iter().take_while(|byte| **byte == b'\t').count() } else { 0 };
+                if !document.quoted && line.ends_with(b"\\") {
+                    return self.unclear("a line of a here-document that goes on after a backslash is not understood");
+                }
+                if line[tabs..] == document.end {
+                    let end = self.at;
+                    self.at = (self.at + length + 1).min(self.limit);
+                    break end;
+                }
+                self.at += length + 1;
+            };
+            if !document.quoted {
+                let behind = std::mem::replace(&mut self.at, start);
+                let outer = std::mem::replace(&mut self.limit, end);
+                while let Some(byte) = self.peek(0) {
+                    match byte {
+                        b'\\' => self.at += 2,
+                        b'$' | b'`' => self.expansion(&mut Value::new(), None, true)?,
+                        _ => self.at += 1,
+                    }
+                }
+                (self.at, self.limit) = (behind, outer);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! A call of `sbatch` in a script: its options, what it submits, and the arguments of that.
+
+use super::super::constants::Constants;
+use super::super::shell::{Simple, Word, assigned};
+
+/// Options of sbatch whose argument is not the next word: flags, and those whose argument can be
+/// left out and stands behind `=`.
+pub(super) const FLAGS: [&str; 29] = [
+    "contiguous",
+    "exclusive",
+    "get-user-env",
+    "help",
+    "hold",
+    "ignore-pbs",
+    "no-bell",
+    "no-kill",
+    "no-requeue",
+    "nice",
+    "overcommit",
+    "oversubscribe",
+    "parsable",
+    "propagate",
+    "quiet",
+    "reboot",
+    "requeue",
+    "share",
+    "spread-job",
+    "stepmgr",
+    "test-only",
+    "usage",
+    "use-min-nodes",
+    "verbose",
+    "version",
+    "wait",
+    "kill-on-invalid-dep-no",
+    "overlap",
+    "immediate",
+];
+pub(super) const SHORT_FLAGS: &str = "hHIkOQsuvVWZ";
+
+/// The words after `sbatch`, with what may stand before it: `env A=b sbatch …`.
+pub(in crate::workflow) fn sbatch(command: &Simple) -> Option<&[Word]> {
+    let first = command.program()?;
+    let carried = match first {
+        "env" | "/usr/bin/env" => command.words[1..].iter().take_while(|word| assigned(&word.shape).is_some()).count() + 1,
+        "nohup" | "command" => 1,
+        _ => 0,
+    };
+    let is_sbatch =
+        |word: &Word| word.literal.as_deref().is_some_and(|text| text == "sbatch" || text.starts_with('/') && text.ends_with("/sbatch"));
+    command.words.get(carried).is_some_and(is_sbatch).then(|| &command.words[carried + 1..])
+}
+
+/// What a call submits.
+pub(super) enum What {
+    Script(String),
+    Wrapped(String),
+}
+
+/// The arguments of a job script.
+pub(super) enum Arguments {
+    Known(Vec<String>),
+    AtRun,
+}
+
+/// A call of sbatch, as far as it can be known without running the script.
+pub(super) struct Call {
+    pub options: Vec<String>,
+    pub what: What,
+    pub arguments: Arguments,
+    pub replaced: (usize, usize),
+    pub put_at: usize,
+    /// Resources whose amount is known when it runs only.
+    pub unknown: Vec<&'static str>,
+}
+
+/// Whether a long option, or what it may be shortened to, sets the directory of the job.
+pub(in crate::workflow) fn is_directory(name: &str) -> bool {
+    name.len() > 1 && "chdir".starts_with(name) || name == "workdir"
+}
+
+/// Whether words of the command line have an option that sets the directory of the job.
+pub(super) fn goes_elsewhere<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+    words.any(|word| match word.strip_prefix("--") {
+        Some(long) => is_directory(long.split('=').next().unwrap_or(long)),
+        None => word.strip_prefix('-').is_some_and(|short| short.trim_start_matches(|c| SHORT_FLAGS.contains(c)).starts_with('D')),
+    })
+}
+
+pub(super) const ELSEWHERE: &str = "its job runs in another directory (--chdir), where the scripts of the layers are not";
+
+/// The resource that an option is about.
+fn kind_of(option: &str) -> Option<&'static str> {
+    let kinds = [
+        ("--cpus-per-task", "cores"),
+        ("-c", "cores"),
+        ("--mem", "memory"),
+        ("--tmp", "disk"),
+        ("--time", "wall-time"),
+        ("-t", "wall-time"),
+    ];
+    let name = option.split('=').next().unwrap_or(option);
+    kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+}
+
+impl Call {
+    pub(super) fn read(words: &[Word], text: &str, constants: &Constants) -> Result<Self, String> {
+        let mut unknown = Vec::new();
+        let words: Vec<&Word> = words.iter().collect();
+        if words.iter().any(|word| word.literal.as_deref() == Some(":")) {
+            return Err("it submits a job of several components".to_owned());
+        }
+        let unsure = || "what it submits is known only when it runs".to_owned();
+        let (mut options, mut wrapped, mut n) = (Vec::new(), None, 0);
+        while let Some(word) = words.get(n) {
+            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
+            if word.literal.is_none() && raw.starts_with("--wrap") {
+                return Err("the command that it wraps is known only when it runs".to_owned());
+            }
+            if word.literal.is_none() && raw.starts_with('-') {
+                let name = &raw[..raw.find(['$', '`']).unwrap_or(raw.len())];
+                if goes_elsewhere(std::iter::once(name)) {
+                    return Err(ELSEWHERE.to_owned());
+                }
+                // Which option it is, and whether the next word is its argument.
+                let is_known =
+                    if name.starts_with("--") { name.contains('=') } else { name.len() > 1 && !SHORT_FLAGS.contains(&name[1..2]) };
+                if !is_known {
+                    return Err(unsure());
+                }
+                unknown.extend(kind_of(raw));
+                n += 1;
+                continue;
+            }
+            let value = constants.value(text, word);
+            let Some(literal) = value.as_deref() else {
+                if !constants.is_options(raw) {
+                    return Err(unsure());
+                }
+                n += 1;
+                continue;
+            };
+            n += 1;
+            let Some(option) = literal.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+                let arguments = words.get(n..).unwrap_or_default();
+                let known: Option<Vec<String>> = arguments.iter().map(|word| word.literal.clone()).collect();
+                let arguments = known.map_or(Arguments::AtRun, Arguments::Known);
+                return Ok(Self {
+                    options,
+                    what: What::Script(literal.to_owned()),
+                    arguments,
+                    replaced: (word.start, word.end),
+                    put_at: word.start,
+                    unknown,
+                });
+            };
+            if goes_elsewhere(std::iter::once(literal)) {
+                return Err(ELSEWHERE.to_owned());
+            }
+            let takes = match option.strip_prefix('-') {
+                Some(long) => !long.contains('=') && !FLAGS.contains(&long),
+                None => option.len() == 1 && !SHORT_FLAGS.contains(option),
+            };
+            let argument = takes.then(|| words.get(n)).flatten();
+            n += usize::from(takes);
+            if option == "-wrap" || option.starts_with("-wrap=") {
+                let (value, end) = match (option.strip_prefix("-wrap="), argument) {
+                    (Some(value), _) => (Some(value.to_owned()), word.end),
+                    (None, Some(next)) => (next.literal.clone(), next.end),
+                    (None, None) => (None, word.end),
+                };
+                wrapped = Some((value.ok_or("the command that it wraps is known only when it runs")?, word.start, end));
+                continue;
+            }
+            options.push(literal.to_owned());
+            if let Some(argument) = argument {
+                options.push(argument.literal.clone().unwrap_or_default());
+                unknown.extend(kind_of(literal).filter(|_| argument.literal.is_none()));
+            }
+        }
+        let (command, start, end) = wrapped.ok_or("it reads the job script from its input")?;
+        let put_at = words.last().map_or(end, |word| word.end);
+        Ok(Self { options, what: What::Wrapped(command), arguments: Arguments::Known(Vec::new()), replaced: (start, end), put_at, unknown })
+    }
+}

@@ -1,0 +1,229 @@
+//! Job scripts, with what their lines `#SBATCH` and `#FLOWMINE` declare.
+
+use super::call::{Arguments, FLAGS, SHORT_FLAGS, goes_elsewhere};
+use crate::algebra::{Command, FileName, Parts, Resources, Task};
+use crate::error::{Fault, Place};
+use crate::script::quote;
+use crate::workflow::Entry;
+
+/// A job script, with what its `#SBATCH` and `#FLOWMINE` lines say.
+#[derive(Default)]
+pub(super) struct JobScript {
+    file: String,
+    interpreter: Vec<String>,
+    /// The `#SBATCH` lines of the script.
+    lines: Vec<String>,
+    pub name: Option<String>,
+    pub resources: Resources,
+    inputs: Vec<FileName>,
+    outputs: Vec<FileName>,
+    declares: bool,
+    array: bool,
+    /// Where a line gives the job another directory.
+    pub elsewhere: Option<Place>,
+    pub notes: Vec<crate::workflow::Note>,
+}
+
+impl JobScript {
+    pub(super) fn read(file: &str, text: &str) -> Result<Self, Fault> {
+        let mut script = Self { file: file.to_owned(), ..Self::default() };
+        let mut lines = text.lines().enumerate();
+        let first = lines.next().map(|(_, line)| line).unwrap_or_default();
+        let start = Place { line: 1, column: 1 };
+        let interpreter = first.strip_prefix("#!").ok_or_else(|| Fault::new(start, "a job script begins with #! and its interpreter"))?;
+        // One argument at most, as the kernel takes it.
+        let (program, argument) = interpreter.trim().split_once(char::is_whitespace).unwrap_or((interpreter.trim(), ""));
+        script.interpreter = [program, argument.trim()].iter().filter(|word| !word.is_empty()).map(|word| (*word).to_owned()).collect();
+        let mut options = Vec::new();
+        let mut in_head = true;
+        for (n, line) in lines {
+            let at = Place { line: u32::try_from(n + 1).unwrap_or(u32::MAX), column: 1 };
+            in_head &= line.trim().is_empty() || line.trim_start().starts_with('#');
+            if let (true, Some(rest)) = (in_head, line.strip_prefix("#SBATCH").filter(|rest| rest.starts_with([' ', '\t']))) {
+                let words = words(rest);
+                if words.first().is_some_and(|word| matches!(word.as_str(), "hetjob" | "packjob")) {
+                    return Err(Fault::new(at, "a job of several components (hetjob) is not understood: submit it without layers"));
+                }
+                script.lines.push(line.trim_end().to_owned());
+                script.elsewhere = script.elsewhere.or(goes_elsewhere(words.iter().map(String::as_str)).then_some(at));
+                options.extend(words);
+            }
+            if in_head && line.starts_with("#PBS") {
+                return Err(Fault::new(at, "sbatch reads this line #PBS too, and flowmine does not: write it as #SBATCH, or delete it"));
+            }
+            if let Some(rest) = line.strip_prefix("#FLOWMINE ") {
+                script.declared(rest, at)?;
+            }
+        }
+        script.take_options(&options);
+        Ok(script)
+    }
+
+    /// `inputs a b`, `outputs c`.
+    fn declared(&mut self, rest: &str, at: Place) -> Result<(), Fault> {
+        if rest.contains(['$', '`', '*', '?', '[']) {
+            return Err(Fault::new(at, "a declared file has a name without variables and patterns"));
+        }
+        let words = words(rest);
+        let list = match words.first().map(String::as_str) {
+            Some("inputs") => &mut self.inputs,
+            Some("outputs") => &mut self.outputs,
+            _ => return Err(Fault::new(at, "it is #FLOWMINE inputs NAME… or #FLOWMINE outputs NAME…")),
+        };
+        list.extend(words.iter().skip(1).map(|name| FileName::plain(name)));
+        self.declares = true;
+        Ok(())
+    }
+
+    /// What options say of name and resources; later ones hold.
+    pub(super) fn take_options(&mut self, words: &[String]) {
+        let mut n = 0;
+        while let Some(word) = words.get(n) {
+            n += 1;
+            let (name, value) = match word.strip_prefix("--") {
+                Some(long) => match long.split_once('=') {
+                    Some((name, value)) => (name, Some(value.to_owned())),
+                    None if FLAGS.contains(&long) => (long, None),
+                    None => {
+                        n += 1;
+                        (long, words.get(n - 1).cloned())
+                    }
+                },
+                None => {
+                    let Some(short) = word.strip_prefix('-') else { continue };
+                    let (name, rest) = short.split_at(short.chars().next().map_or(0, char::len_utf8));
+                    match () {
+                        () if !rest.is_empty() => (name, Some(rest.to_owned())),
+                        () if SHORT_FLAGS.contains(name) => (name, None),
+                        () => {
+                            n += 1;
+                            (name, words.get(n - 1).cloned())
+                        }
+                    }
+                }
+            };
+            let Some(value) = value else { continue };
+            let (kind, amount) = match name {
+                "job-name" | "J" => {
+                    self.name = Some(value).filter(|name| !name.is_empty());
+                    continue;
+                }
+                "array" | "a" => {
+                    self.array = true;
+                    continue;
+                }
+                "cpus-per-task" | "c" => ("cores", value.parse().ok()),
+                "mem" => ("memory", megabytes(&value)),
+                "tmp" => ("disk", megabytes(&value)),
+                "time" | "t" => ("wall-time", seconds(&value)),
+                _ => continue,
+            };
+            match amount {
+                Some(amount) => self.resources.insert(kind.to_owned(), amount),
+                // What is not understood is not known.
+                None => self.resources.remove(kind),
+            };
+        }
+    }
+
+    pub(super) fn task(&self, name: String, at: Place, arguments: &Arguments) -> Entry {
+        let program: Vec<String> = self.interpreter.iter().chain([&self.run_as()]).map(|word| quote(word)).collect();
+        let program = program.join(" ");
+        let cmd = match arguments {
+            Arguments::Known(words) => {
+                let words: String = words.iter().map(|word| format!(" {}", quote(word))).collect();
+                format!("exec {program}{words}")
+            }
+            Arguments::AtRun => {
+                format!(
+                    "eval \"set -- ${{FLOWMINE_ARGS?a layer does not hand the arguments of the job down}}\"; unset FLOWMINE_ARGS; exec {program} \"$@\""
+                )
+            }
+        };
+        let stem = std::path::Path::new(&self.file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let own = FileName::plain(&self.file);
+        let inputs = std::iter::once(own.clone()).chain(self.inputs.iter().filter(|file| **file != own).cloned()).collect();
+        let command = Command { cmd, ..Command::default() };
+        let parts =
+            Parts { command, inputs, outputs: self.outputs.clone(), environment: Default::default(), resources: self.resources.clone() };
+        let task = Task::plain(name, at, parts);
+        Entry {
+            task,
+            category: self.name.clone().or(stem),
+            after: Vec::new(),
+            files: self.declares,
+            repeats: self.array.then_some("an array has a job for each index"),
+        }
+    }
+
+    fn run_as(&self) -> String {
+        if self.file.contains('/') { self.file.clone() } else { format!("./{}", self.file) }
+    }
+
+    /// The lines for sbatch; a job is called after its script where it has no name.
+    pub(super) fn head(&self, default_name: Option<&str>) -> Vec<String> {
+        let mut head = self.lines.clone();
+        if let (None, Some(name)) = (&self.name, default_name) {
+            head.push(format!("#SBATCH --job-name={}", quoted_option(name)));
+        }
+        head
+    }
+}
+
+/// The words of a line `#SBATCH`, as sbatch takes them apart: quotes and backslashes, and comments.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(mark), c) if c == mark => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (None, '#') if word.is_none() => break,
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A value on a line of #SBATCH, which is no shell: double quotes and backslashes only.
+fn quoted_option(value: &str) -> String {
+    let one_line: String = value.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
+    format!("\"{}\"", one_line.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// `4G`, `500` (MB), `512K`, `1T`.
+fn megabytes(value: &str) -> Option<i64> {
+    let (number, unit) = value.split_at(value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len()));
+    let number: i64 = number.parse().ok()?;
+    match unit.trim_end_matches(['B', 'b']) {
+        "" | "M" | "m" => Some(number),
+        "K" | "k" => Some(number.checked_add(1023)? / 1024),
+        "G" | "g" => number.checked_mul(1 << 10),
+        "T" | "t" => number.checked_mul(1 << 20),
+        _ => None,
+    }
+}
+
+/// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`.
+fn seconds(value: &str) -> Option<i64> {
+    let (days, rest) = value.split_once('-').map_or((None, value), |(days, rest)| (Some(days), rest));
+    let parts: Vec<i64> =
+        rest.split(':').map(|part| part.parse().ok().filter(|n: &i64| (0..1_000_000).contains(n))).collect::<Option<_>>()?;
+    let days: i64 = days.map_or(Some(0), |days| days.parse().ok().filter(|n: &i64| (0..100_000).contains(n)))?;
+    let in_order = value.contains('-');
+    let (hours, minutes, seconds) = match (&parts[..], in_order) {
+        ([h], true) => (*h, 0, 0),
+        ([h, m], true) => (*h, *m, 0),
+        ([m], false) => (0, *m, 0),
+        ([m, s], false) => (0, *m, *s),
+        ([h, m, s], _) => (*h, *m, *s),
+        _ => return None,
+    };
+    Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+}

@@ -1,0 +1,322 @@
+//! Slurm: job scripts with `#SBATCH` lines, and scripts that submit them with `sbatch`, as people
+//! write them (sbatch(1)).
+//!
+//! A job script is a task. A script that submits is read only where all of it is understood. Each
+//! `sbatch` whose job script can be known without running it is a task; in the new script it submits
+//! a job script of ours in that one's place, and all else stays as it is, byte for byte. A job declares no files: lines
+//! `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the job script declare them. What cannot be
+//! known stays, and is noted with its place.
+
+mod call;
+mod job_script;
+
+pub(super) use call::{is_directory, sbatch};
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::constants::Constants;
+use super::files::{Named, not_too_many};
+use super::lines::Lines;
+use super::shell::{self, Dialect, Word};
+use super::understood::Chain;
+use super::{Form, Note, Workflow};
+use crate::algebra::{Layer, Resources, Task};
+use crate::error::{Fault, Place};
+use crate::script::Script;
+use call::{Arguments, Call, ELSEWHERE, What};
+use job_script::JobScript;
+
+/// How the script of ours stands in the text in place of what the user wrote.
+pub(super) struct Slurm {
+    text: String,
+    jobs: Vec<Job>,
+    /// Whether the workflow is the job script itself.
+    alone: bool,
+}
+
+struct Job {
+    /// Of a script that submits: the bytes in whose place our job script stands, and where it is
+    /// put when that is not the same place.
+    replaced: (usize, usize),
+    put_at: usize,
+    /// What stands in the head of the new job script.
+    head: Vec<String>,
+    resources: Resources,
+    /// Whether its arguments are known when it runs only.
+    arguments: bool,
+}
+
+/// Whether a text is a job script or one that submits such: it names its interpreter, and has lines
+/// `#SBATCH` or mentions sbatch.
+pub(super) fn is_slurm(text: &str) -> bool {
+    let mentions = |line: &str| mention(line).is_some_and(|at| !line[..at].trim_start().starts_with('#'));
+    text.starts_with("#!") && (is_job(text) || shell_of(text).is_some() && text.lines().any(mentions))
+}
+
+/// The name of the shell that the first line names, and its options.
+fn shell_of(text: &str) -> Option<(&str, Vec<&str>)> {
+    let words: Vec<&str> = text.lines().next()?.trim_start_matches("#!").split_whitespace().collect();
+    let name = |word: &str| matches!(word.rsplit('/').next(), Some("sh" | "bash" | "dash" | "ash" | "ksh" | "mksh" | "zsh"));
+    let at = words.iter().position(|word| name(word)).filter(|at| words.iter().take(*at).skip(1).all(|word| *word == "-S"))?;
+    Some((words[at].rsplit('/').next()?, words[at + 1..].to_vec()))
+}
+
+/// The language of a script that submits.
+fn dialect(text: &str) -> Result<Dialect, String> {
+    let (shell, options) = shell_of(text).unwrap_or_default();
+    let are_known =
+        options.iter().all(|word| word.strip_prefix('-').is_some_and(|letters| letters.chars().all(|letter| "aefuvxl".contains(letter))));
+    match shell {
+        _ if !are_known => Err("options of the shell in the first line are understood as letters of -aefuvx".to_owned()),
+        "bash" => Ok(Dialect::Bash),
+        "zsh" => {
+            Err("the language of zsh is not understood: write the script for bash, or transform the job scripts one by one".to_owned())
+        }
+        _ => Ok(Dialect::Posix),
+    }
+}
+
+fn is_job(text: &str) -> bool {
+    text.lines()
+        .skip(1)
+        .take_while(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+        .any(|line| line.starts_with("#SBATCH"))
+}
+
+pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow, Fault> {
+    if is_job(text) {
+        let name = std::path::Path::new(file).file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
+        let mut script = JobScript::read(&name, text)?;
+        if let Some(at) = script.elsewhere {
+            return Err(Fault::new(at, format!("{ELSEWHERE}: leave the option out, and go there in the script with cd")));
+        }
+        let task = script.task("job".to_owned(), Place { line: 1, column: 1 }, &Arguments::AtRun);
+        let job =
+            Job { replaced: (0, 0), put_at: 0, head: script.head(None), resources: task.task.parts.resources.clone(), arguments: true };
+        let slurm = Slurm { text: text.to_owned(), jobs: vec![job], alone: true };
+        return Ok(Workflow {
+            file: file.to_owned(),
+            tasks: vec![task],
+            form: Form::Slurm(slurm),
+            notes: std::mem::take(&mut script.notes),
+        });
+    }
+    let lines = Lines::of(text);
+    let start = Place { line: 1, column: 1 };
+    let dialect = dialect(text).map_err(|why| Fault::new(start, why))?;
+    let script = shell::script(text, dialect).map_err(|unclear| {
+        let what = "this script submits jobs, and is transformed only where all of it is understood (docs/transform.md)";
+        Fault::new(lines.place(unclear.at), format!("{}. {what}", unclear.why))
+    })?;
+    let constants = Constants::of(text, &script);
+    let mut calls = Vec::new();
+    for command in &script.commands {
+        let Some(words) = sbatch(command) else { continue };
+        let at = lines.place(command.start);
+        not_too_many(at, calls.len())?;
+        calls.push((command, words, at, Call::read(words, text, &constants)));
+    }
+    let paths = calls.iter().filter_map(|(_, _, _, call)| match &call.as_ref().ok()?.what {
+        What::Script(path) => Some(path.clone()),
+        What::Wrapped(_) => None,
+    });
+    let own = std::path::Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
+    let scripts: BTreeSet<String> = paths.chain(own).collect();
+    let scripts: Vec<String> = scripts.into_iter().collect();
+    Chain { text, script: &script, constants: &constants, scripts: &scripts, files }
+        .check()
+        .map_err(|fault| Fault::new(lines.place(fault.at), fault.why))?;
+    let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+    let mut names: HashMap<String, usize> = HashMap::new();
+    for (command, words, at, read) in calls {
+        let call = match read {
+            Ok(call) => call,
+            Err(why) => {
+                notes.push(Note { at, message: format!("this sbatch stays as it is: {why}") });
+                continue;
+            }
+        };
+        let of_line = names.entry(format!("line {}", at.line)).or_default();
+        *of_line += 1;
+        let name = if *of_line == 1 { format!("line {}", at.line) } else { format!("line {}.{of_line}", at.line) };
+        let (mut script, text_of) = match &call.what {
+            What::Script(path) => {
+                let read = match files.text(at, path)? {
+                    Ok(read) => read,
+                    Err(error) => return Err(Fault::new(at, format!("the job script “{path}” cannot be read: {error}"))),
+                };
+                (JobScript::read(path, &read).map_err(|fault| Fault::new(at, format!("{path}:{}: {}", fault.at, fault.message)))?, None)
+            }
+            What::Wrapped(command) => (JobScript::default(), Some(command.clone())),
+        };
+        notes.append(&mut script.notes);
+        if script.elsewhere.is_some() {
+            notes.push(Note { at, message: format!("this sbatch stays as it is: {ELSEWHERE}") });
+            continue;
+        }
+        script.take_options(&call.options);
+        script.resources.retain(|kind, _| !call.unknown.contains(&kind.as_str()));
+        let mut task = script.task(name, at, &call.arguments);
+        if let Some(command) = text_of {
+            task.task.parts.command.cmd = command;
+            task.task.parts.inputs.clear();
+            task.category = script.name.clone().or_else(|| Some("wrap".to_owned()));
+        }
+        // Whose output of sbatch the dependencies name.
+        let depends = words.iter().filter_map(|word| text.get(word.start..word.end)).filter(|raw| raw.contains('$'));
+        let mut parents: Vec<usize> = depends.flat_map(variables).filter_map(|name| makers.get(name).copied()).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        task.after = parents;
+        let is_array = |word: &Word| {
+            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
+            word.start < call.put_at && (raw.starts_with("--array") || raw.starts_with("-a"))
+        };
+        if command.repeated {
+            task.repeats = Some("its sbatch stands in a loop or a function");
+        } else if words.iter().any(is_array) {
+            task.repeats = Some("an array has a job for each index");
+        }
+        if let Some(variable) = &command.into {
+            makers.insert(variable.clone(), tasks.len());
+        }
+        let default_name = match &call.what {
+            What::Script(path) => path.rsplit('/').next().unwrap_or(path).to_owned(),
+            What::Wrapped(_) => "wrap".to_owned(),
+        };
+        let head = script.head(Some(&default_name));
+        let arguments = matches!(call.arguments, Arguments::AtRun);
+        jobs.push(Job { replaced: call.replaced, put_at: call.put_at, head, resources: task.task.parts.resources.clone(), arguments });
+        tasks.push(task);
+    }
+    let seen: HashSet<u32> = tasks.iter().map(|task| task.task.at.line).chain(notes.iter().map(|note| note.at.line)).collect();
+    for note in unseen(text, &seen) {
+        not_too_many(note.at, tasks.len() + notes.len())?;
+        notes.push(note);
+    }
+    if tasks.is_empty() {
+        let why = notes.first().map_or_else(String::new, |note| format!(": {}", note.message));
+        let at = notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at);
+        return Err(Fault::new(at, format!("no sbatch of this script can be told without running it{why}")));
+    }
+    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(Slurm { text: text.to_owned(), jobs, alone: false }), notes })
+}
+
+/// Where a line first mentions sbatch.
+fn mention(line: &str) -> Option<usize> {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    let bytes = line.as_bytes();
+    let is_whole = |at: usize| !(at > 0 && is_word(bytes.get(at - 1)) || is_word(bytes.get(at + "sbatch".len())));
+    line.match_indices("sbatch").map(|(at, _)| at).find(|at| is_whole(*at))
+}
+
+/// Names of variables that a word mentions.
+fn variables(raw: &str) -> impl Iterator<Item = &str> {
+    raw.split('$').skip(1).map(|rest| {
+        let rest = rest.strip_prefix('{').unwrap_or(rest);
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
+
+/// Mentions of sbatch that are no commands here: in variables, functions of other shells, texts
+/// that are run later. The first one of each line, of lines that are not `seen`.
+fn unseen<'t>(text: &'t str, seen: &'t HashSet<u32>) -> impl Iterator<Item = Note> + 't {
+    let is_said = |before: &str| {
+        let begun = before.trim_start();
+        begun.starts_with('#') || before.contains(" #") || begun.starts_with("echo") || begun.starts_with("printf")
+    };
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    text.lines().enumerate().filter(move |(n, _)| !seen.contains(&number(n + 1))).filter_map(move |(n, line)| {
+        let before = &line[..mention(line)?];
+        let at = Place { line: number(n + 1), column: number(before.chars().count() + 1) };
+        (!is_said(before)).then(|| Note { at, message: "this sbatch is no command here, and stays as it is".to_owned() })
+    })
+}
+
+/// Options for what a layer has changed.
+fn changed(before: &Resources, after: &Resources) -> Vec<String> {
+    let option = |(kind, amount): (&String, &i64)| {
+        if before.get(kind) == Some(amount) {
+            return None;
+        }
+        Some(match &**kind {
+            "cores" => format!("--cpus-per-task={amount}"),
+            "memory" => format!("--mem={amount}M"),
+            "disk" => format!("--tmp={amount}M"),
+            "wall-time" => format!("--time={}", amount.saturating_add(59) / 60),
+            _ => return None,
+        })
+    };
+    after.iter().filter_map(option).collect()
+}
+
+impl Slurm {
+    /// The new workflow, and the job scripts beside it.
+    pub(super) fn write(&self, tasks: &[(Task, Vec<Layer>)]) -> (String, Vec<Script>) {
+        let (mut edits, mut scripts) = (Vec::new(), Vec::new());
+        for (job, (task, layers)) in self.jobs.iter().zip(tasks) {
+            let Some(outermost) = layers.last() else { continue };
+            let options = changed(&job.resources, &task.parts.resources);
+            let text = job.script(outermost, if self.alone { &options } else { &[] });
+            if self.alone {
+                return (text, Vec::new());
+            }
+            let name = format!("t_{}.sbatch", outermost.id);
+            let put: String = options.iter().map(|option| format!("{option} ")).collect::<String>() + &name;
+            scripts.push(Script { name, text });
+            let (start, end) = job.replaced;
+            if job.put_at == start {
+                edits.push((start, end, put));
+            } else {
+                edits.push((start, end, String::new()));
+                edits.push((job.put_at, job.put_at, format!(" {put}")));
+            }
+        }
+        edits.sort();
+        let (mut out, mut at) = (String::with_capacity(self.text.len()), 0);
+        for (start, end, put) in &edits {
+            out.push_str(&self.text[at..*start]);
+            out.push_str(put);
+            at = *end;
+        }
+        out.push_str(&self.text[at..]);
+        (out, scripts)
+    }
+}
+
+/// Quotes the job's arguments into `FLOWMINE_ARGS`, from which the task takes them; layers hand no
+/// arguments down.
+pub(super) const ARGUMENTS: &str = r#"FLOWMINE_ARGS=
+for fm_a; do
+  fm_q=
+  while :; do
+    case $fm_a in *\'*) ;; *) break ;; esac
+    fm_q=$fm_q${fm_a%%\'*}"'\\''" fm_a=${fm_a#*\'}
+  done
+  FLOWMINE_ARGS="$FLOWMINE_ARGS '$fm_q$fm_a'"
+done
+export FLOWMINE_ARGS
+"#;
+
+impl Job {
+    fn script(&self, outermost: &Layer, options: &[String]) -> String {
+        let mut out = String::from("#!/bin/sh\n");
+        for line in &self.head {
+            out.push_str(line);
+            out.push('\n');
+        }
+        for option in options {
+            out.push_str("#SBATCH ");
+            out.push_str(option);
+            out.push('\n');
+        }
+        // Read to its end before anything of it runs.
+        out.push_str("# flowmine transform\n{\n");
+        if self.arguments {
+            out.push_str(ARGUMENTS);
+        }
+        out.push_str(&format!("exec ./{}\n}}\n", outermost.script()));
+        out
+    }
+}

@@ -1,0 +1,425 @@
+//! The commands that a script which submits jobs may have.
+//!
+//! Slurm copies a job script when it is submitted; with layers a job reads it when it runs, in the
+//! directory in which the script was. So a script is transformed only where each of its commands
+//! neither changes the directory, nor writes, moves or removes a file that can be a job script, nor
+//! sees the files that flowmine adds. All else is refused with its place.
+
+mod names;
+mod programs;
+
+use std::collections::{HashMap, HashSet};
+
+use super::constants::{Constants, is_dirname};
+use super::files::{Named, is_device};
+use super::shell::{Script, Simple, Word, assigned};
+use super::slurm::sbatch;
+
+/// Programs that may have any arguments: they write to no file but their output.
+const HARMLESS: [&str; 60] = [
+    ":", "true", "false", "echo", "printf", "[", "test", "sleep", "exit", "return", "shift", "break", "continue", "wait", "local",
+    "declare", "typeset", "readonly", "export", "read", "let", "getopts", "squeue", "sinfo", "sacct", "sprio", "sshare", "scancel", "date",
+    "hostname", "whoami", "id", "uname", "pwd", "basename", "dirname", "readlink", "realpath", "seq", "cat", "cut", "tr", "head", "tail",
+    "wc", "grep", "egrep", "fgrep", "nproc", "expr", "nl", "rev", "tac", "comm", "mkdir", "rmdir", "touch", "umask", "stat", "df",
+];
+
+/// Variables that change what the commands behind them do.
+const FIXED: [&str; 17] = [
+    "PATH",
+    "ENV",
+    "BASH_ENV",
+    "CDPATH",
+    "HOME",
+    "PWD",
+    "OLDPWD",
+    "PS4",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "GLOBIGNORE",
+    "EXECIGNORE",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "POSIXLY_CORRECT",
+    "SLURM_CONF",
+    "BASH_CMDS",
+];
+
+/// Programs that do whatever a text says that is not in the script.
+const OPEN: [&str; 9] = [".", "source", "eval", "exec", "trap", "alias", "enable", "builtin", "module"];
+/// Programs that change files.
+const CHANGING: [&str; 16] =
+    ["cp", "mv", "ln", "install", "rsync", "tar", "unzip", "git", "dd", "truncate", "patch", "split", "find", "xargs", "wget", "curl"];
+
+/// What a script that submits may not do, and why.
+pub(super) struct Misunderstood {
+    /// The byte at which it stands.
+    pub at: usize,
+    pub why: String,
+}
+
+/// A script that submits jobs, with what is known of it.
+pub(super) struct Chain<'c> {
+    pub text: &'c str,
+    pub script: &'c Script,
+    pub constants: &'c Constants,
+    /// What its calls submit with layers, and the script itself.
+    pub scripts: &'c [String],
+    pub files: &'c Named<'c>,
+}
+
+type Checked = Result<(), String>;
+
+/// The end of most messages: what to do.
+const ELSE: &str = "take it out of this script and run it before, or transform the job scripts one by one";
+
+impl Chain<'_> {
+    /// Whether all of the script is understood; else the first place at which it is not.
+    pub(super) fn check(&self) -> Result<(), Misunderstood> {
+        Check::of(self).check()
+    }
+}
+
+/// What is asked for again and again.
+struct Check<'c> {
+    of: &'c Chain<'c>,
+    /// Where each function is first defined.
+    functions: HashMap<&'c str, usize>,
+    /// The shells that leave the directory of the workflow.
+    leaving: HashSet<usize>,
+}
+
+impl<'c> std::ops::Deref for Check<'c> {
+    type Target = Chain<'c>;
+
+    fn deref(&self) -> &Chain<'c> {
+        self.of
+    }
+}
+
+impl<'c> Check<'c> {
+    fn of(chain: &'c Chain<'c>) -> Self {
+        let mut check = Self { of: chain, functions: HashMap::new(), leaving: HashSet::new() };
+        for function in &chain.script.functions {
+            check.functions.entry(&function.name).or_insert(function.start);
+        }
+        let leaves = |command: &&Simple| command.program() == Some("cd") && command.shell > 0 && !check.is_own_directory(command);
+        check.leaving = chain.script.commands.iter().filter(leaves).map(|command| command.shell).collect();
+        check
+    }
+
+    fn check(&self) -> Result<(), Misunderstood> {
+        for function in &self.script.functions {
+            let why = match () {
+                () if is_known(&function.name) => {
+                    format!("a function is called {} here, as a program: give it another name", function.name)
+                }
+                () if !function.plain => {
+                    format!("it is not certain that the function {} is defined here: define it at the outermost level", function.name)
+                }
+                () => continue,
+            };
+            return Err(Misunderstood { at: function.start, why });
+        }
+        if let Some(why) = self.script.loops.iter().find_map(|name| fixed(name).err()) {
+            return Err(Misunderstood { at: 0, why });
+        }
+        self.script.commands.iter().try_for_each(|command| self.command(command))
+    }
+
+    fn command(&self, command: &Simple) -> Result<(), Misunderstood> {
+        let fault = |word: &Word, why: String| Misunderstood { at: word.start, why };
+        for word in &command.assigned {
+            self.assignment(word).map_err(|why| fault(word, why))?;
+        }
+        let words = command.words.iter().chain(command.redirections.iter().map(|to| &to.word));
+        for word in words.filter(|word| word.pattern) {
+            names::sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
+        }
+        for word in &command.values {
+            names::sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
+        }
+        for to in command.redirections.iter().filter(|to| to.writes && !to.word.literal.as_deref().is_some_and(is_device)) {
+            let leaves = self.leaves_scripts(&to.word, "what is written here").and_then(|()| self.stays(command));
+            leaves.map_err(|why| fault(&to.word, why))?;
+        }
+        let Some(first) = command.words.first() else { return Ok(()) };
+        self.program(command, first).map_err(|why| fault(first, why))
+    }
+
+    fn program(&self, command: &Simple, first: &Word) -> Checked {
+        if let Some(words) = sbatch(command) {
+            let carried = command.words.iter().take_while(|word| word.start < words.first().map_or(usize::MAX, |word| word.start));
+            for word in carried.skip(1).filter(|word| assigned(self.raw(word)).is_some()) {
+                self.assignment(word)?;
+            }
+            return self.stays(command);
+        }
+        let raw = self.raw(first);
+        let Some(called) = first.literal.as_deref() else {
+            let value = self.constants.split(raw, first.start);
+            return match value.and_then(|words| words.split_whitespace().next()) {
+                Some("sbatch") => self.stays(command),
+                _ => Err(format!("“{raw}” is known only when it runs: it may be any command. {}", capital(ELSE))),
+            };
+        };
+        let name = ["/usr/bin/", "/bin/"].iter().find_map(|place| called.strip_prefix(place)).unwrap_or(called);
+        let rest = &command.words[1..];
+        if let Some(start) = self.functions.get(name) {
+            return match *start < first.start {
+                true => self.stays(command),
+                false => Err(format!("the function {name} is defined behind its call: define it before")),
+            };
+        }
+        match name {
+            "cd" => self.cd(command),
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declaration(rest),
+            "unset" | "read" | "let" | "getopts" | "printf" => self.sets(name, rest),
+            "mapfile" | "readarray" => {
+                match rest.iter().all(|word| word.literal.as_deref().is_some_and(|text| text == "-t" || !text.starts_with('-'))) {
+                    true => self.sets(name, rest),
+                    false => Err(format!("{name} is understood with the option -t only")),
+                }
+            }
+            _ if HARMLESS.contains(&name) => Ok(()),
+            "ls" => self.list(rest),
+            "set" | "shopt" => self.options(name, rest),
+            "scontrol" => self.scontrol(rest),
+            "exec" if rest.is_empty() => Ok(()),
+            "command" | "type" | "which" | "hash" if name != "command" || rest.first().is_some_and(|word| self.is(word, "-v")) => Ok(()),
+            "rm" | "tee" => {
+                self.stays(command)?;
+                rest.iter()
+                    .filter(|word| !self.is_option(word))
+                    .try_for_each(|word| self.leaves_scripts(word, &format!("what {name} gets")))
+            }
+            "chmod" => self.mode(rest),
+            "sort" | "uniq" | "awk" | "gawk" | "mawk" | "nawk" | "sed" => {
+                let known: Option<Vec<String>> = rest.iter().map(|word| self.constants.value(self.text, word)).collect();
+                match known {
+                    Some(words) => programs::only_reads(name, &words),
+                    None => programs::only_reads_with_unknown(name, rest),
+                }
+            }
+            _ if OPEN.contains(&name) => {
+                Err(format!("{name} can do anything that is not in this script, such as go to another directory. {}", capital(ELSE)))
+            }
+            _ if CHANGING.contains(&name) => {
+                Err(format!("{name} may change a job script before or after its job is submitted. {}", capital(ELSE)))
+            }
+            _ => Err(format!("what {} does is not known: it may change a job script, or submit jobs. {}", shown(called), capital(ELSE))),
+        }
+    }
+
+    fn raw(&self, word: &Word) -> &str {
+        self.text.get(word.start..word.end).unwrap_or_default()
+    }
+
+    fn is(&self, word: &Word, text: &str) -> bool {
+        word.literal.as_deref() == Some(text)
+    }
+
+    fn is_option(&self, word: &Word) -> bool {
+        word.literal.as_deref().is_some_and(|text| text.starts_with('-') && text.len() > 1)
+    }
+
+    fn assignment(&self, word: &Word) -> Checked {
+        let raw = self.raw(word);
+        let Some(name) = assigned(raw) else { return Ok(()) };
+        fixed(name)?;
+        names::sees_no_scripts(word.shape.split_once('=').map_or("", |(_, value)| value))
+    }
+
+    fn declaration(&self, words: &[Word]) -> Checked {
+        words.iter().try_for_each(|word| match (assigned(self.raw(word)), &word.literal) {
+            (None, Some(option)) if option.starts_with('-') && option.contains('n') => {
+                Err(format!("{option} gives a variable a second name, so that it is not certain which one is set"))
+            }
+            (Some(_), _) => self.assignment(word),
+            (None, Some(name)) => fixed(name),
+            (None, None) => Err(format!("which variable “{}” is is known only when it runs", self.raw(word))),
+        })
+    }
+
+    /// Commands that set variables whose names they get.
+    fn sets(&self, program: &str, words: &[Word]) -> Checked {
+        if program == "unset" {
+            for word in words {
+                let name = word.literal.as_deref().ok_or("what unset forgets is known only when it runs")?;
+                if name == "-f" || self.functions.contains_key(name) {
+                    return Err("unset forgets a function, whose name is then any program's".to_owned());
+                }
+            }
+        }
+        let names = match program {
+            "printf" if words.first().is_some_and(|word| self.is(word, "-v")) => words.get(1..2).unwrap_or_default(),
+            "printf" if words.first().is_some_and(|word| word.literal.as_deref().is_none_or(|text| text.starts_with("-v"))) => {
+                return Err("the first argument of printf is known only when it runs: write -- or a format before it".to_owned());
+            }
+            "printf" => &[],
+            _ => words,
+        };
+        names.iter().try_for_each(|word| match &word.literal {
+            Some(name) => fixed(name),
+            None => Err(format!("which variable {program} sets is known only when it runs: write its name")),
+        })
+    }
+
+    /// `cd` to the directory of the script itself, or in a shell that submits and writes nothing.
+    fn cd(&self, command: &Simple) -> Checked {
+        if self.is_own_directory(command) || command.shell > 0 {
+            return Ok(());
+        }
+        Err("cd leaves the directory in which the scripts of the layers are: name the job scripts and files from the first directory, or go there in the job scripts".to_owned())
+    }
+
+    fn is_own_directory(&self, command: &Simple) -> bool {
+        let to = command.words.get(1).filter(|_| command.words.len() == 2);
+        to.is_some_and(|word| is_dirname(self.raw(word)) || self.constants.value(self.text, word).as_deref() == Some("."))
+    }
+
+    /// Whether a command runs in the directory of the workflow: no `cd` of its shell or of one around it leaves it.
+    fn stays(&self, command: &Simple) -> Checked {
+        match self.script.around(command.shell).any(|shell| self.leaving.contains(&shell)) {
+            false => Ok(()),
+            true => {
+                Err("cd in these brackets leaves the directory in which the scripts of the layers are: submit and write outside of them"
+                    .to_owned())
+            }
+        }
+    }
+
+    /// Files that are written or removed, by their names: no job script is among them.
+    fn leaves_scripts(&self, word: &Word, what: &str) -> Checked {
+        let hint = "write a name in full that is no job script's";
+        if !self.files.may_compare(self.scripts.len()) {
+            return Err("the script writes too many files to compare them with its job scripts: split it".to_owned());
+        }
+        let path = match self.constants.value(self.text, word) {
+            Some(path) => path,
+            None if word.pattern => match names::directory_of_pattern(&word.shape) {
+                Some(directory) => directory,
+                None => return Err(format!("{what} may be a job script, because its name is a pattern: {hint}")),
+            },
+            None if names::ends_otherwise(&word.shape, self.scripts) => return Ok(()),
+            None => return Err(format!("{what} may be a job script, because its name is known only when it runs: {hint}")),
+        };
+        if names::is_of_flowmine(&path) {
+            return Err(format!("{what} may be a script of the layers, whose names begin with t_: {hint}"));
+        }
+        match self.scripts.iter().find(|script| self.files.can_change(&path, script)) {
+            Some(script) => {
+                Err(format!("{what} is, holds or leads to “{script}”, which a job reads when it runs, not when it is submitted: {hint}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// `ls` with names: without, it lists the scripts of the layers too.
+    fn list(&self, words: &[Word]) -> Checked {
+        let mut operands = words.iter().filter(|word| !self.is_option(word)).peekable();
+        let sees_all = |word: &Word| {
+            !word.pattern
+                && self
+                    .constants
+                    .value(self.text, word)
+                    .is_none_or(|name| name.starts_with('/') || name.split('/').all(|part| matches!(part, "" | "." | "..")))
+        };
+        if operands.peek().is_none() || operands.any(sees_all) {
+            return Err("ls lists the directory, in which the scripts of the layers are too: name what it is to list".to_owned());
+        }
+        Ok(())
+    }
+
+    fn options(&self, program: &str, words: &[Word]) -> Checked {
+        let known: Option<Vec<&str>> = words.iter().map(|word| word.literal.as_deref()).collect();
+        let is_known = match (program, known.as_deref()) {
+            ("set", _) if words.first().is_some_and(|word| self.is(word, "--")) => true,
+            ("set", Some(words)) => words.iter().all(|word| {
+                matches!(*word, "pipefail" | "errexit" | "nounset" | "xtrace" | "noglob")
+                    || word.strip_prefix(['-', '+']).is_some_and(|letters| letters.chars().all(|letter| "aefuxvo".contains(letter)))
+            }),
+            ("shopt", Some(words)) => words
+                .iter()
+                .all(|word| matches!(*word, "-s" | "-u" | "-q" | "nullglob" | "failglob" | "globstar" | "nocaseglob" | "inherit_errexit")),
+            _ => false,
+        };
+        if is_known { Ok(()) } else { Err(format!("this use of {program} is not understood: leave it out")) }
+    }
+
+    fn scontrol(&self, words: &[Word]) -> Checked {
+        let moves = |word: &Word| {
+            !self
+                .raw(word)
+                .split_once('=')
+                .is_some_and(|(name, _)| !name.to_ascii_lowercase().starts_with('w') && assigned(self.raw(word)).is_some())
+        };
+        match words.first().and_then(|word| word.literal.as_deref()) {
+            Some(
+                "show" | "hold" | "release" | "uhold" | "requeue" | "requeuehold" | "wait_job" | "ping" | "suspend" | "resume" | "top",
+            ) => Ok(()),
+            Some("update") if !words[1..].iter().any(moves) => Ok(()),
+            _ => Err("this use of scontrol is not understood: run it outside of this script".to_owned()),
+        }
+    }
+
+    /// Modes with which a job script can still be read.
+    fn mode(&self, words: &[Word]) -> Checked {
+        let mode = words.first().and_then(|word| word.literal.as_deref()).unwrap_or_default();
+        let adds = mode
+            .trim_start_matches(['u', 'g', 'o', 'a'])
+            .strip_prefix('+')
+            .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "rwxX".contains(c)));
+        let sets = mode.len() == 3 && mode.starts_with(['4', '5', '6', '7']) && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+        if adds || sets { Ok(()) } else { Err("chmod may make a job script unreadable: write +x, or a mode such as 755".to_owned()) }
+    }
+}
+
+fn fixed(name: &str) -> Checked {
+    match FIXED.contains(&name) || name.starts_with("BASH_") || name.starts_with("FLOWMINE_") {
+        true => Err(format!("{name} changes what the commands behind it do: set it before this script runs")),
+        false => Ok(()),
+    }
+}
+
+/// Whether the name is one of a program or builtin that is told from others here.
+fn is_known(name: &str) -> bool {
+    let others = [
+        "sbatch",
+        "env",
+        "nohup",
+        "command",
+        "cd",
+        "pushd",
+        "popd",
+        "unset",
+        "mapfile",
+        "readarray",
+        "ls",
+        "set",
+        "shopt",
+        "scontrol",
+        "type",
+        "which",
+        "hash",
+        "rm",
+        "tee",
+        "chmod",
+        "sort",
+        "uniq",
+        "awk",
+        "gawk",
+        "mawk",
+        "nawk",
+        "sed",
+    ];
+    HARMLESS.contains(&name) || OPEN.contains(&name) || CHANGING.contains(&name) || others.contains(&name)
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn shown(name: &str) -> String {
+    format!("“{}”", name.chars().take(60).collect::<String>())
+}

@@ -1,0 +1,80 @@
+//! Resource limits of the tracer: what it traces runs whatever they are, traced or with the reason
+//! why not.
+
+use std::process::{Command, Output, Stdio};
+
+use crate::overlay::{flowmine, open_to_all, works};
+use crate::support::doctor;
+use crate::support::require::require;
+
+/// Runs a script traced, under a limit as prlimit(1) has it, as one who cannot raise it.
+fn limited(backend: &str, limit: &str, user: &[&str], script: &str) -> Output {
+    let (base, directory) = open_to_all();
+    let data = base.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    for path in [&data, &directory] {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    }
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "100", "setpriv", "--bounding-set", "-sys_resource"]).args(user).args(["prlimit", limit]);
+    command.args([flowmine(), "trace", "--backend", backend, "--dataset"]).arg(data).args(["--", "sh", "-c", script]);
+    command.current_dir(directory).stdin(Stdio::null()).output().unwrap()
+}
+
+fn possible() -> bool {
+    let may = works("setpriv", &["--bounding-set", "-sys_resource", "true"]) && works("prlimit", &["--version"]);
+    require("fuse", "FUSE, root, setpriv and prlimit", doctor::says("fuse").0 && may)
+}
+
+#[test]
+fn with_too_little_the_command_runs_untraced() {
+    if !possible() {
+        return;
+    }
+    let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    for (backend, limit, user, reason) in [
+        ("ptrace", "--data=40000000", &[][..], "MiB of memory more than the limit leaves (ulimit -v, ulimit -d)"),
+        ("fuse", "--data=40000000", &[], "MiB of memory more than the limit leaves (ulimit -v, ulimit -d)"),
+        ("ptrace", "--as=150000000", &[], "MiB of memory more than the limit leaves (ulimit -v, ulimit -d)"),
+        ("fuse", "--nofile=40:40", &[], "open files and may have 40 (ulimit -n)"),
+        ("ptrace", "--nofile=20:20", &[], "open files and may have 20 (ulimit -n)"),
+        ("ptrace", "--nproc=1", &user, "processes and threads more than the limit leaves (ulimit -u, pids.max)"),
+    ] {
+        let output = limited(backend, limit, user, "echo ran; exit 5");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*output.stdout), (Some(5), &b"ran\n"[..]), "{backend} {limit}: {said}");
+        assert!(said.contains("NOT TRACED: the tracer needs ") && said.contains(reason), "{backend} {limit}: {said}");
+    }
+}
+
+/// The threads of the tracer would take more addresses than the limit lets it have.
+#[test]
+fn with_little_memory_the_trace_goes_on() {
+    if !possible() {
+        return;
+    }
+    let script = "i=0; while [ $i -lt 300 ]; do echo $i > f$i; i=$((i+1)); done; cat f299; ulimit -v";
+    for backend in ["fuse", "ptrace"] {
+        let output = limited(backend, "--as=409600000", &[], script);
+        let said = (output.status.code(), String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(said, (Some(0), "299\n400000\n".into(), "".into()), "{backend}");
+    }
+}
+
+/// The tracer raises what it may; the command has what it was given.
+#[test]
+fn the_command_has_the_limits_that_it_would_have() {
+    if !possible() {
+        return;
+    }
+    let script = "for what in v d u n f; do ulimit -S$what; done";
+    for backend in ["fuse", "ptrace"] {
+        let limits = ["--as=2048000000:", "--data=1024000000:", "--nproc=5000:", "--nofile=300:", "--fsize=512000000:"];
+        let (base, directory) = open_to_all();
+        let mut command = Command::new("prlimit");
+        command.args(limits).args([flowmine(), "trace", "--must-trace", "--backend", backend, "--dataset"]);
+        let output = command.arg(base.path().join("data")).args(["--", "bash", "-c", script]).current_dir(directory).output().unwrap();
+        let said = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(said, ("2000000\n1000000\n5000\n300\n500000\n".into(), "".into()), "{backend}");
+    }
+}

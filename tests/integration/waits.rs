@@ -1,0 +1,181 @@
+//! What jobs waited for, as a user asks for it, and queue times that no model counts otherwise.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::{expect, flowmine, job_states, repository, waits};
+
+const SECOND: i64 = 1_000_000_000;
+
+/// A dataset with what sacct wrote, of cluster `lab`; times are UTC.
+fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
+    let (file, dataset) = (dir.join(format!("{name}.txt")), dir.join(name));
+    std::fs::write(&file, text).unwrap();
+    let mut import = flowmine();
+    expect(import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
+    dataset
+}
+
+/// What `discover` says of a model.
+fn discovered(dataset: &Path, arguments: &[&str]) -> String {
+    let output = expect(flowmine().arg("discover").args(arguments).arg("--dataset").arg(dataset), 0);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The queue time of an activity in seconds, by a table with a column of that name.
+fn queued(table: &str, column: &str, activity: &str) -> f64 {
+    let mut lines = table.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let place = head.iter().position(|name| *name == column).unwrap_or_else(|| panic!("{column} in {head:?}"));
+    lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|row| row[0] == activity)
+        .filter_map(|row| row[place].parse::<f64>().ok())
+        .sum()
+}
+
+const STEPS: &str = "\
+JobID|JobIDRaw|JobName|User|Account|Partition|QOS|State|Reason|Submit|Eligible|Start|End|NCPUS|NodeList|SubmitLine
+41|41|fetch|mia|bio|short|normal|COMPLETED|None|2026-11-18T06:00:00|2026-11-18T06:00:00|2026-11-18T06:00:30|2026-11-18T07:30:30|2|k1|sbatch fetch.sh
+42|42|count|mia|bio|short|normal|COMPLETED|None|2026-11-18T06:00:05|2026-11-18T07:30:31|2026-11-18T07:30:40|2026-11-18T07:40:40|4|k1|sbatch --dependency=afterok:41 count.sh
+43|43|plot|mia|bio|short|normal|COMPLETED|None|2026-11-18T06:00:06|2026-11-18T09:00:00|2026-11-18T09:00:00|2026-11-18T09:01:00|1|k1|sbatch --begin=09:00 plot.sh
+";
+
+#[test]
+fn what_a_job_wishes_for_itself_is_no_queueing_in_any_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = imported(dir.path(), "steps", STEPS);
+    let of = [("fetch.sh", 30.0), ("count.sh", 9.0), ("plot.sh", 0.0)];
+    let lifecycle = discovered(&dataset, &["lifecycle", "--format", "csv"]);
+    let summary = discovered(&dataset, &["summary", "--format", "csv"]);
+    let graph: Value = serde_json::from_str(&discovered(&dataset, &["dfg", "--format", "json"])).unwrap();
+    for (activity, seconds) in of {
+        assert_eq!(queued(&lifecycle, "queue_s", activity), seconds, "{activity} in {lifecycle}");
+        assert_eq!(queued(&summary, "queue_sum_s", activity), seconds, "{activity} in {summary}");
+        let node = graph["activities"].as_array().unwrap().iter().find(|node| node["name"] == activity).unwrap();
+        assert_eq!(node["queue_s"]["sum"].as_f64(), Some(seconds), "{node}");
+    }
+    let chart: Value = serde_json::from_str(&discovered(&dataset, &["gantt", "--format", "json"])).unwrap();
+    let waited = |bar: &Value| Some(bar["start_ns"].as_i64()? - bar["ready_ns"].as_i64()?);
+    let bars = chart["bars"].as_array().unwrap();
+    assert_eq!(bars.iter().filter_map(waited).sum::<i64>(), 39 * SECOND, "{chart}");
+    let list = discovered(&dataset, &["bottlenecks"]);
+    assert!(list.contains("job 41, case"), "{list}");
+    assert!(!list.contains("wait  fetch.sh → count.sh"), "{list}");
+    // An exported log says the same.
+    for (name, format) in [("log.xes", "xes"), ("log.csv", "csv"), ("log.parquet", "parquet")] {
+        let log = dir.path().join(name);
+        let mut export = flowmine();
+        expect(
+            export.args(["export", "--case-notion", "dependency", "--format", format, "--dataset"]).arg(&dataset).arg("-o").arg(&log),
+            0,
+        );
+        let output = expect(flowmine().args(["discover", "lifecycle", "--format", "csv", "--log"]).arg(&log), 0);
+        let table = String::from_utf8(output.stdout).unwrap();
+        for (activity, seconds) in of {
+            assert_eq!(queued(&table, "queue_s", activity), seconds, "{activity} of {name}: {table}");
+        }
+    }
+}
+
+#[test]
+fn why_a_job_waited() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = imported(dir.path(), "steps", STEPS);
+    let why = |job: &str, code: i32| {
+        let output = expect(flowmine().args(["why", job, "--dataset"]).arg(&dataset), code);
+        String::from_utf8(if code == 0 { output.stdout } else { output.stderr }).unwrap()
+    };
+    let sentence = "Job 42 (count.sh, mia) waited 1h 30m for job 41, from 2026-11-18 06:00:05 to 2026-11-18 07:30:30 UTC; \
+        9s in the queue, for a reason that is not known; 1s until it was eligible (hold, begin time or dependency). \
+        It ran 10m 00s and ended COMPLETED.";
+    assert_eq!(why("42", 0).lines().next(), Some(sentence));
+    assert!(why("41", 0).contains("30s in the queue") || why("41", 0).contains("waited 30s in the queue"), "{}", why("41", 0));
+    assert!(why("4", 2).contains("no such job"), "4 is another job than 41");
+}
+
+#[test]
+fn reasons_of_polls_decide_the_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    let poll = |minute: u32, rows: &[(u32, &str, &str)]| {
+        let mut text =
+            String::from("JOBID|NAME|USER|ACCOUNT|PARTITION|STATE|REASON|PRIORITY|SUBMIT_TIME|START_TIME|CPUS|COMMAND|NODELIST\n");
+        for (job, state, reason) in rows {
+            let priority = if reason.contains("Held") { 0 } else { 100 };
+            let start = if *state == "RUNNING" { format!("2026-11-18T08:{minute:02}:00") } else { "N/A".to_owned() };
+            let nodes = if *state == "RUNNING" { "k1" } else { "" };
+            text += &format!("{job}|j{job}|mia|bio|short|{state}|{reason}|{priority}|2026-11-18T07:00:00|{start}|4|/w/j{job}.sh|{nodes}\n");
+        }
+        std::fs::write(dir.path().join(format!("squeue-20261118T08{minute:02}00Z.txt")), text).unwrap();
+    };
+    let reasons = [(1, "PartitionDown"), (2, "JobHeldAdmin"), (3, "DependencyNeverSatisfied"), (4, "QOSMaxCpuPerUserLimit")];
+    let waiting = reasons.map(|(job, reason)| (job, "PENDING", reason));
+    (0..3).for_each(|minute| poll(minute, &waiting));
+    poll(40, &waiting.map(|(job, _, _)| (job, "RUNNING", "None")));
+    let dataset = dir.path().join("dataset");
+    let mut import = flowmine();
+    import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
+    expect(import.args((0..3).chain([40]).map(|minute| dir.path().join(format!("squeue-20261118T08{minute:02}00Z.txt")))), 0);
+    let list = discovered(&dataset, &["bottlenecks", "--format", "csv"]);
+    let advice = |job: u32| list.lines().filter(|line| line.contains(&format!("j{job}.sh"))).collect::<Vec<_>>().join("\n");
+    for (job, cause, words) in [
+        (1, "partition_down", "The partition was down"),
+        (2, "held_by_admin", "ask support"),
+        (3, "never_satisfiable", "failed"),
+        (4, "limit_of_user", "A limit was reached"),
+    ] {
+        let of_job = advice(job);
+        assert!(of_job.contains(cause) && of_job.contains(words), "{of_job}");
+        assert!(!of_job.contains("Ask for less") && !of_job.contains("submit the next step"), "{of_job}");
+    }
+    let table = discovered(&dataset, &["waits", "--format", "csv"]);
+    for cause in ["partition_down", "held_by_admin", "never_satisfiable", "limit_of_user"] {
+        assert!(table.contains(&format!("cause,{cause},")), "{table}");
+    }
+    let svg = discovered(&dataset, &["waits", "--format", "svg"]);
+    assert!(svg.contains("<svg") && svg.contains("partition_down"));
+}
+
+/// The recorded cluster, by accounting: `Reserved` of sacct, and parts that tile each attempt.
+#[test]
+fn the_recorded_queue_waits_as_long_as_accounting_reserved() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    let mut import = flowmine();
+    expect(import.args(["import", "squeue", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/sacct-token.txt.gz")), 0);
+    // From the rows as they were imported.
+    let ran = |row: &&flowmine_schema::tables::JobState<'_>| row.node_list.is_some() && row.start_ns.is_some();
+    let reserved = job_states(&dataset).iter().filter(ran).filter_map(|row| Some(row.start_ns? - row.eligible_ns?)).sum::<i64>() / SECOND;
+    assert_eq!(reserved, 475);
+    let lifecycle: Value = serde_json::from_str(&discovered(&dataset, &["lifecycle", "--format", "json"])).unwrap();
+    let queued: i64 = lifecycle["activities"].as_array().unwrap().iter().filter_map(|of| of["queue_ns"].as_i64()).sum();
+    assert_eq!(queued / SECOND, reserved);
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
+    let rows = waits(&dataset);
+    for parts in rows.chunk_by(|a, b| (&a.job, a.submit_ns, a.attempt) == (&b.job, b.submit_ns, b.attempt)) {
+        assert!(parts.iter().zip(parts.iter().skip(1)).all(|(a, b)| a.to_ns == b.from_ns), "{parts:?}");
+        assert_eq!(Some(parts[0].from_ns), parts[0].submit_ns, "{parts:?}");
+    }
+    let queueing = ["queued", "resources", "priority", "unknown"];
+    let started: std::collections::BTreeSet<_> =
+        rows.iter().filter(|row| row.cause == "running").map(|row| (row.job.to_string(), row.submit_ns, row.attempt)).collect();
+    let of_started = rows.iter().filter(|row| started.contains(&(row.job.to_string(), row.submit_ns, row.attempt)));
+    let sum: i64 = of_started.filter(|row| queueing.contains(&row.cause.as_ref())).map(|row| row.to_ns - row.from_ns).sum();
+    // Attempts that ran for less than a second have no part in which they run.
+    assert!((reserved - 5..=reserved).contains(&(sum / SECOND)), "{sum} {reserved}");
+}
+
+/// The parts along a critical path are those of the waits, and add up to the makespan.
+#[test]
+fn the_critical_path_has_the_same_queue_times() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = imported(dir.path(), "steps", STEPS);
+    let path: Value = serde_json::from_str(&discovered(&dataset, &["critical-path", "--format", "json"])).unwrap();
+    let sum: i64 = path["parts"].as_array().unwrap().iter().filter_map(|part| part["time_ns"].as_i64()).sum();
+    assert_eq!(Some(sum), path["makespan_ns"].as_i64(), "{path}");
+    // The job with a begin time ends last: it waited for that and not in the queue.
+    let part = |name: &str| path["parts"].as_array().unwrap().iter().find(|part| part["part"] == name).map(|part| part["time_ns"].clone());
+    assert_eq!(part("queue"), None, "{path}");
+    assert_eq!(part("own_wish"), Some(Value::from((3 * 3600 - 6) * SECOND)), "{path}");
+}
