@@ -32,6 +32,39 @@ fn a_log_a_directory_and_recordings_are_read_at_once() {
 }
 
 #[test]
+fn a_path_without_a_model_is_discovered_as_dfg() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = repository("tests/fixtures/logs/cases.xes");
+    // Names without an ending, one of them that of a model.
+    for name in ["dag", "orders"] {
+        fs::copy(&log, dir.path().join(name)).unwrap();
+    }
+    let discover = |args: &[&str], code: i32| expect(flowmine().current_dir(dir.path()).args(args), code);
+    let named = discover(&["discover", "dfg", "orders", "--format", "csv"], 0).stdout;
+    for path in ["./dag", "orders"] {
+        assert!(discover(&["discover", path, "--format", "csv"], 0).stdout == named, "{path}");
+        assert!(discover(&["discover", "--format", "csv", path], 0).stdout == named, "{path}");
+    }
+    // A word that is neither a model nor a file: clap names the model that it may stand for.
+    let said = String::from_utf8(discover(&["discover", "gant", "--dataset", "x"], 2).stderr).unwrap();
+    assert!(said.contains("'gant'") && said.contains("'gantt'"), "{said}");
+    let said = String::from_utf8(discover(&["discover", "absent.xes"], 2).stderr).unwrap();
+    assert!(said.contains("absent.xes: No such file"), "{said}");
+}
+
+#[test]
+fn two_sources_next_to_each_other_have_the_names_that_were_given() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (run, dataset) = (repository("fixtures/workflows/nextflow-local"), repository("fixtures/workflows/nextflow-local/dataset"));
+    let with = dataset.to_str().unwrap();
+    let (text, _) = in_directory(temporary.path(), &["discover", "compare", "--with", with], &[&run], 0);
+    let text = String::from_utf8(text).unwrap();
+    let mut sides = text.lines().take(2);
+    assert!(sides.next().is_some_and(|line| line.contains(&format!("First   {}: ", run.display()))), "{text}");
+    assert!(sides.next().is_some_and(|line| line.contains(&format!("Second  {with}: "))), "{text}");
+}
+
+#[test]
 fn a_path_gives_what_import_and_correlate_give() {
     let (temporary, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let polls = repository("fixtures/case-study/polls");

@@ -135,6 +135,10 @@ fn reasons_of_polls_decide_the_advice() {
     }
     let svg = discovered(&dataset, &["waits", "--format", "svg"]);
     assert!(svg.contains("<svg") && svg.contains("partition_down"));
+    let none = expect(flowmine().args(["discover", "waits", "--user", "moon", "--dataset"]).arg(&dataset), 0);
+    assert!(none.stdout.starts_with(b"0 of 0 jobs waited"));
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(said.contains("--user \"moon\": no job in the dataset has it"), "{said}");
 }
 
 /// The recorded cluster, by accounting: `Reserved` of sacct, and parts that tile each attempt.

@@ -3,11 +3,12 @@
 use flowmine_activity_log::JobWait;
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::waits::last_observation;
-use flowmine_correlate::{Entities, Filter, RowRules, Timestamp};
+use flowmine_correlate::{Entities, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::job_waits;
 
 use crate::error::{Result, ensure};
+use crate::groups::EventFilter;
 use crate::jobs;
 use crate::sink::Sink;
 
@@ -18,18 +19,23 @@ use crate::sink::Sink;
 pub fn for_each(
     dataset: &Dataset,
     notion: &'static dyn CaseNotion,
-    filter: &Filter,
+    chosen: &EventFilter,
     timestamp: Timestamp,
     sink: &dyn Sink,
     mut each: impl FnMut(&JobWait<'_>),
 ) -> Result<()> {
     ensure!(jobs::has_any(dataset)?, "the dataset has no jobs: observe a queue, or import what squeue or sacct wrote");
+    let filter = jobs::filter(chosen)?;
+    let mut unknown = jobs::Unknown::new(&filter);
     let rules = RowRules::default();
     let until_ns = last_observation(dataset)?;
     let parts = jobs::parts(dataset, timestamp, &rules, sink)?;
     let exchanges = jobs::exchanges(dataset, &parts, &rules, &[notion], sink)?;
     parts.for_each(|jobs| -> Result<()> {
-        job_waits::for_each(&Entities { jobs, exchanges: &exchanges }, notion, filter, until_ns, &mut each);
+        unknown.look(jobs);
+        job_waits::for_each(&Entities { jobs, exchanges: &exchanges }, notion, &filter, until_ns, &mut each);
         Ok(())
-    })
+    })?;
+    unknown.say(chosen, sink);
+    Ok(())
 }

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use flowmine_correlate::{Filter, Timestamp, cases};
+use flowmine_correlate::{Timestamp, cases};
 use flowmine_dataset::Dataset;
 use flowmine_discover::pictures;
 
 use crate::error::{Result, ensure};
+use crate::groups::EventFilter;
 use crate::job_waits;
 use crate::sink::Sink;
 
@@ -28,7 +29,7 @@ pub struct Options {
 pub fn why(options: &Options, sink: &dyn Sink) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut unknown: Vec<&str> = options.jobs.iter().map(String::as_str).collect();
-    let (dataset, filter) = (Dataset::open(&options.dataset)?, Filter::default());
+    let (dataset, filter) = (Dataset::open(&options.dataset)?, EventFilter::default());
     job_waits::for_each(&dataset, cases::ALL[0], &filter, Timestamp::default(), sink, |job| {
         let asked = options.jobs.iter().find(|asked| is_asked(asked, job.job));
         if let Some(asked) = asked.filter(|_| options.cluster.as_deref().is_none_or(|cluster| cluster == job.cluster)) {

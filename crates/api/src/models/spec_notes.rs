@@ -16,7 +16,8 @@ pub(super) fn report(made: &Workflow, sink: &dyn Sink) -> bool {
     }
     if made.of_snakemake {
         sink.note(
-            "Snakemake's log does not record shell.prefix(), conda environments, containers and directory(), nor what it removes as temp(): the workflow has none of them",
+            "Snakemake's log does not record shell.prefix(), conda environments, containers and directory(), nor what it removes as temp(): \
+             the workflow has none of them",
         );
     }
     if made.of_script {
@@ -26,7 +27,8 @@ pub(super) fn report(made: &Workflow, sink: &dyn Sink) -> bool {
     }
     if made.in_order_of_trace > 0 {
         sink.note(&format!(
-            "{} of {} commands are in the order of the trace, because what they looked at and which modes and times they changed is not recorded",
+            "{} of {} commands are in the order of the trace, because what they looked at and which modes and times they changed is not \
+             recorded",
             made.in_order_of_trace,
             made.tasks.len()
         ));

@@ -40,8 +40,7 @@ impl Model for Waits {
         };
         let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
         let mut builder = waits::Builder::default();
-        let filter = jobs::filter(&request.filter)?;
-        job_waits::for_each(&Dataset::open(dir)?, notion, &filter, request.cases.timestamp, sink, |job| builder.add(job))?;
+        job_waits::for_each(&Dataset::open(dir)?, notion, &request.filter, request.cases.timestamp, sink, |job| builder.add(job))?;
         let found = builder.finish();
         Ok(Found::new(request, false, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),

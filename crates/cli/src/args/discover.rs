@@ -33,7 +33,7 @@ impl std::fmt::Debug for Discover {
 impl Args for Discover {
     fn augment_args(command: Command) -> Command {
         let commands = MODELS.iter().map(|model| command_of(model.about()));
-        let command = command.subcommand_value_name("MODEL").subcommand_help_heading("Models");
+        let command = command.subcommand_help_heading("Models").override_usage("flowmine discover [MODEL] [OPTIONS] <PATH>...");
         command.subcommands(commands).after_help(
             "Without a model it is dfg; a PATH with the name of a model is written ./NAME. An activity instance is one execution of an activity: an attempt at a task or job with its submission, \
              start and end, or the events of a log file that lifecycle:transition joins. docs/models.md defines each model, docs/pictures.md \

@@ -32,7 +32,7 @@ pub fn in_new_form(words: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
     }
     kept.extend(rest.cloned());
     let is_model = |word: &OsStr| MODELS.iter().any(|model| word == model.about().name);
-    let asks_for_help = |word: &OsStr| word == "-h" || word == "--help" || word == "help";
+    let asks_for_help = |word: &OsStr| word == "-h" || word == "--help";
     let named = model.as_deref().filter(|model| is_model(model)).map(OsStr::to_string_lossy);
     let note = named.map(|model| format!("--model {model} is now `flowmine discover {model}`"));
     let model = match kept.first() {
@@ -71,7 +71,6 @@ mod tests {
             ("flowmine discover --model bogus", "flowmine discover bogus", false),
             ("flowmine discover dag --dataset D", "flowmine discover dag --dataset D", false),
             ("flowmine discover --help", "flowmine discover --help", false),
-            ("flowmine discover help dag", "flowmine discover help dag", false),
             ("flowmine discover bogus --dataset D", "flowmine discover bogus --dataset D", false),
             ("flowmine discover .nextflow.log", "flowmine discover dfg .nextflow.log", false),
             ("flowmine discover ./dag", "flowmine discover dfg ./dag", false),
