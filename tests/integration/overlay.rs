@@ -258,7 +258,9 @@ fn a_named_directory_has_a_border() {
     }
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (work, up) = (base.path().join("work"), base.path().join("up"));
-    [&work, &up].map(|path| std::fs::create_dir(path).unwrap());
+    for path in [&work, &up] {
+        std::fs::create_dir(path).unwrap();
+    }
     let mut trace = Command::new(flowmine());
     trace.args(["trace", "--must-trace", "--backend", "fuse", "--directory", ".", "--dataset"]).arg(base.path().join("data"));
     let output = trace.args(["--", "python3", "-c", BORDER]).current_dir(&work).output().unwrap();

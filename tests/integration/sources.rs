@@ -127,7 +127,10 @@ fn an_unreadable_file_is_an_error_with_its_path() {
     let secret = dir.path().join("secret.log");
     fs::copy(repository("fixtures/workflows/nextflow-local/nextflow.log"), &secret).unwrap();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
-    let mut discover = flowmine();
+    // Another user may not get to where it was built.
+    let program = dir.path().join("flowmine");
+    fs::copy(env!("CARGO_BIN_EXE_flowmine"), &program).unwrap();
+    let mut discover = Command::new(program);
     discover.arg("discover").arg(&secret);
     if fs::read(&secret).is_ok() {
         // Root reads everything.

@@ -21,6 +21,8 @@
 //! | `idle-cpus` | less than [`Options::cpu_share`] of the CPUs asked for were used | the running times that these CPUs stand for |
 //! | `time-limit` | time limits are [`Options::limit_factor`] times the running time or more, and instances queued | a part of the queue: none is claimed |
 
+use std::collections::BTreeMap;
+
 use flowmine_activity_log::{ActivityLog, Attribute, Cases, JOB, Measure, NOT_READY_FOR, QUEUED_FOR, Status};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -247,12 +249,10 @@ impl Search<'_> {
     fn add_by_cause(&mut self, kind: BottleneckKind, activity: u32, of: &[(u32, i128)], key: &str, words: &str) {
         let log = self.log;
         let causes = attribute(log, key);
-        let mut by_cause: FxHashMap<Option<&str>, Vec<(u32, i128)>> = FxHashMap::default();
+        let mut by_cause: BTreeMap<Option<&str>, Vec<(u32, i128)>> = BTreeMap::new();
         for &(at, ns) in of {
             by_cause.entry(causes.and_then(|causes| value(causes, at))).or_default().push((at, ns));
         }
-        let mut by_cause: Vec<(Option<&str>, Vec<(u32, i128)>)> = by_cause.into_iter().collect();
-        by_cause.sort_by_key(|(cause, _)| *cause);
         // What is waited for by dependency is the time of another instance.
         for (cause, of) in by_cause.into_iter().filter(|(cause, _)| *cause != Some("predecessor")) {
             let sum: i128 = of.iter().map(|(_, ns)| ns).sum();

@@ -111,7 +111,7 @@ impl Builder {
         let Self { mut found, names, causes, by, occupancy, series, .. } = self;
         let names = names.names();
         found.causes = causes.into_iter().map(|((cause, limit), sums)| sums.finish(cause, limit, names)).collect();
-        found.causes.sort_by(|a, b| a.rank().cmp(&b.rank()));
+        found.causes.sort_by_key(|row| row.rank());
         for row in found.causes.iter_mut().filter(|row| HELD_BY_OTHERS.contains(&row.cause)) {
             row.occupants = occupancy.during(row.cause, names);
         }

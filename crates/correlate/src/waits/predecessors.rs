@@ -38,7 +38,7 @@ impl<'j> Predecessors<'j> {
         let edges = &jobs.dependencies.edges;
         let mut of_submission: Vec<(u32, u32)> = (0u32..).zip(edges).map(|(at, edge)| (edge.from, at)).collect();
         of_submission.sort_unstable();
-        let targets: FxHashSet<u32> = edges.iter().filter_map(|edge| target(edge)).collect();
+        let targets: FxHashSet<u32> = edges.iter().filter_map(target).collect();
         let mut attempts_of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         if !targets.is_empty() {
             let is_target = |(_, attempt): &(u32, &Attempt)| targets.contains(&attempt.submission) && !jobs.is_array_record(attempt);
@@ -117,7 +117,7 @@ impl<'j> Predecessors<'j> {
     fn released_by(&self, attempt: &Attempt, edge: &Edge, term: &Term) -> Option<Moment> {
         let for_start = self.jobs.text(term.kind) == "after";
         let delay_ns = term.delay_s.get().unwrap_or(0).saturating_mul(SECOND_NS);
-        let moment = |other: &&Attempt| self.event(other, for_start).map(|event| moment_of(event));
+        let moment = |other: &&Attempt| self.event(other, for_start).map(moment_of);
         let moments: Option<Vec<Moment>> = self.waited_for(attempt, edge, term).iter().map(moment).collect();
         let last = moments?.into_iter().max_by_key(|moment| moment.at_ns)?;
         let later = |time_ns: i64| time_ns.saturating_add(delay_ns);

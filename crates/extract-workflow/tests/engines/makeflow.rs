@@ -107,7 +107,7 @@ fn a_log_that_was_cut_before_its_first_event() {
     let log = dir.path().join("cut.makeflowlog");
     for cut in [1, first / 2, first] {
         std::fs::write(&log, lines[..cut].join("\n") + "\n").unwrap();
-        assert_eq!(read(&[log.clone()]), (vec![], vec!["run_without_events".to_owned()]), "{cut}");
+        assert_eq!(read(std::slice::from_ref(&log)), (vec![], vec!["run_without_events".to_owned()]), "{cut}");
     }
 }
 
