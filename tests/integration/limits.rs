@@ -15,9 +15,12 @@ fn limited(backend: &str, limit: &str, user: &[&str], script: &str) -> Output {
     for path in [&data, &directory] {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     }
+    // Another user may not get to where it was built.
+    let program = base.path().join("flowmine");
+    std::fs::copy(flowmine(), &program).unwrap();
     let mut command = Command::new("timeout");
     command.args(["-s", "KILL", "100", "setpriv", "--bounding-set", "-sys_resource"]).args(user).args(["prlimit", limit]);
-    command.args([flowmine(), "trace", "--backend", backend, "--dataset"]).arg(data).args(["--", "sh", "-c", script]);
+    command.arg(program).args(["trace", "--backend", backend, "--dataset"]).arg(data).args(["--", "sh", "-c", script]);
     command.current_dir(directory).stdin(Stdio::null()).output().unwrap()
 }
 
