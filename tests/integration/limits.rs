@@ -38,7 +38,7 @@ fn with_too_little_the_command_runs_untraced() {
     for (backend, limit, user, reason) in [
         ("ptrace", "--data=40000000", &[][..], "MiB of memory more than the limit leaves (ulimit -v, ulimit -d)"),
         ("fuse", "--data=40000000", &[], "MiB of memory more than the limit leaves (ulimit -v, ulimit -d)"),
-        ("ptrace", "--as=150000000", &[], "MiB of memory more than the limit leaves (ulimit -v, ulimit -d)"),
+        ("ptrace", "--as=95000000", &[], "MiB of memory more than the limit leaves (ulimit -v, ulimit -d)"),
         ("fuse", "--nofile=40:40", &[], "open files and may have 40 (ulimit -n)"),
         ("ptrace", "--nofile=20:20", &[], "open files and may have 20 (ulimit -n)"),
         ("ptrace", "--nproc=1", &user, "processes and threads more than the limit leaves (ulimit -u, pids.max)"),

@@ -262,7 +262,7 @@ fn what_became_slower_between_two_runs() {
         let rule = |category: &str, command: String, input: Option<String>, output: String| json!({"category": category, "command": command, "inputs": input.into_iter().collect::<Vec<_>>(), "outputs": [output]});
         let mut rules = Vec::new();
         for at in 0..6 {
-            rules.push(rule("make", format!("sleep 0.01; echo {at} > s{at}"), None, format!("s{at}")));
+            rules.push(rule("make", format!("sleep 0.1; echo {at} > s{at}"), None, format!("s{at}")));
             rules.push(rule("align", format!("sleep {seconds}; sed p s{at} > a{at}"), Some(format!("s{at}")), format!("a{at}")));
         }
         if extra {

@@ -55,6 +55,27 @@ fn no_result_replaces_an_input() {
     expect(flowmine().current_dir(dir.path()).args(["predict", "model.json", "--format", "json", "-o", "other.json"]), 0);
 }
 
+/// Recognised by their content, and imported.
+#[test]
+fn no_result_replaces_what_a_path_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    fs::create_dir(&run).unwrap();
+    for name in ["nextflow.log", "trace.txt"] {
+        fs::copy(repository("fixtures/workflows/nextflow-local").join(name), run.join(name)).unwrap();
+    }
+    fs::copy(run.join("trace.txt"), dir.path().join("trace.csv")).unwrap();
+    symlink("run/trace.txt", dir.path().join("link.csv")).unwrap();
+    let trace = fs::read(run.join("trace.txt")).unwrap();
+    for (source, result) in [("trace.csv", "trace.csv"), ("run", "run/trace.txt"), ("run", "link.csv")] {
+        let said = refused(flowmine().current_dir(dir.path()).args(["export", source, "--format", "csv", "-o", result]));
+        assert!(said.contains("which is an input of the command: write it elsewhere"), "{source} {result}: {said}");
+        assert_eq!(fs::read(dir.path().join(result)).unwrap(), trace, "{source} {result}");
+    }
+    // A new file in a directory that is read replaces nothing.
+    expect(flowmine().current_dir(dir.path()).args(["export", "run", "--format", "csv", "-o", "run/log.csv"]), 0);
+}
+
 #[test]
 fn no_result_lies_in_a_dataset() {
     let dir = tempfile::tempdir().unwrap();

@@ -3,10 +3,11 @@
 //! Kept for the whole process: an output is opened far from where its input was read.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use flowmine_files::FileId;
+use flowmine_files::{FileId, Folder};
 
 static READ: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
 
@@ -15,12 +16,30 @@ fn read() -> MutexGuard<'static, BTreeSet<FileId>> {
     READ.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remembers a file that the user names to be read, by what it is and not by its path.
+/// Remembers a file or a directory that the user names to be read, by what it is and not by its path.
 pub fn note(path: &Path) {
     // Whoever reads it says what is wrong with a file that is not there.
     if let Ok(id) = FileId::at(path) {
         read().insert(id);
     }
+}
+
+/// Whether a folder was named to be read, or lies in one that was.
+///
+/// # Errors
+/// When a folder above it cannot be looked at, other than for want of rights.
+pub fn holds(folder: &Folder) -> io::Result<bool> {
+    let mut next = Some(folder.try_clone()?);
+    while let Some(folder) = next {
+        if contains(folder.id()?) {
+            return Ok(true);
+        }
+        next = match folder.above() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            other => other?,
+        };
+    }
+    Ok(false)
 }
 
 /// Whether a file was named to be read.

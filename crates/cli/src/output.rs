@@ -34,10 +34,14 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
 /// When the result would replace a file that the command reads, or lie in a dataset.
 fn place_of_result(path: &Path) -> anyhow::Result<(Folder, OsString)> {
     let (folder, name) = place_of(path)?;
-    if folder.id_of(&name)?.is_some_and(inputs::contains) {
-        anyhow::bail!("the result would replace this file, which is an input of the command: write it elsewhere");
-    }
+    let replaced = folder.id_of(&name)?;
+    let is_input = |yes: bool| {
+        anyhow::ensure!(!yes, "the result would replace this file, which is an input of the command: write it elsewhere");
+        Ok(())
+    };
+    is_input(replaced.is_some_and(inputs::contains))?;
     refuse_dataset(&folder)?;
+    is_input(replaced.is_some() && inputs::holds(&folder)?)?;
     Ok((folder, name))
 }
 

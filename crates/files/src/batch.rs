@@ -133,6 +133,18 @@ mod tests {
     }
 
     #[test]
+    fn batches_of_one_folder_do_not_meet() {
+        let dir = tempfile::tempdir().unwrap();
+        std::thread::scope(|threads| {
+            for thread in 0..6 {
+                let dir = dir.path();
+                threads.spawn(move || (0..150).for_each(|n| put(dir, &format!("{thread}-{n}"), b"one").unwrap()));
+            }
+        });
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 900);
+    }
+
+    #[test]
     fn what_is_there_and_the_same_keeps_its_inode() {
         let dir = tempfile::tempdir().unwrap();
         let inode = || fs::metadata(dir.path().join("s")).unwrap().ino();

@@ -279,9 +279,17 @@ impl Folder {
         // It may be closed to readers, as /home often is: only its names are looked up.
         let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         let file = File::from(nix::fcntl::openat(&self.file, "..", flags, Mode::empty())?);
-        let (own, above) = (nix::sys::stat::fstat(&self.file)?, nix::sys::stat::fstat(&file)?);
-        let is_root = FileId::of(&own) == FileId::of(&above);
-        Ok((!is_root).then(|| Self { file, path: self.path.join(".."), owner: self.owner, trust: self.trust.clone() }))
+        let above = Self { file, path: self.path.join(".."), owner: self.owner, trust: self.trust.clone() };
+        let is_root = self.id()? == above.id()?;
+        Ok((!is_root).then_some(above))
+    }
+
+    /// Which file the folder is.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    pub fn id(&self) -> io::Result<FileId> {
+        Ok(FileId::of(&nix::sys::stat::fstat(&self.file)?))
     }
 
     /// Which file has a name here; nothing where none has. A symbolic link is a file of its own.

@@ -6,7 +6,7 @@
 //! files of the same owner whose lock is free: their writers were killed.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -212,13 +212,18 @@ impl Folder {
     /// # Errors
     /// When it cannot be made.
     pub fn work_folder(&self, name: impl AsRef<OsStr>) -> Result<WorkFolder, FileError> {
-        let ((folder, lock), name) = self.in_hidden_place(one(&name)?, |hidden| match self.make_folder(hidden, 0o700)? {
-            (_, false) => Err(FileError::Io(io::ErrorKind::AlreadyExists.into())),
-            (folder, true) => {
-                let lock = folder.create_new(LOCK, 0o600)?;
-                let _ = lock.try_lock();
-                Ok((folder, lock))
-            }
+        // Until its lock is held another writer may take the folder for one that was left, and remove it.
+        let taken = || FileError::Io(io::ErrorKind::AlreadyExists.into());
+        let make = |hidden: &OsStr| {
+            let (folder, is_new) = self.make_folder(hidden, 0o700)?;
+            let lock = if is_new { folder.create_new(LOCK, 0o600)? } else { return Err(taken()) };
+            let is_ours = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+            let is_there = nix::sys::stat::fstat(&lock)?.st_nlink > 0;
+            if is_ours && is_there { Ok((folder, lock)) } else { Err(taken()) }
+        };
+        let ((folder, lock), name) = self.in_hidden_place(one(&name)?, |hidden| match make(hidden) {
+            Err(error) if error.is_not_found() => Err(taken()),
+            other => other,
         })?;
         Ok(WorkFolder { folder, above: self.try_clone()?, name, _lock: lock })
     }

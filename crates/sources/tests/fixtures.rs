@@ -30,6 +30,7 @@ const RULES: &[(&str, Is)] = &[
     ("*.sh", Nothing("a program")),
     ("*.py", Nothing("a program")),
     ("*.c", Nothing("a program")),
+    ("*.h", Nothing("a part of programs")),
     ("*.nf", Nothing("a program")),
     ("*.awk", Nothing("a program")),
     ("*.sql", Nothing("a program that makes a database")),

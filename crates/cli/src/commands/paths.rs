@@ -12,6 +12,7 @@ use signal_hook::low_level::emulate_default_handler;
 
 use super::import_report;
 use crate::args::Command;
+use crate::inputs;
 use crate::messages::{self, Kept};
 use crate::outcome::Outcome;
 use crate::output;
@@ -79,6 +80,7 @@ impl Sources {
         }
         let plan = flowmine_sources::recognise(&paths)?;
         for source in plan.sources() {
+            inputs::note(&source.read);
             messages::note(&format!("flowmine: note: {}", source.note()));
         }
         let mut import = Import { stage: Stage::new("importing"), removal: None };

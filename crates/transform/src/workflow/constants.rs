@@ -166,7 +166,15 @@ fn sets_what_is_not_named(command: &Simple, text: &str) -> bool {
 fn are_options(value: &str) -> bool {
     let value = value.trim_matches(['"', '\'']);
     let is_long = |rest: &str| rest.split_once('=').is_some_and(|(name, _)| !is_directory(name) && name != "wrap");
-    value.is_empty() || value.strip_prefix("--").is_some_and(is_long)
+    // The shell takes it apart at blanks, also at those of arguments of the script.
+    let is_one =
+        !value.contains(char::is_whitespace) && !value.split('$').skip(1).any(|rest| rest.trim_start_matches('{').starts_with(is_argument));
+    value.is_empty() || is_one && value.strip_prefix("--").is_some_and(is_long)
+}
+
+/// Whether a name after a dollar sign begins as that of an argument, or of all arguments.
+fn is_argument(first: char) -> bool {
+    first.is_ascii_digit() || matches!(first, '@' | '*')
 }
 
 /// The usual ways to ask for the directory of the script itself, which is where the workflow lies.

@@ -6,7 +6,7 @@ use super::super::shell::Word;
 pub(super) fn only_reads(program: &str, words: &[String]) -> Result<(), String> {
     let reads = match program {
         "sort" => !words.iter().any(|word| is_option_with(word, 'o', &["--o", "--c", "--f", "--t"])),
-        "uniq" => words.iter().filter(|word| !word.starts_with('-')).count() < 2,
+        "uniq" => words.iter().filter(|word| !word.starts_with('-') || *word == "-").count() < 2,
         "sed" => is_reading_sed(words),
         _ => is_reading_awk(words),
     };
@@ -159,6 +159,7 @@ mod tests {
             ("sort", &["--output=job.sh"]),
             ("sort", &["--compress-program=./x"]),
             ("uniq", &["a", "job.sh"]),
+            ("uniq", &["-", "job.sh"]),
             ("awk", &["{print > \"job.sh\"}"]),
             ("awk", &["BEGIN{system(\"rm job.sh\")}"]),
             ("awk", &["{print | \"sh\"}"]),
