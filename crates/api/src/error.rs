@@ -150,7 +150,9 @@ macro_rules! refuse {
 /// Returns [`Error::Refused`] with a text unless a condition holds.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)*) => {
-        if !$condition {
+        // A name for it, because a comparison of floating-point numbers cannot be negated as it is.
+        let holds: bool = $condition;
+        if !holds {
             $crate::error::refuse!($($text)*);
         }
     };

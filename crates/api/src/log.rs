@@ -84,8 +84,8 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
         (None, [_, _, ..]) => (files(asked, &options)?, OF_FILES),
         _ => dataset(asked, options)?,
     };
-    for name in loaded.log.left_out.sentences() {
-        asked.sink.note(&format!("{name}"));
+    for sentence in loaded.log.left_out.sentences() {
+        asked.sink.note(&sentence);
     }
     loaded.is_lossy |= loaded.log.left_out.is_loss();
     let mut filter = filter(asked, names)?;
