@@ -41,10 +41,10 @@ demo: build
 	$(BIN) import makeflow fixtures/demonstration/rnaseq.makeflow.makeflowlog --dataset $(OUT)/demonstration
 	$(BIN) correlate --dataset $(OUT)/demonstration
 	$(BIN) discover --dataset $(OUT)/demonstration -o $(OUT)/dfg-demonstration.svg
-	$(BIN) discover --dataset $(OUT)/demonstration --model dag -o $(OUT)/dag.svg
-	$(BIN) discover --dataset $(OUT)/demonstration --model profile -o $(OUT)/profile.svg
-	$(BIN) discover --dataset $(OUT)/demonstration --model access-share -o $(OUT)/access-share.svg
-	$(BIN) discover --dataset $(OUT)/demonstration --model accesses --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/accesses.svg
+	$(BIN) discover dag --dataset $(OUT)/demonstration -o $(OUT)/dag.svg
+	$(BIN) discover profile --dataset $(OUT)/demonstration -o $(OUT)/profile.svg
+	$(BIN) discover access-share --dataset $(OUT)/demonstration -o $(OUT)/access-share.svg
+	$(BIN) discover accesses --dataset $(OUT)/demonstration --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/accesses.svg
 
 build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh

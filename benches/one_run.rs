@@ -1,6 +1,6 @@
 //! How long the models of one large run take, and how much memory:
-//! `flowmine discover --model dag|critical-path` of a made run of many tasks and versions of files,
-//! and `--model profile` of many traced operations.
+//! `flowmine discover dag|critical-path` of a made run of many tasks and versions of files,
+//! and `discover profile` of many traced operations.
 //!
 //! `cargo bench --bench one_run [-- --tasks N] [--operations N]`: samples of a hundred steps each;
 //! a step reads two files of the step before it, one of the sample's first step and one that all
@@ -40,15 +40,10 @@ fn main() -> Outcome<()> {
         let made = dir.path().join("run");
         let versions = make_run(&made, tasks)?;
         let what = format!("{tasks} tasks, {versions} versions");
-        for more in [
-            &["--model", "dag"][..],
-            &["--model", "dag", "--fold", "equal"],
-            &["--model", "dag", "--fold", "name"],
-            &["--model", "critical-path"],
-        ] {
+        for more in [&["dag"][..], &["dag", "--fold", "equal"], &["dag", "--fold", "name"], &["critical-path"]] {
             measured(&what, &made, more)?;
         }
-        let found = run(&made, &["--model", "dag", "--fold", "equal"])?.0;
+        let found = run(&made, &["dag", "--fold", "equal"])?.0;
         let found: serde_json::Value = serde_json::from_slice(&found)?;
         if found["versions"] != versions || found["tasks"] != tasks {
             return Err(format!("{} tasks and {} versions came out", found["tasks"], found["versions"]).into());
@@ -59,8 +54,8 @@ fn main() -> Outcome<()> {
     if operations > 0 {
         let made = dir.path().join("operations");
         let bytes = make_operations(&made, operations)?;
-        measured(&format!("{operations} operations"), &made, &["--model", "profile"])?;
-        let found: serde_json::Value = serde_json::from_slice(&run(&made, &["--model", "profile"])?.0)?;
+        measured(&format!("{operations} operations"), &made, &["profile"])?;
+        let found: serde_json::Value = serde_json::from_slice(&run(&made, &["profile"])?.0)?;
         let sum = found["total"]["read_bytes"].as_i64().unwrap_or(0) + found["total"]["written_bytes"].as_i64().unwrap_or(0);
         if sum != bytes {
             return Err(format!("{sum} bytes came out, {bytes} were made").into());
@@ -71,7 +66,7 @@ fn main() -> Outcome<()> {
 
 fn measured(what: &str, dataset: &Path, more: &[&str]) -> Outcome<()> {
     let (_, wall, cpu, peak) = run(dataset, more)?;
-    println!("{what} | {} | {wall:.2} | {cpu:.2} | {peak:.0}", more[1..].join(" "));
+    println!("{what} | {} | {wall:.2} | {cpu:.2} | {peak:.0}", more.join(" "));
     Ok(())
 }
 
@@ -80,7 +75,7 @@ fn run(dataset: &Path, more: &[&str]) -> Outcome<(Vec<u8>, f64, f64, f64)> {
     let out = dataset.with_extension("json");
     let began = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_flowmine"));
-    command.args(["discover", "--format", "json", "--dataset"]).arg(dataset).args(more).arg("-o").arg(&out);
+    command.arg("discover").args(more).args(["--format", "json", "--dataset"]).arg(dataset).arg("-o").arg(&out);
     let mut child = command.spawn()?;
     let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
     // SAFETY: the process is a child of ours that nobody has waited for, and both places are ours and large enough.

@@ -199,8 +199,8 @@ def main():
         for tool in tools:
             is_table = name.endswith(".parquet") and "relations" not in name
             if tool == "flowmine" and not name.endswith(".json"):
-                model = ["--model", "ocdfg"] if "relations" in name else []
-                command = [args.flowmine, "discover", "--log", path, *model, "--format", "json", "-o", "/dev/null"]
+                model = "ocdfg" if "relations" in name else "dfg"
+                command = [args.flowmine, "discover", model, "--log", path, "--format", "json", "-o", "/dev/null"]
             elif tool == "process_mining" and not name.endswith(".parquet"):
                 command = [args.peer, "graph", path]
             elif is_table and tool != "process_mining":

@@ -129,10 +129,10 @@ else
         rm -rf "$root"/home/queue* "$root"/home/out "$root"/home/.ssh "$root"/usr/bin/squeue "$root"/usr/bin/date "$root"/usr/bin/timeout
         expect "--version" 0 "^flowmine $version\$" inside /usr/bin/flowmine --version
         expect "import" 0 "[0-9]+ records imported" inside /usr/bin/flowmine import squeue case-study/polls case-study/sacct-token.txt.gz --dataset queue
-        expect "discover" 0 . inside /usr/bin/flowmine discover --dataset queue --model dfg --format json
+        expect "discover" 0 . inside /usr/bin/flowmine discover dfg --dataset queue --format json
         # The same bytes as with this machine's C library.
-        inside /usr/bin/flowmine discover --dataset queue --model dfg --format json > "$work/there" 2>/dev/null || true
-        "$binary" discover --dataset "$root/home/queue" --model dfg --format json > "$work/here" 2>/dev/null || true
+        inside /usr/bin/flowmine discover dfg --dataset queue --format json > "$work/there" 2>/dev/null || true
+        "$binary" discover dfg --dataset "$root/home/queue" --format json > "$work/here" 2>/dev/null || true
         [ -s "$work/here" ] && cmp -s "$work/here" "$work/there" && ok "the same model as with this machine's C library" || fail "another model than with this machine's C library"
         expect "run" 0 . inside /usr/bin/flowmine run --dataset queue --out out
         expect "discover: a picture" 0 . inside /usr/bin/flowmine discover --dataset queue -o out/dfg.svg

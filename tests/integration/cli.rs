@@ -167,8 +167,25 @@ fn completions_and_manual_pages() {
     let dir = tempfile::tempdir().unwrap();
     expect(flowmine().args(["man", "--dir"]).arg(dir.path()), 0);
     let pages: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    for page in ["flowmine.1", "flowmine-observe.1", "flowmine-import-squeue.1", "flowmine-run.1"] {
+    for page in ["flowmine.1", "flowmine-observe.1", "flowmine-discover-handover.1", "flowmine-import-squeue.1", "flowmine-run.1"] {
         assert!(pages.iter().any(|p| p == page), "{page} is missing among {pages:?}");
     }
     assert!(String::from_utf8(expect(flowmine().arg("man"), 0).stdout).unwrap().starts_with(".ie"));
+}
+
+/// `--model X` of earlier versions is the command of the model, with a note.
+#[test]
+fn models_by_option_are_noted() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log.csv");
+    std::fs::write(&log, "case,activity,resource,timestamp\na,align,ann,2026-11-20\na,merge,bob,2026-11-21\n").unwrap();
+    let of = |words: &[&str]| expect(flowmine().args(words).arg("--log").arg(&log).args(["--format", "csv"]), 0);
+    let (old, new) = (of(&["discover", "--model", "handover"]), of(&["discover", "handover"]));
+    assert_eq!(old.stdout, new.stdout);
+    assert!(String::from_utf8(new.stdout).unwrap().contains("ann,bob,1,1,1,86400"));
+    assert!(String::from_utf8_lossy(&old.stderr).contains("note: --model handover is now `flowmine discover handover`"));
+    assert!(!String::from_utf8_lossy(&new.stderr).contains("note: --model"));
+    assert_eq!(of(&["discover"]).stdout, of(&["discover", "dfg"]).stdout);
+    let refused = said(flowmine().args(["discover", "handover", "--zeta", "1", "--log"]).arg(&log), 2);
+    assert!(refused.contains("--zeta is an option of temporal-profile"), "{refused}");
 }

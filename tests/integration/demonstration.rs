@@ -110,7 +110,7 @@ fn side_by_side(dataset: &Path, trim: &str, map: &str) {
     let others = |key: &str| graph[key].as_i64().unwrap();
     assert_eq!(sum("activities", "read_bytes") + others("read_bytes_of_others"), read);
     assert_eq!(sum("activities", "written_bytes") + others("written_bytes_of_others"), written);
-    let objects = told(&["discover", "--model", "ocdfg", "--format", "json"], dataset);
+    let objects = told(&["discover", "ocdfg", "--format", "json"], dataset);
     let objects: serde_json::Value = serde_json::from_str(&objects).unwrap();
     let of_events = |key: &str| -> i64 { objects["activities"].as_array().unwrap().iter().filter_map(|a| a[key]["sum"].as_i64()).sum() };
     for key in ["read_bytes", "written_bytes"] {
@@ -136,7 +136,7 @@ fn side_by_side(dataset: &Path, trim: &str, map: &str) {
 }
 
 fn figure_5(dataset: &Path, path: &str, size: i64, tasks: &BTreeMap<String, (i64, i64)>) {
-    let draw = ["discover", "--model", "accesses", "--file", path, "--format"];
+    let draw = ["discover", "accesses", "--file", path, "--format"];
     let csv = told(&[&draw[..], &["csv"]].concat(), dataset);
     let mut drawn: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for row in table(&csv) {
@@ -163,7 +163,7 @@ fn figure_5(dataset: &Path, path: &str, size: i64, tasks: &BTreeMap<String, (i64
 }
 
 fn figure_4(dataset: &Path) {
-    let draw = ["discover", "--model", "access-share", "--format"];
+    let draw = ["discover", "access-share", "--format"];
     let csv = told(&[&draw[..], &["csv"]].concat(), dataset);
     let mut drawn: Vec<_> = table(&csv)
         .iter()
@@ -216,19 +216,19 @@ fn the_recorded_run() {
 #[test]
 fn what_cannot_be_drawn_is_refused_with_what_can() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let accesses = |file: &'static str| ["discover", "--model", "accesses", "--file", file];
+    let accesses = |file: &'static str| ["discover", "accesses", "--file", file];
     let empty = dir.path().join("empty");
     fs::create_dir(&empty).unwrap();
     told(&["import", "makeflow", repository("fixtures/demonstration/rnaseq.makeflow.makeflowlog").to_str().unwrap()], &empty);
     assert!(refused(&accesses("/a"), &empty).contains("flowmine correlate"));
-    assert!(refused(&["discover", "--model", "access-share"], &empty).contains("flowmine correlate"));
+    assert!(refused(&["discover", "access-share"], &empty).contains("flowmine correlate"));
     let dataset = recorded(dir.path());
     let unknown = refused(&accesses("WT_REP1_2_val_2.fq.gz"), &dataset);
     assert!(unknown.contains("did you mean\n  /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz\n"), "{unknown}");
-    assert!(refused(&["discover", "--model", "accesses"], &dataset).contains("--file"));
-    assert!(refused(&["discover", "--model", "access-share", "--format", "dot"], &dataset).contains("svg, csv or json"));
-    assert!(refused(&["discover", "--model", "access-share", "--user", "me"], &dataset).contains("--user"));
-    assert!(refused(&["discover", "--format", "pnml"], &dataset).contains("it is written as svg"));
+    assert!(refused(&["discover", "accesses"], &dataset).contains("--file"));
+    assert!(refused(&["discover", "access-share", "--format", "dot"], &dataset).contains("svg, png, json, csv"));
+    assert!(refused(&["discover", "access-share", "--user", "me"], &dataset).contains("--user"));
+    assert!(refused(&["discover", "--format", "pnml"], &dataset).contains("possible values: svg, png, dot"));
 }
 
 /// Whether the tools are here, and what they run on.

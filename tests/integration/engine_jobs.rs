@@ -20,7 +20,7 @@ fn activities_are_those_of_the_engines_or_any_column() {
     expect(import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
     let activities = |arguments: &[&str]| {
         let mut discover = flowmine();
-        discover.args(["discover", "--model", "lifecycle", "--format", "csv", "--dataset"]).arg(&dataset).args(arguments);
+        discover.args(["discover", "lifecycle", "--format", "csv", "--dataset"]).arg(&dataset).args(arguments);
         let table = String::from_utf8(expect(&mut discover, 0).stdout).unwrap();
         let mut names: Vec<String> = table.lines().skip(1).map(|line| line.split(',').next().unwrap_or_default().to_owned()).collect();
         names.sort();

@@ -31,7 +31,7 @@ fn recorded(name: &str) -> (TempDir, PathBuf) {
 
 fn model(dataset: &Path, model: &str, more: &[&str]) -> Json {
     let mut command = flowmine();
-    command.args(["discover", "--model", model, "--format", "json", "--dataset"]).arg(dataset).args(more);
+    command.args(["discover", model, "--format", "json", "--dataset"]).arg(dataset).args(more);
     serde_json::from_slice(&expect(&mut command, 0).stdout).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn a_run_of_makeflow_over_slurm() {
     // Every form says the same run.
     let path = |format: &str| {
         let to = dir.path().join(format!("path.{format}"));
-        expect(flowmine().args(["discover", "--model", "critical-path", "--dataset"]).arg(&dataset).arg("-o").arg(&to), 0);
+        expect(flowmine().args(["discover", "critical-path", "--dataset"]).arg(&dataset).arg("-o").arg(&to), 0);
         fs::read_to_string(to).unwrap()
     };
     assert!(path("txt").contains("Critical path: 6 tasks"));
@@ -97,14 +97,15 @@ fn a_run_has_to_be_chosen() {
     expect(flowmine().args(["import", "makeflow"]).arg(other).arg("--dataset").arg(&dataset), 0);
     let fails = |more: &[&str]| {
         let mut command = flowmine();
-        command.args(["discover", "--model", "critical-path", "--dataset"]).arg(&dataset).args(more);
+        command.args(["discover", "critical-path", "--dataset"]).arg(&dataset).args(more);
         String::from_utf8(expect(&mut command, 2).stderr).unwrap()
     };
     let said = fails(&[]);
     assert!(said.contains("2 runs") && said.contains("--run") && said.contains("1795329395558794"), "{said}");
     assert!(fails(&["--run", "flow.makeflow"]).contains("more than one run is called"));
     assert!(fails(&["--run", "x\u{1b}[2J"]).contains("no run is called \"x\\u{1b}[2J\""));
-    assert!(fails(&["--run", "1795329395558794", "--only-activity", "x"]).contains("a whole run"));
+    let of_logs = fails(&["--run", "1795329395558794", "--only-activity", "x"]);
+    assert!(of_logs.contains("--only-activity is an option of dfg") && !of_logs.contains("critical-path,"), "{of_logs}");
     assert!(fails(&["--run", "1795329395558794", "--faster", "1"]).contains("--faster"));
     // Of what was not traced, Makeflow tells submission and end alone.
     let found = model(&dataset, "critical-path", &["--run", "1795329395558794"]);
@@ -216,11 +217,10 @@ fn a_fork_tree_has_every_process_once() {
     let part = model(&dataset, "process-tree", &["--pid", &shell["pid"].to_string()]);
     assert_eq!(part["processes"], 5);
     for format in ["svg", "text", "csv", "dot", "graphml", "gml", "cytoscape"] {
-        let told =
-            flowmine().args(["discover", "--model", "process-tree", "--format", format, "--dataset"]).arg(&dataset).output().unwrap();
+        let told = flowmine().args(["discover", "process-tree", "--format", format, "--dataset"]).arg(&dataset).output().unwrap();
         assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).contains("gzip"), "{format}: {told:?}");
     }
-    let refused = expect(flowmine().args(["discover", "--model", "process-tree", "--pid", "1", "--dataset"]).arg(&dataset), 2);
+    let refused = expect(flowmine().args(["discover", "process-tree", "--pid", "1", "--dataset"]).arg(&dataset), 2);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no process with the number 1"));
 }
 
@@ -241,7 +241,7 @@ fn a_gantt_chart_has_a_bar_for_each_attempt() {
     // Jobs have lanes of nodes.
     let jobs = model(&dataset, "gantt", &[]);
     assert_eq!((jobs["resources"][0]["name"].as_str(), jobs["instance"].as_str()), (Some("n1"), Some("job")));
-    let csv = expect(flowmine().args(["discover", "--model", "gantt", "--format", "csv", "--dataset"]).arg(&dataset), 0).stdout;
+    let csv = expect(flowmine().args(["discover", "gantt", "--format", "csv", "--dataset"]).arg(&dataset), 0).stdout;
     assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 1 + 9);
 }
 
@@ -292,16 +292,14 @@ fn what_became_slower_between_two_runs() {
     let added: Vec<&Json> = activities.iter().filter(|of| of["first"]["instances"] == 0).collect();
     assert_eq!(added.iter().map(|of| &of["activity"]).collect::<Vec<_>>(), ["more"]);
     let text = expect(
-        flowmine()
-            .args(["discover", "--model", "compare", "--run", "quick.makeflow", "--with-run", "slow.makeflow", "--dataset"])
-            .arg(&dataset),
+        flowmine().args(["discover", "compare", "--run", "quick.makeflow", "--with-run", "slow.makeflow", "--dataset"]).arg(&dataset),
         0,
     );
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains("longer than the first") && text.contains("Only in the second") && text.contains("beyond chance"), "{text}");
     let fails = |more: &[&str]| {
         let mut command = flowmine();
-        String::from_utf8(expect(command.args(["discover", "--model", "compare", "--dataset"]).arg(&dataset).args(more), 2).stderr).unwrap()
+        String::from_utf8(expect(command.args(["discover", "compare", "--dataset"]).arg(&dataset).args(more), 2).stderr).unwrap()
     };
     assert!(fails(&[]).contains("say which the second is"));
     assert!(fails(&["--run", "none", "--with-run", "slow.makeflow"]).contains("no run is called \"none\""));
@@ -384,19 +382,18 @@ fn one_run_as_a_graph() {
     assert!(kinds.contains(&"fork") && kinds.contains(&"read") && kinds.contains(&"write"), "{kinds:?}");
     for format in ["svg", "dot", "graphml", "gml", "cytoscape", "csv", "text"] {
         let mut command = flowmine();
-        let out = expect(command.args(["discover", "--model", "dag", "--format", format, "--dataset"]).arg(&dataset), 0).stdout;
+        let out = expect(command.args(["discover", "dag", "--format", format, "--dataset"]).arg(&dataset), 0).stdout;
         assert!(String::from_utf8(out).unwrap().contains("merge"), "{format}");
     }
-    let edges =
-        expect(flowmine().args(["discover", "--model", "dag", "--format", "csv", "--table", "edges", "--dataset"]).arg(&dataset), 0).stdout;
+    let edges = expect(flowmine().args(["discover", "dag", "--format", "csv", "--table", "edges", "--dataset"]).arg(&dataset), 0).stdout;
     assert_eq!(String::from_utf8(edges).unwrap().lines().count(), 1 + usual["edges"].as_array().unwrap().len());
     let fails = |more: &[&str]| {
         let mut command = flowmine();
-        String::from_utf8(expect(command.args(["discover", "--model", "dag", "--dataset"]).arg(&dataset).args(more), 2).stderr).unwrap()
+        String::from_utf8(expect(command.args(["discover", "dag", "--dataset"]).arg(&dataset).args(more), 2).stderr).unwrap()
     };
     assert!(fails(&["--job", "no"]).contains("no task of the run ran in job \"no\""));
     assert!(fails(&["--only-activity", "no"]).contains("passes the filters"));
-    assert!(fails(&["--by", "program"]).contains("--by process"));
+    assert!(fails(&["--by", "program"]).contains("activity, process, task, job, host"));
     assert!(fails(&["--case", "dependency:no"]).contains("no case is called"));
     drop(dir);
 }
@@ -440,9 +437,7 @@ fn traces_for_perfetto() {
     let (_dir, dataset) = recorded("makeflow-slurm");
     let trace = |model: &str, more: &[&str]| {
         let mut command = flowmine();
-        check_trace(
-            &expect(command.args(["discover", "--format", "perfetto", "--model", model, "--dataset"]).arg(&dataset).args(more), 0).stdout,
-        )
+        check_trace(&expect(command.args(["discover", model, "--format", "perfetto", "--dataset"]).arg(&dataset).args(more), 0).stdout)
     };
     let count = |events: &[Json], kind: &str| events.iter().filter(|event| event["cat"] == kind).count();
     let tasks = trace("gantt", &["--case-notion", "task-run"]);
@@ -509,17 +504,15 @@ fn a_profile_counts_all_operations() {
     assert!(run["left_out"]["not_wanted"].as_u64() > Some(0));
     for table in ["operations", "groups", "distributions", "files", "processes", "uses", "over-time", "over-offset", "advice"] {
         let mut command = flowmine();
-        let csv =
-            expect(command.args(["discover", "--model", "profile", "--format", "csv", "--table", table, "--dataset"]).arg(&dataset), 0)
-                .stdout;
+        let csv = expect(command.args(["discover", "profile", "--format", "csv", "--table", table, "--dataset"]).arg(&dataset), 0).stdout;
         assert!(String::from_utf8(csv).unwrap().lines().count() > usize::from(table != "advice"), "{table}");
     }
     let to = dir.path().join("profile.svg");
-    expect(flowmine().args(["discover", "--model", "profile", "--dataset"]).arg(&dataset).arg("-o").arg(&to), 0);
+    expect(flowmine().args(["discover", "profile", "--dataset"]).arg(&dataset).arg("-o").arg(&to), 0);
     assert!(fs::read_to_string(to).unwrap().contains("Cumulative distributions"));
-    let text = expect(flowmine().args(["discover", "--model", "profile", "--dataset"]).arg(&dataset), 0).stdout;
+    let text = expect(flowmine().args(["discover", "profile", "--dataset"]).arg(&dataset), 0).stdout;
     assert!(String::from_utf8(text).unwrap().contains("ro: read only"));
-    let refused = expect(flowmine().args(["discover", "--model", "profile", "--table", "cases", "--dataset"]).arg(&dataset), 2).stderr;
+    let refused = expect(flowmine().args(["discover", "profile", "--table", "cases", "--dataset"]).arg(&dataset), 2).stderr;
     assert!(String::from_utf8(refused).unwrap().contains("over-offset"));
 }
 
@@ -593,7 +586,7 @@ fn a_profile_of_a_script() {
         } else {
             assert!(sizes["count"].is_null() && writes["latencies"]["count"].is_null(), "{dd}");
             assert!(writes["time_ns"].as_i64() > Some(0));
-            let text = expect(flowmine().args(["discover", "--model", "profile", "--dataset"]).arg(&dataset), 0).stdout;
+            let text = expect(flowmine().args(["discover", "profile", "--dataset"]).arg(&dataset), 0).stdout;
             assert!(String::from_utf8(text).unwrap().contains("added up by the kernel"));
         }
     }

@@ -42,7 +42,7 @@ fn no_result_replaces_an_input() {
         vec!["predict", "link.json", "--format", "json", "-o", "./model.json"],
         vec!["predict", "model.json", "--write-model", "model.json"],
         vec!["discover", "--log", "log.csv", "--format", "csv", "-o", "log.csv"],
-        vec!["discover", "--log", "twin.csv", "--model", "variants", "--format", "csv", "-o", "log.csv"],
+        vec!["discover", "variants", "--log", "twin.csv", "--format", "csv", "-o", "log.csv"],
         vec!["export", "--log", "log.xes", "--format", "csv", "-o", "log.xes"],
         vec!["transform", "flow.json", "--apply", "retry", "-o", "flow.json"],
     ] {

@@ -21,7 +21,7 @@ fn a_log_a_directory_and_recordings_are_read_at_once() {
     let temporary = tempfile::tempdir().unwrap();
     let run = repository("fixtures/workflows/nextflow-local");
     let polls = repository("fixtures/case-study/polls");
-    let discover = |model: &str, path: &Path| in_directory(temporary.path(), &["discover", "--model", model], &[path], 0);
+    let discover = |model: &str, path: &Path| in_directory(temporary.path(), &["discover", model], &[path], 0);
     let (_, said) = discover("dfg", &run.join("nextflow.log"));
     assert!(said.contains(&format!("flowmine: note: {}: Nextflow log (begins with", run.join("nextflow.log").display())), "{said}");
     let (path, said) = discover("critical-path", &run);
@@ -32,13 +32,46 @@ fn a_log_a_directory_and_recordings_are_read_at_once() {
 }
 
 #[test]
+fn a_path_without_a_model_is_discovered_as_dfg() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = repository("tests/fixtures/logs/cases.xes");
+    // Names without an ending, one of them that of a model.
+    for name in ["dag", "orders"] {
+        fs::copy(&log, dir.path().join(name)).unwrap();
+    }
+    let discover = |args: &[&str], code: i32| expect(flowmine().current_dir(dir.path()).args(args), code);
+    let named = discover(&["discover", "dfg", "orders", "--format", "csv"], 0).stdout;
+    for path in ["./dag", "orders"] {
+        assert!(discover(&["discover", path, "--format", "csv"], 0).stdout == named, "{path}");
+        assert!(discover(&["discover", "--format", "csv", path], 0).stdout == named, "{path}");
+    }
+    // A word that is neither a model nor a file: clap names the model that it may stand for.
+    let said = String::from_utf8(discover(&["discover", "gant", "--dataset", "x"], 2).stderr).unwrap();
+    assert!(said.contains("'gant'") && said.contains("'gantt'"), "{said}");
+    let said = String::from_utf8(discover(&["discover", "absent.xes"], 2).stderr).unwrap();
+    assert!(said.contains("absent.xes: No such file"), "{said}");
+}
+
+#[test]
+fn two_sources_next_to_each_other_have_the_names_that_were_given() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (run, dataset) = (repository("fixtures/workflows/nextflow-local"), repository("fixtures/workflows/nextflow-local/dataset"));
+    let with = dataset.to_str().unwrap();
+    let (text, _) = in_directory(temporary.path(), &["discover", "compare", "--with", with], &[&run], 0);
+    let text = String::from_utf8(text).unwrap();
+    let mut sides = text.lines().take(2);
+    assert!(sides.next().is_some_and(|line| line.contains(&format!("First   {}: ", run.display()))), "{text}");
+    assert!(sides.next().is_some_and(|line| line.contains(&format!("Second  {with}: "))), "{text}");
+}
+
+#[test]
 fn a_path_gives_what_import_and_correlate_give() {
     let (temporary, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let polls = repository("fixtures/case-study/polls");
     let dataset = kept.path().join("dataset");
     expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(&polls), 0);
     expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
-    for args in [&["discover", "--model", "summary", "--format", "json"][..], &["export", "--format", "xes"]] {
+    for args in [&["discover", "summary", "--format", "json"][..], &["export", "--format", "xes"]] {
         let whole = expect(flowmine().args(args).arg("--dataset").arg(&dataset), 0).stdout;
         let (by_path, _) = in_directory(temporary.path(), args, &[&polls], 0);
         assert!(by_path == whole, "{args:?}");
@@ -63,7 +96,7 @@ fn several_paths_are_one_dataset_or_one_log() {
     let counts = String::from_utf8(counts).unwrap();
     assert!(counts.contains("job attempts") && counts.contains("9 attempts at tasks"), "{counts}");
     let log = repository("tests/fixtures/logs/cases.xes");
-    let both = ["discover", "--model", "summary", "--format", "json"];
+    let both = ["discover", "summary", "--format", "json"];
     let (by_path, _) = in_directory(temporary.path(), &both, &[&log, &log], 0);
     let by_option = expect(flowmine().args(both).arg("--log").arg(&log).arg("--log").arg(&log), 0).stdout;
     assert!(by_path == by_option, "the file counts twice, as with --log");
@@ -73,14 +106,14 @@ fn several_paths_are_one_dataset_or_one_log() {
 fn losses_and_errors_reach_the_exit_code_and_leave_nothing() {
     let temporary = tempfile::tempdir().unwrap();
     let forged = repository("fixtures/import/squeue_forged_row.txt");
-    let (_, said) = in_directory(temporary.path(), &["discover", "--model", "variants"], &[&forged], 1);
+    let (_, said) = in_directory(temporary.path(), &["discover", "variants"], &[&forged], 1);
     assert!(said.contains(": error: ") && !said.contains("table `diagnostics`"), "{said}");
     let two = repository("fixtures/import/squeue_two_polls.txt");
     let (_, said) = in_directory(temporary.path(), &["discover"], &[&two], 2);
     assert!(said.contains("nothing could be read") && said.contains("squeue_two_polls.txt"), "{said}");
     // An error of the command itself names what was given, not the directory that is gone.
     let polls = repository("fixtures/case-study/polls");
-    let (_, said) = in_directory(temporary.path(), &["discover", "--model", "critical-path", "--run", "moon"], &[&polls], 2);
+    let (_, said) = in_directory(temporary.path(), &["discover", "critical-path", "--run", "moon"], &[&polls], 2);
     assert!(said.contains(polls.to_str().unwrap()) && !said.contains(temporary.path().to_str().unwrap()), "{said}");
     let (_, said) = in_directory(temporary.path(), &["correlate"], &[&repository("tests/fixtures/logs/cases.xes")], 2);
     assert!(said.contains("these are log files"), "{said}");
@@ -114,7 +147,7 @@ fn a_signal_leaves_no_dataset_behind() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     // The result goes into a pipe that nobody reads, so that the command waits with its dataset.
     let mut discover = flowmine();
-    discover.env("TMPDIR", temporary.path()).args(["discover", "--model", "summary", "-o"]).arg(&pipe);
+    discover.env("TMPDIR", temporary.path()).args(["discover", "summary", "-o"]).arg(&pipe);
     let mut child = discover.arg(repository("fixtures/case-study/polls")).stderr(Stdio::null()).spawn().unwrap();
     let datasets = || {
         let names = fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -1,4 +1,4 @@
-//! `discover --model spec` of random traced scripts: whatever order of the jobs the workflow allows gives
+//! `discover spec` of random traced scripts: whatever order of the jobs the workflow allows gives
 //! the files that the script gave. What is refused, or warned of, is no lie.
 
 use std::collections::BTreeMap;
@@ -198,7 +198,7 @@ fn trace(dir: &Path, program: &str, script: &str) -> PathBuf {
 }
 
 fn spec(dir: &Path, format: &str) -> Output {
-    flowmine().args(["discover", "--model", "spec", "--format", format, "--dataset"]).arg(dir.join("dataset")).output().unwrap()
+    flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(dir.join("dataset")).output().unwrap()
 }
 
 /// A job: its command, and the places of those that it waits for.

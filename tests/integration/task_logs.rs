@@ -586,7 +586,7 @@ fn the_batch_on_tasks_without_times() {
     // What waits for what needs no time.
     let picture = fs::read_to_string(out.join("dag.svg")).unwrap();
     assert!(picture.contains("Which tasks wait for which") && picture.contains("blastall"), "{picture}");
-    let graph = expect(flowmine().args(["discover", "--model", "dag", "--format", "json", "--dataset"]).arg(&dataset), 0).stdout;
+    let graph = expect(flowmine().args(["discover", "dag", "--format", "json", "--dataset"]).arg(&dataset), 0).stdout;
     let graph: Json = serde_json::from_slice(&graph).unwrap();
     let names: Vec<&str> = graph["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
     let edges: Vec<String> = (graph["edges"].as_array().unwrap().iter())
@@ -598,12 +598,12 @@ fn the_batch_on_tasks_without_times() {
     assert_eq!((edges, graph["without_parents"].as_u64()), (vec!["blastall cat 1".to_owned()], Some(0)));
     // Tables and text are of the tasks of the only run.
     for format in ["text", "csv"] {
-        let out = expect(flowmine().args(["discover", "--model", "dag", "--format", format, "--dataset"]).arg(&dataset), 0);
+        let out = expect(flowmine().args(["discover", "dag", "--format", format, "--dataset"]).arg(&dataset), 0);
         let told = String::from_utf8(out.stdout).unwrap();
         assert!(told.contains("blastall") && told.contains("cat"), "{told}");
     }
-    let said = flowmine().args(["discover", "--model", "dag", "--where", "host=x", "--dataset"]).arg(&dataset).output().unwrap();
-    assert!(said.status.code() == Some(2) && String::from_utf8(said.stderr).unwrap().contains("--from"));
+    let said = flowmine().args(["discover", "dag", "--where", "host=x", "--dataset"]).arg(&dataset).output().unwrap();
+    assert!(said.status.code() == Some(2) && String::from_utf8(said.stderr).unwrap().contains("--where is an option of dfg"));
 }
 
 #[test]

@@ -220,17 +220,17 @@ fn what_is_made_of_a_trace_with_losses_says_so() {
         };
         flowmine(&["correlate", "--dataset", "data"]);
         for model in MODELS {
-            flowmine(&["discover", "--dataset", "data", "--model", model, "-o", "made"]);
+            flowmine(&["discover", model, "--dataset", "data", "-o", "made"]);
         }
         for format in ["ocel.json", "xes", "csv", "wfformat"] {
             flowmine(&["export", "--dataset", "data", "--format", format, "-o", "exported"]);
         }
         flowmine(&["export", "--dataset", "data", "--format", "io-csv", "-o", "csv"]);
-        let profile = flowmine(&["discover", "--dataset", "data", "--model", "profile"]);
+        let profile = flowmine(&["discover", "profile", "--dataset", "data"]);
         assert_eq!(profile.contains("Read at least ") && profile.contains("The trace lost 2 operations with 9.8 KiB"), lossy, "{profile}");
-        let shares = flowmine(&["discover", "--dataset", "data", "--model", "access-share", "--format", "json"]);
+        let shares = flowmine(&["discover", "access-share", "--dataset", "data", "--format", "json"]);
         assert_eq!(shares.contains("\"lost_operations\": 2"), lossy, "{shares}");
-        let graph = flowmine(&["discover", "--dataset", "data", "--model", "dfg", "--format", "json"]);
+        let graph = flowmine(&["discover", "dfg", "--dataset", "data", "--format", "json"]);
         assert_eq!(graph.contains("2 operations with 10000 bytes of reads and writes were lost by the trace"), lossy, "{graph}");
         // The second time nothing is new, and what was told is told again.
         assert_eq!([(); 2].map(|()| flowmine_run(dir.path())).map(|told| told.contains("lower bounds")), [lossy; 2]);

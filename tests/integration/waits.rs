@@ -19,7 +19,7 @@ fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
 
 /// What `discover` says of a model.
 fn discovered(dataset: &Path, arguments: &[&str]) -> String {
-    let output = expect(flowmine().args(["discover", "--dataset"]).arg(dataset).args(arguments), 0);
+    let output = expect(flowmine().arg("discover").args(arguments).arg("--dataset").arg(dataset), 0);
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -47,20 +47,20 @@ fn what_a_job_wishes_for_itself_is_no_queueing_in_any_model() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = imported(dir.path(), "steps", STEPS);
     let of = [("fetch.sh", 30.0), ("count.sh", 9.0), ("plot.sh", 0.0)];
-    let lifecycle = discovered(&dataset, &["--model", "lifecycle", "--format", "csv"]);
-    let summary = discovered(&dataset, &["--model", "summary", "--format", "csv"]);
-    let graph: Value = serde_json::from_str(&discovered(&dataset, &["--model", "dfg", "--format", "json"])).unwrap();
+    let lifecycle = discovered(&dataset, &["lifecycle", "--format", "csv"]);
+    let summary = discovered(&dataset, &["summary", "--format", "csv"]);
+    let graph: Value = serde_json::from_str(&discovered(&dataset, &["dfg", "--format", "json"])).unwrap();
     for (activity, seconds) in of {
         assert_eq!(queued(&lifecycle, "queue_s", activity), seconds, "{activity} in {lifecycle}");
         assert_eq!(queued(&summary, "queue_sum_s", activity), seconds, "{activity} in {summary}");
         let node = graph["activities"].as_array().unwrap().iter().find(|node| node["name"] == activity).unwrap();
         assert_eq!(node["queue_s"]["sum"].as_f64(), Some(seconds), "{node}");
     }
-    let chart: Value = serde_json::from_str(&discovered(&dataset, &["--model", "gantt", "--format", "json"])).unwrap();
+    let chart: Value = serde_json::from_str(&discovered(&dataset, &["gantt", "--format", "json"])).unwrap();
     let waited = |bar: &Value| Some(bar["start_ns"].as_i64()? - bar["ready_ns"].as_i64()?);
     let bars = chart["bars"].as_array().unwrap();
     assert_eq!(bars.iter().filter_map(waited).sum::<i64>(), 39 * SECOND, "{chart}");
-    let list = discovered(&dataset, &["--model", "bottlenecks"]);
+    let list = discovered(&dataset, &["bottlenecks"]);
     assert!(list.contains("job 41, case"), "{list}");
     assert!(!list.contains("wait  fetch.sh → count.sh"), "{list}");
     // An exported log says the same.
@@ -71,7 +71,7 @@ fn what_a_job_wishes_for_itself_is_no_queueing_in_any_model() {
             export.args(["export", "--case-notion", "dependency", "--format", format, "--dataset"]).arg(&dataset).arg("-o").arg(&log),
             0,
         );
-        let output = expect(flowmine().args(["discover", "--model", "lifecycle", "--format", "csv", "--log"]).arg(&log), 0);
+        let output = expect(flowmine().args(["discover", "lifecycle", "--format", "csv", "--log"]).arg(&log), 0);
         let table = String::from_utf8(output.stdout).unwrap();
         for (activity, seconds) in of {
             assert_eq!(queued(&table, "queue_s", activity), seconds, "{activity} of {name}: {table}");
@@ -117,7 +117,7 @@ fn reasons_of_polls_decide_the_advice() {
     let mut import = flowmine();
     import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
     expect(import.args((0..3).chain([40]).map(|minute| dir.path().join(format!("squeue-20261118T08{minute:02}00Z.txt")))), 0);
-    let list = discovered(&dataset, &["--model", "bottlenecks", "--format", "csv"]);
+    let list = discovered(&dataset, &["bottlenecks", "--format", "csv"]);
     let advice = |job: u32| list.lines().filter(|line| line.contains(&format!("j{job}.sh"))).collect::<Vec<_>>().join("\n");
     for (job, cause, words) in [
         (1, "partition_down", "The partition was down"),
@@ -129,12 +129,16 @@ fn reasons_of_polls_decide_the_advice() {
         assert!(of_job.contains(cause) && of_job.contains(words), "{of_job}");
         assert!(!of_job.contains("Ask for less") && !of_job.contains("submit the next step"), "{of_job}");
     }
-    let table = discovered(&dataset, &["--model", "waits", "--format", "csv"]);
+    let table = discovered(&dataset, &["waits", "--format", "csv"]);
     for cause in ["partition_down", "held_by_admin", "never_satisfiable", "limit_of_user"] {
         assert!(table.contains(&format!("cause,{cause},")), "{table}");
     }
-    let svg = discovered(&dataset, &["--model", "waits", "--format", "svg"]);
+    let svg = discovered(&dataset, &["waits", "--format", "svg"]);
     assert!(svg.contains("<svg") && svg.contains("partition_down"));
+    let none = expect(flowmine().args(["discover", "waits", "--user", "moon", "--dataset"]).arg(&dataset), 0);
+    assert!(none.stdout.starts_with(b"0 of 0 jobs waited"));
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(said.contains("--user \"moon\": no job in the dataset has it"), "{said}");
 }
 
 /// The recorded cluster, by accounting: `Reserved` of sacct, and parts that tile each attempt.
@@ -148,7 +152,7 @@ fn the_recorded_queue_waits_as_long_as_accounting_reserved() {
     let ran = |row: &&flowmine_schema::tables::JobState<'_>| row.node_list.is_some() && row.start_ns.is_some();
     let reserved = job_states(&dataset).iter().filter(ran).filter_map(|row| Some(row.start_ns? - row.eligible_ns?)).sum::<i64>() / SECOND;
     assert_eq!(reserved, 475);
-    let lifecycle: Value = serde_json::from_str(&discovered(&dataset, &["--model", "lifecycle", "--format", "json"])).unwrap();
+    let lifecycle: Value = serde_json::from_str(&discovered(&dataset, &["lifecycle", "--format", "json"])).unwrap();
     let queued: i64 = lifecycle["activities"].as_array().unwrap().iter().filter_map(|of| of["queue_ns"].as_i64()).sum();
     assert_eq!(queued / SECOND, reserved);
     expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
@@ -171,7 +175,7 @@ fn the_recorded_queue_waits_as_long_as_accounting_reserved() {
 fn the_critical_path_has_the_same_queue_times() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = imported(dir.path(), "steps", STEPS);
-    let path: Value = serde_json::from_str(&discovered(&dataset, &["--model", "critical-path", "--format", "json"])).unwrap();
+    let path: Value = serde_json::from_str(&discovered(&dataset, &["critical-path", "--format", "json"])).unwrap();
     let sum: i64 = path["parts"].as_array().unwrap().iter().filter_map(|part| part["time_ns"].as_i64()).sum();
     assert_eq!(Some(sum), path["makespan_ns"].as_i64(), "{path}");
     // The job with a begin time ends last: it waited for that and not in the queue.

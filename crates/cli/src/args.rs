@@ -1,6 +1,8 @@
 //! Arguments as typed.
 
 mod discover;
+mod old_forms;
+mod options;
 mod predict;
 mod shared;
 mod trace;
@@ -11,15 +13,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use flowmine_correlate::Share;
+use flowmine_api::groups::EventFilter;
+use flowmine_api::options::parse::{duration, moment};
+use flowmine_correlate::{Share, Timestamp};
+use options::choice;
 
-pub use discover::{
-    ByArg, ColumnArgs, Discover, EventsArg, FilesArg, FoldArg, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg,
-    TimeUnitArg,
-};
+pub use discover::{Discover, with_models};
+pub use old_forms::in_new_form;
+pub use options::Group;
 pub use predict::{Predict, PredictFormat, StartArg};
-pub use shared::{AsOwner, DatasetArgs, FilterArgs, Kept, SourceArgs, TimestampArg};
-use shared::{duration, time};
+pub use shared::{AsOwner, DatasetArgs, Kept, SourceArgs};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 pub use transform::{CollisionsArg, Transform};
 pub use why::Why;
@@ -109,7 +112,7 @@ pub struct Observe {
     pub accounting: bool,
     /// From when on accounting is asked the first time; a day before the first poll when not given.
     /// 2026-11-20, 2026-11-20T13:00 (UTC) or with zone.
-    #[arg(long, value_name = "TIME", value_parser = time, requires = "accounting")]
+    #[arg(long, value_name = "TIME", value_parser = moment, requires = "accounting")]
     pub accounting_since: Option<i64>,
     /// Only jobs of the user who asks (over SSH the user there). A dataset keeps to the jobs with
     /// which it began.
@@ -166,7 +169,7 @@ pub struct Prune {
     pub written: AsOwner,
     /// Take out what had ended before this: 2026-11-20, 2026-11-20T13:00 (UTC) or with zone, 90d,
     /// 12w, yesterday.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub before: i64,
     /// Only say what would go. What would stay is written beside the dataset's files for that, and
     /// removed.
@@ -330,7 +333,7 @@ pub struct ImportSlurm {
     pub cluster: Option<String>,
     /// When the queue was looked at, for files that do not tell it in their content or name
     /// (squeue-20261120T130405Z.txt). Otherwise the file's modification time is taken, and said.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub observed_at: Option<i64>,
     /// The zone of times without one, as an offset east of UTC (+01:00). Without it they are taken
     /// as UTC, and that is said.
@@ -452,8 +455,8 @@ pub struct Export {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub drop: Vec<String>,
     /// Which moment of an observed interval is an event's time; both ends stay in the log.
-    #[arg(long, value_enum, default_value_t)]
-    pub timestamp: TimestampArg,
+    #[arg(long, value_name = "MOMENT", default_value = "reported", value_parser = choice::<Timestamp>())]
+    pub timestamp: Timestamp,
     /// Only the K-th of N parts of the cases, for formats with cases, so that several processes or
     /// machines can each write one; `discover` takes them together (--log A --log B). Each case is
     /// in one part. Of a dataset the parts are those of its last `flowmine correlate`.
@@ -467,7 +470,7 @@ pub struct Export {
     pub output: Option<PathBuf>,
     /// Which events.
     #[command(flatten)]
-    pub filter: FilterArgs,
+    pub filter: Group<EventFilter>,
 }
 
 /// What becomes of events without a time where a format cannot hold them.
@@ -498,11 +501,11 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "FORMAT", value_delimiter = ',', default_values_t = [LogFormat::XesGz, LogFormat::OcelSqlite])]
     pub formats: Vec<LogFormat>,
     /// Which moment of an observed interval is an event's time.
-    #[arg(long, value_enum, default_value_t)]
-    pub timestamp: TimestampArg,
+    #[arg(long, value_name = "MOMENT", default_value = "reported", value_parser = choice::<Timestamp>())]
+    pub timestamp: Timestamp,
     /// Which events.
     #[command(flatten)]
-    pub filter: FilterArgs,
+    pub filter: Group<EventFilter>,
 }
 
 fn zone(text: &str) -> Result<i64, String> {
@@ -532,7 +535,6 @@ fn zone(text: &str) -> Result<i64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::shared::time_at;
     use super::*;
     use clap::CommandFactory;
 
@@ -542,36 +544,9 @@ mod tests {
     }
 
     #[test]
-    fn times_before_now() {
-        const S: i64 = flowmine_schema::time::SECOND_NS;
-        // 1970-01-11T01:00:00Z
-        let now = (10 * 86_400 + 3600) * S;
-        for (text, seconds) in [
-            ("now", 10 * 86_400 + 3600),
-            ("today", 10 * 86_400),
-            ("yesterday", 9 * 86_400),
-            ("2h", 10 * 86_400 - 3600),
-            ("90m", 10 * 86_400 - 1800),
-            ("3d", 7 * 86_400 + 3600),
-            ("1w", 3 * 86_400 + 3600),
-            ("1970-01-02", 86_400),
-            ("1970-01-02T00:00:00Z", 86_400),
-        ] {
-            assert_eq!(time_at(text, now), Ok(seconds * S), "{text}");
-        }
-        for text in ["tomorrow", "2 fortnights", "-2h", "99999999999w", "h"] {
-            assert!(time_at(text, now).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn values() {
-        assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert!(duration("0s").is_err() && duration("soon").is_err());
+    fn zones() {
         assert_eq!(zone("+01:00"), Ok(3600));
         assert_eq!(zone("-0530"), Ok(-19_800));
         assert!(zone("CET").is_err() && zone("+25").is_err());
-        assert!(time("2026-11-20").is_ok() && time("soon").is_err());
     }
 }

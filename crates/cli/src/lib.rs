@@ -12,6 +12,7 @@ mod messages;
 mod outcome;
 mod output;
 mod progress;
+mod terminal;
 
 pub use outcome::Outcome;
 
@@ -21,9 +22,14 @@ use clap::Parser;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
-    let cli = match args::Cli::try_parse() {
+    let (words, note) = args::in_new_form(std::env::args_os().collect());
+    if let Some(note) = note {
+        messages::note(&format!("flowmine: note: {note}"));
+    }
+    let cli = match args::Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
+            let error = args::with_models(error);
             // clap repeats what was typed, with what steers a terminal, and a shell types names of files.
             if std::env::args_os().any(|arg| arg.to_string_lossy().chars().any(flowmine_schema::text::is_unsafe)) {
                 messages::note(error.render().to_string().trim_end());

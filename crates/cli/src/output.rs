@@ -28,25 +28,6 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
     }
 }
 
-/// What the ending of a result's name stands for; `None` without a file or an ending.
-///
-/// # Errors
-/// When it stands for nothing; the message has those endings whose meaning is `known` here.
-pub fn by_ending<T: Copy>(file: Option<&Path>, endings: &[(&str, T)], known: impl Fn(T) -> bool) -> anyhow::Result<Option<T>> {
-    let Some((file, ending)) = file.and_then(|file| Some((file, file.extension()?))) else { return Ok(None) };
-    if let Some((_, meaning)) = endings.iter().find(|(name, _)| ending.eq_ignore_ascii_case(name)) {
-        return Ok(Some(*meaning));
-    }
-    let known: Vec<String> = endings.iter().filter(|(_, meaning)| known(*meaning)).map(|(name, _)| format!(".{name}")).collect();
-    anyhow::bail!(
-        "{}: no format has the ending .{}. The endings known here are {}; without an ending the default format is written, and --format \
-         names one",
-        file.display(),
-        ending.to_string_lossy(),
-        known.join(", ")
-    )
-}
-
 /// The folder and the name of a result that may be written there.
 ///
 /// # Errors
@@ -203,19 +184,6 @@ mod tests {
         assert_eq!(fs::read(&file).unwrap(), b"new");
         write(Some(Path::new("/dev/null")), |out| Ok(out.write_all(b"new")?)).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
-    }
-
-    #[test]
-    fn an_ending_is_known_or_refused() {
-        let endings = [("svg", 1), ("txt", 2), ("pnml", 3)];
-        let of = |name: &str| by_ending(Some(Path::new(name)), &endings, |meaning| meaning < 3);
-        assert_eq!((of("a.svg").unwrap(), of("b.c/a.TXT").unwrap(), of("a.pnml").unwrap()), (Some(1), Some(2), Some(3)));
-        for name in ["-", "graph", ".svg", "/dev/stdout"] {
-            assert_eq!(of(name).unwrap(), None, "{name}");
-        }
-        assert_eq!(by_ending(None, &endings, |_| true).unwrap(), None);
-        let refused = of("a.svg.pdf").unwrap_err().to_string();
-        assert!(refused.contains("a.svg.pdf: no format has the ending .pdf") && refused.contains("are .svg, .txt;"), "{refused}");
     }
 
     #[test]

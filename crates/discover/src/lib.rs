@@ -66,6 +66,7 @@ pub mod fold;
 pub mod gantt;
 mod graph_measures;
 mod grouped;
+pub mod handover;
 pub mod lifecycle;
 mod noteworthy;
 pub mod ocdfg;

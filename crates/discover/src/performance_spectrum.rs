@@ -34,7 +34,7 @@ impl Default for Options {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpectrumError {
     /// The log has no such activity.
-    #[error("the log has no activity {0:?}: see `flowmine discover --model summary` for those it has")]
+    #[error("the log has no activity {0:?}: see `flowmine discover summary` for those it has")]
     NoActivity(String),
     /// The path has fewer than two activities.
     #[error("a path needs two activities or more")]

@@ -49,15 +49,12 @@ fn files(dir: &Path) -> BTreeMap<String, (String, i64)> {
 
 fn model(dataset: &Path, model: &str, more: &[&str]) -> Json {
     let mut command = flowmine();
-    serde_json::from_slice(
-        &run(command.args(["discover", "--model", model, "--format", "json", "--dataset"]).arg(dataset).args(more)).stdout,
-    )
-    .unwrap()
+    serde_json::from_slice(&run(command.args(["discover", model, "--format", "json", "--dataset"]).arg(dataset).args(more)).stdout).unwrap()
 }
 
 /// Writes the run as a workflow into the directory.
 fn write_spec(dataset: &Path, format: &str, to: &Path) {
-    run(flowmine().args(["discover", "--model", "spec", "--format", format, "--dataset"]).arg(dataset).arg("-o").arg(to));
+    run(flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(dataset).arg("-o").arg(to));
 }
 
 /// The programs that `montage.sh` starts, by its text.

@@ -145,7 +145,7 @@ proptest! {
         }
         let path = dir.path().join("log.csv");
         fs::write(&path, text).unwrap();
-        let output = flowmine().args(["discover", "--model", "dfg", "--format", "json"]).args(asked.options()).arg("--log").arg(&path).output().unwrap();
+        let output = flowmine().args(["discover", "dfg", "--format", "json"]).args(asked.options()).arg("--log").arg(&path).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         if part.is_empty() {
             // What leaves nothing is said.

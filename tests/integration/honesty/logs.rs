@@ -140,7 +140,7 @@ fn xes(cases: &[Vec<Interval>]) -> String {
 /// What a model of these logs is, and what was said.
 fn discover(source: &str, from: &[PathBuf], model: &str) -> (Vec<u8>, String) {
     let mut command = flowmine();
-    command.args(["discover", "--model", model, "--format", "json"]);
+    command.args(["discover", model, "--format", "json"]);
     from.iter().for_each(|path| _ = command.arg(source).arg(path));
     let output = expect(&mut command, 0);
     (output.stdout, String::from_utf8(output.stderr).unwrap())

@@ -120,7 +120,7 @@ fn a_sum_is_exact_or_the_program_says_so() {
         type Given<'a> = &'a dyn Fn(&Value) -> Option<i128>;
         let models: [(&str, Given<'_>); 2] = [("profile", &total), ("process-tree", &of_roots)];
         for (model, given) in models {
-            let (json, warned) = run(&["discover", "--model", model, "--format", "json"], &dataset);
+            let (json, warned) = run(&["discover", model, "--format", "json"], &dataset);
             let json: Value = serde_json::from_slice(&json).unwrap();
             prop_assert!(warned || given(&json) == Some(exact), "{}: not {}: {}", model, exact, json);
             prop_assert!(!fits || !warned, "{}: {} fits", model, exact);

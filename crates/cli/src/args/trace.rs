@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use flowmine_api::options::parse::duration;
 use flowmine_trace::Op;
 
-use super::shared::{AsOwner, duration};
+use super::shared::AsOwner;
 
 /// `flowmine trace`.
 #[derive(Debug, Args)]

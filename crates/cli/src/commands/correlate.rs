@@ -2,40 +2,34 @@
 
 use std::io::{self, Write};
 
-use flowmine_correlate::{Correlated, RowRules, cases};
+use flowmine_api::correlate::{Options, correlate};
+use flowmine_correlate::Correlated;
 
-use super::{jobs, lower_bounds};
-use crate::args::{Correlate, TimestampArg};
-use crate::progress::Stage;
+use crate::args::Correlate;
+use crate::terminal::Terminal;
 use crate::{Outcome, messages, output};
 
 /// Runs `flowmine correlate`: writes the derived tables.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
-    let only = args.case_notion.as_deref().map(jobs::notion).transpose()?;
-    let dataset = jobs::open(args.source.dir()?, args.written)?;
-    only.map(|only| jobs::has_data_flow(&dataset, only)).transpose()?;
-    let rules = RowRules::default();
-    let parts = jobs::parts(&dataset, TimestampArg::default(), &rules)?;
-    let stage = Stage::new("correlating");
-    let done = flowmine_correlate::correlate(&dataset, &parts, cases::ALL, only.map(|only| only.name()))?;
-    drop(stage);
-    if let Some(only) = only.filter(|only| only.needs_data_flow() && !done.jobs_exchanged_data) {
-        jobs::without_exchange(only);
-    }
-    messages::diagnostics("dataset", &done.diagnostics, messages::Kept::Nowhere);
+    let options =
+        Options { dataset: args.source.dir()?.to_owned(), as_owner: args.written.as_owner, case_notion: args.case_notion.clone() };
+    let found = correlate(&options, &Terminal)?;
+    let done = &found.counts;
     output::write(None, |out| {
         // A dataset of traces and tasks need not have jobs.
         if done.attempts > 0 || (done.tasks == 0 && done.attributed.hosts == 0) {
-            let Correlated { attempts, links, unseen_targets, .. } = &done;
+            let Correlated { attempts, links, unseen_targets, .. } = done;
             writeln!(out, "{attempts} job attempts, {links} links ({unseen_targets} to jobs that were never seen)")?;
-            for (name, cases) in done.cases.iter().filter(|(name, _)| only.is_none_or(|only| only.name() == *name)) {
+            for (name, cases) in found.cases() {
                 writeln!(out, "{name}: {cases} cases")?;
             }
         }
-        Ok(attributed(&done, out)?)
+        Ok(attributed(done, out)?)
     })?;
     messages::diagnostics("correlate", &done.attributed.diagnostics, messages::Kept::InDataset);
-    lower_bounds::warn(&dataset)?;
+    if let Some(sentence) = found.lost.sentence() {
+        messages::warning(&sentence);
+    }
     Ok(if done.diagnostics.errors() > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 

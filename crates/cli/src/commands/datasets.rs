@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flowmine_dataset::{Access, Dataset};
 
-use crate::args::{AsOwner, Kept};
+use crate::args::Kept;
 
 /// Opens the dataset of a command that writes raw tables, or makes it.
 pub fn dataset_to_write(dir: &Path, kept: &Kept) -> anyhow::Result<Dataset> {
@@ -16,10 +16,4 @@ pub fn dataset_to_write(dir: &Path, kept: &Kept) -> anyhow::Result<Dataset> {
         dir.display()
     );
     Ok(dataset)
-}
-
-/// Opens a dataset that is there, of a command that adds to it.
-pub fn dataset_to_change(dir: &Path, written: AsOwner) -> anyhow::Result<Dataset> {
-    let dataset = Dataset::open(dir)?;
-    Ok(if written.as_owner { dataset.as_owner()? } else { dataset })
 }

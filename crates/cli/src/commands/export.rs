@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
+use flowmine_api::lower_bounds;
+use flowmine_api::source::{self, Notion, Selection, Source};
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::part_of_cases::{PartOfCases, Takes};
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
@@ -15,11 +17,11 @@ use flowmine_privacy::drop::DropColumns;
 use flowmine_privacy::pseudonym::Pseudonymiser;
 
 use super::observe::pseudonymiser_for;
-use super::source::{self, Notion, Selection, Source};
-use super::{io_csv, jobs, lower_bounds, wfformat};
+use super::{io_csv, wfformat};
 use crate::args::{Export, LogFormat, ObjectsArg, UntimedArg};
 use crate::outcome::Outcome;
 use crate::progress::Stage;
+use crate::terminal::Terminal;
 use crate::{inputs, messages, output};
 
 /// Runs `flowmine export`: writes an event log or the I/O of a dataset.
@@ -48,9 +50,9 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     let pseudonymiser = pseudonymiser(args.pseudonymise.as_deref())?;
     let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: args.drop.clone() };
     let mut lossy = false;
-    let counts = match source::open(&args.source, &args.filter, args.timestamp, log_rules)? {
+    let counts = match source::open(&args.source.paths(), &args.filter, args.timestamp, log_rules, &Terminal)? {
         Source::Jobs(dataset) => {
-            lower_bounds::warn(&dataset)?;
+            lower_bounds::warn(&dataset, &Terminal)?;
             let pseudonymiser = pseudonymiser.map(|codes| pseudonymiser_for(&dataset, codes)).transpose()?;
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
             let notion = source::notion(name, &dataset)?;
@@ -65,25 +67,25 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                 notions: &notions,
                 part: args.part,
                 filter: &args.filter,
-                timestamp: jobs::timestamp(args.timestamp),
+                timestamp: args.timestamp,
                 rules: &rules,
             };
             if let Notion::Tasks(notion) = notion
                 && !has_objects
             {
-                let log = source::task_cases(&dataset, notion, &rules, &source::filter(&wanted)?)?;
+                let log = source::task_cases(&dataset, notion, &rules, &source::filter(&wanted)?, &Terminal)?;
                 unchanged(args, &dataset, rows.as_deref())?;
                 tell(write_cases(args, &log, &PartOf { rows, alone: false })?);
                 return Ok(Outcome::Clean);
             }
-            let finished = source::job_logs(&dataset, &wanted)?;
+            let finished = source::job_logs(&dataset, &wanted, &Terminal)?;
             unchanged(args, &dataset, rows.as_deref())?;
             let alone = matches!(notion, Notion::Jobs(notion) if notion.within_parts());
             let of = PartOf { rows, alone };
             match (finished.objects, finished.cases.first(), &notion) {
                 (_, Some(log), _) => write_cases(args, log, &of)?,
                 (Some(log), None, Notion::Objects(kind)) => {
-                    write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"))?, &of)?
+                    write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"), &Terminal)?, &of)?
                 }
                 (Some(log), None, _) => write_objects(args, &log)?,
                 (None, None, _) => Counts::default(),
@@ -96,11 +98,11 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                     UntimedArg::LeaveOut => Untimed::LeaveOut,
                     UntimedArg::Neighbour => Untimed::Neighbour,
                 };
-                let (log, lossy_as_objects) = source::as_objects(file, name, untimed)?;
+                let (log, lossy_as_objects) = source::as_objects(file, name, untimed, &Terminal)?;
                 lossy |= lossy_as_objects;
                 write_objects(args, &*log)?
             } else {
-                write_cases(args, &*source::as_cases(file, name)?, &PartOf::default())?
+                write_cases(args, &*source::as_cases(file, name, &Terminal)?, &PartOf::default())?
             }
         }
     };

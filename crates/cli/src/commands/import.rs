@@ -1,5 +1,6 @@
 //! `flowmine import`: imports files of Slurm, of workflow engines and of event logs into a dataset.
 
+use flowmine_api::source;
 use flowmine_extract_slurm::import::Options as ReadOptions;
 use flowmine_extract_slurm::import_files::Options;
 use flowmine_extract_workflow::airflow::Airflow;
@@ -15,11 +16,12 @@ use flowmine_schema::text::visible;
 use flowmine_sources::import::{self, Input};
 
 use super::datasets::dataset_to_write;
-use super::{import_report, io_csv, source, task_runs};
+use super::{import_report, io_csv, task_runs};
 use crate::args::{Import, ImportLog, ImportSlurm};
 use crate::messages;
 use crate::outcome::Outcome;
 use crate::progress::Stage;
+use crate::terminal::Terminal;
 
 /// Runs `flowmine import`: imports files into a dataset.
 pub fn run(args: &Import) -> anyhow::Result<Outcome> {
@@ -45,7 +47,7 @@ fn logs(args: &ImportLog) -> anyhow::Result<Outcome> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let _stage = Stage::new("reading the log");
         let log = log_file::read(path, LogRules::default()).map_err(|error| source::in_file(path, error))?;
-        odd |= source::findings(&path.display().to_string(), &log.findings);
+        odd |= source::findings(&path.display().to_string(), &log.findings, &Terminal);
         let counts = stored::store(&dataset, &name, &log)?;
         let what = if matches!(log.content, Content::Traces(_)) { "traces" } else { "objects" };
         messages::note(&format!("{}: {} {what} and {} events imported", visible(&name), counts.objects, counts.events));

@@ -1,17 +1,20 @@
 //! `flowmine import io-csv` and `flowmine export --format io-csv`.
 
 use anyhow::Context;
+use flowmine_api::lower_bounds;
+use flowmine_correlate::Timestamp;
 use flowmine_dataset::Dataset;
 use flowmine_io_csv::write::{self, Period, Written};
 use flowmine_sources::import;
 
 use super::datasets::dataset_to_write;
-use super::{import_report, lower_bounds};
-use crate::args::{Export, ImportIoCsv, TimestampArg};
+use super::import_report;
+use crate::args::{Export, ImportIoCsv};
 use crate::messages;
 use crate::outcome::Outcome;
 use crate::output;
 use crate::progress::Stage;
+use crate::terminal::Terminal;
 
 /// Runs `flowmine import io-csv`: imports traces.
 pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
@@ -29,7 +32,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     anyhow::ensure!(args.source.log.is_empty(), "{what}: --log is for event logs");
     let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
     let out = args.output.as_deref().filter(|out| *out != "-").context("say with -o DIR where to: io-csv is a directory for each host")?;
-    let of_jobs = !args.filter.account.is_empty() || !args.filter.user.is_empty() || args.timestamp != TimestampArg::default();
+    let of_jobs = !args.filter.account.is_empty() || !args.filter.user.is_empty() || args.timestamp != Timestamp::default();
     anyhow::ensure!(!of_jobs, "--account, --user and --timestamp choose among jobs; {what}");
     anyhow::ensure!(args.case_notion.is_none() && !args.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
     // Names stand in every path: to write them as they are would break a promise.
@@ -38,7 +41,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
         "io-csv is written with its paths as they are: --pseudonymise and --drop are for event logs"
     );
     let dataset = Dataset::open(dir)?;
-    lower_bounds::warn(&dataset)?;
+    lower_bounds::warn(&dataset, &Terminal)?;
     output::make_directory(out)?;
     let stage = Stage::new("writing the traces");
     let written = write::export(&dataset, out, Period { from_ns: args.filter.from, to_ns: args.filter.to })?;

@@ -1,43 +1,28 @@
 //! The commands, one file each.
 
 mod backends;
-mod compare;
 mod correlate;
-mod dag;
 mod datasets;
 mod discover;
 mod doctor;
 mod export;
-mod file_access;
-mod gantt;
 mod import;
 mod import_report;
 mod io_csv;
-mod jobs;
 mod last_run;
-mod log;
-mod log_parts;
-mod lower_bounds;
-mod model_output;
 mod observe;
-mod one_run;
 mod pages;
 mod paths;
 mod predict;
-mod process_tree;
-mod processes;
-mod profile;
 mod prune;
 mod run;
-mod source;
-mod spec_notes;
 mod task_runs;
 mod trace;
 mod transform;
 mod transform_scripts;
 mod validate;
-mod waits;
 mod wfformat;
+mod why;
 
 // What a build can leave out, see the features in Cargo.toml: in its place is what says so. Backends of `trace`: `backends.rs`.
 #[cfg_attr(not(feature = "ssh"), path = "without/login_node.rs")]
@@ -47,7 +32,6 @@ use flowmine_trace::privileges;
 
 use crate::args::{Cli, Command};
 use crate::outcome::Outcome;
-use datasets::dataset_to_change;
 
 /// Of rights that this program has by its file and not by its caller, keeps those that a trace
 /// needs, and for another command none. False where that failed.
@@ -75,7 +59,7 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),
-        Command::Why(args) => waits::why(&args),
+        Command::Why(args) => why::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Transform(args) => transform::run(&args),

@@ -36,7 +36,8 @@ impl<'c> Place<'c> {
     fn of(command: &'c mut Command) -> Option<Self> {
         Some(match command {
             Command::Discover(args) => {
-                Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) }
+                let source = &mut args.request.source;
+                Self { paths: &source.given, dataset: &mut source.dataset, log: Some(&mut source.logs) }
             }
             Command::Export(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
             Command::Run(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },

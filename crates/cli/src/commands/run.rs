@@ -10,6 +10,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, JOB, NOT_READY_FOR, QUEUED_FOR};
+use flowmine_api::models::dag;
+use flowmine_api::source::{self, Notion};
+use flowmine_api::{jobs, lower_bounds};
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
 use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, RowRules};
@@ -29,10 +32,10 @@ use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::losses::LostOperations;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::source::Notion;
-use super::{dag, export, jobs, last_run, lower_bounds, source};
-use crate::args::{LogFormat, ObjectsArg, Run};
+use super::{export, last_run};
+use crate::args::{LogFormat, Run};
 use crate::progress::Stage;
+use crate::terminal::Terminal;
 use crate::{Outcome, messages, output};
 
 /// What was written, and what of it the log writers could not carry as it was.
@@ -133,10 +136,10 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         messages::note("nothing is new in the dataset: the results of the last run stand");
         return Ok(if losses { Outcome::WithLosses } else { Outcome::Clean });
     }
-    let dataset = jobs::open(dir, args.written)?;
+    let dataset = jobs::open(dir, args.written.as_owner)?;
     let filter = jobs::filter(&args.filter)?;
     let rules = RowRules::default();
-    let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
+    let parts = jobs::parts(&dataset, args.timestamp, &rules, &Terminal)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
     let mut made = output::made_in(&args.out)?;
     made.add_known(last_run::files(&args.out));
@@ -177,11 +180,11 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     })?;
     drop(parts);
     messages::diagnostics("dataset", &odd, messages::Kept::Nowhere);
-    unknown.say(&args.filter);
+    unknown.say(&args.filter, &Terminal);
     let mut logs = logs.finish()?;
     if with_objects {
-        let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks(TaskNotion::default()));
-        logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
+        let wanted = source::usual_objects(&Notion::Tasks(TaskNotion::default()));
+        logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects, &Terminal)?);
     }
     messages::diagnostics("log", &logs.diagnostics, messages::Kept::Nowhere);
     drop(stage);
@@ -218,7 +221,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         tasks,
         warnings: counts.0,
         errors: counts.1,
-        lost: lower_bounds::warn(&dataset)?,
+        lost: lower_bounds::warn(&dataset, &Terminal)?,
     };
     if has_jobs || has_tasks {
         output::write(Some(&args.out.join("summary.json")), |out| {
@@ -256,7 +259,7 @@ fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNoti
     // What the dataset is mostly about has the plain names.
     let is_first = !has_jobs && notion == TaskNotion::default();
     let suffix = if is_first { String::new() } else { format!("-{}", notion.name()) };
-    written.log(&suffix, &source::task_cases(dataset, notion, &rules, filter)?, notion.description())?;
+    written.log(&suffix, &source::task_cases(dataset, notion, &rules, filter, &Terminal)?, notion.description())?;
     written.graph(format!("dfg{suffix}.svg"), &columns, &format!("directly-follows graph of tasks, {} cases", notion.name()))?;
     if is_first { written.tables(&columns) } else { Ok(()) }
 }

@@ -1,10 +1,10 @@
 //! `flowmine validate`: checks event logs against their standards.
 
+use flowmine_api::source;
 use flowmine_eventlog::read::{Format, Severity};
 use flowmine_eventlog::validate;
 use flowmine_schema::text::visible;
 
-use super::source;
 use crate::args::Validate;
 use crate::outcome::Outcome;
 use crate::progress::Stage;
@@ -27,7 +27,7 @@ pub fn run(args: &Validate) -> anyhow::Result<Outcome> {
         let (format, summary) = match checked {
             Ok(checked) => checked,
             Err(error) => {
-                if let Some(before) = unreadable.replace(source::in_file(path, error)) {
+                if let Some(before) = unreadable.replace(source::in_file(path, error).into()) {
                     messages::error(&messages::chain(&before));
                 }
                 continue;

@@ -5,16 +5,18 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Context;
+use flowmine_api::lower_bounds;
 use flowmine_attribution::task_attempts::for_each;
+use flowmine_correlate::Timestamp;
 use flowmine_dataset::Dataset;
 use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs};
 use flowmine_privacy::RowRules;
 use flowmine_schema::tables::{DataFlow, TaskIo};
 
-use super::lower_bounds;
-use crate::args::{Export, FilterArgs, TimestampArg};
+use crate::args::Export;
 use crate::outcome::Outcome;
 use crate::progress::Stage;
+use crate::terminal::Terminal;
 use crate::{messages, output};
 
 flowmine_schema::columns! {
@@ -32,8 +34,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     let what = "wfformat holds the workflow runs of a dataset";
     anyhow::ensure!(args.source.log.is_empty(), "{what}: --log is for event logs");
     let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
-    let FilterArgs { account, user, from, to } = &args.filter;
-    let of_jobs = !account.is_empty() || !user.is_empty() || from.is_some() || to.is_some() || args.timestamp != TimestampArg::default();
+    let of_jobs = !args.filter.is_open() || args.timestamp != Timestamp::default();
     anyhow::ensure!(!of_jobs, "--account, --user, --from, --to and --timestamp choose among jobs; {what}: choose one with --run");
     anyhow::ensure!(args.case_notion.is_none() && !args.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
     // Names stand in every path and command: to write them as they are would break a promise.
@@ -43,7 +44,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     );
     let stage = Stage::new("writing the runs");
     let dataset = Dataset::open(dir)?;
-    lower_bounds::warn(&dataset)?;
+    lower_bounds::warn(&dataset, &Terminal)?;
     let mut runs = runs(&dataset, args.run.as_deref())?;
     add_data_flow(&dataset, &mut runs)?;
     let asked = args.run.as_ref().map(|run| format!(" with the id or name {run:?}")).unwrap_or_default();

@@ -16,6 +16,7 @@ pub mod dag;
 pub mod dfg;
 pub mod dotted_chart;
 pub mod gantt;
+pub mod handover;
 pub mod lifecycle;
 pub mod ocdfg;
 mod page;

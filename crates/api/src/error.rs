@@ -1,0 +1,161 @@
+//! What can fail, and the words for what is refused.
+
+use std::io;
+
+use flowmine_activity_log::{ConcatenateError, FilterError, TooLarge};
+use flowmine_attribution::AttributionError;
+use flowmine_correlate::CorrelateError;
+use flowmine_dataset::DatasetError;
+use flowmine_discover::performance_spectrum::SpectrumError;
+use flowmine_discover::pictures::spec::LanguageError;
+use flowmine_discover::spec::SpecError;
+use flowmine_draw::LayoutError;
+use flowmine_draw::png::PngError;
+use flowmine_eventlog::LogError;
+use flowmine_file_access::FileAccessError;
+use flowmine_logs::columns::ColumnsError;
+use flowmine_logs::log_file::stored::StoredError;
+use flowmine_logs::run_graph::RunGraphError;
+use flowmine_logs::tables::TableError;
+use flowmine_logs::task_log::TaskLogError;
+use flowmine_predict::PredictError;
+
+/// Why something was not done. The text of a cause may repeat in that of the error.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request is refused; the text says what to do instead.
+    #[error("{0}")]
+    Refused(String),
+    /// The place of another error: a file, a dataset, an option.
+    #[error("{place}")]
+    At {
+        /// The place.
+        place: String,
+        /// The error there.
+        source: Box<Error>,
+    },
+    /// A file or stream could not be read or written.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// A dataset could not be read or written.
+    #[error("{0}")]
+    Dataset(#[from] DatasetError),
+    /// An event log could not be read or written.
+    #[error("{0}")]
+    Log(#[from] LogError),
+    /// An imported log could not be read.
+    #[error("{0}")]
+    Stored(#[from] StoredError),
+    /// A table could not be read as a log.
+    #[error("{0}")]
+    Table(#[from] TableError),
+    /// A log could not be read into columns.
+    #[error("{0}")]
+    Columns(#[from] ColumnsError),
+    /// Several files are not one log.
+    #[error("{0}")]
+    Concatenate(#[from] ConcatenateError),
+    /// A log has too much for its columns.
+    #[error("{0}")]
+    TooLarge(#[from] TooLarge),
+    /// A filter fits nothing that the log has.
+    #[error("{0}")]
+    Filter(#[from] FilterError),
+    /// The tasks of a dataset could not be read.
+    #[error("{0}")]
+    Tasks(#[from] TaskLogError),
+    /// A run could not be chosen or read.
+    #[error("{0}")]
+    Run(#[from] RunGraphError),
+    /// The jobs of a dataset could not be read or correlated.
+    #[error("{0}")]
+    Correlate(#[from] CorrelateError),
+    /// The owners of traced operations could not be read.
+    #[error("{0}")]
+    Attribution(#[from] AttributionError),
+    /// The accesses to files could not be read.
+    #[error("{0}")]
+    FileAccess(#[from] FileAccessError),
+    /// The path of a performance spectrum is not in the log.
+    #[error("{0}")]
+    Spectrum(#[from] SpectrumError),
+    /// A process model could not be discovered.
+    #[error("{0}")]
+    ProcessModel(#[from] flowmine_process_models::Error),
+    /// A model cannot be read, fitted or predicted.
+    #[error("{0}")]
+    Predict(#[from] PredictError),
+    /// A run cannot be written as a workflow.
+    #[error("{0}")]
+    Spec(#[from] SpecError),
+    /// A language cannot hold the workflow.
+    #[error("{0}")]
+    Language(#[from] LanguageError),
+    /// A graph is too large to be laid out.
+    #[error("{0}")]
+    Layout(#[from] LayoutError),
+    /// A figure could not be drawn as pixels.
+    #[error("{0}")]
+    Png(#[from] PngError),
+    /// A result could not be written as JSON.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// The result of what can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Adds a place to an error.
+pub trait Context<T> {
+    /// Adds a place that is known.
+    ///
+    /// # Errors
+    /// The error, at that place.
+    fn context(self, place: impl Into<String>) -> Result<T>;
+
+    /// Adds a place that is made only when there is an error.
+    ///
+    /// # Errors
+    /// The error, at that place.
+    fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T>;
+}
+
+impl<T, E: Into<Error>> Context<T> for Result<T, E> {
+    fn context(self, place: impl Into<String>) -> Result<T> {
+        self.with_context(|| place)
+    }
+
+    fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T> {
+        self.map_err(|error| Error::At { place: place().into(), source: Box::new(error.into()) })
+    }
+}
+
+impl<T> Context<T> for Option<T> {
+    fn context(self, place: impl Into<String>) -> Result<T> {
+        self.with_context(|| place)
+    }
+
+    fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T> {
+        self.ok_or_else(|| Error::Refused(place().into()))
+    }
+}
+
+/// Returns [`Error::Refused`] with a text.
+macro_rules! refuse {
+    ($($text:tt)*) => {
+        return Err($crate::Error::Refused(format!($($text)*)))
+    };
+}
+
+/// Returns [`Error::Refused`] with a text unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($text:tt)*) => {
+        // A name for it, because a comparison of floating-point numbers cannot be negated as it is.
+        let holds: bool = $condition;
+        if !holds {
+            $crate::error::refuse!($($text)*);
+        }
+    };
+}
+
+pub(crate) use {ensure, refuse};

@@ -1,0 +1,52 @@
+//! What flowmine can do, as functions with typed options and typed results.
+//!
+//! A caller (command line, server, scripts) makes a request and gets a result that it can write.
+//! The library prints nothing: messages and progress go to the [`Sink`] of the caller. It knows no
+//! command line. [`models::MODELS`] is the registry of models: help, completions, manual pages and
+//! the tables of the documentation are made from it.
+//!
+//! ```
+//! use flowmine_api::{Format, Request, Silent, SourcePaths, discover};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let log = dir.path().join("log.csv");
+//! # std::fs::write(&log, "case,activity,timestamp\na,align,2026-11-20\na,merge,2026-11-21\n")?;
+//! let source = SourcePaths { logs: vec![log], ..SourcePaths::default() };
+//! let request = Request::read("dfg", source, Some(Format::Csv), [("min-count", "1")])?;
+//! let found = discover(&request, &Silent)?;
+//! let mut table = Vec::new();
+//! found.write(Format::Csv, &mut table)?;
+//! assert!(String::from_utf8(table)?.contains("align"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod correlate;
+pub mod endings;
+mod error;
+mod format;
+mod found;
+pub mod groups;
+mod job_waits;
+pub mod jobs;
+pub mod log;
+mod log_parts;
+pub mod lower_bounds;
+#[cfg(test)]
+mod model_docs;
+pub mod models;
+mod one_run;
+pub mod options;
+pub mod predict;
+mod processes;
+pub mod prune;
+mod request;
+mod sink;
+pub mod source;
+pub mod why;
+
+pub use error::{Context, Error, Result};
+pub use format::Format;
+pub use found::Found;
+pub use request::{Request, discover};
+pub use sink::{Message, Silent, Sink};
+pub use source::SourcePaths;

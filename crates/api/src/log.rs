@@ -1,0 +1,495 @@
+//! The log of a request, in columns: from a dataset, a log file, a table or standard input.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use flowmine_activity_log::{ActivityLog, Cases, Concatenation, Filter};
+use flowmine_attribution::losses;
+use flowmine_correlate::Entities;
+use flowmine_dataset::Dataset;
+use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
+use flowmine_logs::log_file::{Content, LogRules};
+use flowmine_logs::run_graph;
+use flowmine_logs::tables::{self, TableOptions, TimeUnit};
+use flowmine_logs::task_log::{self, TaskNotion, Tasks};
+use flowmine_privacy::RowRules;
+use flowmine_schema::diagnostic::Diagnostics;
+
+use crate::error::{Context, Error, Result, ensure, refuse};
+use crate::groups::EventFilter;
+use crate::jobs;
+use crate::log_parts::{self, LogPart};
+use crate::models::Input;
+use crate::request::Request;
+use crate::sink::{Message, Sink};
+use crate::source::{self, Notion, Selection, Source};
+
+/// A log and whether something of its source was lost.
+pub struct Loaded {
+    /// The log, with the events that pass the filter.
+    pub log: ActivityLog,
+    /// Whether the exit code must say that something is missing.
+    pub is_lossy: bool,
+    /// Which part of a log the file says it is.
+    part: Option<LogPart>,
+    /// The unit of times that are numbers, in a table that has such.
+    time_unit: Option<TimeUnit>,
+}
+
+impl Loaded {
+    /// The cases of the log.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn cases(&self) -> Result<&Cases> {
+        self.log.cases().context("the log has no cases")
+    }
+}
+
+/// The keys that accounts and users have: in datasets, and in log files.
+const OF_JOBS: [&str; 2] = ["account", "user"];
+const OF_FILES: [&str; 2] = ["slurm:account", "org:resource"];
+
+/// Attributes of instances that a model needs beyond those by which is filtered.
+#[derive(Debug, Clone, Default)]
+pub struct Attributes {
+    /// Of every log.
+    pub of_all: Vec<String>,
+    /// Of the jobs of a dataset.
+    pub of_jobs: Vec<String>,
+    /// Of the tasks of a dataset.
+    pub of_tasks: Vec<String>,
+}
+
+/// A request while its log is read.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    request: &'a Request,
+    attributes: &'a Attributes,
+    sink: &'a dyn Sink,
+}
+
+/// Reads what was asked for, once, and takes the part that was asked for.
+pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Result<Loaded> {
+    let asked = Asked { request, attributes, sink };
+    let unit = asked.request.cases.events;
+    let options = ReadOptions { unit, ..ReadOptions::default() };
+    let (mut loaded, names) = match (&asked.request.source.dataset, &asked.request.source.logs[..]) {
+        (None, [path]) => {
+            let loaded = file(asked, path, options)?;
+            whole(loaded.part.as_slice(), sink)?;
+            (loaded, OF_FILES)
+        }
+        (None, [_, _, ..]) => (files(asked, &options)?, OF_FILES),
+        _ => dataset(asked, options)?,
+    };
+    for sentence in loaded.log.left_out.sentences() {
+        asked.sink.note(&sentence);
+    }
+    loaded.is_lossy |= loaded.log.left_out.is_loss();
+    let mut filter = filter(asked, names)?;
+    filter.case_names.extend(asked.request.run.as_deref().map(|run| case_of_run(asked, run)).transpose()?);
+    let before = loaded.log.len();
+    let words = filter_words(asked);
+    let mut log = filter.apply(loaded.log)?;
+    log.words.filters.extend(words);
+    if before > 0 && log.is_empty() {
+        asked.sink.warning("nothing of the log passes the filters");
+    } else if log.is_empty() && matches!(unit, Unit::Starts | Unit::Ends) {
+        asked.sink.warning(
+            "the log is empty: no event says in its lifecycle:transition that something began or ended, by which --events chooses",
+        );
+    }
+    if let Some(activity) = &asked.request.cases.activity {
+        log.words.activity = activity.clone();
+    }
+    Ok(Loaded { log, is_lossy: loaded.is_lossy, part: None, time_unit: None })
+}
+
+/// The id of the case that a run is, under the case notion of runs.
+fn case_of_run(asked: Asked<'_>, run: &str) -> Result<String> {
+    let Some(dir) = asked.request.source.only_dataset() else {
+        refuse!("--run chooses a run of a workflow engine in a dataset; a case of a log file is chosen with --case")
+    };
+    let (rules, filter) = (RowRules::default(), flowmine_correlate::Filter::default());
+    let name = run_graph::run_called(&Tasks::new(&Dataset::open(dir)?, &rules, &filter), run).with_context(|| dir.display().to_string())?;
+    Ok(format!("{}:{name}", TaskNotion::Run.name()))
+}
+
+/// The attribute that says on which nodes a job ran.
+pub const NODES: &str = "node_list";
+
+/// The attributes by which is filtered, and those that a picture shows.
+fn kept(asked: Asked<'_>, [account, user]: [&str; 2]) -> Vec<String> {
+    let mut keys: Vec<String> =
+        asked.request.part.instances_where.iter().chain(&asked.request.part.cases_where).map(|(key, _)| key.clone()).collect();
+    keys.extend((!asked.request.filter.account.is_empty()).then(|| account.to_owned()));
+    keys.extend((!asked.request.filter.user.is_empty()).then(|| user.to_owned()));
+    keys.extend(asked.attributes.of_all.iter().cloned());
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn filter(asked: Asked<'_>, [account, user]: [&str; 2]) -> Result<Filter> {
+    let times = jobs::time_filter(&asked.request.filter)?;
+    let grouped = |pairs: &[(String, String)]| -> Vec<(String, Vec<String>)> {
+        let mut out: Vec<(String, Vec<String>)> = Vec::new();
+        for (key, value) in pairs {
+            match out.iter_mut().find(|(known, _)| known == key) {
+                Some((_, values)) => values.push(value.clone()),
+                None => out.push((key.clone(), vec![value.clone()])),
+            }
+        }
+        out
+    };
+    let mut instances_where = grouped(&asked.request.part.instances_where);
+    for (key, names) in [(account, &asked.request.filter.account), (user, &asked.request.filter.user)] {
+        if !names.is_empty() {
+            instances_where.push((key.to_owned(), names.clone()));
+        }
+    }
+    Ok(Filter {
+        from_ns: times.from_ns,
+        to_ns: times.to_ns,
+        activities: asked.request.part.only_activity.clone(),
+        without_activities: asked.request.part.without_activity.clone(),
+        instances_where,
+        cases_where: grouped(&asked.request.part.cases_where),
+        case_names: asked.request.part.case.clone(),
+        paths: asked.request.part.path.clone(),
+        top_variants: asked.request.part.top_variants,
+        variant_coverage: asked.request.part.variant_coverage,
+    })
+}
+
+fn filter_words(asked: Asked<'_>) -> Vec<String> {
+    let mut words = jobs::filter_words(&asked.request.filter);
+    let part = &asked.request.part;
+    words.extend(asked.request.run.iter().map(|run| format!("run {run}")));
+    words.extend((!part.case.is_empty()).then(|| format!("case {}", part.case.join(" or "))));
+    words.extend((!part.only_activity.is_empty()).then(|| format!("activity {}", part.only_activity.join(" or "))));
+    words.extend((!part.without_activity.is_empty()).then(|| format!("without activity {}", part.without_activity.join(" and "))));
+    words.extend(part.path.iter().map(|(a, b)| format!("cases with {a} => {b}")));
+    words.extend(part.top_variants.map(|n| format!("the {n} most frequent variants")));
+    words.extend(part.variant_coverage.map(|share| format!("variants that cover {} % of cases", share * 100.0)));
+    words.extend(part.instances_where.iter().map(|(key, value)| format!("{key} is {value}")));
+    words.extend(part.cases_where.iter().map(|(key, value)| format!("cases with {key} {value}")));
+    words
+}
+
+fn keep_once(keep: &mut Vec<String>, key: &str) {
+    if !keep.iter().any(|known| known == key) {
+        keep.push(key.to_owned());
+    }
+}
+
+/// What `--activity` says, as keys.
+fn keys(activity: &str) -> Vec<String> {
+    match activity {
+        "command" => return Vec::new(),
+        "command-state" => {
+            let state = ["slurm:state", "lifecycle:transition", "state", "lifecycle"].join(&columns::OR.to_string());
+            return vec!["concept:name".to_owned(), state];
+        }
+        _ => {}
+    }
+    activity.split('+').map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect()
+}
+
+fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static str; 2])> {
+    let of_run = asked.request.run.is_some().then(|| TaskNotion::Run.name());
+    let name = asked.request.cases.case_notion.as_deref().or(of_run);
+    ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
+    let whole = EventFilter::default();
+    let dataset = match source::open(&asked.request.source, &whole, asked.request.cases.timestamp, LogRules::default(), asked.sink)? {
+        Source::Jobs(dataset) => dataset,
+        Source::Log(file) => {
+            let mut options = ReadOptions {
+                keep: kept(asked, OF_FILES),
+                activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
+                ..options
+            };
+            let lossy = source::has_losses(&file.findings);
+            let (log, findings) = match file.content {
+                Content::Traces(log) => {
+                    name.map(source::traces_are_cases).transpose()?;
+                    columns::walk_cases(&*log, options)?
+                }
+                Content::Objects(log) => {
+                    options.case_type = case_type(asked, name.and_then(|name| name.strip_prefix("object:")), || types_of(&*log))?;
+                    columns::walk_objects(&*log, options)?
+                }
+            };
+            let lossy = source::findings("log", &findings, asked.sink) || lossy;
+            return Ok((Loaded { log, is_lossy: lossy, part: None, time_unit: None }, OF_FILES));
+        }
+    };
+    let mut options = ReadOptions {
+        keep: kept(asked, OF_JOBS),
+        activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
+        ..options
+    };
+    let lost = losses::lost_operations(&dataset)?;
+    let with_losses = |mut loaded: Loaded| {
+        loaded.log.left_out.lost = lost;
+        (loaded, OF_JOBS)
+    };
+    if asked.request.model.about().input == Input::Objects && name.is_none() {
+        return Ok(with_losses(objects(asked, &dataset, &Notion::Objects(String::new()), options)?));
+    }
+    let log = match source::notion(name, &dataset)? {
+        Notion::Jobs(notion) => {
+            asked.attributes.of_jobs.iter().for_each(|key| keep_once(&mut options.keep, key));
+            if asked.request.cases.activity.as_deref() == Some("command-state") {
+                options.activity = vec!["activity".to_owned(), "state".to_owned()];
+            }
+            let filter = flowmine_correlate::Filter { from_ns: None, to_ns: None, ..jobs::filter(&asked.request.filter)? };
+            let rules = RowRules::default();
+            ensure!(
+                columns::suffices(&options),
+                "of jobs {:?} cannot be an activity or chosen by here; export the dataset as XES and give that with --log",
+                options.activity.iter().chain(&options.keep).cloned().collect::<Vec<_>>().join(", ")
+            );
+            let traced = task_log::of_jobs(&dataset, &rules)?;
+            let parts = jobs::parts(&dataset, asked.request.cases.timestamp, &rules, asked.sink)?;
+            let _stage = asked.sink.stage("making the log");
+            let exchanges = jobs::exchanges(&dataset, &parts, &rules, &[notion], asked.sink)?;
+            let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
+            let mut log = JobColumns::new(&dataset, notion, &filter, &traced, &options)?;
+            parts.for_each(|jobs| -> Result<()> {
+                odd.extend(jobs.diagnostics.clone());
+                unknown.look(jobs);
+                Ok(log.add(&Entities { jobs, exchanges: &exchanges })?)
+            })?;
+            asked.sink.message(Message::Diagnostics("dataset", &odd));
+            unknown.say(&asked.request.filter, asked.sink);
+            log.finish(&dataset)?
+        }
+        Notion::Tasks(notion) => {
+            asked.attributes.of_tasks.iter().for_each(|key| keep_once(&mut options.keep, key));
+            let unknown = [&options.activity, &options.keep].into_iter().find_map(|keys| columns::unknown_attribute(keys));
+            if let Some(key) = unknown.filter(|key| !OF_JOBS.contains(key)) {
+                refuse!("tasks have no attribute {key:?}: docs/tables.md lists the columns of task_runs");
+            }
+            let filter = flowmine_correlate::Filter::default();
+            let _stage = asked.sink.stage("reading the dataset");
+            if task_log::is_uncorrelated(&dataset)? {
+                asked.sink.warning("whose the traced operations are is not known yet: run `flowmine correlate` first");
+            }
+            if !asked.request.filter.account.is_empty() || !asked.request.filter.user.is_empty() {
+                asked.sink.warning("tasks are of no account and no user that is known: --account and --user leave all of them out");
+            }
+            columns::tasks(&Tasks::new(&dataset, &RowRules::default(), &filter), notion, &options)?
+        }
+        notion @ Notion::Objects(_) => return Ok(with_losses(objects(asked, &dataset, &notion, options)?)),
+    };
+    Ok(with_losses(Loaded { log, is_lossy: false, part: None, time_unit: None }))
+}
+
+/// The object-centric log of a dataset.
+fn objects(asked: Asked<'_>, dataset: &Dataset, notion: &Notion, mut options: ReadOptions) -> Result<Loaded> {
+    let rules = RowRules::default();
+    let timestamp = asked.request.cases.timestamp;
+    let whole = EventFilter { from: None, to: None, ..asked.request.filter.clone() };
+    let wanted =
+        Selection { objects: Some(source::usual_objects(notion)), notions: &[], part: None, filter: &whole, timestamp, rules: &rules };
+    let log = source::job_logs(dataset, &wanted, asked.sink)?.objects.context("no object-centric log was made")?;
+    let kind = asked.request.cases.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
+    options.case_type = kind.map(str::to_owned);
+    if let Some(kind) = kind {
+        check_type(kind, &types_of(&log))?;
+    }
+    let (log, findings) = columns::walk_objects(&log, options)?;
+    let lossy = source::findings("log", &findings, asked.sink);
+    Ok(Loaded { log, is_lossy: lossy, part: None, time_unit: None })
+}
+
+fn types_of(log: &dyn flowmine_eventlog::ObjectLog) -> Vec<String> {
+    log.types().objects.iter().map(|def| def.name.clone()).collect()
+}
+
+fn check_type(kind: &str, known: &[String]) -> Result<()> {
+    let list = || known.iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect::<Vec<_>>().join(", ");
+    ensure!(known.iter().any(|name| name == kind), "there are no objects of type {kind:?}; --case-notion can be one of: {}", list());
+    Ok(())
+}
+
+/// The type of objects that are the cases, where the model needs one.
+fn case_type(asked: Asked<'_>, kind: Option<&str>, known: impl Fn() -> Vec<String>) -> Result<Option<String>> {
+    match kind {
+        Some(kind) => {
+            check_type(kind, &known())?;
+            Ok(Some(kind.to_owned()))
+        }
+        None if asked.request.model.about().input == Input::Objects => Ok(None),
+        None => {
+            let list: Vec<String> = known().iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect();
+            refuse!("which objects are the cases of this object-centric log? Say --case-notion with one of: {}", list.join(", "))
+        }
+    }
+}
+
+fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loaded> {
+    let spooled = if path == Path::new("-") { Some(spool()?) } else { None };
+    let path: PathBuf = spooled.as_ref().map_or_else(|| path.to_owned(), |file| file.path().to_owned());
+    asked.sink.reads(&path);
+    let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
+    options.keep = kept(asked, OF_FILES);
+    options.activity = asked.request.cases.activity.as_deref().map(keys).unwrap_or_default();
+    ensure!(
+        asked.request.cases.timestamp == flowmine_correlate::Timestamp::default(),
+        "--timestamp chooses among the ends of the intervals in which jobs of a dataset changed; in a log of others an event has one time"
+    );
+    let _stage = asked.sink.stage("reading the log");
+    let name = asked.request.cases.case_notion.as_deref();
+    if spooled.is_some() || is_regular(&path) {
+        let mut head = vec![0; 4096];
+        let length = File::open(&path).and_then(|mut file| file.read(&mut head)).with_context(|| shown.clone())?;
+        if tables::is_table(spooled.is_none().then_some(path.as_path()), &head[..length]) {
+            return table(asked, &path, &shown, &options);
+        }
+    }
+    ensure!(!asked.request.columns.is_some(), "{shown}: --case-column and the like are for tables (CSV, Parquet), and this is none");
+    let kind = name.and_then(|name| name.strip_prefix("object:"));
+    if let [single] = &options.activity[..]
+        && !single.contains(':')
+        && let Some(keys) = columns::classifier(&path, single)?
+    {
+        options.activity = keys;
+    }
+    let read = columns::read_file(&path, ReadOptions { case_type: None, ..options });
+    let (mut log, header, findings, format) = read.map_err(|error| source::in_file(Path::new(&shown), error))?;
+    let lossy = source::findings(&shown, &findings, asked.sink);
+    if format == flowmine_eventlog::read::Format::Xes {
+        name.map(source::traces_are_cases).transpose()?;
+    } else {
+        let known = || log.groups.iter().map(|group| group.kind.clone()).collect::<Vec<_>>();
+        if let (Some(name), None) = (name, kind) {
+            check_type(name, &known())?;
+        }
+        if let Some(kind) = case_type(asked, kind, known)? {
+            log.groups.retain(|group| group.kind == kind);
+            log.words.notion = format!("objects of type {kind}");
+        }
+    }
+    Ok(Loaded { log, is_lossy: lossy, part: LogPart::of(&header), time_unit: None })
+}
+
+/// Says when parts of a log are missing.
+fn whole(parts: &[LogPart], sink: &dyn Sink) -> Result<()> {
+    if let Some(missing) = log_parts::check(parts)? {
+        sink.warning(&missing);
+    }
+    Ok(())
+}
+
+/// Several files as one log.
+fn files(asked: Asked<'_>, options: &ReadOptions) -> Result<Loaded> {
+    let mut all = Concatenation::default();
+    let (mut lossy, mut parts) = (false, Vec::new());
+    let (mut with_attempts, mut without) = (false, false);
+    let mut first_unit: Option<(&PathBuf, TimeUnit)> = None;
+    for path in &asked.request.source.logs {
+        let Loaded { log, is_lossy: some_lost, part, time_unit } = file(asked, path, options.clone())?;
+        if let (Some((first, known)), Some(unit)) = (&first_unit, time_unit) {
+            ensure!(
+                *known == unit,
+                "the times of {} are {}, and those of {} {}, by the size of their numbers: name one unit with --timestamp-unit",
+                first.display(),
+                known.name(),
+                path.display(),
+                unit.name()
+            );
+        }
+        first_unit = first_unit.or(time_unit.map(|unit| (path, unit)));
+        lossy |= some_lost;
+        parts.extend(part);
+        with_attempts |= !log.instances.attempt.is_empty();
+        without |= log.instances.attempt.is_empty() && !log.is_empty();
+        all.push(log).with_context(|| path.display().to_string())?;
+    }
+    whole(&parts, asked.sink)?;
+    if with_attempts && without {
+        asked.sink.warning("some of the files do not say which attempt an instance is: what is counted of attempts holds for the others");
+    }
+    if all.repeated_cases() > 0 {
+        asked.sink.warning(&format!("{} cases have the name of a case in an earlier file; each counts for itself", all.repeated_cases()));
+    }
+    Ok(Loaded { log: all.finish(), is_lossy: lossy, part: None, time_unit: None })
+}
+
+fn is_regular(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|data| data.is_file())
+}
+
+/// Loads a table of instances or events (CSV, Parquet) as an activity log.
+fn table(asked: Asked<'_>, path: &Path, shown: &str, options: &ReadOptions) -> Result<Loaded> {
+    let typed = &asked.request.columns;
+    // No such column: each row is then an event by itself.
+    let none = || (options.unit == Unit::Events).then(String::new);
+    ensure!(
+        matches!(options.unit, Unit::Instances | Unit::Events),
+        "--events starts and ends choose by the lifecycle of events; of a table choose rows with --where COLUMN=VALUE"
+    );
+    let joined = |list: &[String]| (!list.is_empty()).then(|| list.join("+"));
+    let wanted = TableOptions {
+        case_column: typed.case.clone(),
+        activity_column: joined(&typed.activity).or_else(|| {
+            // Of several names the first is that of our own tables.
+            let keys = options.activity.iter().filter_map(|key| key.split(columns::OR).next().map(str::to_owned));
+            joined(&keys.collect::<Vec<_>>())
+        }),
+        timestamp_column: typed.timestamp.clone(),
+        start_column: typed.start.clone().or_else(none),
+        lifecycle_column: typed.lifecycle.clone().or_else(none),
+        resource_column: typed.resource.clone(),
+        instance_column: typed.instance.clone(),
+        read_bytes_column: typed.read_bytes.clone(),
+        written_bytes_column: typed.written_bytes.clone(),
+        timestamp_unit: typed.unit,
+        keep: options.keep.clone(),
+    };
+    let read = tables::read(path, &wanted).map_err(|error| match path.display().to_string() {
+        name if name == shown => Error::from(error),
+        name => Error::Refused(error.to_string().replace(&name, shown)),
+    })?;
+    for note in &read.notes {
+        asked.sink.warning(note);
+    }
+    if let Some(inferred) = &read.inferred {
+        asked.sink.note(&format!("{shown}: {inferred}; --timestamp-unit names another unit"));
+    }
+    let mut log = read.log;
+    let kind = asked.request.cases.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
+    if log.groups.iter().any(|group| !group.kind.is_empty()) {
+        let known = || log.groups.iter().map(|group| group.kind.clone()).collect::<Vec<_>>();
+        if let Some(kind) = case_type(asked, kind, known)? {
+            log.groups.retain(|group| group.kind == kind);
+            log.words.notion = format!("objects of type {kind}");
+        }
+    } else {
+        ensure!(asked.request.cases.case_notion.is_none(), "a table with cases has no objects: leave --case-notion out");
+    }
+    if log.words.instance.is_empty() {
+        log.words.instance = if log.has_intervals() { "instance" } else { "event" }.to_owned();
+    }
+    let lossy = read.bad_rows > 0 || log.left_out.without_case > 0;
+    Ok(Loaded { log, is_lossy: lossy, part: None, time_unit: read.time_unit })
+}
+
+/// Standard input as a file: formats are found by their content, and some are read twice.
+fn spool() -> Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new().context("a temporary file for standard input")?;
+    let mut buffer = vec![0; 1 << 16];
+    let mut input = std::io::stdin().lock();
+    loop {
+        match input.read(&mut buffer).context("standard input")? {
+            0 => break,
+            n => file.write_all(&buffer[..n]).context("a temporary file for standard input")?,
+        }
+    }
+    file.flush()?;
+    Ok(file)
+}

@@ -1,0 +1,90 @@
+//! Two runs, datasets, logs or periods next to each other.
+
+use flowmine_discover::{compare, pictures::compare as picture};
+use flowmine_schema::time;
+
+use super::{About, Input, Model};
+use crate::error::{Result, refuse};
+use crate::format::Format;
+use crate::found::Found;
+use crate::log::{self, Attributes};
+use crate::options::{Kind, OptionSpec};
+use crate::request::Request;
+use crate::sink::Sink;
+use crate::source::SourcePaths;
+
+/// Two runs, datasets, logs or periods next to each other.
+pub struct Compare;
+
+const WITH: OptionSpec = OptionSpec::new("with", "DIR|FILE", Kind::Place, "Second dataset (a directory) or log file");
+const WITH_RUN: OptionSpec = OptionSpec::text("with-run", "RUN", "Second run");
+const WITH_CASE: OptionSpec = OptionSpec::text("with-case", "NAME", "Second case");
+const WITH_FROM: OptionSpec = OptionSpec::new("with-from", "TIME", Kind::Moment, "Begin of the second period, as --from");
+const WITH_TO: OptionSpec = OptionSpec::new("with-to", "TIME", Kind::Moment, "End of the second period, as --to");
+
+static ABOUT: About = About {
+    name: "compare",
+    question: "two runs, datasets, logs or periods: what appeared, vanished, became slower, moved more bytes, and which differences chance explains",
+    input: Input::Log,
+    has_graph_options: false,
+    own: &[WITH, WITH_RUN, WITH_CASE, WITH_FROM, WITH_TO],
+    formats: Format::LIST,
+};
+
+impl Model for Compare {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
+        let second = second(request)?;
+        let attributes = Attributes::default();
+        let (one, other) = (log::load(request, &attributes, sink)?, log::load(&second, &attributes, sink)?);
+        let _stage = sink.stage("discovering");
+        let found = compare::discover((&name(request), &one.log, one.cases()?), (&name(&second), &other.log, other.cases()?));
+        Ok(Found::new(request, one.is_lossy || other.is_lossy, move |format, out| match format {
+            Format::Json => Ok(picture::json(&found, out)?),
+            Format::Csv => Ok(picture::csv(&found, out)?),
+            _ => Ok(out.write_all(picture::text(&found).as_bytes())?),
+        }))
+    }
+}
+
+/// The request for the second side alone: what is not given is that of the first.
+fn second(request: &Request) -> Result<Request> {
+    let values = &request.values;
+    let (place, run, case) = (values.place(WITH.name), values.text(WITH_RUN.name), values.text(WITH_CASE.name));
+    let period = (values.moment_ns(WITH_FROM.name), values.moment_ns(WITH_TO.name));
+    if place.is_none() && run.is_none() && case.is_none() && period == (None, None) {
+        refuse!(
+            "the model compare puts two next to each other: say which the second is, with --with DIR|FILE, --with-run, --with-case, \
+             --with-from or --with-to"
+        );
+    }
+    let mut second = request.clone();
+    if let Some(place) = place {
+        let is_dataset = place.is_dir();
+        let logs = if is_dataset { Vec::new() } else { vec![place.clone()] };
+        second.source = SourcePaths { dataset: is_dataset.then_some(place), logs, given: Vec::new() };
+        // Another place has other runs and cases.
+        (second.run, second.part.case) = (None, Vec::new());
+    }
+    second.run = run.or(second.run);
+    if let Some(case) = case {
+        second.part.case = vec![case];
+    }
+    if period != (None, None) {
+        (second.filter.from, second.filter.to) = period;
+    }
+    Ok(second)
+}
+
+/// Name of one of the two sides: its source, and what was chosen of it.
+fn name(request: &Request) -> String {
+    let mut parts: Vec<String> = request.source.names().map(|path| path.display().to_string()).collect();
+    parts.extend(request.run.iter().map(|run| format!("run {run}")));
+    parts.extend(request.part.case.iter().map(|case| format!("case {case}")));
+    let time = |what: &str, ns: &Option<i64>| ns.map(|ns| format!("{what} {}", time::rfc3339(ns)));
+    parts.extend(time("from", &request.filter.from).into_iter().chain(time("to", &request.filter.to)));
+    parts.join(", ")
+}

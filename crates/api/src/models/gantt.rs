@@ -1,0 +1,77 @@
+//! Gantt chart.
+
+use flowmine_activity_log::{IoPhase, JOB, Processes};
+use flowmine_dataset::Dataset;
+use flowmine_discover::gantt::{self, Options};
+use flowmine_discover::pictures::{gantt as picture, perfetto};
+use flowmine_logs::columns::TASK_KEY;
+use flowmine_logs::io_phases;
+use flowmine_schema::tables::Process;
+
+use super::{About, Input, Model};
+use crate::error::Result;
+use crate::format::Format;
+use crate::found::Found;
+use crate::log::{self, Attributes, NODES};
+use crate::options::OptionSpec;
+use crate::request::Request;
+use crate::sink::Sink;
+
+/// Gantt chart.
+pub struct Gantt;
+
+static ABOUT: About = About {
+    name: "gantt",
+    question: "what ran where and when, in lanes of hosts, with queue, stage, reads and writes, and how much ran and waited at once",
+    input: Input::Log,
+    has_graph_options: false,
+    own: &[OptionSpec::text("lanes", "KEY", "Attribute of a lane")
+        .details("By default the host of tasks, the nodes of jobs, the resource of other logs")],
+    formats: &[Format::Svg, Format::Png, Format::Json, Format::Csv, Format::Perfetto],
+};
+
+impl Model for Gantt {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
+        let lanes = request.values.text("lanes");
+        let nodes = lanes.is_none().then(|| NODES.to_owned());
+        let attributes = Attributes {
+            of_all: lanes.iter().cloned().collect(),
+            of_jobs: nodes.into_iter().chain([JOB.to_owned()]).collect(),
+            of_tasks: vec![TASK_KEY.to_owned()],
+        };
+        let loaded = log::load(request, &attributes, sink)?;
+        let _stage = sink.stage("discovering");
+        let has = |key: &str| loaded.log.attributes.iter().any(|of| of.key == key);
+        let by = lanes.or_else(|| has(NODES).then(|| NODES.to_owned()));
+        let mut chart = gantt::discover(&loaded.log, loaded.cases()?, &Options { by });
+        let traced = if has(TASK_KEY) || has(JOB) { traced(request)? } else { None };
+        if let Some((processes, phases)) = &traced {
+            let owners = io_phases::by_owner(processes, phases);
+            chart.add_traced(&loaded.log, TASK_KEY, &owners, str::to_owned);
+            chart.add_traced(&loaded.log, JOB, &owners, |job| format!("job {job}"));
+        }
+        Ok(Found::new(request, loaded.is_lossy, move |format, out| match format {
+            Format::Json => Ok(picture::json(&chart, out)?),
+            Format::Csv => Ok(picture::csv(&chart, out)?),
+            Format::Perfetto => {
+                let traced = traced.as_ref().map(|(processes, phases)| (processes, phases.as_slice()));
+                Ok(perfetto::gantt(&chart, traced, out)?)
+            }
+            _ => Ok(out.write_all(picture::svg(&chart, &picture::Drawing::default()).as_bytes())?),
+        }))
+    }
+}
+
+/// The traced processes with their phases of reads and writes; nothing without a trace.
+fn traced(request: &Request) -> Result<Option<(Processes, Vec<Vec<IoPhase>>)>> {
+    let Some(dir) = &request.source.dataset else { return Ok(None) };
+    let dataset = Dataset::open(dir)?;
+    if dataset.row_count::<Process<'static>>()? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(io_phases::read(&dataset)?))
+}

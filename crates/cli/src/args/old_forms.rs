@@ -1,0 +1,88 @@
+//! Earlier forms of a command line, translated before it is parsed.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use flowmine_api::models::MODELS;
+
+use super::discover::USUAL;
+
+/// Returns the words of a command line in their new form, and a note where an earlier form was
+/// used: `discover --model X` is `discover X`. `discover` without a model, and `discover PATH`, are
+/// those of the usual one.
+pub fn in_new_form(words: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
+    if words.get(1).is_none_or(|command| command != "discover") {
+        return (words, None);
+    }
+    let (command, rest) = words.split_at(2);
+    let mut kept = Vec::new();
+    let mut model = None;
+    let mut rest = rest.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            kept.push(word.clone());
+            break;
+        }
+        let value = word.to_str().and_then(|word| word.strip_prefix("--model="));
+        match value {
+            Some(value) => model = Some(OsString::from(value)),
+            None if word == "--model" => model = rest.next().cloned(),
+            None => kept.push(word.clone()),
+        }
+    }
+    kept.extend(rest.cloned());
+    let is_model = |word: &OsStr| MODELS.iter().any(|model| word == model.about().name);
+    let asks_for_help = |word: &OsStr| word == "-h" || word == "--help";
+    let named = model.as_deref().filter(|model| is_model(model)).map(OsStr::to_string_lossy);
+    let note = named.map(|model| format!("--model {model} is now `flowmine discover {model}`"));
+    let model = match kept.first() {
+        _ if model.is_some() => model,
+        Some(first) if is_model(first) || asks_for_help(first) => None,
+        // clap refuses it, with the model that it may stand for.
+        Some(first) if is_like_a_model(first) && !Path::new(first).exists() => None,
+        _ => Some(USUAL.into()),
+    };
+    (command.iter().cloned().chain(model).chain(kept).collect(), note)
+}
+
+/// Whether a word has only the characters of models' names.
+fn is_like_a_model(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes.first().is_some_and(u8::is_ascii_lowercase) && bytes.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(line: &str) -> (String, bool) {
+        let (words, note) = in_new_form(line.split(' ').map(OsString::from).collect());
+        (words.join(OsStr::new(" ")).to_string_lossy().into_owned(), note.is_some())
+    }
+
+    #[test]
+    fn models_by_option_and_none() {
+        for (old, new, is_noted) in [
+            ("flowmine discover --dataset D", "flowmine discover dfg --dataset D", false),
+            ("flowmine discover", "flowmine discover dfg", false),
+            ("flowmine discover --dataset D --model dag -o x", "flowmine discover dag --dataset D -o x", true),
+            ("flowmine discover --model=dag --dataset D", "flowmine discover dag --dataset D", true),
+            ("flowmine discover --model", "flowmine discover dfg", false),
+            ("flowmine discover --model bogus", "flowmine discover bogus", false),
+            ("flowmine discover dag --dataset D", "flowmine discover dag --dataset D", false),
+            ("flowmine discover --help", "flowmine discover --help", false),
+            ("flowmine discover bogus --dataset D", "flowmine discover bogus --dataset D", false),
+            ("flowmine discover .nextflow.log", "flowmine discover dfg .nextflow.log", false),
+            ("flowmine discover ./dag", "flowmine discover dfg ./dag", false),
+            ("flowmine discover - -o x", "flowmine discover dfg - -o x", false),
+            ("flowmine discover absent.csv b.csv", "flowmine discover dfg absent.csv b.csv", false),
+            ("flowmine discover dag data", "flowmine discover dag data", false),
+            ("flowmine discover data --model dag", "flowmine discover dag data", true),
+            ("flowmine discover src", "flowmine discover dfg src", false),
+            ("flowmine discover --dataset D -- --model dag", "flowmine discover dfg --dataset D -- --model dag", false),
+            ("flowmine predict --model x", "flowmine predict --model x", false),
+        ] {
+            assert_eq!(translated(old), (new.to_owned(), is_noted), "{old}");
+        }
+    }
+}
