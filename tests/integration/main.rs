@@ -47,6 +47,7 @@ mod prune;
 mod recording;
 mod results;
 mod round_trip;
+mod schemas;
 mod scripts;
 mod slurm;
 mod sources;

@@ -18,6 +18,7 @@ use flowmine_schema::diagnostic::Diagnostics;
 
 use crate::error::{Context, Error, Result, ensure, refuse};
 use crate::groups::EventFilter;
+use crate::inputs;
 use crate::jobs;
 use crate::log_parts::{self, LogPart};
 use crate::models::Input;
@@ -334,7 +335,7 @@ fn case_type(asked: Asked<'_>, kind: Option<&str>, known: impl Fn() -> Vec<Strin
 fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loaded> {
     let spooled = if path == Path::new("-") { Some(spool()?) } else { None };
     let path: PathBuf = spooled.as_ref().map_or_else(|| path.to_owned(), |file| file.path().to_owned());
-    asked.sink.reads(&path);
+    inputs::note(&path);
     let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
     options.keep = kept(asked, OF_FILES);
     options.activity = asked.request.cases.activity.as_deref().map(keys).unwrap_or_default();

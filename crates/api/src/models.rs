@@ -32,6 +32,8 @@ mod tree;
 mod variants;
 mod waits;
 
+use flowmine_draw::document::DocumentFormat;
+
 use crate::error::Result;
 use crate::format::Format;
 use crate::found::Found;
@@ -97,6 +99,8 @@ pub struct About {
     pub own: &'static [OptionSpec],
     /// Its formats, the usual one first.
     pub formats: &'static [Format],
+    /// The documents that JSON is, with their schemas.
+    pub documents: &'static [DocumentFormat],
 }
 
 /// What a model is made of; this decides which shared options it takes.
@@ -152,7 +156,9 @@ pub const SCALE: OptionSpec = SCALED.options[0];
 
 const SCALED: Group = Group {
     heading: "Figure",
-    options: &[OptionSpec::new("scale", "N", Kind::Number(0.0, f64::MAX), "Number of pixels of a PNG for one of the SVG").by_default("2")],
+    options: &[OptionSpec::new("scale", "N", Kind::Number(0.0, f64::MAX), "Number of pixels of a PNG for one of the SVG")
+        .by_default("2")
+        .rare()],
 };
 
 impl About {
@@ -201,6 +207,7 @@ mod tests {
             let options = about.options();
             let names: BTreeSet<_> = options.iter().flat_map(|option| std::iter::once(option.name).chain(option.alias)).collect();
             assert_eq!(names.len(), options.iter().map(|option| 1 + usize::from(option.alias.is_some())).sum::<usize>(), "{}", about.name);
+            assert_eq!(about.documents.is_empty(), !about.formats.contains(&Format::Json), "{}", about.name);
             assert!(!about.formats.is_empty() && !about.question.ends_with(['.', '?']), "{}", about.name);
         }
     }

@@ -21,6 +21,7 @@ use flowmine_schema::text::visible;
 
 use crate::error::{Error, Result, ensure, refuse};
 use crate::groups::EventFilter;
+use crate::inputs;
 use crate::jobs;
 use crate::sink::{Message, Sink};
 
@@ -62,7 +63,7 @@ pub fn open(paths: &SourcePaths, filter: &EventFilter, timestamp: Timestamp, rul
     let log = match (&paths.dataset, &paths.logs[..]) {
         (None, [path]) => {
             let _stage = sink.stage("reading the log");
-            sink.reads(path);
+            inputs::note(path);
             let log = log_file::read(path, rules).map_err(|error| in_file(path, error))?;
             findings(&path.display().to_string(), &log.findings, sink);
             log

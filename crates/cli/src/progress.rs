@@ -15,9 +15,10 @@ impl Stage {
         bar.enable_steady_tick(Duration::from_millis(100));
         Self(bar)
     }
+}
 
-    /// How much of how much is done.
-    pub fn at(&self, done: usize, total: usize) {
+impl flowmine_api::Stage for Stage {
+    fn at(&self, done: usize, total: usize) {
         if self.0.length() != Some(total as u64) {
             self.0.set_length(total as u64);
             if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}") {

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 
 use flowmine_activity_log::{ActivityLog, Attribute, Cases, JOB, Measure, NOT_READY_FOR, QUEUED_FOR, Status};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
@@ -33,7 +34,7 @@ use crate::stats::percentile;
 use crate::wait_advice;
 
 /// Thresholds from which on something is a finding.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
     /// Share of the running time in reads and writes from which on it is a finding, 0 to 1.
     pub io_share: f64,
@@ -73,7 +74,7 @@ impl Default for Options {
 }
 
 /// The kinds of findings; the table above says when each is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BottleneckKind {
     /// Instances waited in the queue, from ready to start.
@@ -151,7 +152,7 @@ impl BottleneckKind {
 }
 
 /// One finding: something that costs time, with the time at stake.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// What kind of finding it is.
     pub kind: BottleneckKind,
@@ -179,7 +180,7 @@ impl Finding {
 }
 
 /// An instance that shows a finding.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Example {
     /// The job, as users type it; `None` where it is none, or not known.
     pub job: Option<String>,
@@ -196,7 +197,7 @@ pub struct Example {
 }
 
 /// The ranked list of bottlenecks of a log.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Bottlenecks {
     /// The log that the list is of.
     pub about: About,

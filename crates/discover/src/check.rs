@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{FileFlow, NONE, RunGraph, RunTask};
 use rustc_hash::{FxHashMap, FxHashSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The kinds of findings of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
     /// A task read what another wrote and is not declared to wait for it.
@@ -68,7 +69,7 @@ impl CheckKind {
 }
 
 /// One difference between what was declared and what was traced.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// What kind of finding it is.
     pub kind: CheckKind,
@@ -97,7 +98,7 @@ pub struct Finding {
 }
 
 /// What a check of one run found, and how much it could judge.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// Name of the run.
     pub run: String,

@@ -12,13 +12,14 @@
 //! others might have used what becomes free.
 
 use flowmine_activity_log::{RunGraph, RunTask};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::precedence::{Edge, Network, Schedule, Times};
 use crate::stats::Stats;
 
 /// What a part of a task's time is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimePart {
     /// From the end of all that it waits for (or the begin of the run) to its first submission.
@@ -114,7 +115,7 @@ impl Default for Options {
 }
 
 /// The critical path of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CriticalPath {
     /// Name of the run.
     pub run: String,
@@ -148,7 +149,7 @@ pub struct CriticalPath {
 }
 
 /// Dependencies between tasks with times, each pair once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dependencies {
     /// Known from a declaration alone.
     pub declared: u64,
@@ -161,7 +162,7 @@ pub struct Dependencies {
 }
 
 /// How many tasks and dependencies the answer leaves out, and why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Tasks of which it is not known when they started and ended, or how long they ran.
     pub tasks_without_times: u64,
@@ -180,7 +181,7 @@ pub struct LeftOut {
 }
 
 /// Why a task could not start earlier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum After {
     /// Nothing: it depends on no task.
@@ -194,7 +195,7 @@ pub enum After {
 }
 
 /// A task on the critical path.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// Its place among the tasks of the run.
     #[serde(skip)]
@@ -214,7 +215,7 @@ pub struct Step {
 }
 
 /// Time of one kind, of a task or of the whole path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PartTime {
     /// On what the time was spent.
     pub part: TimePart,
@@ -223,7 +224,7 @@ pub struct PartTime {
 }
 
 /// How much shorter the run would be.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Gain {
     /// Name of the activity whose part is made faster; null for that of all.
     pub activity: Option<String>,
@@ -240,7 +241,7 @@ pub struct Gain {
 }
 
 /// How much later the tasks of an activity could have ended without making the run longer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Slack {
     /// Name of the activity.
     pub activity: String,

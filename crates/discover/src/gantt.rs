@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use flowmine_activity_log::{ActivityLog, Attribute, Cases, IoPhase, NONE, Names, Status, TracedOwner};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
@@ -49,7 +50,7 @@ pub struct Gantt {
 }
 
 /// A resource, such as a host, with its lanes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resource {
     /// Name of the resource; null for instances without one.
     pub name: Option<String>,
@@ -93,7 +94,7 @@ pub struct Bar {
 }
 
 /// How many at once, over time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Level {
     /// The largest number at the same time.
     pub most: u64,

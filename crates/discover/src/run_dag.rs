@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use flowmine_activity_log::{NONE, RunGraph, RunTask, elapsed_ns};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::critical_path::{self, After, CriticalPath};
@@ -24,7 +25,7 @@ use crate::stats::Stats;
 type LastWritten = (i64, u32, u32);
 
 /// What tasks are put together by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// By nothing: each is a node of its own, and equal ones are folded.
@@ -39,7 +40,7 @@ pub enum By {
 }
 
 /// What files are put together by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FilesBy {
     /// Nothing: each version by itself, folded with the tasks.
@@ -90,7 +91,7 @@ pub fn is_of_system(path: &str) -> bool {
 }
 
 /// The graph of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunDag {
     /// Name of the run.
     pub run: String,
@@ -129,7 +130,7 @@ pub struct RunDag {
 }
 
 /// How much of the run is not in the graph, and why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Versions of files of the system that nobody of the run wrote.
     pub system_files: u64,
@@ -147,7 +148,7 @@ pub struct LeftOut {
 }
 
 /// The kinds of nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
     /// Tasks, jobs or processes.
@@ -157,7 +158,7 @@ pub enum NodeKind {
 }
 
 /// Where a file stands in the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It was read in the run, and nobody in the run wrote it.
@@ -169,7 +170,7 @@ pub enum Role {
 }
 
 /// A node: one or several tasks, or one or several versions of files.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
     /// Whether it is of tasks or of files.
     pub kind: NodeKind,
@@ -220,7 +221,7 @@ pub struct Node {
 }
 
 /// The least, the mean and the most of small numbers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// The smallest of the numbers.
     pub min: u64,
@@ -244,7 +245,7 @@ impl Spread {
 }
 
 /// What a line between two nodes stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
     /// From tasks to files that they wrote.
@@ -260,7 +261,7 @@ pub enum EdgeKind {
 }
 
 /// A line from one node to another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Edge {
     /// The node where it begins.
     pub from: u32,

@@ -51,17 +51,18 @@ impl Grouped for TableColumns {
     const GROUP: &'static Group = &Group {
         heading: "Columns of tables",
         options: &[
-            OptionSpec::text("case-column", "NAME", "Case"),
-            OptionSpec::text("activity-column", "NAME", "Activity; several columns are joined by plus signs").repeated(),
-            OptionSpec::text("timestamp-column", "NAME", "Time of an event or, next to a start, end of an instance"),
-            OptionSpec::text("start-column", "NAME", "Start of an instance"),
+            OptionSpec::text("case-column", "NAME", "Case").rare(),
+            OptionSpec::text("activity-column", "NAME", "Activity; several columns are joined by plus signs").repeated().rare(),
+            OptionSpec::text("timestamp-column", "NAME", "Time of an event or, next to a start, end of an instance").rare(),
+            OptionSpec::text("start-column", "NAME", "Start of an instance").rare(),
             OptionSpec::choice::<TimeUnit>("timestamp-unit", "UNIT", "Unit of times that are numbers since 1970")
-                .details("By default inferred from the largest number"),
-            OptionSpec::text("lifecycle-column", "NAME", "Transition of the lifecycle"),
-            OptionSpec::text("instance-column", "NAME", "Activity instance of a row"),
-            OptionSpec::text("resource-column", "NAME", "Resource: user, host or machine"),
-            OptionSpec::text("read-bytes-column", "NAME", "Bytes read"),
-            OptionSpec::text("written-bytes-column", "NAME", "Bytes written"),
+                .details("By default inferred from the largest number")
+                .rare(),
+            OptionSpec::text("lifecycle-column", "NAME", "Transition of the lifecycle").rare(),
+            OptionSpec::text("instance-column", "NAME", "Activity instance of a row").rare(),
+            OptionSpec::text("resource-column", "NAME", "Resource: user, host or machine").rare(),
+            OptionSpec::text("read-bytes-column", "NAME", "Bytes read").rare(),
+            OptionSpec::text("written-bytes-column", "NAME", "Bytes written").rare(),
         ],
     };
 

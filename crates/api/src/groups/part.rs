@@ -25,8 +25,9 @@ pub struct Part {
 }
 
 /// `--only-activity`.
-pub const ONLY_ACTIVITY: OptionSpec =
-    OptionSpec::text("only-activity", "NAME", "Only this activity, * stands for any text; may be given more than once").repeated();
+pub const ONLY_ACTIVITY: OptionSpec = OptionSpec::text("only-activity", "NAME", "Only this activity; * stands for any text")
+    .details("May be given more than once")
+    .repeated();
 /// `--without-activity`.
 pub const WITHOUT_ACTIVITY: OptionSpec =
     OptionSpec::text("without-activity", "NAME", "Not this activity; may be given more than once").repeated();

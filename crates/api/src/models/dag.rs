@@ -73,6 +73,7 @@ static ABOUT: About = About {
         Format::Gml,
         Format::Cytoscape,
     ],
+    documents: &[picture::DOCUMENT, declared_picture::DOCUMENT],
 };
 
 /// The grouping of tasks.

@@ -28,6 +28,7 @@ static ABOUT: About = About {
     own: &[OptionSpec::text("lanes", "KEY", "Attribute of a lane")
         .details("By default the host of tasks, the nodes of jobs, the resource of other logs")],
     formats: &[Format::Svg, Format::Png, Format::Json, Format::Csv, Format::Perfetto],
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Gantt {

@@ -27,6 +27,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[RUNS, TIMESTAMP],
     formats: &[Format::Text, Format::Svg, Format::Png, Format::Csv, Format::Json],
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Waits {

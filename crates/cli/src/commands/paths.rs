@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use flowmine_api::{Stage as _, inputs};
 use flowmine_sources::{Data, Opened, Sink};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
@@ -12,7 +13,6 @@ use signal_hook::low_level::emulate_default_handler;
 
 use super::import_report;
 use crate::args::Command;
-use crate::inputs;
 use crate::messages::{self, Kept};
 use crate::outcome::Outcome;
 use crate::output;

@@ -1,8 +1,7 @@
 //! `flowmine validate`: checks event logs against their standards.
 
-use flowmine_api::source;
-use flowmine_eventlog::read::{Format, Severity};
-use flowmine_eventlog::validate;
+use flowmine_api::validate::validate;
+use flowmine_eventlog::read::Severity;
 use flowmine_schema::text::visible;
 
 use crate::args::Validate;
@@ -18,40 +17,24 @@ pub fn run(args: &Validate) -> anyhow::Result<Outcome> {
     for path in &args.files {
         let name = path.display().to_string();
         let _stage = Stage::new("checking");
-        let mut lines = Vec::new();
-        let checked = validate::validate(path, &mut |finding| {
-            if finding.severity > Severity::Note || !args.quiet {
-                lines.push(messages::finding_text(&name, &finding));
-            }
-        });
-        let (format, summary) = match checked {
+        let checked = match validate(path) {
             Ok(checked) => checked,
             Err(error) => {
-                if let Some(before) = unreadable.replace(source::in_file(path, error).into()) {
+                if let Some(before) = unreadable.replace(error.into()) {
                     messages::error(&messages::chain(&before));
                 }
                 continue;
             }
         };
+        let summary = checked.summary;
         errors += summary.errors;
-        let format = match format {
-            Format::Xes => "XES",
-            Format::OcelJson => "OCEL 2.0 JSON",
-            Format::OcelXml => "OCEL 2.0 XML",
-            Format::OcelSqlite => "OCEL 2.0 SQLite",
-        };
+        let least = if args.quiet { Severity::Warning } else { Severity::Note };
         output::write(None, |out| {
-            for line in &lines {
-                writeln!(out, "{line}")?;
+            for finding in checked.findings.iter().filter(|finding| finding.severity >= least) {
+                writeln!(out, "{}", messages::finding_text(&name, finding))?;
             }
-            Ok(writeln!(
-                out,
-                "{}: {format}, {} errors, {} warnings, {} notes",
-                visible(&name),
-                summary.errors,
-                summary.warnings,
-                summary.notes
-            )?)
+            let counts = format!("{} errors, {} warnings, {} notes", summary.errors, summary.warnings, summary.notes);
+            Ok(writeln!(out, "{}: {}, {counts}", visible(&name), checked.standard)?)
         })?;
     }
     if let Some(error) = unreadable {

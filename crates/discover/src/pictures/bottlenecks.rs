@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::text::{counted, visible};
 
@@ -90,10 +91,17 @@ pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
     table.finish()
 }
 
+impl Document for Bottlenecks {
+    const FORMAT: &'static str = "flowmine-bottlenecks";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Bottlenecks>();
+
 /// Writes the whole list as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
-    super::document("flowmine-bottlenecks", list, out)
+    document::write(list, out)
 }

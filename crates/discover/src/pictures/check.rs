@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::bytes;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::text::{counted, visible};
 
@@ -142,10 +143,17 @@ pub fn csv(found: &Check, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
+impl Document for Check {
+    const FORMAT: &'static str = "flowmine-check";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Check>();
+
 /// Writes the whole check as JSON (`flowmine-check`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Check, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-check", found, out)
+    document::write(found, out)
 }

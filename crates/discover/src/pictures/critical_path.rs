@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{Axis, SMALL, Ticks, across, percent};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Sheet, TEXT, WEAK_TEXT};
@@ -264,10 +265,17 @@ pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
+impl Document for CriticalPath {
+    const FORMAT: &'static str = "flowmine-critical-path";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<CriticalPath>();
+
 /// Writes the whole answer as JSON (`flowmine-critical-path`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &CriticalPath, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-critical-path", found, out)
+    document::write(found, out)
 }

@@ -1,25 +1,4 @@
 //! A directly-follows graph as a picture, as JSON and as a table.
-//!
-//! # JSON
-//!
-//! ```json
-//! { "format": "flowmine-dfg", "version": 2,
-//!   "title": "…", "instance": "task", "case_notion": "…", "filters": ["…"], "left_out": ["…"],
-//!   "cases": 2, "empty_cases": 0, "instances": 5, "backward_steps": 0, "steps_without_time": 0,
-//!   "activities": [ { "name": "align", "frequency": 3, "cases": 2, "service_s": { … }, "queue_s": { … },
-//!                     "read_bytes": { … }, "written_bytes": { … }, "bytes_from": { "trace": 3 }, "bytes_per_s": 1.5e6,
-//!                     "failed": 0, "aborted": 0, "cached": 0, "unfinished": 0, "retries": 0, "most_at_once": 2 } ],
-//!   "start_activities": [ { "activity": "align", "cases": 2 } ],
-//!   "end_activities": [ { "activity": "merge", "cases": 2 } ],
-//!   "edges": [ { "from": "align", "to": "merge", "frequency": 2, "cases": 2, "wait_s": { … }, "last_wait_s": 30.0, "bytes": { … } } ],
-//!   "concurrent": [ { "a": "align", "b": "qc", "frequency": 2, "overlap_s": 12.5 } ],
-//!   "read_bytes_of_others": 0, "written_bytes_of_others": 0,
-//!   "flow_bytes": { "between": 10, "from_outside": 0, "read_back": 0, "read_by_others": 0, "declared": false } }
-//! ```
-//!
-//! `{ … }` is `count`, `sum`, `mean`, `median`, `p95`, `min`, `max`, `stdev`, in seconds or bytes,
-//! or null when nothing is known. Names are as the log has them and are unique; they are not
-//! shortened. Activities are sorted by name, edges by the names of their ends.
 
 use std::io::{self, Write};
 
@@ -31,10 +10,12 @@ use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
 use flowmine_draw::sheet::CASE_LINE;
 use flowmine_draw::svg::CASE_WIDTH;
 use flowmine_draw::text::{count, counted, duration, visible};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+pub use super::dfg_json::{DOCUMENT, json};
 
 use super::csv::Csv;
+use super::dfg_json::integer;
 use crate::about;
 use crate::dfg::{Activity, Dfg, Edge};
 use crate::stats::Stats;
@@ -660,7 +641,7 @@ fn terminals(picture: &mut Graph, dfg: &Dfg, place: &[usize], list: &[(usize, u6
     }
 }
 
-fn title(dfg: &Dfg) -> String {
+pub(super) fn title(dfg: &Dfg) -> String {
     if dfg.words.instance.is_empty() {
         "Directly-follows graph".to_owned()
     } else {
@@ -810,105 +791,6 @@ fn line_data(edge: &Edge) -> Vec<(&'static str, Datum)> {
     stats_data(&mut data, ["wait_sum_s", "wait_mean_s", "wait_median_s", "wait_p95_s"], &edge.wait_ns, 1e9);
     data.extend(edge.bytes.map(|bytes| ("bytes", bytes.sum.into())));
     data
-}
-
-/// Statistics in a unit, for JSON.
-pub fn stats_json(stats: &Option<Stats>, unit: f64) -> Value {
-    let Some(stats) = stats else { return Value::Null };
-    if unit == 1.0 {
-        return json!({ "count": stats.count, "sum": integer(stats.sum), "mean": stats.mean, "median": stats.median, "p95": stats.p95,
-            "min": stats.min, "max": stats.max, "stdev": stats.stdev });
-    }
-    json!({ "count": stats.count, "sum": stats.sum as f64 / unit, "mean": stats.mean / unit, "median": stats.median / unit,
-        "p95": stats.p95 / unit, "min": stats.min as f64 / unit, "max": stats.max as f64 / unit, "stdev": stats.stdev / unit })
-}
-
-/// A whole number; beyond 64 bits, where JSON's readers have none, the nearest double.
-fn integer(number: i128) -> Value {
-    match (i64::try_from(number), u64::try_from(number)) {
-        (Ok(number), _) => json!(number),
-        (_, Ok(number)) => json!(number),
-        _ => json!(number as f64),
-    }
-}
-
-/// The whole graph as a JSON document; see the module for what it looks like. Written piece by
-/// piece: of millions of activities none but one is in memory as JSON.
-pub struct Document<'a>(pub &'a Dfg);
-
-/// A list whose entries are made while it is written.
-pub(crate) struct Entries<F>(pub F);
-
-impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for Entries<F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((self.0)())
-    }
-}
-
-fn activity_json(a: &Activity) -> Value {
-    let from: Map<String, Value> = a.bytes_from.iter().map(|&(from, n)| (about::origin(from).to_owned(), json!(n))).collect();
-    json!({ "name": a.name, "frequency": a.frequency, "cases": a.cases,
-        "service_s": stats_json(&a.service_ns, 1e9), "queue_s": stats_json(&a.queue_ns, 1e9),
-        "read_bytes": stats_json(&a.read_bytes, 1.0), "written_bytes": stats_json(&a.written_bytes, 1.0),
-        "bytes_from": from, "bytes_per_s": a.bytes_per_s, "failed": a.failed, "aborted": a.aborted, "cached": a.cached,
-        "unfinished": a.unfinished, "retries": a.retries, "most_at_once": a.most_at_once })
-}
-
-impl Serialize for Document<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let dfg = self.0;
-        let name = |at: usize| dfg.activities.get(at).map_or("", |activity| activity.name.as_str());
-        let terminal = |&(activity, cases): &(usize, u64)| json!({ "activity": name(activity), "cases": cases });
-        let edge = |e: &Edge| {
-            json!({ "from": name(e.from), "to": name(e.to), "frequency": e.frequency, "cases": e.cases,
-                "wait_s": stats_json(&e.wait_ns, 1e9), "last_wait_s": e.last_wait_ns as f64 / 1e9, "bytes": stats_json(&e.bytes, 1.0) })
-        };
-        let pair = |c: &crate::dfg::Concurrent| {
-            let overlap = c.overlap_ns.map(|ns| ns as f64 / 1e9);
-            json!({ "a": name(c.a), "b": name(c.b), "frequency": c.frequency, "overlap_s": overlap })
-        };
-        let flow = dfg.flow.map(|f| {
-            json!({ "between": integer(f.between), "from_outside": integer(f.from_outside), "read_back": integer(f.read_back),
-                "read_by_others": integer(f.read_by_others), "declared": f.declared })
-        });
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("format", "flowmine-dfg")?;
-        map.serialize_entry("version", &2)?;
-        map.serialize_entry("title", &title(dfg))?;
-        map.serialize_entry("instance", &dfg.words.instance)?;
-        map.serialize_entry("case_notion", &dfg.words.notion)?;
-        map.serialize_entry("filters", &dfg.words.filters)?;
-        map.serialize_entry("left_out", &dfg.left_out.sentences())?;
-        for (key, number) in [
-            ("cases", dfg.cases),
-            ("empty_cases", dfg.empty_cases),
-            ("instances", dfg.instances),
-            ("backward_steps", dfg.backward_steps),
-            ("steps_without_time", dfg.steps_without_time),
-        ] {
-            map.serialize_entry(key, &number)?;
-        }
-        map.serialize_entry("activities", &Entries(|| dfg.activities.iter().map(activity_json)))?;
-        map.serialize_entry("start_activities", &Entries(|| dfg.starts.iter().map(terminal)))?;
-        map.serialize_entry("end_activities", &Entries(|| dfg.ends.iter().map(terminal)))?;
-        map.serialize_entry("edges", &Entries(|| dfg.edges.iter().map(edge)))?;
-        map.serialize_entry("concurrent", &Entries(|| dfg.concurrent.iter().map(pair)))?;
-        map.serialize_entry("uncounted_overlaps", &dfg.uncounted_overlaps)?;
-        map.serialize_entry("flow_bytes", &flow)?;
-        map.serialize_entry("read_bytes_of_others", &dfg.left_out.read_bytes_of_others)?;
-        map.serialize_entry("written_bytes_of_others", &dfg.left_out.written_bytes_of_others)?;
-        map.end()
-    }
-}
-
-/// Writes the whole graph as a JSON document; see the module for what it looks like.
-///
-/// # Errors
-/// When `out` cannot be written.
-pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
-    flowmine_draw::json::write(&Document(dfg), &mut out)?;
-    out.flush()
 }
 
 /// Names of the columns of the CSV table, in their order.

@@ -9,9 +9,11 @@ use std::io::{self, Write};
 
 use flowmine_activity_log::{IoPhase, NONE, Status};
 use flowmine_draw::axis::{self, Axis, SMALL};
+use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration, visible, width};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::calendar;
@@ -421,42 +423,70 @@ fn status(status: Status) -> &'static str {
     }
 }
 
-#[derive(Serialize)]
+/// Instances as bars over time.
+#[derive(Serialize, JsonSchema)]
 struct Json<'a> {
     #[serde(flatten)]
     about: &'a About,
+    /// The first moment; null without any.
     from_ns: Option<i64>,
+    /// The last moment; null without any.
     to_ns: Option<i64>,
+    /// Number of instances that run at the same time.
     running: Level,
+    /// Number of instances that wait at the same time.
     queued: Level,
+    /// Number of instances without a time, which are not in it.
     without_time: u64,
+    /// Number of instances that end before they start.
     backwards: u64,
+    /// The resources, each with its lanes.
     resources: &'a [Resource],
-    #[serde(serialize_with = "list")]
-    bars: &'a Gantt,
+    /// The instances.
+    bars: Entries<'a, JsonBar<'a>>,
 }
 
-#[derive(Serialize)]
+/// An instance.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Bar")]
 struct JsonBar<'a> {
+    /// Its lane, from zero at the top.
     lane: u32,
+    /// Its activity.
     activity: &'a str,
+    /// Name of its case; null for an instance of none.
     case: Option<&'a str>,
+    /// When it was ready; null where that is not known.
     ready_ns: Option<i64>,
+    /// When it started; null where that is not known.
     start_ns: Option<i64>,
+    /// When its input was in place; null where that is not known.
     staged_until_ns: Option<i64>,
+    /// When it ended; null for an instance that has not.
     end_ns: Option<i64>,
+    /// `unknown`, `completed`, `failed`, `aborted`, `cached` or `unfinished`.
     status: &'static str,
+    /// Number of the attempt, from one; null where that is not known.
     attempt: Option<u32>,
+    /// Its times of reading and writing, as far as they were traced.
     io: Vec<JsonPhase>,
 }
 
-#[derive(Serialize)]
+/// A time in which an instance reads or writes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Phase")]
 struct JsonPhase {
+    /// Its beginning.
     from_ns: i64,
+    /// Its end.
     to_ns: i64,
+    /// Whether it writes; else it reads.
     write: bool,
+    /// Bytes moved.
     bytes: i64,
+    /// Number of operations.
     operations: u64,
+    /// Whether only sums were traced.
     added_up: bool,
 }
 
@@ -471,23 +501,28 @@ fn moments(bar: &Bar) -> (Option<i64>, Option<i64>, Option<i64>) {
     if bar.start_is_known { (bar.ready_ns, Some(bar.start_ns), end) } else { (Some(bar.start_ns), None, end) }
 }
 
-fn list<S: serde::Serializer>(chart: &&Gantt, out: S) -> Result<S::Ok, S::Error> {
-    out.collect_seq(chart.bars.iter().map(|bar| {
-        let (ready_ns, start_ns, end_ns) = moments(bar);
-        JsonBar {
-            lane: bar.lane,
-            activity: chart.activities.get(bar.activity),
-            case: (bar.case != NONE).then(|| chart.cases.get(bar.case)),
-            ready_ns,
-            start_ns,
-            staged_until_ns: bar.staged_until_ns,
-            end_ns,
-            status: status(bar.status),
-            attempt: bar.attempt,
-            io: chart.phases_of(bar).iter().map(json_phase).collect(),
-        }
-    }))
+fn json_bar<'a>(chart: &'a Gantt, bar: &Bar) -> JsonBar<'a> {
+    let (ready_ns, start_ns, end_ns) = moments(bar);
+    JsonBar {
+        lane: bar.lane,
+        activity: chart.activities.get(bar.activity),
+        case: (bar.case != NONE).then(|| chart.cases.get(bar.case)),
+        ready_ns,
+        start_ns,
+        staged_until_ns: bar.staged_until_ns,
+        end_ns,
+        status: status(bar.status),
+        attempt: bar.attempt,
+        io: chart.phases_of(bar).iter().map(json_phase).collect(),
+    }
 }
+
+impl Document for Json<'_> {
+    const FORMAT: &'static str = "flowmine-gantt";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
 
 /// Writes all bars as JSON.
 ///
@@ -503,9 +538,9 @@ pub fn json(chart: &Gantt, out: impl Write) -> io::Result<()> {
         without_time: chart.without_time,
         backwards: chart.backwards,
         resources: &chart.resources,
-        bars: chart,
+        bars: Entries::of(&chart.bars, |bar| json_bar(chart, bar)),
     };
-    super::document("flowmine-gantt", &whole, out)
+    document::write(&whole, out)
 }
 
 const COLUMNS_OF_BARS: [&str; 14] = [

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::percent;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::text::{count, counted, duration};
 
 use super::calendar;
@@ -146,12 +147,19 @@ fn case_columns(summary: &Summary, rows: &[Case]) -> Vec<Column> {
     table.columns
 }
 
+impl Document for Summary {
+    const FORMAT: &'static str = "flowmine-summary";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Summary>();
+
 /// Writes the whole summary as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(summary: &Summary, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-summary", summary, out)
+    document::write(summary, out)
 }
 
 /// Writes the activities as a table. Bytes have columns for each who counted them.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Sheet, WEAK_TEXT};
@@ -184,12 +185,19 @@ fn text_or_none<W: Write>(table: &mut Csv<W>, text: Option<&str>) {
     };
 }
 
+impl Document for Waits {
+    const FORMAT: &'static str = "flowmine-waits";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Waits>();
+
 /// Writes everything as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Waits, out: &mut dyn Write) -> io::Result<()> {
-    super::document("flowmine-waits", found, out)
+    document::write(found, out)
 }
 
 const HEIGHT: f64 = 260.0;

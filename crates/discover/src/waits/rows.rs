@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use flowmine_activity_log::{Interner, JobWait, NONE, Names, WaitKind, WaitPart};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Occupant;
@@ -66,7 +67,7 @@ impl Sum {
 }
 
 /// A job that waited long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Example {
     /// Name of the cluster.
     pub cluster: String,
@@ -102,7 +103,7 @@ impl Example {
 }
 
 /// The value of a dimension that has most of a cause's time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Main {
     /// Name of the dimension.
     pub dimension: &'static str,
@@ -113,7 +114,7 @@ pub struct Main {
 }
 
 /// A cause with its sums.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CauseRow {
     /// Name of the cause.
     pub cause: &'static str,
@@ -199,7 +200,7 @@ impl CauseSums {
 }
 
 /// A value of a dimension with its sums.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DimensionRow {
     /// The value.
     pub value: String,
