@@ -68,10 +68,11 @@ impl Dataset {
         let mut pieces = Pieces::<V>::new(self, host)?;
         let pieces = std::iter::from_fn(move || pieces.next().transpose());
         flowmine_threads::ahead(pieces, 1, |pieces| {
-            pieces.try_for_each(|piece| {
+            for piece in pieces {
                 let piece = piece?;
-                (0..piece.len()).try_for_each(|at| each(piece.get(at)))
-            })
+                (0..piece.len()).try_for_each(|at| each(piece.get(at)))?;
+            }
+            Ok(())
         })
     }
 

@@ -48,7 +48,7 @@ impl Dataset {
                 return;
             }
         }
-        flowmine_threads::ahead(groups, 0, |groups| {
+        flowmine_threads::ahead(std::iter::from_fn(move || groups.next()), 0, |groups| {
             for group in groups {
                 if !take(group) {
                     break;
