@@ -308,6 +308,8 @@ impl Tracer<'_> {
                 process.thread_ends(None);
             }
             self.descriptors.leave(task.table, tid);
+            drop(task);
+            self.views.forget_unused();
         }
     }
 

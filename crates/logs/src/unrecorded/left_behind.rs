@@ -41,7 +41,7 @@ impl Script {
             Ok(())
         })?;
         for (key, process) in left {
-            let program = self.processes.get(&key).and_then(|traced| traced.programs.last()).map_or("a process", String::as_str);
+            let program = self.program_of(&key).unwrap_or("a process").to_owned();
             let task = &mut run.tasks[process.task];
             if process.uses_files {
                 task.missing.push(format!("that {program} goes on with files after its command has ended"));
@@ -50,6 +50,12 @@ impl Script {
             }
         }
         Ok(())
+    }
+
+    /// The program of a process, which may be that of the one that forked it.
+    fn program_of(&self, key: &Key) -> Option<&str> {
+        let mut above = std::iter::successors(Some(*key), |key| self.processes.get(key)?.parent).take(self.processes.len() + 1);
+        above.find_map(|key| self.processes.get(&key)?.programs.last()).map(String::as_str)
     }
 
     fn left_behind(&self, key: &Key) -> Option<Left> {

@@ -60,6 +60,8 @@ pub struct Views {
     ours: Option<(u64, u64)>,
     /// The link of our own root: `/`, also when that is not the machine's.
     others: FxHashMap<(u64, u64), Rc<RefCell<MountTable>>>,
+    /// Devices of served file systems of namespaces that were forgotten.
+    served: FxHashSet<u64>,
 }
 
 /// So many namespaces are remembered; each costs an open file.
@@ -76,7 +78,12 @@ impl Views {
     /// When they cannot be read.
     pub fn new(proc: &Proc) -> std::io::Result<Self> {
         let own = proc.root().join("self");
-        Ok(Views { here: MountTable::open(&own.join("mountinfo"))?, ours: namespace(&own.join("ns/mnt")), others: FxHashMap::default() })
+        Ok(Views {
+            here: MountTable::open(&own.join("mountinfo"))?,
+            ours: namespace(&own.join("ns/mnt")),
+            others: FxHashMap::default(),
+            served: FxHashSet::default(),
+        })
     }
 
     /// How a process or thread sees files. `None` when it cannot be found out.
@@ -92,10 +99,26 @@ impl Views {
         }
         let table = Rc::new(RefCell::new(MountTable::open(&proc.path(pid, "mountinfo")).ok()?));
         if self.others.len() >= NAMESPACES {
-            self.others.clear();
+            self.forget(|_| false);
         }
         self.others.insert(theirs, Rc::clone(&table));
         Some(View { root, mounts: Some(table) })
+    }
+
+    /// Forgets the namespaces of which no view is left. As long as one is known it stays, with its
+    /// mounts: a process that serves one of them would wait for its end.
+    pub fn forget_unused(&mut self) {
+        if !self.others.is_empty() {
+            self.forget(|table| Rc::strong_count(table) > 1);
+        }
+    }
+
+    fn forget(&mut self, stays: impl Fn(&Rc<RefCell<MountTable>>) -> bool) {
+        let served = &mut self.served;
+        self.others.retain(|_, table| {
+            served.extend(table.borrow().served());
+            stays(table)
+        });
     }
 
     /// The type of the file system of a file that a process has open.
@@ -121,15 +144,15 @@ impl Views {
         if let Some(mounts) = view.and_then(|view| view.mounts.as_ref()) {
             mounts.borrow_mut().changed();
         }
-        !self.here.served().is_empty() || self.others.values().any(|table| !table.borrow().served().is_empty())
+        let has_served = |table: &Rc<RefCell<MountTable>>| !table.borrow().served().is_empty();
+        !self.here.served().is_empty() || !self.served.is_empty() || self.others.values().any(has_served)
     }
 
     /// Devices of the served file systems that were met.
     pub(super) fn served_devices(&self) -> FxHashSet<u64> {
-        self.others.values().fold(self.here.served().clone(), |mut all, table| {
-            all.extend(table.borrow().served());
-            all
-        })
+        let mut all = self.here.served() | &self.served;
+        self.others.values().for_each(|table| all.extend(table.borrow().served()));
+        all
     }
 
     /// The paths of a file from what a link says of it. `None` for a view: nothing is known of how
