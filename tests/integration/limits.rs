@@ -117,7 +117,7 @@ fn one_thread_is_enough_to_read_and_write_logs() {
         run(limit, &format!("export --dataset {name} --format xes -o {name}.xes.gz"));
         run(limit, &format!("export --dataset {name} --format parquet -o {name}.parquet"));
     }
-    for file in ["xes.gz", "parquet", "run/log.xes", "run/summary.json"] {
+    for file in ["xes.gz", "parquet", "run/log.xes.gz", "run/summary.json"] {
         let [one, many] = both.map(|name| std::fs::read(here.join(format!("{name}.{file}"))).unwrap());
         assert!(one == many, "{file}");
     }

@@ -38,49 +38,63 @@ pub fn can_start() -> bool {
     Builder::new().spawn(|| ()).is_ok_and(|thread| thread.join().is_ok())
 }
 
-/// Work that another thread does, or that waits for the calling one.
+/// Work that another thread does, or that the calling one has done.
 #[derive(Debug)]
-pub enum Beside<'scope, T, W> {
-    /// A thread does it.
-    Running(ScopedJoinHandle<'scope, T>),
-    /// The calling thread does it when it is asked for the result.
-    Waiting(W),
+pub enum Beside<'scope, T> {
+    /// A thread does it; what is handed over to it gives a result.
+    Running(ScopedJoinHandle<'scope, Option<T>>),
+    /// It is done.
+    Done(T),
 }
 
-impl<T, W: FnOnce() -> T> Beside<'_, T, W> {
+impl<T> Beside<'_, T> {
     /// The result, when it is there.
     ///
     /// # Panics
     /// When the work did.
     pub fn join(self) -> T {
         match self {
-            Self::Running(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Self::Waiting(work) => work(),
+            Self::Running(thread) => match thread.join() {
+                Ok(Some(result)) => result,
+                Ok(None) => unreachable!("the work was handed over"),
+                Err(panic) => resume_unwind(panic),
+            },
+            Self::Done(result) => result,
         }
     }
 }
 
-/// Starts work on another thread, or keeps it for the calling one.
-pub fn beside<'scope, T: Send + 'scope, W>(scope: &'scope Scope<'scope, '_>, work: W) -> Beside<'scope, T, W>
+/// Starts work on another thread, or does it at once.
+pub fn beside<'scope, T: Send + 'scope, W>(scope: &'scope Scope<'scope, '_>, work: W) -> Beside<'scope, T>
 where
-    W: FnOnce() -> T + Send + Clone + 'scope,
+    W: FnOnce() -> T + Send + 'scope,
 {
-    match Builder::new().spawn_scoped(scope, work.clone()) {
-        Ok(thread) => Beside::Running(thread),
-        Err(_) => Beside::Waiting(work),
+    beside_of(true, scope, work)
+}
+
+fn beside_of<'scope, T: Send + 'scope, W>(threads: bool, scope: &'scope Scope<'scope, '_>, work: W) -> Beside<'scope, T>
+where
+    W: FnOnce() -> T + Send + 'scope,
+{
+    // What is moved into a thread that does not start is lost: so it follows when there is one.
+    let (hand, handed) = sync_channel::<W>(1);
+    let run = move || handed.recv().ok().map(|work| work());
+    match threads.then(|| Builder::new().spawn_scoped(scope, run)) {
+        Some(Ok(thread)) => match hand.send(work) {
+            Ok(()) => Beside::Running(thread),
+            Err(back) => Beside::Done(back.0()),
+        },
+        _ => Beside::Done(work()),
     }
 }
 
 /// What both give, the first on a thread of its own where there can be one.
 pub fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    let both = ahead(std::iter::once_with(first), 1, |first| {
+    scope(|scope| {
+        let first = beside(scope, first);
         let second = second();
-        (first.next(), second)
-    });
-    match both {
-        (Some(first), second) => (first, second),
-        (None, _) => unreachable!("a thread that panics ends this one too"),
-    }
+        (first.join(), second)
+    })
 }
 
 /// Starts the same work on so many other threads, or on as many as the system gives.
@@ -152,7 +166,8 @@ mod tests {
             let running = beside(scope, work);
             assert!(matches!(running, Beside::Running(_)), "there are threads");
             assert_eq!(running.join(), 0);
-            assert_eq!(Beside::<u32, _>::Waiting(work).join(), 1);
+            let own = beside_of(false, scope, work);
+            assert!(matches!(own, Beside::Done(1)), "{own:?}");
             let helped = helpers(scope, 3, work);
             assert_eq!(helped.into_iter().map(|thread| thread.join().unwrap()).max(), Some(4));
         });
