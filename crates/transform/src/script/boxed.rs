@@ -26,7 +26,10 @@ fm_bring() {
   if [ -d "$fm_from" ]; then
     mkdir -p -- "./$2" && cp -RPp -- "$fm_from/." "./$2"
   elif [ -e "$fm_from" ]; then
-    ln -L -- "$fm_from" "./$2" 2>/dev/null || cp -p -- "$fm_from" "./$2"
+    # A FIFO is never opened, and stays the one that it is.
+    if ln -L -- "$fm_from" "./$2" 2>/dev/null; then :; elif [ -f "$fm_from" ]; then cp -p -- "$fm_from" "./$2"; else
+      ln -- "$(readlink -f -- "$fm_from")" "./$2"
+    fi
   else
     fm_say "the input $1 is not there"
     return 1
