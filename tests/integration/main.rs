@@ -49,6 +49,7 @@ mod results;
 mod round_trip;
 mod schemas;
 mod scripts;
+mod served;
 mod slurm;
 mod sources;
 mod spec_orders;

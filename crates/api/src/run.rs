@@ -261,7 +261,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
         told.push_str(&format!("\n{sentence}\n"));
     }
     let losses = numbers.errors > 0;
-    made.keep_existing().with_context(|| request.out.display().to_string())?;
+    made.finish().with_context(|| request.out.display().to_string())?;
     last_run::remember(&request.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     Ok(Made { text: told, is_lossy: losses, is_new: true })
 }

@@ -11,6 +11,7 @@ mod messages;
 mod outcome;
 mod output;
 mod progress;
+mod stack;
 mod terminal;
 
 pub use outcome::Outcome;
@@ -30,6 +31,10 @@ fn parse() -> Result<args::Cli, clap::Error> {
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
+    stack::with_room(program)
+}
+
+fn program() -> ExitCode {
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => {

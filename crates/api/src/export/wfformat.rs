@@ -69,6 +69,7 @@ pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
             for ((_, instance), name) in several.iter().zip(names) {
                 write(Some(&dir.join(name)), instance)?;
             }
+            made.finish().with_context(|| dir.display().to_string())?;
         }
         (several, None) => refuse!("there are {} runs: say with -o DIR where to, or choose one with --run", several.len()),
     }
