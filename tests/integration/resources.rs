@@ -67,7 +67,7 @@ fn a_job_that_leaves_its_cpus_idle_is_not_told_to_take_more() {
     let dir = tempfile::tempdir().unwrap();
     let list = discovered(&imported(dir.path(), "jobs", JOBS), &["bottlenecks"]);
     assert!(list.contains("1. 96.00 core-hours, 3h 00m  activity  wide.sh"), "{list}");
-    assert!(list.contains("93.60 core-hours, 2h 55m  idle-cpus  wide.sh"), "{list}");
+    assert!(list.contains("93.60 core-hours, 2h 56m  idle-cpus  wide.sh"), "{list}");
     let of_wide = list.split("\n\n").filter(|finding| finding.contains("wide.sh"));
     for finding in of_wide {
         assert!(!finding.contains("give it more CPUs"), "{finding}");

@@ -150,10 +150,11 @@ proptest! {
             prop_assert_eq!(row.at_stake_core_ns, ns(parts));
             let both: Vec<Job> = of.iter().copied().filter(|job| core(job).is_some() && job.used_hours.is_some()).collect();
             let efficiency = sum(&both, core).map(|core| sum(&both, |job| job.used_hours).unwrap_or(0) as f64 / core as f64);
-            prop_assert!(match (row.cpu_efficiency, efficiency) {
+            let is_equal = match (row.cpu_efficiency, efficiency) {
                 (Some(one), Some(other)) => (one - other).abs() < 1e-9,
                 (one, other) => one.is_none() && other.is_none(),
-            });
+            };
+            prop_assert!(is_equal, "{:?} {:?}", row.cpu_efficiency, efficiency);
         }
         let of_users: i128 = users.rows.iter().filter_map(|row| row.core_ns).sum();
         prop_assert_eq!(of_users, found.total.core_ns.unwrap_or(0));
