@@ -23,8 +23,8 @@ JobID|JobIDRaw|JobName|User|Account|Group|State|Submit|Eligible|Start|End|NNodes
 /// Two tasks of a process, as Nextflow's trace file has them.
 const TRACE: &str = "\
 task_id\thash\tname\tprocess\ttag\tstatus\texit\tsubmit\tstart\tcomplete\tduration\trealtime\t%cpu\tpeak_rss\tcpus\tmemory\ttime\tworkdir
-1\ta1/10\tCOUNT (1)\tCOUNT\ts1\tCOMPLETED\t0\t1795000000000\t1795000010000\t1795000310000\t310000\t300000\t150.0\t209715200\t8\t8589934592\t36000000\t/work/a1/10
-2\tb2/10\tCOUNT (2)\tCOUNT\ts2\tCOMPLETED\t0\t1795000000000\t1795000020000\t1795000620000\t620000\t600000\t180.0\t419430400\t8\t8589934592\t36000000\t/work/b2/10
+1\ta1/101010\tCOUNT (1)\tCOUNT\ts1\tCOMPLETED\t0\t1795000000000\t1795000010000\t1795000310000\t310000\t300000\t150.0\t209715200\t8\t8589934592\t36000000\t/work/a1/10
+2\tb2/202020\tCOUNT (2)\tCOUNT\ts2\tCOMPLETED\t0\t1795000000000\t1795000020000\t1795000620000\t620000\t600000\t180.0\t419430400\t8\t8589934592\t36000000\t/work/b2/10
 ";
 
 fn json(dataset: &Path, arguments: &[&str]) -> Value {

@@ -122,9 +122,9 @@ pub struct Attempt {
     pub max_rss_bytes: Maybe,
     /// Largest resident memory of all tasks of a step together, in bytes.
     pub step_memory_bytes: Maybe,
-    /// Memory of the whole job in bytes, see [`crate::memory`].
+    /// Memory of the whole job, allocated or asked for, in bytes.
     pub job_memory_bytes: Maybe,
-    /// Memory that the job used at most in bytes, see [`crate::memory`].
+    /// Memory that the job used at most, in bytes: `step_memory_bytes`, else `max_rss_bytes`.
     pub job_peak_bytes: Maybe,
     /// CPU time used, in nanoseconds.
     pub cpu_time_ns: Maybe,

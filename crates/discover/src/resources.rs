@@ -1,7 +1,7 @@
-//! Resources occupied and used, by job, activity, run, user, account and partition.
+//! Resources occupied and used, by job or task, activity, run, user, account and partition.
 //!
 //! In goes a log with the measures of its instances; out come sums for each value of each of
-//! [`DIMENSIONS`]: core time, GPU time and memory time occupied and used, what of the core time was
+//! these dimensions: core time, GPU time and memory time occupied and used, what of the core time was
 //! lost and to what, and efficiencies. [`Usage`] defines each quantity, for every model.
 //!
 //! A sum covers the instances of which it is known. It is `None` where it is known of none.
@@ -13,11 +13,12 @@ mod tests;
 
 use std::cmp::Reverse;
 
-use flowmine_activity_log::{ActivityLog, Attribute, Cases, Interner, JOB, NONE};
+use flowmine_activity_log::{ActivityLog, Cases, JOB, NONE};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::about::About;
+use crate::who;
 
 pub use usage::{Outcome, Usage};
 
@@ -41,8 +42,9 @@ enum Values {
 }
 
 /// By what instances are grouped.
-const DIMENSIONS: [Dimension; 6] = [
-    Dimension { name: "job", values: Values::Attribute(&[JOB, "slurm:job", "task:name"]) },
+const DIMENSIONS: [Dimension; 7] = [
+    Dimension { name: "job", values: Values::Attribute(&[JOB, who::JOB_IN_FILES]) },
+    Dimension { name: "task", values: Values::Attribute(&["task:name"]) },
     Dimension { name: "activity", values: Values::Activities },
     Dimension { name: "run", values: Values::Cases },
     Dimension { name: "user", values: Values::Attribute(&["user", "org:resource"]) },
@@ -58,14 +60,14 @@ pub struct Resources {
     pub about: About,
     /// The sums of all instances.
     pub total: Row,
-    /// The values of each dimension, most core time at stake first.
+    /// The values of each dimension that the log has, most core time at stake first.
     pub by: Vec<Group>,
 }
 
 /// The values of a dimension.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// Its name: job, activity, run, user, account or partition.
+    /// Its name: job, task, activity, run, user, account or partition.
     pub name: &'static str,
     /// Its values.
     pub rows: Vec<Row>,
@@ -194,26 +196,22 @@ pub fn discover(log: &ActivityLog, cases: &Cases) -> Resources {
     for (_, usage) in &usages {
         total.add(usage);
     }
-    let by = DIMENSIONS.iter().map(|dimension| {
-        let mut names = Interner::default();
-        let mut sums: FxHashMap<u32, Sums> = FxHashMap::default();
-        let attribute = match dimension.values {
-            Values::Attribute(keys) => keys.iter().find_map(|key| log.attribute(key)),
-            Values::Activities | Values::Cases => None,
+    let by = DIMENSIONS.iter().filter_map(|dimension| {
+        let names = match dimension.values {
+            Values::Activities => Some((&log.activities, &log.instances.activity)),
+            Values::Cases => Some((&cases.names, &case_of)),
+            Values::Attribute(keys) => keys.iter().find_map(|key| log.attribute(key)).map(|of| (&of.names, &of.of)),
         };
+        let (names, of) = names?;
+        let mut sums: FxHashMap<u32, Sums> = FxHashMap::default();
         for (at, usage) in &usages {
-            let value = match dimension.values {
-                Values::Activities => Some(log.activity(*at)),
-                Values::Cases => Some(case_of[*at as usize]).filter(|case| *case != NONE).map(|case| cases.names.get(case)),
-                Values::Attribute(_) => attribute.and_then(|attribute: &Attribute| attribute.value(*at)),
-            };
-            if let Some(value) = value {
-                sums.entry(names.intern(value)).or_default().add(usage);
+            if let Some(&value) = of.get(*at as usize).filter(|value| **value != NONE) {
+                sums.entry(value).or_default().add(usage);
             }
         }
-        let mut rows: Vec<Row> = sums.into_iter().map(|(value, sums)| sums.finish(names.names().get(value))).collect();
+        let mut rows: Vec<Row> = sums.into_iter().map(|(value, sums)| sums.finish(names.get(value))).collect();
         rows.sort_by_cached_key(Row::rank);
-        Group { name: dimension.name, rows }
+        Some(Group { name: dimension.name, rows })
     });
     let by = by.collect();
     Resources { about: About::of(log, cases), total: total.finish(""), by }

@@ -464,7 +464,6 @@ struct Json<'a> {
 #[derive(Serialize)]
 struct JsonBar<'a> {
     lane: u32,
-    instance: u32,
     #[serde(flatten)]
     who: Who,
     resources: u32,
@@ -505,7 +504,6 @@ fn list<S: serde::Serializer>(chart: &&Gantt, out: S) -> Result<S::Ok, S::Error>
         let (ready_ns, start_ns, end_ns) = moments(bar);
         JsonBar {
             lane: bar.lane,
-            instance: bar.instance,
             who: chart.identities.who(bar.instance),
             resources: bar.parts,
             activity: chart.activities.get(bar.activity),
