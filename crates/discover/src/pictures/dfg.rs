@@ -1179,6 +1179,77 @@ fn put_row(table: &mut Csv<&mut dyn Write>, row: Vec<Value>) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    fn stats(value: i64) -> Option<Stats> {
+        Stats::of(&mut [value])
+    }
+
+    /// `a → c` is on a critical path, `b → c` and `b` are not; `alone` has no line.
+    fn with_paths() -> Dfg {
+        const HOUR: i64 = 3_600_000_000_000;
+        let on_path = |hours: i64| Some(OnPath { frequency: 1, time_ns: (hours * HOUR).into(), core_ns: Some((hours * HOUR * 4).into()) });
+        let activity = |name: &str, bytes: i64, on_path| Activity {
+            name: name.to_owned(),
+            frequency: 1,
+            service_ns: stats(HOUR),
+            read_bytes: stats(bytes),
+            on_path,
+            ..Activity::default()
+        };
+        let activities = vec![
+            activity("a", 10, on_path(2)),
+            activity("alone", 10, on_path(1)),
+            activity("b", 5000, None),
+            activity("c", 10, on_path(1)),
+        ];
+        let edge = |from, bytes: i64, on_path| Edge {
+            from,
+            to: 3,
+            frequency: 1,
+            wait_ns: stats(HOUR),
+            bytes: stats(bytes),
+            on_path,
+            ..Edge::default()
+        };
+        let edges = vec![edge(0, 10, on_path(1)), edge(2, 5000, None)];
+        Dfg {
+            activities,
+            edges,
+            starts: vec![(0, 1), (1, 1)],
+            ends: vec![(1, 1), (3, 1)],
+            flow: Some(Default::default()),
+            ..Dfg::default()
+        }
+    }
+
+    fn named<'g>(picture: &'g Graph, name: &str) -> Option<&'g Node> {
+        picture.nodes.iter().find(|node| node.name == name)
+    }
+
+    #[test]
+    fn the_usual_picture_shows_where_the_time_is() {
+        let picture = graph(&with_paths(), &Options::default());
+        assert!(named(&picture, "alone").is_none());
+        let listed = picture.legend.iter().find(|entry| entry.heading.starts_with("Alone")).expect("a list");
+        assert!(listed.note.contains("alone (1 event, 4.00 core-hours)"), "{listed:?}");
+        let [a, b] = ["a", "b"].map(|name| named(&picture, name).expect("drawn"));
+        assert!(a.lines.iter().any(|line| line.contains("8.00 core-hours on paths")) && b.fill == PALE_BOX && a.fill != PALE_BOX);
+        assert!(picture.edges.iter().filter(|edge| edge.label.iter().any(|line| line.contains('·'))).count() == 2);
+        assert_eq!(picture.edges.iter().filter(|edge| edge.colour == PALE_LINE).count(), 1);
+        // Bytes are another picture.
+        let words = format!("{:?} {:?} {:?}", picture.facts, picture.legend, a.lines);
+        assert!(!words.contains("ytes"), "{words}");
+    }
+
+    #[test]
+    fn marks_and_legend_of_bytes_are_about_bytes() {
+        let picture = graph(&with_paths(), &Options { show: Show::Bytes, ..Options::default() });
+        let marked: Vec<&str> = picture.nodes.iter().filter(|node| node.mark == Mark::Halo).map(|node| node.name.as_str()).collect();
+        assert_eq!(marked, ["b"]);
+        assert!(named(&picture, "b").expect("drawn").lines.iter().any(|line| line.starts_with("▲ read 4.9 KiB")));
+        assert!(picture.legend.iter().any(|entry| entry.heading == "▲ Most bytes"));
+        assert!(picture.facts.iter().any(|fact| fact.contains("bytes read")), "{:?}", picture.facts);
+    }
+
     /// A path of ten activities, each with a loop to itself, an unusual way back to its beginning
     /// and rare steps from everywhere to everywhere.
     #[test]
