@@ -9,7 +9,7 @@ use crate::support::{expect, flowmine, job_states, repository, waits};
 const SECOND: i64 = 1_000_000_000;
 
 /// A dataset with what sacct wrote, of cluster `lab`; times are UTC.
-fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
+pub fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
     let (file, dataset) = (dir.join(format!("{name}.txt")), dir.join(name));
     std::fs::write(&file, text).unwrap();
     let mut import = flowmine();
@@ -18,7 +18,7 @@ fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 /// What `discover` says of a model.
-fn discovered(dataset: &Path, arguments: &[&str]) -> String {
+pub fn discovered(dataset: &Path, arguments: &[&str]) -> String {
     let output = expect(flowmine().arg("discover").args(arguments).arg("--dataset").arg(dataset), 0);
     String::from_utf8(output.stdout).unwrap()
 }

@@ -23,6 +23,8 @@ mod petri;
 mod process_model;
 mod process_tree;
 mod profile;
+mod requests;
+mod resources;
 mod sort;
 mod spec;
 mod spec_notes;
@@ -37,7 +39,7 @@ use flowmine_draw::document::DocumentFormat;
 use crate::error::Result;
 use crate::format::Format;
 use crate::found::Found;
-use crate::groups::{CaseOptions, EventFilter, Figure, Grouped, Part, TableColumns};
+use crate::groups::{CASE, CaseOptions, EventFilter, Figure, Grouped, Part, TableColumns};
 use crate::options::{Group, Kind, OptionSpec};
 use crate::request::Request;
 use crate::sink::Sink;
@@ -48,6 +50,8 @@ pub const MODELS: &[&dyn Model] = &[
     &ocdfg::ObjectDfg,
     &bottlenecks::Bottlenecks,
     &waits::Waits,
+    &resources::Resources,
+    &requests::Requests,
     &summary::Summary,
     &dag::Dag,
     &critical_path::CriticalPath,
@@ -138,7 +142,7 @@ impl Input {
             Self::Log => &[&RUN, CaseOptions::GROUP, EventFilter::GROUP, Part::GROUP, TableColumns::GROUP],
             Self::Objects => &[CaseOptions::GROUP, EventFilter::GROUP, Part::GROUP, TableColumns::GROUP],
             Self::Jobs => &[EventFilter::GROUP],
-            Self::Run => &[&RUN, EventFilter::GROUP],
+            Self::Run => &[&RUN_OR_CASE, EventFilter::GROUP],
             Self::Processes => &[&RUN],
             Self::Accesses => &[],
         }
@@ -150,6 +154,9 @@ pub const RUN: Group = Group {
     heading: "Run",
     options: &[OptionSpec::text("run", "RUN", "Run of a workflow engine: its name, its id, or both as they are listed")],
 };
+
+/// The group of `--run` and `--case`, which choose a run.
+const RUN_OR_CASE: Group = Group { heading: "Run", options: &[RUN.options[0], CASE] };
 
 /// `--scale`.
 pub const SCALE: OptionSpec = SCALED.options[0];

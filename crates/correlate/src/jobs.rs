@@ -16,6 +16,7 @@ use crate::attempts::{Attempt, Before, Fact, Folder, JobRow, Seen, UNKNOWN_ACTIV
 use crate::dependencies::{self, Dependencies, DependencyRow};
 use crate::events::{self, AttemptFacts, Context, Event, Timestamp};
 use crate::maybe::Maybe;
+use crate::memory;
 use crate::row_rules::RowRules;
 use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, Phase, RELEASED, REQUEUED, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
@@ -232,6 +233,7 @@ impl JobsBuilder {
             attempt.ran = outcome.ran;
             attempt.start_ns = if outcome.ran { outcome.start_ns.or(attempt.start_ns) } else { Maybe::UNKNOWN };
             attempt.end_ns = outcome.end_ns.or(attempt.end_ns);
+            (attempt.job_memory_bytes, attempt.job_peak_bytes) = (memory::of_job(&attempt, &strings), memory::peak(&attempt));
             attempts.push(attempt);
         }
 

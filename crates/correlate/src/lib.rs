@@ -86,6 +86,7 @@ pub mod joined;
 pub mod known_jobs;
 pub mod log;
 pub mod maybe;
+mod memory;
 pub mod parts;
 pub mod prune;
 pub mod share;

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::precedence::{Edge, Network, Schedule, Times};
 use crate::stats::Stats;
+use crate::who::Who;
 
 /// What a part of a task's time is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -203,6 +204,8 @@ pub struct Step {
     pub place: u32,
     /// Name of the task.
     pub task: String,
+    /// What identifies it.
+    pub who: Who,
     /// Name of the activity of which it is an instance.
     pub activity: String,
     /// What it waited for, so that it did not start earlier.
@@ -272,7 +275,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
     found.work_ns = flowmine_sums::total(parts.iter().map(running));
     found.span_ns = span(&network, &parts);
-    steps(&chosen, &network, &schedule, &parts, &mut found);
+    steps(run, &chosen, &network, &schedule, &parts, &mut found);
     gains(&chosen, &network, &schedule, &parts, options, &mut found);
     found.slack = slack(&chosen, &network, &schedule, &parts);
     found
@@ -456,7 +459,7 @@ fn span(network: &Network, parts: &Parts) -> i64 {
 }
 
 /// Walks back from the task that ended last.
-fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
+fn steps(run: &RunGraph, chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
     let mut sums = [0i64; TimePart::ALL.len()];
     let mut next = schedule.last;
     // Where the task after this one ran beside it, only what was before its start counts.
@@ -491,7 +494,8 @@ fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
             Some(_) => After::Traced,
         };
         let place = chosen.of_run[at as usize];
-        found.path.push(Step { place, task: task.name.clone(), activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
+        let (name, who) = (task.name.clone(), Who::of_task(run, task));
+        found.path.push(Step { place, task: name, who, activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
         until = lag.map(|lag| start - lag);
         next = why.map(|edge| edge.from);
     }

@@ -69,7 +69,7 @@ pub struct Pass {
 
 /// Finds the handovers of a log.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Handover {
-    let attribute = options.by.as_ref().map(|key| log.attributes.iter().find(|attribute| attribute.key == *key));
+    let attribute = options.by.as_ref().map(|key| log.attribute(key));
     let (names, of): (&Names, &[u32]) = match attribute {
         None => (&log.resources, &log.instances.resource),
         Some(Some(attribute)) => (&attribute.names, &attribute.of),

@@ -218,8 +218,10 @@ fn digest(record: &JobRecord<'_>, naming: &Naming) -> i64 {
     let bytes = (record.read_bytes, record.written_bytes);
     let told = (record.node_list.as_deref(), record.submit_line.as_deref(), record.command_line.as_deref());
     let used = (record.eligible_ns, record.max_rss_bytes, record.cpu_time_ns);
+    // Absent where it is not known, so that digests of earlier versions stay what they were.
+    let memory = record.step_memory_bytes.map(|bytes| format!(" {bytes}")).unwrap_or_default();
     // Without a key a digest confirms a right guess.
-    digest_of_text(&naming.text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}", record.state.name())))
+    digest_of_text(&naming.text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}{memory}", record.state.name())))
 }
 
 #[cfg(test)]

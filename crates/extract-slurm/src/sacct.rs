@@ -282,6 +282,9 @@ impl<'a> Attempts<'a> {
                 }
             }
         }
+        if let Some(bytes) = row[Column::UsageIn as usize].and_then(text_of).and_then(flowmine_slurm::tres::memory_bytes) {
+            record.step_memory_bytes = record.step_memory_bytes.max(Some(bytes));
+        }
         if let Some(size) = row[Column::MaxRss as usize] {
             match max_rss(size) {
                 Ok(bytes) => record.max_rss_bytes = record.max_rss_bytes.max(bytes),
@@ -298,6 +301,10 @@ impl<'a> Attempts<'a> {
     pub fn finish(self) -> Vec<Attempt<'a>> {
         self.attempts
     }
+}
+
+fn text_of(field: &[u8]) -> Option<&str> {
+    std::str::from_utf8(field).ok()
 }
 
 /// `fs/disk` in a list of trackable resources (`cpu=00:00:01,fs/disk=11171,mem=3180K`): bytes,

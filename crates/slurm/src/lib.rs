@@ -8,7 +8,7 @@
 //! | [`host_list`] | lists of nodes: `n[1-4,07],m01` |
 //! | [`dependency`] | what a job waits for: `afterok:3,after:8_*+10?singleton` (sbatch(1), `--dependency`) |
 //! | [`reason`] | reasons for which a job waits, and what each means |
-//! | [`tres`] | trackable resources: how many GPUs a list names |
+//! | [`tres`] | trackable resources: how many GPUs and how much memory a list names |
 //! | [`units`] | times, lengths of time, sizes of memory, and the words for nothing |
 //!
 //! In goes text as Slurm or its users write it; out come values, or a refusal that says where. Text

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::dfg::title;
 use crate::about;
-use crate::dfg::{Activity, Concurrent, Dfg, Edge, FlowTotals};
+use crate::dfg::{Activity, Concurrent, Dfg, Edge, FlowTotals, OnPath};
 use crate::stats::Stats;
 
 /// A directly-follows graph. Made while it is written: of millions of activities one is in memory.
@@ -94,6 +94,8 @@ struct JsonActivity<'a> {
     queue_s: Option<JsonStats>,
     /// Bytes read.
     read_bytes: Option<JsonStats>,
+    /// What of it lies on critical paths; null where nothing does.
+    on_path: Option<JsonOnPath>,
     /// Number of further attempts at an instance.
     retries: u64,
     /// Time from the start to the end, in seconds.
@@ -127,10 +129,24 @@ struct JsonEdge<'a> {
     from: &'a str,
     /// Sum of the waits for the last instance that is followed, in seconds.
     last_wait_s: f64,
+    /// What of it lies on critical paths; null where nothing does.
+    on_path: Option<JsonOnPath>,
     /// Name of the second activity.
     to: &'a str,
     /// Time from the end of the first to the start of the second, in seconds.
     wait_s: Option<JsonStats>,
+}
+
+/// What of an activity or an edge lies on critical paths of runs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OnPath")]
+struct JsonOnPath {
+    /// Number of its instances there.
+    frequency: u64,
+    /// Their time, in seconds.
+    time_s: f64,
+    /// Their cores times time, in core-hours; null where the cores of one of them are not known.
+    core_hours: Option<f64>,
 }
 
 /// A pair of activities that overlap in time.
@@ -235,6 +251,7 @@ impl<'a> JsonDfg<'a> {
             frequency: of.frequency,
             from: name(of.from),
             last_wait_s: of.last_wait_ns as f64 / 1e9,
+            on_path: of.on_path.as_ref().map(on_path),
             to: name(of.to),
             wait_s: JsonStats::seconds(&of.wait_ns),
         };
@@ -279,12 +296,21 @@ fn activity(of: &Activity) -> JsonActivity<'_> {
         frequency: of.frequency,
         most_at_once: of.most_at_once,
         name: &of.name,
+        on_path: of.on_path.as_ref().map(on_path),
         queue_s: JsonStats::seconds(&of.queue_ns),
         read_bytes: JsonStats::bytes(&of.read_bytes),
         retries: of.retries,
         service_s: JsonStats::seconds(&of.service_ns),
         unfinished: of.unfinished,
         written_bytes: JsonStats::bytes(&of.written_bytes),
+    }
+}
+
+fn on_path(of: &OnPath) -> JsonOnPath {
+    JsonOnPath {
+        frequency: of.frequency,
+        time_s: of.time_ns as f64 / 1e9,
+        core_hours: of.core_ns.map(|core_ns| core_ns as f64 / 3.6e12),
     }
 }
 

@@ -21,7 +21,8 @@ use super::colours::{OTHER, PALETTE, ink};
 use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, Page, RULE, name_in, nothing};
 use crate::about::About;
-use crate::gantt::{Bar, Gantt, Level, Resource};
+use crate::gantt::{Bar, Gantt, Level, Occupied, Resource};
+use crate::who::Who;
 
 /// How a Gantt chart is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,10 +96,15 @@ pub fn svg(chart: &Gantt, drawing: &Drawing) -> String {
     })
 }
 
+/// The bars that stand for instances.
+fn first_bars(chart: &Gantt) -> impl Iterator<Item = &Bar> {
+    chart.bars.iter().filter(|bar| bar.is_first())
+}
+
 fn facts(chart: &Gantt) -> Vec<String> {
     let on = chart.resources.iter().filter(|resource| resource.name.is_some()).count() as u64;
     let place = if on > 0 { format!(" on {}", counted(on, "resource", "resources")) } else { String::new() };
-    let mut facts = vec![format!("{}{place}.", chart.about.counted(chart.bars.len() as u64))];
+    let mut facts = vec![format!("{}{place}.", chart.about.counted(first_bars(chart).count() as u64))];
     if let Some((first, last)) = chart.span_ns {
         let whole = last.saturating_sub(first) as f64;
         facts.push(format!("From {} to {} UTC ({}).", calendar::moment(first), calendar::moment(last), duration(whole)));
@@ -167,7 +173,7 @@ struct Colours {
 impl Colours {
     fn of(chart: &Gantt) -> Self {
         let mut sums = vec![(0u64, 0i128); chart.activities.len()];
-        for bar in &chart.bars {
+        for bar in first_bars(chart) {
             let (n, time) = &mut sums[bar.activity as usize];
             *n += 1;
             *time += i128::from(bar.end_ns) - i128::from(bar.start_ns);
@@ -217,7 +223,7 @@ impl Use {
     fn of(chart: &Gantt, colours: &Colours, first: i64, span: f64) -> Self {
         let mut found = Self { running: vec![[0.0; PALETTE.len() + 1]; COLUMNS], waiting: vec![0.0; COLUMNS] };
         let column = |ns: i64| (ns.saturating_sub(first) as f64 / span * COLUMNS as f64).clamp(0.0, COLUMNS as f64);
-        for bar in &chart.bars {
+        for bar in first_bars(chart) {
             let place = colours.place(bar.activity);
             spread(column(bar.start_ns), column(bar.end_ns), |at, share| found.running[at][place] += share);
             if let Some(ready) = bar.ready_ns {
@@ -277,6 +283,14 @@ fn draw_use(sheet: &mut Sheet, chart: &Gantt, colours: &Colours, (axis, first): 
     }
 }
 
+/// The CPUs, GPUs and memory of a resource that were occupied at most, in words.
+fn occupied(resource: &Resource) -> Option<String> {
+    let number = |of: Option<Occupied>, words: &str| of.filter(|of| of.most > 0.0).map(|of| format!("{:.0} {words}", of.most));
+    let memory = resource.memory_bytes.filter(|of| of.most > 0.0).map(|of| axis::bytes(of.most as i128));
+    let words: Vec<String> = [number(resource.cpus, "CPUs"), number(resource.gpus, "GPUs"), memory].into_iter().flatten().collect();
+    (!words.is_empty()).then(|| format!("≤ {}", words.join(", ")))
+}
+
 fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, bool), (axis, first): (&Axis, i64), (top, lane): (f64, f64)) {
     let x = |ns: i64| axis.at(ns.saturating_sub(first) as f64).clamp(axis.from, axis.to);
     // Names of resources stand where there is room for them.
@@ -287,8 +301,17 @@ fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, boo
         let middle = y + lane * f64::from(resource.lanes) / 2.0 + 4.0;
         if middle - 10.0 >= free - 1.0 {
             let name = resource.name.as_deref().unwrap_or("(not known)");
-            sheet.text(axis.from - 8.0, middle, SMALL, TEXT, "text-anchor=\"end\"", &name_in(name, SMALL, NAMES - 14.0));
+            let words = occupied(resource);
+            let has_second_line = middle + 12.0 <= y + lane * f64::from(resource.lanes);
+            // Where there is no second line, what is occupied stands behind the name if it fits.
+            let both = words.as_ref().filter(|_| !has_second_line).map(|words| format!("{} · {words}", visible(name)));
+            let label = both.filter(|both| width(both, SMALL) <= NAMES - 14.0).unwrap_or_else(|| name_in(name, SMALL, NAMES - 14.0));
+            sheet.text(axis.from - 8.0, middle, SMALL, TEXT, "text-anchor=\"end\"", &label);
             free = middle + 3.0;
+            if let Some(words) = words.filter(|_| has_second_line) {
+                sheet.text(axis.from - 8.0, middle + 11.0, 9.0, WEAK_TEXT, "text-anchor=\"end\"", &name_in(&words, 9.0, NAMES - 14.0));
+                free = middle + 14.0;
+            }
         }
     }
     let strips = if !chart.phases.is_empty() && lane >= LANE_WITH_PHASES { (lane * STRIPS).floor() } else { 0.0 };
@@ -396,6 +419,8 @@ fn draw_bar(sheet: &mut Sheet, chart: &Gantt, bar: &Bar, frame: Frame, colour: &
 
 fn told(chart: &Gantt, bar: &Bar) -> Vec<String> {
     let mut lines = vec![visible(chart.activities.get(bar.activity))];
+    lines.extend(chart.identities.who(bar.instance).words());
+    lines.extend((bar.parts > 1).then(|| format!("on {} nodes", bar.parts)));
     lines.extend(Some(bar.case).filter(|case| *case != NONE).map(|case| format!("case {}", visible(chart.cases.get(case)))));
     lines.extend(bar.ready_ns.map(|ready| format!("waited {}", duration(bar.start_ns.saturating_sub(ready) as f64))));
     let ran = duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
@@ -452,6 +477,10 @@ struct Json<'a> {
 struct JsonBar<'a> {
     /// Its lane, from zero at the top.
     lane: u32,
+    #[serde(flatten)]
+    who: Who,
+    /// Number of resources that it has at the same time.
+    resources: u32,
     /// Its activity.
     activity: &'a str,
     /// Name of its case; null for an instance of none.
@@ -505,6 +534,8 @@ fn json_bar<'a>(chart: &'a Gantt, bar: &Bar) -> JsonBar<'a> {
     let (ready_ns, start_ns, end_ns) = moments(bar);
     JsonBar {
         lane: bar.lane,
+        who: chart.identities.who(bar.instance),
+        resources: bar.parts,
         activity: chart.activities.get(bar.activity),
         case: (bar.case != NONE).then(|| chart.cases.get(bar.case)),
         ready_ns,
@@ -543,7 +574,7 @@ pub fn json(chart: &Gantt, out: impl Write) -> io::Result<()> {
     document::write(&whole, out)
 }
 
-const COLUMNS_OF_BARS: [&str; 14] = [
+const COLUMNS_OF_BARS: [&str; 18] = [
     "resource",
     "slot",
     "activity",
@@ -558,6 +589,10 @@ const COLUMNS_OF_BARS: [&str; 14] = [
     "read_phases_bytes",
     "write_phases_s",
     "write_phases_bytes",
+    "job",
+    "task",
+    "work_dir",
+    "resources",
 ];
 
 /// Writes all bars as a table.
@@ -585,6 +620,9 @@ pub fn csv(chart: &Gantt, out: impl Write) -> io::Result<()> {
             let bytes: i128 = phases().map(|phase| i128::from(phase.bytes)).sum();
             csv.number(known.then(|| seconds(time))).number(known.then_some(bytes));
         }
+        let who = chart.identities.who(bar.instance);
+        csv.text_or_unknown(who.job.as_deref()).text_or_unknown(who.task.as_deref()).text_or_unknown(who.work_dir.as_deref());
+        csv.count(bar.parts.into());
         csv.end()?;
     }
     csv.finish()

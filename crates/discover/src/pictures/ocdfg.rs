@@ -57,7 +57,7 @@ pub fn graph(found: &OcDfg, options: &Options) -> Graph {
         let moved: Vec<(&str, Stats)> = moved.into_iter().filter_map(|(verb, stats)| Some((verb, (*stats)?))).collect();
         title.extend(moved.iter().map(|(verb, stats)| format!("{verb}: {}", volumes(stats))));
         let mut lines = vec![count(*frequency)];
-        if matches!(options.show, Show::All | Show::Bytes) && !moved.is_empty() {
+        if matches!(options.show, Show::All | Show::Bytes | Show::Path) && !moved.is_empty() {
             lines.push(moved.iter().map(|(verb, stats)| format!("{verb} {}", bytes(stats.sum))).collect::<Vec<_>>().join(" · "));
         }
         let mut data = vec![("frequency", (*frequency).into())];
@@ -136,7 +136,7 @@ fn line(of: &TypeGraph, edge: &Edge, options: &Options, (from, to): (usize, usiz
     let label = match options.show {
         Show::Frequency => vec![count(edge.frequency)],
         Show::Time => wait.into_iter().collect(),
-        Show::All | Show::Bytes => {
+        Show::All | Show::Bytes | Show::Path => {
             let mut parts = vec![count(edge.frequency)];
             parts.extend(wait);
             vec![parts.join(" · ")]
@@ -253,7 +253,7 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
     let samples = boxes.samples().into_iter().map(|n| (box_colour(boxes, n), count(n))).collect();
     let has_bytes = found.activities.iter().any(|of| of.read_bytes.is_some() || of.written_bytes.is_some());
     let note = match options.show {
-        Show::All | Show::Bytes if has_bytes => "an event of several objects counts once; read, wrote: bytes in sum",
+        Show::All | Show::Bytes | Show::Path if has_bytes => "an event of several objects counts once; read, wrote: bytes in sum",
         _ => "an event of several objects counts once",
     };
     entries.push(Entry::new("Box: activity and its events", Sample::Boxes(samples), note));
@@ -261,7 +261,7 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
     let what = match options.show {
         Show::Frequency => "how often".to_owned(),
         Show::Time => format!("{} time between the events of an object", options.time.name()),
-        Show::All | Show::Bytes => format!("how often · {} time between the events of an object", options.time.name()),
+        Show::All | Show::Bytes | Show::Path => format!("how often · {} time between the events of an object", options.time.name()),
     };
     entries.push(Entry::new("Line width: how often", Sample::Widths(samples), what));
     entries.push(Entry::new(

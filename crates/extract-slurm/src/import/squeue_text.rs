@@ -310,6 +310,7 @@ pub(super) fn into_owned(record: JobRecord<'_>) -> JobRecord<'static> {
         allocated_tres: own(record.allocated_tres),
         eligible_ns: record.eligible_ns,
         max_rss_bytes: record.max_rss_bytes,
+        step_memory_bytes: record.step_memory_bytes,
         cpu_time_ns: record.cpu_time_ns,
         name: own(record.name),
         user: own(record.user),
