@@ -1,6 +1,6 @@
 //! The whole pipeline over a dataset: correlate, export, discover, summarise.
 //!
-//! It is made again only when something is new ([`last_run`]).
+//! It is made again only when something is new.
 //!
 //! What a dataset has no rows of is not known of: without jobs there is no log, picture or number
 //! of jobs, without tasks none of tasks.
