@@ -48,6 +48,7 @@ mod recording;
 mod results;
 mod round_trip;
 mod scripts;
+mod served;
 mod slurm;
 mod sources;
 mod spec_orders;

@@ -13,7 +13,7 @@ use flowmine_trace::clock::boot_ns;
 use flowmine_trace::options::Options;
 use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::facts::FactReader;
-use flowmine_trace::proc::files::Generations;
+use flowmine_trace::proc::files::{Generations, Unmounted};
 use flowmine_trace::proc::paths::Views;
 use flowmine_trace::record::{Counters, ProcessChange, ProcessFacts, ProcessKey};
 use flowmine_trace::stop::Stop;
@@ -46,6 +46,7 @@ pub(crate) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
         reader: FactReader::new(&proc, options),
         views,
         generations: Generations::default(),
+        unmounted: Unmounted::here(),
         descriptors: Descriptors::default(),
         positions: Positions::default(),
         calls: known.iter().map(|known| (known.number, known.call)).collect(),
@@ -307,6 +308,8 @@ impl Tracer<'_> {
                 process.thread_ends(None);
             }
             self.descriptors.leave(task.table, tid);
+            drop(task);
+            self.views.forget_unused();
         }
     }
 

@@ -8,7 +8,7 @@ use flowmine_trace::clock::boot_ns;
 use flowmine_trace::options::Filters;
 use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::facts::FactReader;
-use flowmine_trace::proc::files::Generations;
+use flowmine_trace::proc::files::{Generations, Unmounted};
 use flowmine_trace::proc::paths::{View, Views};
 use flowmine_trace::record::{
     Counters, DirectoryCalls, Loss, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record,
@@ -81,6 +81,7 @@ pub(crate) struct Tracer<'r> {
     pub(crate) reader: FactReader,
     pub(crate) views: Views,
     pub(crate) generations: Generations,
+    pub(crate) unmounted: Unmounted,
     pub(crate) descriptors: Descriptors,
     pub(crate) positions: Positions,
     pub(crate) calls: FxHashMap<u32, Call>,
