@@ -99,6 +99,10 @@ impl Files for Beside {
     fn can_change(&self, changed: &str, script: &str) -> bool {
         flowmine_transform::workflow::can_change_in(&self.0, changed, script)
     }
+
+    fn has_other_names(&self, script: &str) -> bool {
+        flowmine_transform::workflow::has_other_names_in(&self.0, script)
+    }
 }
 
 /// The bytes of a file that the user named, be it a pipe.
