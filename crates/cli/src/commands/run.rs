@@ -241,7 +241,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         told.push_str(&format!("\n{sentence}\n"));
     }
     let losses = numbers.errors > 0;
-    made.keep_existing().with_context(|| args.out.display().to_string())?;
+    made.finish().with_context(|| args.out.display().to_string())?;
     last_run::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
     Ok(if losses { Outcome::WithLosses } else { Outcome::Clean })

@@ -74,6 +74,7 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
             for ((_, instance), name) in several.iter().zip(names) {
                 write(Some(&dir.join(name)), instance)?;
             }
+            made.finish().with_context(|| dir.display().to_string())?;
         }
         (several, None) => anyhow::bail!("there are {} runs: say with -o DIR where to, or choose one with --run", several.len()),
     }
