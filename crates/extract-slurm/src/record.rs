@@ -60,6 +60,15 @@ pub struct JobRecord<'a> {
 }
 
 impl JobRecord<'_> {
+    /// What is wrong with times of accounting that cannot follow each other so.
+    pub(crate) fn times_out_of_order(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let order = [
+            (self.submit_ns, self.start_ns, "it started before it was submitted; the times are kept"),
+            (self.start_ns, self.end_ns, "it ended before it started; the times are kept"),
+        ];
+        order.into_iter().filter(|(first, then, _)| first.zip(*then).is_some_and(|(first, then)| then < first)).map(|(.., what)| what)
+    }
+
     /// A record with only what every source knows.
     pub fn new(job_id: i64, job: JobRef<'_>, state: State) -> JobRecord<'_> {
         JobRecord {

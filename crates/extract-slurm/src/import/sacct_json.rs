@@ -88,6 +88,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     record.submit_ns = job.time(&["time", "submission"]);
     record.start_ns = job.time(&["time", "start"]);
     record.end_ns = job.time(&["time", "end"]);
+    record.times_out_of_order().for_each(|what| diagnostics.push(job.warn("times_out_of_order", what)));
     record.time_limit_s = minutes(job.number(&["time", "limit"]));
     record.name = job.text(&["name"]);
     record.user = job.text(&["user"]).or_else(|| job.text(&["association", "user"]));

@@ -417,6 +417,9 @@ codes! {
     "time_of_file" [Warning] "`import squeue`",
         "The file does not tell when it was recorded; its modification time is taken",
         "Give `--observed-at TIME` when that is wrong.";
+    "times_out_of_order" [Warning] "`observe --accounting`, `import squeue`",
+        "Accounting has a start before the submission, or an end before the start: the clock was set, or the record was changed; the times are kept",
+        "";
     "too_few_columns" [Error] "`import io-csv`",
         "A line of the trace has too few columns; it is left out",
         "";
