@@ -12,6 +12,7 @@ mod messages;
 mod outcome;
 mod output;
 mod progress;
+mod stack;
 mod terminal;
 
 pub use outcome::Outcome;
@@ -22,6 +23,10 @@ use clap::Parser;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
+    stack::with_room(program)
+}
+
+fn program() -> ExitCode {
     let (words, note) = args::in_new_form(std::env::args_os().collect());
     if let Some(note) = note {
         messages::note(&format!("flowmine: note: {note}"));

@@ -12,7 +12,10 @@ impl Stage {
     /// A stage of unknown length.
     pub fn new(what: &'static str) -> Self {
         let bar = ProgressBar::new_spinner().with_message(what);
-        bar.enable_steady_tick(Duration::from_millis(100));
+        // The thread that ticks is started without a question.
+        if !bar.is_hidden() && flowmine_threads::can_start() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
         Self(bar)
     }
 

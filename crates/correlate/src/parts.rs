@@ -15,6 +15,7 @@ use std::io::Write;
 use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Builder;
 
 use flowmine_dataset::{Dataset, Transaction};
 use flowmine_schema::row::Record;
@@ -102,7 +103,7 @@ impl<'r> Parts<'r> {
     }
 
     /// Calls `each` with every part, always in the same order. While it works on one, the next ones
-    /// are put together, one on each of some threads.
+    /// are put together, one on each of some threads, as far as the system gives any.
     ///
     /// # Errors
     /// When the temporary file cannot be read, or what `each` returns.
@@ -115,24 +116,31 @@ impl<'r> Parts<'r> {
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
         std::thread::scope(|scope| {
             // A thread waits with its part until that is taken: no more than one of each is in memory.
-            let made: Vec<Receiver<Result<Jobs, CorrelateError>>> = (0..threads)
+            let make = |part| spilled.jobs(part, self.timestamp, self.rules);
+            let made: Vec<Option<Receiver<Result<Jobs, CorrelateError>>>> = (0..threads)
                 .map(|first| {
                     let (send, receive) = sync_channel(0);
                     let own = parts.iter().skip(first).step_by(threads);
-                    scope.spawn(move || {
+                    let run = move || {
                         for &part in own {
                             // Nobody takes it when `each` has failed.
-                            if send.send(spilled.jobs(part, self.timestamp, self.rules)).is_err() {
+                            if send.send(make(part)).is_err() {
                                 break;
                             }
                         }
-                    });
-                    receive
+                    };
+                    Builder::new().spawn_scoped(scope, run).is_ok().then_some(receive)
                 })
                 .collect();
-            for from in made.iter().cycle().take(parts.len()) {
-                // A thread that panicked makes the whole panic.
-                let Ok(jobs) = from.recv() else { break };
+            for (&part, from) in parts.iter().zip(made.iter().cycle()) {
+                let jobs = match from {
+                    // A thread that panicked makes the whole panic.
+                    Some(from) => match from.recv() {
+                        Ok(jobs) => jobs,
+                        Err(_) => break,
+                    },
+                    None => make(part),
+                };
                 each(&jobs?)?;
             }
             Ok(())

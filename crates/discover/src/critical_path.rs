@@ -12,6 +12,7 @@
 //! others might have used what becomes free.
 
 use flowmine_activity_log::{RunGraph, RunTask};
+use flowmine_threads::Beside;
 use serde::Serialize;
 
 use crate::precedence::{Edge, Network, Schedule, Times};
@@ -532,11 +533,12 @@ fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         factor: options.faster,
         most_ns: schedule.end_ns - end_with(activity, part, f64::INFINITY),
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = flowmine_threads::count(candidates.len());
     let mut gains: Vec<Gain> = std::thread::scope(|scope| {
         let share = candidates.len().div_ceil(threads).max(1);
-        let works: Vec<_> = candidates.chunks(share).map(|some| scope.spawn(|| some.iter().map(gain).collect::<Vec<_>>())).collect();
-        works.into_iter().flat_map(|work| work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let gains = |some: &[_]| some.iter().map(gain).collect::<Vec<_>>();
+        let works: Vec<_> = candidates.chunks(share).map(|some| flowmine_threads::beside(scope, move || gains(some))).collect();
+        works.into_iter().flat_map(Beside::join).collect()
     });
     gains.sort_by(|a, b| {
         (b.gain_ns, b.most_ns).cmp(&(a.gain_ns, a.most_ns)).then_with(|| (&a.activity, a.part).cmp(&(&b.activity, b.part)))

@@ -30,6 +30,7 @@
 //! each instance with times and bytes, since exact percentiles need every value.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, LeftOut, Measure, NONE, Status, UNKNOWN, Words};
+use flowmine_threads::both;
 use rustc_hash::FxHashMap;
 
 use crate::about::ORIGINS;
@@ -539,11 +540,7 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let waits = std::mem::take(&mut walk.waits);
     let pairs = walk.pairs.list.len();
     // Each instance once, whatever the cases: what it took and moved is its own.
-    let (waits, activities) = std::thread::scope(|scope| {
-        let waits = scope.spawn(move || waits.stats(pairs));
-        let activities = activities(log, cases);
-        (waits.join().unwrap_or_default(), activities)
-    });
+    let (waits, activities) = both(move || waits.stats(pairs), || activities(log, cases));
 
     let mut place = vec![usize::MAX; log.activities.len()];
     let mut dfg = Dfg {

@@ -11,6 +11,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use flowmine_activity_log::{NONE, RunGraph, RunTask, elapsed_ns};
+use flowmine_threads::both;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -286,7 +287,7 @@ pub struct Edge {
 /// Makes the graph of a run, and finds its critical path.
 pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     let without_gains = critical_path::Options { most_gains: 0, ..critical_path::Options::default() };
-    let (path, fine) = beside(|| critical_path::discover(run, &without_gains), || Fine::of(run, options));
+    let (path, fine) = both(|| critical_path::discover(run, &without_gains), || Fine::of(run, options));
     let fine = fine.with_path(&path);
     let mut found = RunDag {
         run: run.name.clone(),
@@ -312,21 +313,12 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     if options.files.is_none() && grouped.files == FilesBy::None {
         found.hidden_files = u64::from(grouped.file_nodes);
     }
-    (found.nodes, found.edges) = beside(|| grouped.nodes(run, &fine), || grouped.edges(run, &fine));
+    (found.nodes, found.edges) = both(|| grouped.nodes(run, &fine), || grouped.edges(run, &fine));
     if grouped.files == FilesBy::None {
         found.nodes.retain(|node| node.kind == NodeKind::Task);
     }
     measure(&mut found);
     found
-}
-
-/// What both give, the first on a thread of its own.
-fn beside<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let first = scope.spawn(first);
-        let second = second();
-        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
-    })
 }
 
 /// Degrees and betweenness of the graph as it came out.
@@ -841,7 +833,7 @@ impl Around {
     fn of(run: &RunGraph, fine: &Fine) -> Self {
         let count = fine.tasks.len() + fine.versions.len();
         let (after, before) = both_ways(count, fine.lines());
-        let (order, names) = beside(|| after.order(&before), || names(run, fine));
+        let (order, names) = both(|| after.order(&before), || names(run, fine));
         let circle = (order.len() < count).then(|| circles_of(count, fine));
         let order = match &circle {
             None => order,
@@ -857,7 +849,7 @@ impl Around {
     /// Numbers of what each is made of, and of what is made of it: equal where that is equal.
     fn structures(&self, fold: Fold) -> (Vec<u64>, Vec<u64>) {
         let apart = |a: u32, b: u32| self.circle.as_ref().is_none_or(|circle| circle[a as usize] != circle[b as usize]);
-        beside(
+        both(
             || structure(&self.names, self.order.iter(), &self.before, fold, &apart),
             || structure(&self.names, self.order.iter().rev(), &self.after, fold, &apart),
         )
@@ -867,7 +859,7 @@ impl Around {
 /// The neighbours along lines, and those against them.
 fn both_ways(nodes: usize, lines: impl Iterator<Item = (u32, u32)> + Clone + Send) -> (Adjacency, Adjacency) {
     let backwards = lines.clone().map(|(from, to)| (to, from));
-    beside(move || Adjacency::new(nodes, lines), move || Adjacency::new(nodes, backwards))
+    both(move || Adjacency::new(nodes, lines), move || Adjacency::new(nodes, backwards))
 }
 
 /// What can be equal of tasks and of versions by themselves: the activity; the end of the name, and

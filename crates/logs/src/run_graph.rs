@@ -186,7 +186,7 @@ struct Gathered {
 fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph, RunGraphError> {
     let mut gathered = Gathered { graph: RunGraph { name: run.to_owned(), noun: "task", ..RunGraph::default() }, ..Gathered::default() };
     let (any, done) = std::thread::scope(|scope| {
-        let any = scope.spawn(|| some_wrote_nothing(dataset));
+        let any = flowmine_threads::beside(scope, || some_wrote_nothing(dataset));
         let done = task_attempts::for_each::<TaskLogError>(tasks.dataset, tasks.rules, |attempt| {
             if run_or_engine(&attempt.row) == run {
                 gathered.add(attempt);
@@ -194,7 +194,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
             Ok(())
         });
         gathered.declare();
-        (any.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), done)
+        (any.join(), done)
     });
     done?;
     let any = any?;

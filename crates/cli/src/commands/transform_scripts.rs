@@ -43,9 +43,9 @@ pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let threads = flowmine_threads::count(8);
     let mut batches = std::thread::scope(|scope| -> anyhow::Result<Vec<(Batch, usize)>> {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
+        let others = flowmine_threads::helpers(scope, threads - 1, some);
         let mut batches = vec![some()?];
         for other in others {
             batches.push(other.join().map_err(|_| anyhow::anyhow!("a thread that writes scripts ended before its time"))??);
