@@ -39,7 +39,7 @@ pub fn graph(found: &Handover) -> Graph {
     picture.edges = found.handovers.iter().map(|pass| edge(found, pass, widths)).collect();
     let samples = boxes.samples().into_iter().map(|n| (box_colour(boxes, n), count(n))).collect();
     let word = found.about.word();
-    picture.legend.push(Entry::new(&format!("Node: {} and its {word}s", visible(&found.by)), Sample::Boxes(samples), ""));
+    picture.legend.push(Entry::new(format!("Node: {} and its {word}s", visible(&found.by)), Sample::Boxes(samples), ""));
     let samples = widths.samples().into_iter().map(|n| (widths.width(n), count(n))).collect();
     let what = "with the median time from the end of the first to the start of the second";
     picture.legend.push(Entry::new("Edge: number of handovers", Sample::Widths(samples), what));
