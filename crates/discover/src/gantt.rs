@@ -210,7 +210,8 @@ fn occupy(log: &ActivityLog, resources: &mut [Resource], bars: &[Bar], span: (i6
 fn occupied(bars: &[Bar], (first, last): (i64, i64), of: impl Fn(&Bar) -> Option<i64>) -> Option<Occupied> {
     let mut changes: Vec<(i64, f64)> = Vec::with_capacity(2 * bars.len());
     let mut area = 0.0;
-    for bar in bars {
+    // What has no known start may have waited all the time.
+    for bar in bars.iter().filter(|bar| bar.start_is_known) {
         let share = of(bar)? as f64 / f64::from(bar.parts.max(1));
         area += share * bar.end_ns.saturating_sub(bar.start_ns) as f64;
         changes.extend([(bar.start_ns, share), (bar.end_ns, -share)]);

@@ -157,6 +157,10 @@ fn legend(page: &mut Page, chart: &Gantt, colours: &Colours, (with_lanes, with_p
         let note = "Its start is not known: the bar begins when it was ready.";
         page.legend.push(Entry::new("Pale bar", Sample::Words, note));
     }
+    if with_lanes && chart.resources.iter().any(|resource| occupied(resource).is_some()) {
+        let note = "The most CPUs, GPUs and memory occupied at once; a job on several nodes counts on each with an equal share.";
+        page.legend.push(Entry::new("≤ at a name", Sample::Words, note));
+    }
     if chart.queued.most > 0 {
         page.legend.push(Entry::new("Dashed line above", Sample::Dashed(WAITING_LINE.to_owned(), 1.5), "How many were ready and waited."));
     }
