@@ -20,7 +20,7 @@ use crate::waits::{CauseRow, Dimension, DimensionRow, Example, Waits};
 const SHOWN: usize = 8;
 
 /// Nanoseconds of one core as hours of one core.
-fn core_hours(core_ns: i128) -> String {
+pub(super) fn core_hours(core_ns: i128) -> String {
     format!("{:.2}", core_ns as f64 / 3.6e12)
 }
 
