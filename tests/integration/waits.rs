@@ -95,6 +95,53 @@ fn why_a_job_waited() {
     assert!(why("4", 2).contains("no such job"), "4 is another job than 41");
 }
 
+/// Ten situations in a partition of which 512 CPUs are in use: the first line says what is wrong.
+#[test]
+fn the_first_line_names_what_is_wrong() {
+    // Reason, QOS, whether eve's wide job runs, and the line after the core-hours.
+    let situations = [
+        ("PartitionDown", "normal", false, "partition_down, partition short, user mia"),
+        ("Resources", "normal", true, "resources, partition short, user mia; meanwhile eve ran 5120.00 core-hours there"),
+        ("QOSMaxCpuPerUserLimit", "small", false, "limit_of_user QOSMaxCpuPerUserLimit, partition short, user mia"),
+        ("AssocGrpCpuLimit", "normal", false, "limit_of_account AssocGrpCpuLimit, partition short, user mia"),
+        ("JobHeldAdmin", "normal", false, "held_by_admin, partition short, user mia"),
+        ("JobArrayTaskLimit", "normal", false, "array_throttle, partition short, user mia"),
+        ("BeginTime", "normal", false, "begin_time, partition short, user mia"),
+        ("Dependency", "normal", false, "predecessor, partition short, user mia"),
+        ("Reservation", "normal", false, "reservation, partition short, user mia"),
+        ("Priority", "normal", true, "priority, partition short, user mia; meanwhile eve ran 5120.00 core-hours there"),
+    ];
+    for (reason, qos, is_wide, line) in situations {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = dir.path().join("dataset");
+        let mut import = flowmine();
+        import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
+        for hour in [8, 13, 18] {
+            let mut text = String::from(
+                "JOBID|NAME|USER|ACCOUNT|PARTITION|QOS|STATE|REASON|PRIORITY|SUBMIT_TIME|START_TIME|END_TIME|CPUS|NODELIST|DEPENDENCY\n",
+            );
+            let wanted = if reason == "Dependency" { "afterok:1(unfulfilled)" } else { "(null)" };
+            text += &match hour {
+                18 => format!("7|j|mia|bio|short|{qos}|RUNNING|None|9|2026-11-18T08:00:00|2026-11-18T18:00:00|N/A|4|k1|(null)\n"),
+                _ => format!("7|j|mia|bio|short|{qos}|PENDING|{reason}|9|2026-11-18T08:00:00|N/A|N/A|4||{wanted}\n"),
+            };
+            if is_wide || reason == "Dependency" {
+                let (user, cpus) = if is_wide { ("eve", 512) } else { ("mia", 1) };
+                let (state, end) = if hour == 18 { ("COMPLETED", "2026-11-18T18:00:00") } else { ("RUNNING", "N/A") };
+                text += &format!(
+                    "1|w|{user}|bio|short|{qos}|{state}|None|9|2026-11-18T07:00:00|2026-11-18T07:00:00|{end}|{cpus}|k[1-8]|(null)\n"
+                );
+            }
+            let file = dir.path().join(format!("squeue-20261118T{hour:02}0000Z.txt"));
+            std::fs::write(&file, text).unwrap();
+            import.arg(file);
+        }
+        expect(&mut import, 0);
+        let said = discovered(&dataset, &["waits"]);
+        assert_eq!(said.lines().next(), Some(format!("40.00 core-hours, 10h 00m: {line}").as_str()), "{reason}: {said}");
+    }
+}
+
 /// Jobs of five weeks, of which the time in the queue grows by ten minutes a week.
 #[test]
 fn weeks_have_medians_and_a_trend() {

@@ -3,7 +3,8 @@
 //! `scontrol show config` says slurmctld's time to the second. Polls bound the difference further:
 //! a job that a poll saw running had started, one that it saw waiting had not. What a poll shows is
 //! only used where it agrees with what is known. Where it contradicts that, slurmctld is asked
-//! again; where nobody can be asked (a recorded queue), a second poll has to confirm it.
+//! again, and what it says holds; where nobody can be asked (a recorded queue), a second poll has
+//! to confirm it.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::ControllerClock as Row;
@@ -17,6 +18,8 @@ use crate::record::JobRecord;
 
 /// Age at which a reading of slurmctld's clock is repeated.
 const READING_IS_GOOD_NS: i64 = 3600 * SECOND_NS;
+/// Polls that contradict what is known make nobody ask more often than this.
+const ASKED_AGAIN_NS: i64 = 300 * SECOND_NS;
 /// Slurm takes the time of a start when it begins to schedule, and squeue shows the job as waiting
 /// until that is done: in a busy cluster some seconds (`bf_yield_interval`, `max_sched_time`).
 const SCHEDULING_NS: i64 = 3 * SECOND_NS;
@@ -32,6 +35,8 @@ pub struct Clock {
     most_ns: Option<i64>,
     /// What one poll showed that contradicts the rest.
     doubt: Option<(Option<i64>, Option<i64>)>,
+    /// Whether slurmctld itself gave its time when it was last asked.
+    is_read: bool,
     /// When slurmctld was asked for its time, by the clock of the machine that polls.
     asked_ns: Option<i64>,
     /// The difference that was reported last.
@@ -47,7 +52,7 @@ pub enum Finding {
     Narrower,
     /// The clock was set.
     Set,
-    /// It contradicts what is known, and no other poll confirms it.
+    /// It contradicts what slurmctld said, or what is known, and no other poll confirms it.
     Doubtful,
 }
 
@@ -57,19 +62,23 @@ impl Clock {
         Ahead { least_ns: self.least_ns, most_ns: self.most_ns }
     }
 
-    /// Whether slurmctld has not been asked for its time within the hour before a poll.
-    pub fn is_due(&self, poll: PollTime) -> bool {
-        self.asked_ns.is_none_or(|asked| !(0..READING_IS_GOOD_NS).contains(&poll.ended_ns.saturating_sub(asked)))
+    /// Whether slurmctld is to be asked for its time at a poll: once an hour, and earlier when the
+    /// poll contradicts what is known.
+    pub fn is_due(&self, poll: PollTime, finding: Finding) -> bool {
+        let is_good_ns = if finding == Finding::Doubtful { ASKED_AGAIN_NS } else { READING_IS_GOOD_NS };
+        self.asked_ns.is_none_or(|asked| !(0..is_good_ns).contains(&poll.ended_ns.saturating_sub(asked)))
     }
 
-    /// Remembers that slurmctld was asked, whatever came of it.
+    /// Remembers that slurmctld was asked, and has not answered yet.
     pub fn asked(&mut self, poll: PollTime) {
         self.asked_ns = Some(poll.ended_ns);
+        self.is_read = false;
     }
 
     /// Takes what slurmctld itself says, which counts more than all that was known.
     pub fn read(&mut self, reading: Ahead) -> Finding {
         self.doubt = None;
+        self.is_read = true;
         match self.ahead().and(reading) {
             Some(both) => self.narrow(both),
             None => self.set(reading),
@@ -81,6 +90,9 @@ impl Clock {
         if let Some(both) = self.ahead().and(shown) {
             self.doubt = self.doubt.filter(|_| shown.is_unknown());
             return self.narrow(both);
+        }
+        if self.is_read {
+            return Finding::Doubtful;
         }
         let doubt = self.doubt.map(|(least_ns, most_ns)| Ahead { least_ns, most_ns });
         match doubt.and_then(|doubt| doubt.and(shown)) {

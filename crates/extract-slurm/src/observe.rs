@@ -21,7 +21,6 @@ use flowmine_schema::time::SECOND_NS;
 use flowmine_slurm::clock::{self, Ahead};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Finding;
 use crate::import_files::UNNAMED;
 use crate::memory::{Memory, MemoryError};
 use crate::naming::Naming;
@@ -512,7 +511,7 @@ impl<'r> Observer<'r> {
             let passed_ns = i64::try_from(now.duration_since(last).as_nanos()).unwrap_or(i64::MAX);
             there.ended_ns.saturating_sub(ended_ns).abs_diff(passed_ns) > CLOCK_WAS_SET_NS.unsigned_abs()
         });
-        if was_set || finding == Finding::Doubtful || memory.clock(source::SQUEUE).is_due(there) {
+        if was_set || memory.clock(source::SQUEUE).is_due(there, finding) {
             memory.clock(source::SQUEUE).asked(there);
             let fresh = self.reading.take().filter(|(asked, _)| asked.elapsed() < NAME_WAS_JUST_ASKED);
             let reading = match fresh {
