@@ -10,7 +10,7 @@ use flowmine_correlate::{Jobs, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_extract_slurm::observe::{Observer, Options};
 use flowmine_extract_slurm::runner::{Output, RunError, Runner};
-use flowmine_extract_slurm::squeue::FIELDS;
+use flowmine_extract_slurm::squeue::{FIELDS, Field};
 use proptest::prelude::*;
 
 use crate::support::{expect, flowmine};
@@ -29,25 +29,24 @@ struct Job {
 }
 
 impl Job {
-    fn values(&self, id: usize, now: i64, letter: char) -> String {
+    fn values(&self, id: usize, now: i64, field: Field) -> String {
         let time = |at: i64| if at <= now { (BASE + at).to_string() } else { "N/A".to_owned() };
-        match letter {
-            'A' | 'i' | 'F' => id.to_string(),
-            'T' if now < self.start => "PENDING".to_owned(),
-            'T' if now < self.end => "RUNNING".to_owned(),
-            'T' => "COMPLETED".to_owned(),
-            'r' if now < self.released => "JobHeldUser".to_owned(),
-            'r' if now < self.start => "Priority".to_owned(),
-            'r' => "None".to_owned(),
-            'Q' if now < self.released => "0".to_owned(),
-            'Q' => "100".to_owned(),
-            'V' => time(self.submit),
-            'S' => time(self.start),
-            'e' => time(self.end),
-            'N' if self.start <= now => "n1".to_owned(),
-            'K' => "(null)".to_owned(),
-            'u' => "ann".to_owned(),
-            'j' => "model".to_owned(),
+        match field {
+            Field::RawId | Field::DisplayedId | Field::ArrayId => id.to_string(),
+            Field::State if now < self.start => "PENDING".to_owned(),
+            Field::State if now < self.end => "RUNNING".to_owned(),
+            Field::State => "COMPLETED".to_owned(),
+            Field::Reason if now < self.released => "JobHeldUser".to_owned(),
+            Field::Reason if now < self.start => "Priority".to_owned(),
+            Field::Reason => "None".to_owned(),
+            Field::Priority if now < self.released => "0".to_owned(),
+            Field::Priority => "100".to_owned(),
+            Field::Submit => time(self.submit),
+            Field::Start => time(self.start),
+            Field::End => time(self.end),
+            Field::NodeList if self.start <= now => "n1".to_owned(),
+            Field::User => "ann".to_owned(),
+            Field::Name => "model".to_owned(),
             _ => "(null)".to_owned(),
         }
     }
@@ -78,17 +77,17 @@ impl Runner for Cluster {
             stdout.push_str(&format!("Configuration data as of {}\nClusterName             = lab\n", BASE + now));
         } else {
             let format = String::from_utf8(stdin.split(|&b| b == b'\n').nth(2).unwrap().to_vec()).unwrap();
-            let token = &format[2..11];
-            let mut line = |value: &dyn Fn(char, &str) -> String| {
-                for (_, letter, name) in FIELDS {
-                    stdout.push_str(&value(*letter, name));
+            let token = &format[6..15];
+            let mut line = |value: &dyn Fn(Field, &str) -> String| {
+                for (field, _, name) in FIELDS {
+                    stdout.push_str(&value(*field, name));
                     stdout.push_str(token);
                 }
                 stdout.push('\n');
             };
             line(&|_, name| name.to_owned());
             for (id, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.submit <= now) {
-                line(&|letter, _| job.values(id + 1, now, letter));
+                line(&|field, _| job.values(id + 1, now, field));
             }
         }
         self.now_ns.set(self.now_ns.get() + S / 20);

@@ -244,8 +244,8 @@ macro_rules! script {
 
 /// The script of a poll. Standard input goes on with the format.
 const POLL: &str = script!(
-    "IFS= read -r SQUEUE_FORMAT || exit 90; export SQUEUE_FORMAT",
-    "unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT2 SQUEUE_LICENSES",
+    "IFS= read -r SQUEUE_FORMAT2 || exit 90; export SQUEUE_FORMAT2",
+    "unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT SQUEUE_LICENSES",
     "unset SQUEUE_LOCAL SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_PRIORITY SQUEUE_QOS SQUEUE_SIBLING SQUEUE_SORT SQUEUE_STATES SQUEUE_USERS",
     "IFS= read -r users; IFS= read -r accounts; IFS= read -r partitions; test \"$users\" != . || users=$(id -un)",
     "test -z \"$users\" || export SQUEUE_USERS=\"$users\"; test -z \"$accounts\" || export SQUEUE_ACCOUNT=\"$accounts\"",
@@ -759,7 +759,7 @@ fn record(directory: &Path, time: PollTime, output: &[u8], access: Access) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::squeue::FIELDS;
+    use crate::squeue::{FIELDS, Field};
     use flowmine_schema::Row;
     use std::cell::{Cell, RefCell};
     use std::collections::VecDeque;
@@ -815,7 +815,7 @@ mod tests {
                 return Ok(Output { stdout: stdout.into_bytes(), stderr: vec![], status: 0, signal: None });
             }
             let format = stdin.split(|&b| b == b'\n').nth(2).unwrap();
-            let token = &format[2..11];
+            let token = &format[6..15];
             self.at_ns += 10 * SECOND_NS;
             let mut stdout = format!("{}\n", self.at_ns).into_bytes();
             let mut line = |value: &dyn Fn(usize) -> String| {
@@ -836,10 +836,10 @@ mod tests {
                 }
                 Poll::Queue(jobs) => {
                     for (id, state) in jobs {
-                        line(&|at| match FIELDS[at].1 {
-                            'A' | 'i' | 'F' => id.to_string(),
-                            'T' => state.to_owned(),
-                            'V' => "1795179770".to_owned(),
+                        line(&|at| match FIELDS[at].0 {
+                            Field::RawId | Field::DisplayedId | Field::ArrayId => id.to_string(),
+                            Field::State => state.to_owned(),
+                            Field::Submit => "1795179770".to_owned(),
                             _ => "(null)".to_owned(),
                         });
                     }
