@@ -18,6 +18,7 @@ mod case_notions;
 mod case_studies;
 mod cases_as_runs;
 mod cli;
+mod clocks;
 mod containers;
 mod debian_kernels;
 mod demonstration;

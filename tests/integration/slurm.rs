@@ -197,6 +197,8 @@ fn paste_the_cron_line(lab: &Lab) {
     assert_eq!(of_poll, of_squeue, "RPCs of a poll beside those of squeue");
     let rows = job_states(&home.join("queue"));
     assert!(rows.iter().any(|row| row.change == "accounting") && rows.iter().any(|row| row.source == "squeue"), "{}", rows.len());
+    let is_known = |row: &flowmine_schema::tables::JobState<'_>| row.submit_node.is_some() && row.submit_session.is_some_and(|id| id > 0);
+    assert!(rows.iter().filter(|row| row.change == "new").all(is_known), "who submitted is known of every job");
 }
 
 /// The polls that were written: one that was recorded and then killed before its transaction did

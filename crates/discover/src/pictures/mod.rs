@@ -36,6 +36,7 @@ pub mod text_table;
 mod units;
 pub mod variants;
 pub mod waits;
+pub mod waits_by_week;
 pub mod why;
 
 use crate::calendar;

@@ -41,6 +41,10 @@ fn headline(row: &CauseRow) -> String {
             let _ = write!(words, ", {dimension} {}", visible(value));
         }
     }
+    // Who held what others waited for, where that is most of it.
+    if let Some(one) = row.occupants.first().filter(|one| one.core_ns.saturating_mul(2) >= row.core_ns) {
+        let _ = write!(words, "; meanwhile {} ran {} core-hours there", visible(&one.user), core_hours(one.core_ns));
+    }
     words
 }
 

@@ -110,6 +110,14 @@ crate::table! {
         features: opt_text(Label) droppable,
         /// Trackable resources asked for on each node (`%b`): `gres:gpu:2`.
         tres_per_node: opt_text(Resources) droppable,
+        /// Licences asked for (`squeue`'s LICENSES): `matlab:2`. Accounting has those that were given
+        /// in `allocated_tres`.
+        licenses: opt_text(Resources) droppable,
+        /// The node from which it was submitted (`ALLOC_NODES`).
+        submit_node: opt_text(Host) droppable,
+        /// The session of the shell or job that submitted it (`ALLOC_SID`): a process id on
+        /// `submit_node`.
+        submit_session: opt_i64 droppable,
         /// Trackable resources asked for, as accounting keeps them (`ReqTRES`):
         /// `billing=4,cpu=4,gres/gpu=2,mem=8G,node=1`.
         requested_tres: opt_text(Resources) droppable,
