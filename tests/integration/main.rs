@@ -20,6 +20,7 @@ mod cli;
 mod containers;
 mod debian_kernels;
 mod demonstration;
+mod documents;
 mod engine_jobs;
 mod export;
 mod honesty;
