@@ -17,6 +17,7 @@ mod bombs;
 mod case_notions;
 mod case_studies;
 mod cli;
+mod clocks;
 mod containers;
 mod debian_kernels;
 mod demonstration;

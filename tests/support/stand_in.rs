@@ -34,7 +34,10 @@ impl StandIn {
              recorded=$(head -c 14 $poll | tail -c 8)\nexec sed \"s/\x1f$recorded/\x1f$wanted/g\" $poll\n",
             dir.display()
         );
-        for (name, script) in [("squeue", squeue), ("scontrol", "#!/bin/sh\necho 'ClusterName = played'\n".to_owned())] {
+        for (name, script) in [
+            ("squeue", squeue),
+            ("scontrol", "#!/bin/sh\necho \"Configuration data as of $(date +%s)\"\necho 'ClusterName = played'\n".to_owned()),
+        ] {
             fs::write(bin.join(name), script).unwrap();
             fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
         }

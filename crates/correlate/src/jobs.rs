@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
 use crate::attempts::{Attempt, Before, Fact, Folder, JobRow, Seen, UNKNOWN_ACTIVITY, Value};
+use crate::clocks::Clocks;
 use crate::dependencies::{self, Dependencies, DependencyRow};
 use crate::events::{self, AttemptFacts, Context, Event, Timestamp};
 use crate::maybe::Maybe;
@@ -57,13 +58,14 @@ impl Jobs {
     /// # Errors
     /// As [`Jobs::read`].
     pub fn read_with(dataset: &Dataset, timestamp: Timestamp, rules: &RowRules) -> Result<Self, CorrelateError> {
+        let clocks = Clocks::read(dataset)?;
         let mut builder = JobsBuilder::default();
         dataset.read::<JobRow<'static>, CorrelateError>(|row| {
-            builder.push_state(&rules.apply(row));
+            builder.push_state(&rules.apply(clocks.job_row(row)));
             Ok(())
         })?;
         dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
-            builder.push_dependency(&rules.apply(row));
+            builder.push_dependency(&rules.apply(clocks.dependency_row(row)));
             Ok(())
         })?;
         builder.finish(timestamp)

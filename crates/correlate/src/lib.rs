@@ -76,6 +76,7 @@
 
 pub mod attempts;
 pub mod cases;
+pub mod clocks;
 pub mod components;
 pub mod dependencies;
 mod engine_jobs;

@@ -23,6 +23,7 @@ use flowmine_spill::SpillError;
 use flowmine_spill::{temporary, temporary_error};
 
 use crate::attempts::JobRow;
+use crate::clocks::Clocks;
 use crate::dependencies::DependencyRow;
 use crate::jobs::{Jobs, JobsBuilder};
 use crate::joined::{Joined, Node, node, root, source_of};
@@ -192,11 +193,16 @@ fn partition(dataset: &Dataset, joined: Joined, parts: u64, share: Option<Share>
     let spilled = Spilled { file: temporary().map_err(CorrelateError::Temporary)?, joined, blocks: vec![Vec::new(); parts] };
     let block = ((12 << 20) / parts).clamp(1 << 12, 1 << 18);
     let mut partitioner = Partitioner { spilled, share, buffers: vec![Vec::new(); parts], block, end: 0 };
+    let clocks = Clocks::read(dataset)?;
     dataset.read::<JobRow<'static>, CorrelateError>(|row| {
+        let row = clocks.job_row(row);
         let whole = node(&row.cluster, root!(row));
         partitioner.push(STATE, whole, &row)
     })?;
-    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| partitioner.push(DEPENDENCY, source_of(&row), &row))?;
+    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
+        let row = clocks.dependency_row(row);
+        partitioner.push(DEPENDENCY, source_of(&row), &row)
+    })?;
     for part in 0..parts {
         partitioner.flush(part)?;
     }

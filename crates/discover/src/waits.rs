@@ -10,6 +10,7 @@
 mod occupants;
 mod rows;
 mod series;
+pub mod weeks;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`clock`] | how far a clock is ahead of slurmctld's |
 //! | [`state`] | job states and the phase of a job's life that each belongs to: squeue(1), JOB STATE CODES |
 //! | [`job_ref`] | jobs as displayed: `7`, `8_3`, `8_[3-9%3]`, `18+1` |
 //! | [`index_set`] | the indices of an array: `1,3,5-15:5%2` |
@@ -30,6 +31,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod clock;
 pub mod dependency;
 pub mod host_list;
 pub mod index_set;

@@ -32,6 +32,7 @@ pub mod temporal_profile;
 pub mod text_table;
 pub mod variants;
 pub mod waits;
+pub mod waits_by_week;
 pub mod why;
 
 use crate::calendar;

@@ -20,7 +20,7 @@ use crate::waits::{CauseRow, Dimension, DimensionRow, Example, Waits};
 const SHOWN: usize = 8;
 
 /// Nanoseconds of one core as hours of one core.
-fn core_hours(core_ns: i128) -> String {
+pub(super) fn core_hours(core_ns: i128) -> String {
     format!("{:.2}", core_ns as f64 / 3.6e12)
 }
 
@@ -43,6 +43,10 @@ fn headline(row: &CauseRow) -> String {
         if let Some(value) = main_of(row, dimension) {
             let _ = write!(words, ", {dimension} {}", visible(value));
         }
+    }
+    // Who held what others waited for, where that is most of it.
+    if let Some(one) = row.occupants.first().filter(|one| one.core_ns.saturating_mul(2) >= row.core_ns) {
+        let _ = write!(words, "; meanwhile {} ran {} core-hours there", visible(&one.user), core_hours(one.core_ns));
     }
     words
 }

@@ -242,14 +242,14 @@ impl DimensionSums {
             match kind {
                 WaitKind::Predecessor => self.predecessor_ns += i128::from(time_ns),
                 WaitKind::Wish => self.wish_ns += i128::from(time_ns),
-                WaitKind::Queue | WaitKind::Unknown => {
+                _ if kind.is_queue() => {
                     queued = queued.saturating_add(time_ns);
                     match self.causes.iter_mut().find(|(known, _)| *known == cause) {
                         Some((_, sum)) => *sum += i128::from(time_ns),
                         None => self.causes.push((cause, i128::from(time_ns))),
                     }
                 }
-                WaitKind::Started => {}
+                _ => {}
             }
         }
         self.queue.add(queued, cpus);
@@ -272,9 +272,14 @@ impl DimensionSums {
 
 /// The lower of the two in the middle, where their number is even.
 fn median(times: &mut [i64]) -> i64 {
+    quantile(times, 1, 2)
+}
+
+/// The least of the times that a share of them does not exceed; 0 where there is none.
+pub(super) fn quantile(times: &mut [i64], part: usize, of: usize) -> i64 {
     if times.is_empty() {
         return 0;
     }
-    let middle = (times.len() - 1) / 2;
-    *times.select_nth_unstable(middle).1
+    let at = (times.len() * part).div_ceil(of).saturating_sub(1);
+    *times.select_nth_unstable(at).1
 }

@@ -35,6 +35,8 @@ enum Kept {
     QueuedFor,
     /// The wish of its own for which it waited longest.
     NotReadyFor,
+    /// Slurm's reason for most of the time before the start.
+    Reason,
 }
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
@@ -74,7 +76,7 @@ fn label_parts(keys: &[String]) -> Option<Vec<LabelPart>> {
         "state" | "slurm:state" => Some(LabelPart::State),
         key => match find(key)? {
             Kept::Text(pick) => Some(LabelPart::Text(pick)),
-            Kept::QueuedFor | Kept::NotReadyFor => None,
+            Kept::QueuedFor | Kept::NotReadyFor | Kept::Reason => None,
         },
     };
     keys.iter().map(part).collect()
@@ -101,6 +103,7 @@ fn find(key: &str) -> Option<Kept> {
     match key {
         QUEUED_FOR => return Some(Kept::QueuedFor),
         NOT_READY_FOR => return Some(Kept::NotReadyFor),
+        "reason" => return Some(Kept::Reason),
         _ => {}
     }
     let name = key.strip_prefix("slurm:").unwrap_or(key);
@@ -309,6 +312,7 @@ impl<'a> JobColumns<'a> {
                     known.or_else(|| wait.main_cause(|cause| cause == Cause::Unknown)).map(Cause::name)
                 }
                 Some(Kept::NotReadyFor) => wait.main_cause(Cause::is_own_wish).map(Cause::name),
+                Some(Kept::Reason) => wait.main_reason(),
                 None => None,
             };
             self.kept.push(text.map_or(NONE, |text| values.names.intern(text)));
