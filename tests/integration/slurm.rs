@@ -151,11 +151,11 @@ fn some_jobs_only(lab: &Lab) {
     }
 }
 
-/// The README's line for cron, pasted into the shell of a user without root, and what it puts into
+/// The line for cron of `docs/observing.md`, pasted into the shell of a user without root, and what it puts into
 /// the crontab run as cron does: with nearly no environment.
 fn paste_the_cron_line(lab: &Lab) {
-    let readme = fs::read_to_string(repository("README.md")).unwrap();
-    let line = readme.lines().map(str::trim).find(|line| line.ends_with("| crontab -")).expect("the README has a line for cron");
+    let page = fs::read_to_string(repository("docs/observing.md")).unwrap();
+    let line = page.lines().map(str::trim).find(|line| line.ends_with("| crontab -")).expect("the page has a line for cron");
     // Below it another user may enter and read.
     let bin = lab.dir.parent().unwrap().join("bin");
     fs::create_dir(&bin).unwrap();

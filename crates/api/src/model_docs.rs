@@ -15,7 +15,7 @@ fn models() -> impl Iterator<Item = &'static About> {
     MODELS.iter().map(|model| model.about())
 }
 
-/// The table of the README: each model with the question that it answers.
+/// The table of the index: each model with the question that it answers.
 fn questions() -> String {
     let rows: String = models().map(|about| format!("| `{}` | {} |\n", about.name, about.question)).collect();
     format!("| model | answers |\n|---|---|\n{rows}")
@@ -75,8 +75,8 @@ fn is_in_page(page: &str, table: &str) {
 }
 
 #[test]
-fn docs_readme_has_the_models() {
-    is_in_page("README.md", &questions());
+fn docs_index_has_the_models() {
+    is_in_page("docs/README.md", &questions());
 }
 
 #[test]
