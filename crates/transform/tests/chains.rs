@@ -135,7 +135,7 @@ fn what_may_change_a_job_script_is_refused() {
         ("V=J\nread -r \"$V\" <<<job2.sh\nsbatch job1.sh", "v.sh:3:1: which variable read sets"),
         ("declare -n R=J\nR=job2.sh\nsbatch job1.sh", "v.sh:2:1: -n gives a variable a second name"),
         ("echo x >$PWD/job1.sh\nsbatch job1.sh", "v.sh:2:9: what is written here may be"),
-        ("rm -rf x$1.d\nsbatch job1.sh >$1.txt; rm $1.sh", "v.sh:3:25: what rm gets may be"),
+        ("rm -rf \"x$1.d\"\nsbatch job1.sh >$1.txt; rm $1.sh", "v.sh:3:25: what rm gets may be"),
         ("f() { sbatch job1.sh; }\n(cd sub; f)", "v.sh:3:10: cd in these brackets"),
         ("env -C sub sbatch job1.sh", "v.sh:2:1: what “env” does is not known"),
         ("env \"$X\" sbatch job1.sh", "v.sh:2:1: what “env” does is not known"),
@@ -356,4 +356,162 @@ fn rules_that_use_others_are_said() {
             "7:1: the rule b stays as it is: it is another rule with changes (use rule)",
         ]
     );
+}
+
+/// A name without quotes is several names where its value has blanks. What is certain, or in quotes, is not.
+#[test]
+fn names_that_the_shell_takes_apart_are_refused() {
+    let mut wrong = Vec::new();
+    for (chain, at) in [
+        ("for x in \"d1 a\"; do sbatch d1/job.sh; rm -rf $x.txt; done", "v.sh:2:46: “$x.txt”"),
+        ("x=\"job1.sh a\"\nsbatch job1.sh\nrm -f $x.txt", "v.sh:4:7: “$x.txt”"),
+        ("x=$(cat name)\necho a | tee -a ${x}.log\nsbatch job1.sh", "v.sh:3:17: “${x}.log”"),
+        ("rm -f $(cat name).log\nsbatch job1.sh", "v.sh:2:7: “$(cat name).log”"),
+        ("rm -f `cat name`.log\nsbatch job1.sh", "v.sh:2:7: “`cat name`.log”"),
+        ("rm -f \"$@.txt\"\nsbatch job1.sh", "v.sh:2:7: “\"$@.txt\"”"),
+        ("A=(job1.sh b)\nrm -f \"${A[@]}.txt\"\nsbatch job1.sh", "v.sh:3:7: “\"${A[@]}.txt\"”"),
+        ("x='A[@]'\nrm -f \"${!x}.txt\"\nsbatch job1.sh", "v.sh:3:7: “\"${!x}.txt\"”"),
+        ("rm -f logs/*$1.out\nsbatch job1.sh", "v.sh:2:7: “logs/*$1.out”"),
+        ("n=3\nn=$1\nrm -f out_$n.txt\nsbatch job1.sh", "v.sh:4:7: “out_$n.txt”"),
+        ("IFS=_\nfor i in 1 2; do rm -f job1.sh_$i.txt; done\nsbatch job1.sh", "v.sh:3:24: “job1.sh_$i.txt”"),
+        ("rm -f out_$i.txt\nfor i in 1 2; do sbatch job1.sh; done", "v.sh:2:7: “out_$i.txt”"),
+    ] {
+        let chain = format!("#!/bin/bash\n{chain}\n");
+        match transformed(&with_job(), &chain) {
+            Err(refused) if refused.starts_with(at) && refused.contains("write double quotes around it") => {}
+            other => wrong.push(format!("{chain}{other:?}")),
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    // What a pattern matches behind a variable with a slash is anywhere.
+    let refused = transformed(&Place::new(), "#!/bin/bash\nrm -f logs/*\"$1\"\nsbatch job1.sh\n").unwrap_err();
+    assert!(refused.contains("its name is a pattern"), "{refused}");
+    for chain in [
+        "x=a; rm -f $x.txt; sbatch job1.sh",
+        "for i in 1 2; do echo $i | tee out_$i.txt; rm -f out_$i.txt; sbatch job1.sh $i; done",
+        "for i in $(seq 1 3); do rm -f out_$i.txt; sbatch job1.sh; done",
+        "for i in {1..3}; do rm -f \"out_$i.txt\" {a,b}.txt; sbatch job1.sh; done",
+        "rm -f \"$1.txt\" $$.txt $((1 + 2)).log; sbatch job1.sh",
+        "echo x >\"$1.txt\"; IFS=, read -r a b <data.txt; n=5; rm -f $n.txt; sbatch job1.sh \"$a\"",
+    ] {
+        let (plain, new) = compare(&format!("#!/bin/bash\n{chain}\n")).unwrap();
+        assert!(plain.contains("job1.sh"), "{chain}: {plain}");
+        assert_eq!(new, plain, "{chain}");
+    }
+}
+
+fn with_job() -> Place {
+    let place = Place::new();
+    place.put("flow/d1/job.sh", "#!/bin/sh\necho job\n");
+    place
+}
+
+/// An option without quotes can be several words, or none: the call stays as it is, and does what it did.
+#[test]
+fn options_that_the_shell_takes_apart_stay_with_a_warning() {
+    for chain in [
+        "for M in \"1 job2.sh\"; do sbatch -t$M job1.sh a; done",
+        "for M in \"1 job2.sh\"; do sbatch -t $M job1.sh a; done",
+        "M=\"1 job2.sh\"\nsbatch --time=$M job1.sh a",
+        "M=\"1 job2.sh\"\nsbatch --time=`echo $M` job1.sh a",
+        "M=\"nm job2.sh\"\nsbatch -J $M job1.sh a",
+        "M=\"10 --chdir=d1\"\nsbatch -t$M job1.sh a",
+        "M=\nsbatch -J $M job1.sh job2.sh",
+        "Q=$(echo \"5 job2.sh\")\nN=\"--mem=$Q\"\nsbatch $N job1.sh a",
+        "sbatch --array=1-$1 job1.sh",
+        "sbatch -J {a,job2.sh} job1.sh",
+        "if [ -z \"$MEM\" ]; then MEM=4G; fi\nsbatch --mem=$MEM job1.sh",
+        "f() { local M=$1; sbatch --mem=$M job1.sh; }\nf \"4G job2.sh\"",
+        "id=$(sbatch job2.sh)\nsbatch -d afterok:$id job1.sh",
+        "N=$(wc -l <nothing)\nsbatch -a $N job1.sh job2.sh",
+        "for f in sub/*; do sbatch --job-name=$f job1.sh; done",
+        "while read -r n; do sbatch --job-name=$n job1.sh; done <data.txt",
+        "A=(\"a job2.sh\")\nfor a in \"${A[@]}\"; do sbatch --job-name=$a job1.sh; done",
+    ] {
+        let chain = format!("#!/bin/bash\nsbatch --wrap='echo wrapped >>\"$RESULTS\"'\n{chain}\n");
+        let (plain, place) = (Place::new(), Place::new());
+        plain.put("flow/v.sh", &chain);
+        let (new, notes, _) = transformed(&place, &chain).unwrap();
+        let split: Vec<&String> = notes.iter().filter(|note| note.contains("this sbatch stays as it is: its option “")).collect();
+        assert_eq!(split.len(), 1, "{chain}{notes:?}");
+        assert!(split[0].contains("write double quotes around it"), "{chain}{notes:?}");
+        place.put("flow/v.sh", &new);
+        assert_eq!(place.run("v.sh"), plain.run("v.sh"), "{chain}");
+    }
+    let refused = transformed(&Place::new(), "#!/bin/bash\nenv A=$1 sbatch job1.sh\n").unwrap_err();
+    assert!(refused.starts_with("v.sh:2:1: “A=$1” stands before sbatch"), "{refused}");
+}
+
+/// What people write with values that are certain to be one word has no note.
+#[test]
+fn options_that_are_one_word_are_transformed() {
+    for chain in [
+        "MEM=4G\nsbatch --mem=$MEM -t $MEM job1.sh",
+        "export MEM=4G T=10\nexport T\necho \"MEM $MEM, T $T\"\nsbatch --mem=$MEM -t$T job1.sh",
+        "MEM=4G\nif [ -n \"$BIG\" ]; then MEM=64G; fi\nsbatch --mem=$MEM job1.sh",
+        "for s in a b \"c\"; do sbatch -J $s --output=log_$s.txt job1.sh $s; done",
+        "for i in $(seq 1 3) {4..5}; do sbatch --job-name=run_$i job1.sh $i; done",
+        "L=\"a b\"\nfor s in $L; do n=x_$s; sbatch -J $n job1.sh; done",
+        "A=(a b)\nfor s in \"${A[@]}\"; do sbatch --job-name=$s job1.sh; done",
+        "id=$(sbatch --parsable job2.sh)\nsbatch --dependency=afterok:$id job1.sh\necho \"id $id\"",
+        "for i in 1 2; do id=$(sbatch job2.sh $i | awk '{print $4}'); sbatch -d afterok:$id job1.sh $i; done",
+        "a=$(sbatch job2.sh | cut -d' ' -f4)\nb=$(sbatch job2.sh | cut -d ' ' -f 4)\nD=afterok:$a:$b\nsbatch -d $D job1.sh",
+        "out=$(sbatch job2.sh)\nid=${out##* }\nsbatch --dependency=afterok:$id job1.sh\nsbatch -d afterok:${out##* } job1.sh",
+        "N=$(wc -l <data.txt)\nsbatch --array=1-$N job1.sh\nsbatch --array=1-$((N * 2)) job1.sh",
+        "sbatch --array=1-$# --job-name=r_$(date +%Y%m%d) job1.sh",
+        "sbatch --mem=\"$1\" -J \"$2\" --time=\"${3:-10}\" job1.sh",
+        "D=\nif [ -n \"$1\" ]; then D=\"--qos=low\"; fi\nsbatch $D job1.sh",
+        "f() { local M=4G; sbatch --mem=$M job1.sh; }\nf",
+        "first=$(sbatch --parsable job2.sh)\nids=\nfor n in 0 1; do id=$(sbatch --parsable -d afterok:$first job1.sh $n); ids=$ids:$id; done\nsbatch -d afterok$ids job2.sh",
+    ] {
+        let chain = format!("#!/bin/bash\n{chain}\n");
+        let place = Place::new();
+        let (new, notes, tasks) = transformed(&place, &chain).unwrap();
+        assert_eq!((notes, tasks), (Vec::new(), chain.matches("sbatch").count()), "{chain}");
+        let plain = Place::new();
+        plain.put("flow/v.sh", &chain);
+        place.put("flow/v.sh", &new);
+        assert_eq!(place.run("v.sh"), plain.run("v.sh"), "{chain}");
+    }
+}
+
+/// What shows hidden names or other letters, and commands in subscripts.
+#[test]
+fn what_shows_hidden_names_or_runs_subscripts_is_refused() {
+    let mut wrong = Vec::new();
+    for (chain, why) in [
+        ("shopt -s dotglob", "v.sh:2:1: this use of shopt"),
+        ("shopt -s nocaseglob", "v.sh:2:1: this use of shopt"),
+        ("GLOBIGNORE=x", "v.sh:2:1: GLOBIGNORE changes"),
+        ("export GLOBIGNORE=x", "v.sh:2:1: GLOBIGNORE changes"),
+        ("find . -name '*.sh'", "v.sh:2:1: find may change"),
+        ("compgen -G '*'", "v.sh:2:1: what “compgen” does is not known"),
+        ("n=$(ls -a | wc -l)", "v.sh:2:5: the option -a of ls"),
+        ("n=$(ls -1A . | wc -l)", "v.sh:2:5: the option -1A of ls"),
+        ("ls -f .", "v.sh:2:1: the option -f of ls"),
+        ("ls --all .", "v.sh:2:1: the option --all of ls"),
+        ("ls -I a.txt", "v.sh:2:1: the option -I of ls"),
+        ("ls --hide a.txt", "v.sh:2:1: the option --hide of ls"),
+        ("ls -w 80", "v.sh:2:1: the option -w of ls"),
+        ("ls -T 4", "v.sh:2:1: the option -T of ls"),
+        ("ls --sort time", "v.sh:2:1: the option --sort of ls"),
+        ("ls d1/..", "v.sh:2:1: ls lists the directory"),
+        ("ls sub/$1*", "v.sh:2:1: ls lists the directory"),
+        ("printf -v 'a[$(echo 1 >job1.sh)0]' x", "v.sh:2:1: printf -v is understood with the name"),
+        ("printf -v 'a[0]' x", "v.sh:2:1: printf -v is understood with the name"),
+        ("read -r 'a[$(echo 1 >job1.sh)0]' <data.txt", "v.sh:2:1: a subscript with commands"),
+        ("test -v 'a[$(echo 1 >job1.sh)0]'", "v.sh:2:1: a subscript with commands"),
+        ("x='a[`echo 1 >job1.sh`0]'; echo $((x))", "v.sh:2:1: a subscript with commands"),
+        ("x='a[$(echo 1 >job1.sh)0]'; [[ $x -eq 1 ]]", "v.sh:2:1: a subscript with commands"),
+        ("[[ -v 'a[$(echo 1 >job1.sh)0]' ]]", "v.sh:2:7: a subscript with commands"),
+        ("for x in 'a[$(echo 1 >job1.sh)0]'; do echo $((x)); done", "v.sh:2:10: a subscript with commands"),
+    ] {
+        match transformed(&Place::new(), &format!("#!/bin/bash\n{chain}\nsbatch job1.sh\n")) {
+            Err(refused) if refused.starts_with(why) => {}
+            other => wrong.push(format!("{chain}: {other:?}")),
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    let (plain, new) = compare("#!/bin/bash\nls -l1d --color=never sub >list; n=$(ls -1 sub | wc -l); sbatch job1.sh $n\n").unwrap();
+    assert_eq!(new, plain);
 }

@@ -90,7 +90,7 @@ fn a_chain_as_people_write_it() {
 #[test]
 fn job_scripts_in_variables() {
     let text = "#!/bin/bash\nHERE=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nJOBS=\"$HERE/jobs\"   # here\nMEM=4G\nDIR=$1\nSET=a\n\
-        id=$(sbatch --parsable --mem=\"$MEM\" -t $T \"${JOBS}/sort.sh\" x)\ndep=\nif [ -n \"$id\" ]; then dep=\"--dependency=afterok:$id\"; fi\nenv A=1 B=\"$x\" sbatch $dep -A \"${ACCOUNT}\" $HERE/align.sh\nsbatch \"$DIR/align.sh\" 7\nfor SET in 1 2; do sbatch $SET; done\n";
+        id=$(sbatch --parsable --mem=\"$MEM\" -t \"$T\" \"${JOBS}/sort.sh\" x)\ndep=\nif [ -n \"$id\" ]; then dep=\"--dependency=afterok:$id\"; fi\nenv A=1 B=\"$x\" sbatch $dep -A \"${ACCOUNT}\" $HERE/align.sh\nsbatch \"$DIR/align.sh\" 7\nfor SET in 1 2; do sbatch $SET; done\n";
     let flow = Workflow::read("submit.sh", text.as_bytes(), &files()).unwrap();
     assert_eq!(told(&flow), ["line 7 sort [] exec /bin/sh jobs/sort.sh x", "line 10 align [] exec /bin/bash -l ./align.sh"]);
     assert!(!flow.tasks[0].task.parts.resources.contains_key("memory"), "its amount is known when it runs only");

@@ -17,8 +17,10 @@ pub(super) struct Constants {
     known: HashMap<String, (usize, String)>,
     /// Variables that hold options of sbatch, and nothing else, whenever they are set.
     options: HashSet<String>,
-    /// Whether `IFS` is named: what becomes of a variable without quotes is not known then.
+    /// Whether `IFS` is set for more than a `read`: what becomes of a variable without quotes is not known then.
     splits: bool,
+    /// Whether each command shows which variables it sets.
+    sure: bool,
 }
 
 /// Variables that shells set by themselves.
@@ -28,8 +30,9 @@ const OF_THE_SHELL: [&str; 12] =
 impl Constants {
     pub(super) fn of(text: &str, script: &shell::Script) -> Self {
         let named = named(text, script);
-        let mut known = Self { known: HashMap::new(), options: HashSet::new(), splits: named.contains_key("IFS") };
+        let mut known = Self { known: HashMap::new(), options: HashSet::new(), splits: sets_separators(text, script, &named), sure: true };
         if script.commands.iter().any(|command| sets_what_is_not_named(command, text)) {
+            known.sure = false;
             return known;
         }
         let mut optional: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -59,6 +62,16 @@ impl Constants {
         let only = optional.into_iter().filter(|(name, (count, always))| *always && named.get(name) == Some(count));
         known.options = only.map(|(name, _)| name.to_owned()).collect();
         known
+    }
+
+    /// Whether each command shows which variables it sets.
+    pub(super) fn are_sure(&self) -> bool {
+        self.sure
+    }
+
+    /// Whether the shell may take values apart at other bytes than blanks.
+    pub(super) fn splits(&self) -> bool {
+        self.splits
     }
 
     /// Whether a word is a variable that holds options and nothing else.
@@ -108,13 +121,17 @@ impl Constants {
 }
 
 /// How often each name stands in a script where it is not the value that is asked for. Comments, and
-/// what `echo` and `sbatch` get, set nothing.
-fn named<'t>(text: &'t str, script: &shell::Script) -> HashMap<&'t str, usize> {
+/// what `echo`, `printf` and `sbatch` get, set nothing.
+pub(super) fn named<'t>(text: &'t str, script: &shell::Script) -> HashMap<&'t str, usize> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let bytes = text.as_bytes();
-    let says = |command: &&Simple| command.program() == Some("echo") || sbatch(command).is_some();
-    let said = script.commands.iter().filter(says).flat_map(|command| &command.words).filter(|word| word.literal.is_some());
-    let mut passed: Vec<(usize, usize)> = said.map(|word| (word.start, word.end)).chain(script.comments.iter().copied()).collect();
+    let says = |command: &&Simple| match command.program() {
+        Some("echo") => true,
+        Some("printf") => command.words.get(1).and_then(|word| word.literal.as_deref()).is_some_and(|format| !format.starts_with('-')),
+        _ => sbatch(command).is_some(),
+    };
+    let said = script.commands.iter().filter(says).flat_map(|command| &command.words).flat_map(written_out);
+    let mut passed: Vec<(usize, usize)> = said.chain(script.comments.iter().copied()).collect();
     passed.sort_unstable();
     let (mut sets, mut at, mut passed) = (HashMap::new(), 0, passed.into_iter().peekable());
     while at < bytes.len() {
@@ -139,6 +156,27 @@ fn named<'t>(text: &'t str, script: &shell::Script) -> HashMap<&'t str, usize> {
         }
     }
     sets
+}
+
+/// The parts of a word that are not expanded.
+fn written_out(word: &Word) -> Vec<(usize, usize)> {
+    let mut expansions: Vec<(usize, usize)> = word.expansions.iter().map(|part| (part.start, part.end)).collect();
+    expansions.sort_unstable();
+    let (mut parts, mut at) = (Vec::new(), word.start);
+    for (start, end) in expansions.into_iter().chain([(word.end, word.end)]) {
+        if at < start {
+            parts.push((at, start));
+        }
+        at = at.max(end);
+    }
+    parts
+}
+
+/// Whether a script sets `IFS` for more than one `read`, as `IFS=, read -r a b` does.
+fn sets_separators(text: &str, script: &shell::Script, named: &HashMap<&str, usize>) -> bool {
+    let reads = script.commands.iter().filter(|command| command.program() == Some("read"));
+    let for_read = reads.flat_map(|command| &command.assigned).filter(|word| text[word.start..word.end].starts_with("IFS=")).count();
+    named.get("IFS").is_some_and(|count| *count > for_read)
 }
 
 /// Whether a command may set variables whose names it does not show, because it works them out.

@@ -7,6 +7,7 @@ mod files;
 mod lines;
 mod make_language;
 mod makeflow;
+mod one_word;
 mod own_lines;
 mod shell;
 mod slurm;

@@ -97,7 +97,7 @@ fn changes(script: &Script) -> Option<(usize, String)> {
 fn variables(text: &str, script: &Script) -> Vec<String> {
     let own = script.commands.iter().filter(|command| command.shell == 0 && command.words.is_empty());
     let names = own.flat_map(|command| &command.assigned).filter_map(|word| assigned(&text[word.start..word.end]));
-    names.map(str::to_owned).chain(script.loops.iter().cloned()).collect()
+    names.map(str::to_owned).chain(script.loops.iter().map(|each| each.name.clone())).collect()
 }
 
 /// The variables for which a text asks, with their places.

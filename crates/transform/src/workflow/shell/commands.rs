@@ -1,6 +1,6 @@
 //! Lists, compound commands, functions and simple commands.
 
-use super::{Function, Outcome, Reader, Redirection, Simple, Word, is_name};
+use super::{Function, Loop, Outcome, Reader, Redirection, SUBSCRIPT, Simple, Word, is_name, runs_commands};
 
 /// What ends a list, which is left for whoever asked.
 #[derive(Debug, Clone, Copy)]
@@ -67,8 +67,16 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Commands up to `end`.
+    /// Commands up to `end`: a block.
     pub(super) fn list(&mut self, end: End) -> Outcome<()> {
+        let outer = std::mem::replace(&mut self.block, self.script.blocks.len());
+        self.script.blocks.push(outer);
+        let done = self.commands(end);
+        self.block = outer;
+        done
+    }
+
+    fn commands(&mut self, end: End) -> Outcome<()> {
         let begun = self.at;
         let pending = self.documents.len();
         loop {
@@ -97,12 +105,13 @@ impl Reader<'_> {
                 _ if self.is_end(end) => false,
                 Some(_) => return self.unclear(format!("“{}” is not expected here", self.shown())),
             };
-            if is_plain && self.compounds == 0 && self.shell == 0 {
-                match single {
-                    Some(Single::Simple(n)) => self.script.commands[n].plain = true,
-                    Some(Single::Function(n)) => self.script.functions[n].plain = true,
-                    None => {}
+            let outermost = self.compounds == 0 && self.shell == 0;
+            match single.filter(|_| is_plain) {
+                Some(Single::Simple(n)) => {
+                    (self.script.commands[n].sure, self.script.commands[n].plain) = (true, outermost);
                 }
+                Some(Single::Function(n)) => self.script.functions[n].plain = outermost,
+                None => {}
             }
         }
     }
@@ -274,7 +283,6 @@ impl Reader<'_> {
                 return self.unclear("the name of a variable is expected here");
             }
             self.at += name.len();
-            self.script.loops.push(name);
             self.blanks(true)?;
             if self.keyword() == "in" {
                 self.at += 2;
@@ -285,6 +293,9 @@ impl Reader<'_> {
                     self.blanks(false)?;
                 }
             }
+            // Its list is the next one that begins.
+            let block = self.script.blocks.len();
+            self.script.loops.push(Loop { name, values: head.values.clone(), start: head.start, block });
         }
         self.blanks(false)?;
         if self.peek(0) == Some(b';') {
@@ -347,7 +358,13 @@ impl Reader<'_> {
                         reader.at += 2;
                         return Ok(());
                     }
-                    Some(_) => drop(reader.argument()?),
+                    Some(_) => {
+                        let word = reader.argument()?;
+                        if word.literal.as_deref().is_some_and(runs_commands) {
+                            reader.at = word.start;
+                            return reader.unclear(SUBSCRIPT);
+                        }
+                    }
                 }
             }
         })
@@ -367,7 +384,7 @@ impl Reader<'_> {
     }
 
     fn empty(&self, start: usize) -> Simple {
-        Simple { start, into: self.into.clone(), repeated: self.loops > 0, shell: self.shell, ..Simple::default() }
+        Simple { start, into: self.into.clone(), repeated: self.loops > 0, block: self.block, shell: self.shell, ..Simple::default() }
     }
 
     /// A word that is there.

@@ -21,6 +21,19 @@ pub(super) struct Word {
     pub shape: String,
     /// Whether it holds a pattern that the shell replaces by names of files.
     pub pattern: bool,
+    /// The parts of it that are known only when the script runs, in order.
+    pub expansions: Vec<Expansion>,
+}
+
+/// A variable, a substitution, a calculation or a brace in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Expansion {
+    /// Its first byte in the text.
+    pub start: usize,
+    /// The byte behind it.
+    pub end: usize,
+    /// Whether the shell may take its value apart: it stands outside of quotes, or is `"$@"`.
+    pub splits: bool,
 }
 
 /// Where a command's input or output goes.
@@ -50,6 +63,10 @@ pub(super) struct Simple {
     pub repeated: bool,
     /// Whether it runs, in the script's own shell, whenever the script comes past it.
     pub plain: bool,
+    /// The number of the list of commands in which it stands.
+    pub block: usize,
+    /// Whether it runs, in the shell of its list, whenever that list comes past it.
+    pub sure: bool,
     /// The number of the shell that runs it; 0 is the script's own.
     pub shell: usize,
 }
@@ -64,24 +81,42 @@ pub(super) struct Function {
     pub plain: bool,
 }
 
+/// A loop of `for` over words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Loop {
+    pub name: String,
+    /// The words behind `in`.
+    pub values: Vec<Word>,
+    /// Its first byte in the text.
+    pub start: usize,
+    /// The list of its commands.
+    pub block: usize,
+}
+
 /// What is known of a script without running it.
 #[derive(Debug, Default)]
 pub(super) struct Script {
     /// All simple commands, in the order in which they begin.
     pub commands: Vec<Simple>,
     pub functions: Vec<Function>,
-    /// The variables of `for`.
-    pub loops: Vec<String>,
+    pub loops: Vec<Loop>,
     /// Comments, from byte to byte.
     pub comments: Vec<(usize, usize)>,
     /// Of each shell the one that started it.
     shells: Vec<usize>,
+    /// Of each list of commands the one in which it stands.
+    blocks: Vec<usize>,
 }
 
 impl Script {
     /// A shell, the one that started it, and so on.
     pub(super) fn around(&self, shell: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(shell), |shell| (*shell > 0).then(|| self.shells[*shell]))
+    }
+
+    /// A list of commands, the one in which it stands, and so on.
+    pub(super) fn blocks(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(block), |block| (*block > 0).then(|| self.blocks[*block]))
     }
 }
 
@@ -139,6 +174,7 @@ struct Reader<'t> {
     compounds: usize,
     loops: usize,
     shell: usize,
+    block: usize,
     /// The variable that gets the output of what is read.
     into: Option<String>,
 }
@@ -159,6 +195,7 @@ impl<'t> Reader<'t> {
             compounds: 0,
             loops: 0,
             shell: 0,
+            block: 0,
             into: None,
         }
     }
@@ -209,8 +246,17 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// What a text with commands in a subscript is.
+pub(super) const SUBSCRIPT: &str =
+    "a subscript with commands in quotes is shell code, which runs where a shell calculates with it: leave it out";
+
+/// Whether a text has a subscript that runs commands where a shell calculates with it, `a[$(…)]`.
+pub(super) fn runs_commands(text: &str) -> bool {
+    text.split_once('[').is_some_and(|(_, rest)| rest.contains("$(") || rest.contains('`'))
+}
+
 /// Whether this is the name of a variable.
-fn is_name(name: &[u8]) -> bool {
+pub(super) fn is_name(name: &[u8]) -> bool {
     name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }

@@ -1,6 +1,6 @@
 //! Words: quotes, variables, substitutions, calculations and here-documents.
 
-use super::{Outcome, Reader, Word, commands::End, is_name};
+use super::{Expansion, Outcome, Reader, Word, commands::End, is_name};
 
 /// A here-document that begins behind the line.
 pub(super) struct Document {
@@ -19,11 +19,12 @@ struct Value {
     shape: Vec<u8>,
     /// Whether a part of it outside of quotes is a pattern for names of files.
     pattern: bool,
+    expansions: Vec<Expansion>,
 }
 
 impl Value {
     fn new() -> Self {
-        Self { literal: Some(Vec::new()), shape: Vec::new(), pattern: false }
+        Self { literal: Some(Vec::new()), shape: Vec::new(), pattern: false, expansions: Vec::new() }
     }
 
     fn put(&mut self, byte: u8) {
@@ -42,7 +43,16 @@ impl Value {
         self.literal = None;
         self.shape.extend_from_slice(&other.shape);
         self.pattern |= other.pattern;
+        self.expansions.extend_from_slice(&other.expansions);
     }
+}
+
+/// Whether an expansion is several words between double quotes too: `$@`, `${A[@]}`, and `${!x}`,
+/// which can stand for them.
+fn is_several(raw: &[u8]) -> bool {
+    let Some(inside) = raw.strip_prefix(b"${") else { return raw == b"$@" };
+    let is_number = inside.starts_with(b"#") && inside.len() > 2;
+    !is_number && (inside.starts_with(b"@") || inside.starts_with(b"!") || inside.windows(3).any(|part| part == b"[@]"))
 }
 
 impl Reader<'_> {
@@ -119,6 +129,7 @@ impl Reader<'_> {
                         value.put(byte);
                     } else {
                         value.unknown(b'$');
+                        value.expansions.push(Expansion { start: self.at, end: self.at + 1, splits: true });
                     }
                     self.at += 1;
                 }
@@ -134,7 +145,7 @@ impl Reader<'_> {
         }
         let literal = value.literal.and_then(|text| String::from_utf8(text).ok());
         let shape = String::from_utf8_lossy(&value.shape).into_owned();
-        Ok(Word { start, end: self.at, literal, shape, pattern: value.pattern })
+        Ok(Word { start, end: self.at, literal, shape, pattern: value.pattern, expansions: value.expansions })
     }
 
     /// Whether the word is `[`, which is a program.
@@ -250,6 +261,8 @@ impl Reader<'_> {
         }
         debug_assert!(self.at > begun);
         value.unknown(b'$');
+        let splits = !quoted || is_several(&self.text[begun..self.at]);
+        value.expansions.push(Expansion { start: begun, end: self.at, splits });
         Ok(())
     }
 
@@ -305,7 +318,11 @@ impl Reader<'_> {
             }
         }
         self.at += 1;
-        Ok(if stands_there { inside } else { Value::new() })
+        match stands_there {
+            true => Ok(inside),
+            // Of what is cut off, or put in its place, nothing is known, but that `$@` is several words.
+            false => Ok(Value { expansions: inside.expansions, ..Value::new() }),
+        }
     }
 
     /// The rest of `$((…))` and `((…))`, with the commands in it whose output is calculated with.

@@ -1,6 +1,7 @@
 //! A call of `sbatch` in a script: its options, what it submits, and the arguments of that.
 
 use super::super::constants::Constants;
+use super::super::one_word::{OneWord, QUOTE};
 use super::super::shell::{Simple, Word, assigned};
 
 /// Options of sbatch whose argument is not the next word: flags, and those whose argument can be
@@ -104,8 +105,12 @@ fn kind_of(option: &str) -> Option<&'static str> {
 }
 
 impl Call {
-    pub(super) fn read(words: &[Word], text: &str, constants: &Constants) -> Result<Self, String> {
+    pub(super) fn read(command: &Simple, words: &[Word], text: &str, constants: &Constants, one: &OneWord<'_>) -> Result<Self, String> {
         let mut unknown = Vec::new();
+        let splits = |word: &Word| {
+            let raw: String = text.get(word.start..word.end).unwrap_or_default().chars().take(60).collect();
+            format!("its option “{raw}” is known only when it runs, and {QUOTE}")
+        };
         let words: Vec<&Word> = words.iter().collect();
         if words.iter().any(|word| word.literal.as_deref() == Some(":")) {
             return Err("it submits a job of several components".to_owned());
@@ -128,6 +133,9 @@ impl Call {
                 if !is_known {
                     return Err(unsure());
                 }
+                if !one.is_one(word, command) {
+                    return Err(splits(word));
+                }
                 unknown.extend(kind_of(raw));
                 n += 1;
                 continue;
@@ -137,10 +145,16 @@ impl Call {
                 if !constants.is_options(raw) {
                     return Err(unsure());
                 }
+                if !one.is_one_or_none(word, command) {
+                    return Err(splits(word));
+                }
                 n += 1;
                 continue;
             };
             n += 1;
+            if literal.is_empty() && !one.is_one(word, command) {
+                continue;
+            }
             let Some(option) = literal.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
                 let arguments = words.get(n..).unwrap_or_default();
                 let known: Option<Vec<String>> = arguments.iter().map(|word| word.literal.clone()).collect();
@@ -163,6 +177,9 @@ impl Call {
             };
             let argument = takes.then(|| words.get(n)).flatten();
             n += usize::from(takes);
+            if let Some(argument) = argument.filter(|argument| !one.is_one(argument, command)) {
+                return Err(splits(argument));
+            }
             if option == "-wrap" || option.starts_with("-wrap=") {
                 let (value, end) = match (option.strip_prefix("-wrap="), argument) {
                     (Some(value), _) => (Some(value.to_owned()), word.end),

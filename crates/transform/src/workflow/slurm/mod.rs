@@ -17,6 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::constants::Constants;
 use super::files::{Named, not_too_many};
 use super::lines::Lines;
+use super::one_word::OneWord;
 use super::shell::{self, Dialect, Simple, Word};
 use super::understood::Chain;
 use super::{Form, Note, Workflow};
@@ -109,12 +110,13 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         Fault::new(lines.place(unclear.at), format!("{}. {what}", unclear.why))
     })?;
     let constants = Constants::of(text, &script);
+    let one = OneWord::of(text, &script, &constants);
     let mut calls = Vec::new();
     for command in &script.commands {
         let Some(words) = sbatch(command) else { continue };
         let at = lines.place(command.start);
         not_too_many(at, calls.len())?;
-        calls.push((command, words, at, Call::read(words, text, &constants)));
+        calls.push((command, words, at, Call::read(command, words, text, &constants, &one)));
     }
     let paths = calls.iter().filter_map(|(_, _, _, call)| match &call.as_ref().ok()?.what {
         What::Script(path) => Some(path.clone()),
@@ -123,7 +125,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     let own = std::path::Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
     let scripts: BTreeSet<String> = paths.chain(own).collect();
     let scripts: Vec<String> = scripts.into_iter().collect();
-    Chain { text, script: &script, constants: &constants, scripts: &scripts, files }
+    Chain { text, script: &script, constants: &constants, one: &one, scripts: &scripts, files }
         .check()
         .map_err(|fault| Fault::new(lines.place(fault.at), fault.why))?;
     let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());

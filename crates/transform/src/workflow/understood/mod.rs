@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::constants::{Constants, is_dirname};
 use super::files::{Named, is_device};
-use super::shell::{Script, Simple, Word, assigned};
+use super::one_word::{OneWord, QUOTE};
+use super::shell::{SUBSCRIPT, Script, Simple, Word, assigned, is_name, runs_commands};
 use super::slurm::sbatch;
 
 /// Programs that may have any arguments: they write to no file but their output.
@@ -46,6 +47,9 @@ const FIXED: [&str; 17] = [
 
 /// Programs that do whatever a text says that is not in the script.
 const OPEN: [&str; 9] = [".", "source", "eval", "exec", "trap", "alias", "enable", "builtin", "module"];
+/// Programs that take names of variables, or calculate: a subscript among their words is worked out.
+const CALCULATING: [&str; 14] =
+    ["read", "mapfile", "readarray", "unset", "let", "getopts", "test", "[", "wait", "declare", "typeset", "local", "export", "readonly"];
 /// Programs that change files.
 const CHANGING: [&str; 16] =
     ["cp", "mv", "ln", "install", "rsync", "tar", "unzip", "git", "dd", "truncate", "patch", "split", "find", "xargs", "wget", "curl"];
@@ -62,6 +66,7 @@ pub(super) struct Chain<'c> {
     pub text: &'c str,
     pub script: &'c Script,
     pub constants: &'c Constants,
+    pub one: &'c OneWord<'c>,
     /// What its calls submit with layers, and the script itself.
     pub scripts: &'c [String],
     pub files: &'c Named<'c>,
@@ -120,7 +125,7 @@ impl<'c> Check<'c> {
             };
             return Err(Misunderstood { at: function.start, why });
         }
-        if let Some(why) = self.script.loops.iter().find_map(|name| fixed(name).err()) {
+        if let Some(why) = self.script.loops.iter().find_map(|each| fixed(&each.name).err()) {
             return Err(Misunderstood { at: 0, why });
         }
         self.script.commands.iter().try_for_each(|command| self.command(command))
@@ -136,6 +141,9 @@ impl<'c> Check<'c> {
             names::sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
         }
         for word in &command.values {
+            if word.literal.as_deref().is_some_and(runs_commands) {
+                return Err(fault(word, SUBSCRIPT.to_owned()));
+            }
             names::sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
         }
         for to in command.redirections.iter().filter(|to| to.writes && !to.word.literal.as_deref().is_some_and(is_device)) {
@@ -143,7 +151,9 @@ impl<'c> Check<'c> {
             leaves.map_err(|why| fault(&to.word, why))?;
         }
         let Some(first) = command.words.first() else { return Ok(()) };
-        self.program(command, first).map_err(|why| fault(first, why))
+        self.program(command, first).map_err(|why| fault(first, why))?;
+        let writes = first.literal.as_deref().is_some_and(|name| matches!(program_name(name), "rm" | "tee"));
+        command.words[1..].iter().filter(|_| writes).try_for_each(|word| self.stays_one(command, word).map_err(|why| fault(word, why)))
     }
 
     fn program(&self, command: &Simple, first: &Word) -> Checked {
@@ -151,6 +161,9 @@ impl<'c> Check<'c> {
             let carried = command.words.iter().take_while(|word| word.start < words.first().map_or(usize::MAX, |word| word.start));
             for word in carried.skip(1).filter(|word| assigned(self.raw(word)).is_some()) {
                 self.assignment(word)?;
+                if !self.one.is_one(word, command) {
+                    return Err(format!("“{}” stands before sbatch, and {QUOTE}", self.raw(word)));
+                }
             }
             return self.stays(command);
         }
@@ -167,8 +180,11 @@ impl<'c> Check<'c> {
         for word in command.words[1..].iter().chain(command.redirections.iter().map(|to| &to.word)).filter(|_| keeps) {
             names::sees_no_scripts(&word.shape)?;
         }
-        let name = ["/usr/bin/", "/bin/"].iter().find_map(|place| called.strip_prefix(place)).unwrap_or(called);
+        let name = program_name(called);
         let rest = &command.words[1..];
+        if CALCULATING.contains(&name) && rest.iter().any(|word| word.literal.as_deref().is_some_and(runs_commands)) {
+            return Err(SUBSCRIPT.to_owned());
+        }
         if let Some(start) = self.functions.get(name) {
             return match *start < first.start {
                 true => self.stays(command),
@@ -232,6 +248,9 @@ impl<'c> Check<'c> {
         let raw = self.raw(word);
         let Some(name) = assigned(raw) else { return Ok(()) };
         fixed(name)?;
+        if word.literal.as_deref().is_some_and(runs_commands) {
+            return Err(SUBSCRIPT.to_owned());
+        }
         names::sees_no_scripts(word.shape.split_once('=').map_or("", |(_, value)| value))
     }
 
@@ -257,7 +276,13 @@ impl<'c> Check<'c> {
             }
         }
         let names = match program {
-            "printf" if words.first().is_some_and(|word| self.is(word, "-v")) => words.get(1..2).unwrap_or_default(),
+            "printf" if words.first().is_some_and(|word| self.is(word, "-v")) => {
+                let is_variable = |word: &Word| word.literal.as_deref().is_none_or(|name| is_name(name.as_bytes()));
+                if !words.get(1).is_none_or(is_variable) {
+                    return Err("printf -v is understood with the name of a variable, without a subscript".to_owned());
+                }
+                words.get(1..2).unwrap_or_default()
+            }
             "printf" if words.first().is_some_and(|word| word.literal.as_deref().is_none_or(|text| text.starts_with("-v"))) => {
                 return Err("the first argument of printf is known only when it runs: write -- or a format before it".to_owned());
             }
@@ -294,6 +319,19 @@ impl<'c> Check<'c> {
         }
     }
 
+    /// A name that is written or removed, which the shell takes apart where it has no quotes.
+    fn stays_one(&self, command: &Simple, word: &Word) -> Checked {
+        if self.one.is_one_or_none(word, command) || !self.is_taken_apart(word) {
+            return Ok(());
+        }
+        Err(format!("“{}” is known only when it runs, and {QUOTE}", self.raw(word)))
+    }
+
+    /// Whether the shell takes a value in a word apart. Braces keep what stands before and behind them.
+    fn is_taken_apart(&self, word: &Word) -> bool {
+        word.expansions.iter().any(|part| part.splits && !matches!(self.text.get(part.start..part.end), Some("{" | "}")))
+    }
+
     /// Files that are written or removed, by their names: no job script is among them.
     fn leaves_scripts(&self, word: &Word, what: &str) -> Checked {
         let hint = "write a name in full that is no job script's";
@@ -303,8 +341,8 @@ impl<'c> Check<'c> {
         let path = match self.constants.value(self.text, word) {
             Some(path) => path,
             None if word.pattern => match names::directory_of_pattern(&word.shape) {
-                Some(directory) => directory,
-                None => return Err(format!("{what} may be a job script, because its name is a pattern: {hint}")),
+                Some(directory) if !word.shape.contains('$') || names::ends_otherwise(&word.shape, self.scripts) => directory,
+                _ => return Err(format!("{what} may be a job script, because its name is a pattern: {hint}")),
             },
             None if names::ends_otherwise(&word.shape, self.scripts) => {
                 return match self.scripts.iter().find(|script| self.files.has_other_names(script)) {
@@ -329,6 +367,9 @@ impl<'c> Check<'c> {
 
     /// `ls` with names: without, it lists the new script too.
     fn list(&self, words: &[Word]) -> Checked {
+        if let Some(option) = words.iter().find(|word| self.is_option(word) && !word.literal.as_deref().is_some_and(lists_what_is_named)) {
+            return Err(format!("the option {} of ls is not understood: leave it out", self.raw(option)));
+        }
         let mut operands = words.iter().filter(|word| !self.is_option(word)).peekable();
         if operands.peek().is_none() || operands.any(|word| self.may_hold_all(word)) {
             return Err("ls lists the directory, in which the scripts of the layers are too: name what it is to list".to_owned());
@@ -341,7 +382,7 @@ impl<'c> Check<'c> {
         let holds = |name: String| {
             name.starts_with('/') || name.split('/').any(|part| part == "..") || name.split('/').all(|part| matches!(part, "" | "."))
         };
-        !word.pattern && self.constants.value(self.text, word).is_none_or(holds)
+        (!word.pattern || self.is_taken_apart(word)) && self.constants.value(self.text, word).is_none_or(holds)
     }
 
     /// `grep` of files, and of directories below this one: the scripts of the layers are in this one.
@@ -375,9 +416,9 @@ impl<'c> Check<'c> {
                 matches!(*word, "pipefail" | "errexit" | "nounset" | "xtrace" | "noglob")
                     || word.strip_prefix(['-', '+']).is_some_and(|letters| letters.chars().all(|letter| "aefuxvo".contains(letter)))
             }),
-            ("shopt", Some(words)) => words
-                .iter()
-                .all(|word| matches!(*word, "-s" | "-u" | "-q" | "nullglob" | "failglob" | "globstar" | "nocaseglob" | "inherit_errexit")),
+            ("shopt", Some(words)) => {
+                words.iter().all(|word| matches!(*word, "-s" | "-u" | "-q" | "nullglob" | "failglob" | "globstar" | "inherit_errexit"))
+            }
             _ => false,
         };
         if is_known { Ok(()) } else { Err(format!("this use of {program} is not understood: leave it out")) }
@@ -408,6 +449,14 @@ impl<'c> Check<'c> {
             .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "rwxX".contains(c)));
         let sets = mode.len() == 3 && mode.starts_with(['4', '5', '6', '7']) && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
         if adds || sets { Ok(()) } else { Err("chmod may make a job script unreadable: write +x, or a mode such as 755".to_owned()) }
+    }
+}
+
+/// Whether a word is an option of ls(1) that has no argument behind it, and shows no hidden names.
+fn lists_what_is_named(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => long.is_empty() || long.contains('=') && !"hide".starts_with(long.split('=').next().unwrap_or_default()),
+        None => option[1..].chars().all(|letter| "1bcdFgGhiklLmnopqQrRsStuUvxXZ".contains(letter)),
     }
 }
 
@@ -463,6 +512,11 @@ fn is_known(name: &str) -> bool {
         "sed",
     ];
     HARMLESS.contains(&name) || OPEN.contains(&name) || CHANGING.contains(&name) || others.contains(&name)
+}
+
+/// A program without the directory in which all systems have it.
+fn program_name(called: &str) -> &str {
+    ["/usr/bin/", "/bin/"].iter().find_map(|place| called.strip_prefix(place)).unwrap_or(called)
 }
 
 fn capital(text: &str) -> String {
