@@ -307,11 +307,7 @@ fn activity(of: &Activity) -> JsonActivity<'_> {
 }
 
 fn on_path(of: &OnPath) -> JsonOnPath {
-    JsonOnPath {
-        frequency: of.frequency,
-        time_s: of.time_ns as f64 / 1e9,
-        core_hours: of.core_ns.map(|core_ns| core_ns as f64 / 3.6e12),
-    }
+    JsonOnPath { frequency: of.frequency, time_s: of.time_ns as f64 / 1e9, core_hours: of.core_ns.map(|core_ns| core_ns as f64 / 3.6e12) }
 }
 
 fn flow_bytes(of: &FlowTotals) -> FlowBytes {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::percent;
-use flowmine_draw::duration;
 use flowmine_draw::document::{self, Document, DocumentFormat};
+use flowmine_draw::duration;
 use flowmine_draw::text::{count, counted};
 
 use super::csv::{Csv, seconds};
