@@ -36,6 +36,7 @@ mod model_docs;
 pub mod models;
 mod one_run;
 pub mod options;
+pub mod part_of_log;
 pub mod predict;
 mod processes;
 pub mod prune;

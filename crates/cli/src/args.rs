@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use flowmine_api::groups::EventFilter;
+use flowmine_api::groups::{EventFilter, Part, TableColumns};
 use flowmine_api::options::parse::{duration, moment};
 use flowmine_correlate::{Share, Timestamp};
 use options::choice;
@@ -286,12 +286,15 @@ pub struct ImportIoCsv {
 
 /// `flowmine import log`.
 #[derive(Debug, Args)]
-#[command(after_help = "Reads XES and OCEL 2.0 (JSON, XML, SQLite); the text formats packed with gzip or not. `discover` and `export` \
-    take such a file directly as well: --log FILE.")]
+#[command(after_help = "Reads XES, OCEL 2.0 (JSON, XML, SQLite) and tables (CSV, Parquet); the text formats packed with gzip or not. \
+    `discover` and `export` take such a file directly as well.")]
 pub struct ImportLog {
     /// The files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// What the columns of a table hold.
+    #[command(flatten)]
+    pub columns: Group<TableColumns>,
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
@@ -304,9 +307,12 @@ pub struct ImportLog {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 no error found (there may be warnings), 1 errors found, 2 the file cannot be read.")]
 pub struct Validate {
-    /// The files: XES or OCEL 2.0 (JSON, XML, SQLite).
+    /// The files: XES, OCEL 2.0 (JSON, XML, SQLite) or tables (CSV, Parquet).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// What the columns of a table hold.
+    #[command(flatten)]
+    pub columns: Group<TableColumns>,
     /// Leave out notes: what is allowed and worth knowing.
     #[arg(long, short)]
     pub quiet: bool,
@@ -471,6 +477,12 @@ pub struct Export {
     /// Which events.
     #[command(flatten)]
     pub filter: Group<EventFilter>,
+    /// Which part of the log.
+    #[command(flatten)]
+    pub of_log: Group<Part>,
+    /// What the columns of a table hold.
+    #[command(flatten)]
+    pub columns: Group<TableColumns>,
 }
 
 /// What becomes of events without a time where a format cannot hold them.

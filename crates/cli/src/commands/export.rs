@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use anyhow::Context;
-use flowmine_api::lower_bounds;
+use flowmine_activity_log::TimeFrame;
+use flowmine_api::groups::EventFilter;
 use flowmine_api::source::{self, Notion, Selection, Source};
+use flowmine_api::{lower_bounds, part_of_log};
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::part_of_cases::{PartOfCases, Takes};
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
@@ -50,10 +52,12 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     let pseudonymiser = pseudonymiser(args.pseudonymise.as_deref())?;
     let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: args.drop.clone() };
     let mut lossy = false;
-    let counts = match source::open(&args.source.paths(), &args.filter, args.timestamp, log_rules, &Terminal)? {
+    let (of_events, of_log) = filters(args);
+    let counts = match source::open(&args.source.paths(), &args.columns, args.timestamp, log_rules, &Terminal)? {
         Source::Jobs(dataset) => {
             lower_bounds::warn(&dataset, &Terminal)?;
             let pseudonymiser = pseudonymiser.map(|codes| pseudonymiser_for(&dataset, codes)).transpose()?;
+            anyhow::ensure!(!args.columns.is_some(), "--case-column and the like are for tables (CSV, Parquet), and this is a dataset");
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
             let notion = source::notion(name, &dataset)?;
             let has_objects = args.format.has_objects();
@@ -66,7 +70,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                 objects: notions.is_empty().then(|| objects(&args.objects, &notion)),
                 notions: &notions,
                 part: args.part,
-                filter: &args.filter,
+                filter: &of_events,
                 timestamp: args.timestamp,
                 rules: &rules,
             };
@@ -75,7 +79,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             {
                 let log = source::task_cases(&dataset, notion, &rules, &source::filter(&wanted)?, &Terminal)?;
                 unchanged(args, &dataset, rows.as_deref())?;
-                tell(write_cases(args, &log, &PartOf { rows, alone: false })?);
+                tell(write_cases(args, &log, &of_log, &PartOf { rows, alone: false })?);
                 return Ok(Outcome::Clean);
             }
             let finished = source::job_logs(&dataset, &wanted, &Terminal)?;
@@ -83,11 +87,11 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             let alone = matches!(notion, Notion::Jobs(notion) if notion.within_parts());
             let of = PartOf { rows, alone };
             match (finished.objects, finished.cases.first(), &notion) {
-                (_, Some(log), _) => write_cases(args, log, &of)?,
+                (_, Some(log), _) => write_cases(args, log, &of_log, &of)?,
                 (Some(log), None, Notion::Objects(kind)) => {
-                    write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"), &Terminal)?, &of)?
+                    write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"), &Terminal)?, &of_log, &of)?
                 }
-                (Some(log), None, _) => write_objects(args, &log)?,
+                (Some(log), None, _) => write_objects(args, &log, &of_log)?,
                 (None, None, _) => Counts::default(),
             }
         }
@@ -100,9 +104,9 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                 };
                 let (log, lossy_as_objects) = source::as_objects(file, name, untimed, &Terminal)?;
                 lossy |= lossy_as_objects;
-                write_objects(args, &*log)?
+                write_objects(args, &*log, &args.filter)?
             } else {
-                write_cases(args, &*source::as_cases(file, name, &Terminal)?, &PartOf::default())?
+                write_cases(args, &*source::as_cases(file, name, &Terminal)?, &args.filter, &PartOf::default())?
             }
         }
     };
@@ -133,8 +137,22 @@ pub fn pseudonymiser(key: Option<&Path>) -> anyhow::Result<Option<Pseudonymiser>
     Ok(Some(pseudonymiser))
 }
 
-fn write_objects(args: &Export, log: &dyn ObjectLog) -> anyhow::Result<Counts> {
-    objects_to(args.output.as_deref(), args.format, log)
+/// The filter by which the events of a dataset's jobs are read, and the one for the log that is made
+/// of them. A time frame that does not cut cases is one of the log.
+fn filters(args: &Export) -> (EventFilter, EventFilter) {
+    let EventFilter { from, to, .. } = *args.filter;
+    if args.of_log.frame == TimeFrame::Trimmed {
+        return ((*args.filter).clone(), EventFilter::default());
+    }
+    (EventFilter { from: None, to: None, ..(*args.filter).clone() }, EventFilter { from, to, ..EventFilter::default() })
+}
+
+fn write_objects(args: &Export, log: &dyn ObjectLog, filter: &EventFilter) -> anyhow::Result<Counts> {
+    if args.of_log.is_open() && filter.is_open() {
+        return objects_to(args.output.as_deref(), args.format, log);
+    }
+    let chosen = part_of_log::of_objects(log, &args.of_log, filter)?;
+    objects_to(args.output.as_deref(), args.format, &chosen)
 }
 
 /// Writes an object-centric log.
@@ -178,7 +196,14 @@ struct PartOf {
     alone: bool,
 }
 
-fn write_cases(args: &Export, log: &dyn CaseLog, of: &PartOf) -> anyhow::Result<Counts> {
+fn write_cases(args: &Export, log: &dyn CaseLog, filter: &EventFilter, of: &PartOf) -> anyhow::Result<Counts> {
+    if args.of_log.is_open() && filter.is_open() {
+        return write_part(args, log, of);
+    }
+    write_part(args, &part_of_log::of_cases(log, &args.of_log, filter)?, of)
+}
+
+fn write_part(args: &Export, log: &dyn CaseLog, of: &PartOf) -> anyhow::Result<Counts> {
     let Some(part) = args.part else { return write(args, log) };
     let takes: Option<Takes<'_>> = if of.alone { None } else { Some(Box::new(move |name| part.has_case(name))) };
     write(args, &PartOfCases::new(log, &part.to_string(), of.rows.as_deref(), takes))

@@ -11,7 +11,7 @@ use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
 use flowmine_extract_workflow::transform::Transform;
 use flowmine_extract_workflow::wfformat::WfFormat;
-use flowmine_logs::log_file::{self, Content, LogRules, stored};
+use flowmine_logs::log_file::{Content, LogRules, stored};
 use flowmine_schema::text::visible;
 use flowmine_sources::import::{self, Input};
 
@@ -45,8 +45,7 @@ fn logs(args: &ImportLog) -> anyhow::Result<Outcome> {
     let mut odd = false;
     for path in &args.files {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let _stage = Stage::new("reading the log");
-        let log = log_file::read(path, LogRules::default()).map_err(|error| source::in_file(path, error))?;
+        let log = source::read_file(path, &args.columns, LogRules::default(), &Terminal)?;
         odd |= source::findings(&path.display().to_string(), &log.findings, &Terminal);
         let counts = stored::store(&dataset, &name, &log)?;
         let what = if matches!(log.content, Content::Traces(_)) { "traces" } else { "objects" };

@@ -204,7 +204,7 @@ pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
         "net": { "places": model.net.places(), "source": PetriNet::SOURCE, "sink": PetriNet::SINK, "transitions": transitions },
         "flowers": model.flowers, "passed_over": model.passed_over,
         "token_replay": { "fitness": model.fitness, "fitting_cases": model.fitting_cases, "cut_short": model.cut_short },
-        "precision": model.precision, "generalisation": model.generalisation,
+        "precision": model.precision, "not_followed": model.not_followed, "generalisation": model.generalisation,
         "alignments": { "fitness": model.alignment_fitness, "not_aligned_cases": model.not_aligned } });
     flowmine_draw::json::write(&document, out)
 }
