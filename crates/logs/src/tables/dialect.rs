@@ -60,13 +60,15 @@ fn delimiter(line: &[u8]) -> u8 {
     counts.iter().position(|&count| count == most).map_or(b',', |at| DELIMITERS[at])
 }
 
+/// Whether one of the fields is a date.
+pub fn has_date(fields: &[String]) -> bool {
+    fields.iter().any(|field| values::date(field.trim()).is_some() || dates::date(field.trim()).is_some())
+}
+
 /// Whether the first line has values: a date or a number, and none of the usual names.
 pub fn has_values(fields: &[String]) -> bool {
-    let is_value = |field: &String| {
-        let field = field.trim();
-        values::date(field).is_some() || values::decimal(field).is_some() || dates::date(field).is_some()
-    };
-    fields.iter().any(is_value) && !choose::has_usual_name(fields.iter().map(String::as_str))
+    let has_number = || fields.iter().any(|field| values::decimal(field.trim()).is_some());
+    (has_date(fields) || has_number()) && !choose::has_usual_name(fields.iter().map(String::as_str))
 }
 
 #[cfg(test)]

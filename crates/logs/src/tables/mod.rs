@@ -108,9 +108,14 @@ pub fn is_table(path: Option<&Path>, head: &[u8]) -> bool {
     head.starts_with(PARQUET_MAGIC) || path.is_some_and(csv::is_named_so) || csv::looks_so(head)
 }
 
-/// The fields of the first line of a file that is named as CSV and begins so; none of another file.
+/// The fields of the first line of a file that is named as CSV and begins so, where they have a
+/// usual name of a column or a date; none of another file.
 pub fn first_fields(path: &Path, head: &[u8]) -> Vec<String> {
-    if csv::is_named_so(path) { csv::first_fields(head) } else { Vec::new() }
+    let mut fields = if csv::is_named_so(path) { csv::first_fields(head) } else { Vec::new() };
+    if !dialect::has_date(&fields) && !choose::has_usual_name(fields.iter().map(String::as_str)) {
+        fields.clear();
+    }
+    fields
 }
 
 /// Whether columns are those of a log: there is one of a case and one of an activity, or they are
