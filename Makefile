@@ -28,7 +28,7 @@ DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need
 # root; core dumps have to land in the directory of the program.
-REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
+REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
 .PHONY: demo test build packages bench docs dist dist-check clean
 
@@ -104,10 +104,12 @@ bench: build $(VENV)/ready $(PEER)
 	[ "$$(id -u)" != 0 ] || $(CARGO) bench --locked --bench trace
 	FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) bench --locked --bench logs
 
-# The README's pictures, from the demo's datasets, and the manual pages.
+# The figures of the pages, from the demo's datasets, and the manual pages.
 docs: demo
 	$(BIN) discover --dataset $(OUT)/dataset --account thesis -o docs/pictures/dfg-thesis.svg
 	cp $(OUT)/dfg-demonstration.svg $(OUT)/dag.svg $(OUT)/profile.svg $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
+	$(BIN) discover fixtures/logs/samples.csv --case-column sample --activity-column step --timestamp-column finished \
+		--time sum -o docs/pictures/dfg-samples.svg
 	$(BIN) man --dir $(OUT)/man
 
 # For login nodes: a binary that needs glibc 2.17 and no other library, as a tarball and a .deb in dist/. Zig's linker knows which symbols a

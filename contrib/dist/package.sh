@@ -31,7 +31,7 @@ files() { # PREFIX, folder of zsh's completions
     "$binary" completions bash > "$share/bash-completion/completions/flowmine"
     "$binary" completions zsh > "$share/$2/_flowmine"
     "$binary" completions fish > "$share/fish/vendor_completions.d/flowmine.fish"
-    install -m 644 README.md CHANGELOG.md "$doc"
+    install -m 644 README.md CHANGELOG.md SECURITY.md CITATION.cff "$doc"
     install -m 644 docs/*.md "$doc/docs"
     install -m 644 docs/pictures/* "$doc/docs/pictures"
     install -m 644 contrib/systemd/* "$doc/examples"

@@ -1,6 +1,7 @@
 //! Resource limits of the tracer: what it traces runs whatever they are, traced or with the reason
 //! why not.
 
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::overlay::{flowmine, open_to_all, works};
@@ -80,4 +81,70 @@ fn the_command_has_the_limits_that_it_would_have() {
         let said = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(said, ("2000000\n1000000\n5000\n300\n500000\n".into(), "".into()), "{backend}");
     }
+}
+
+/// Where no thread can be started the calling one does all the work, with the same result.
+#[test]
+fn one_thread_is_enough_to_read_and_write_logs() {
+    if !possible() {
+        return;
+    }
+    let (base, here) = open_to_all();
+    std::fs::set_permissions(&here, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let program = base.path().join("flowmine");
+    std::fs::copy(flowmine(), &program).unwrap();
+    for source in ["fixtures/case-study/polls", "fixtures/workflows/nextflow-local"] {
+        let to = base.path().join(source.rsplit('/').next().unwrap());
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
+        for (program, arguments) in [("cp", [Path::new("-r"), &source, &to]), ("chmod", [Path::new("-R"), Path::new("a+rX"), &to])] {
+            assert!(Command::new(program).args(arguments).status().unwrap().success());
+        }
+    }
+    let run = |limit: &[&str], arguments: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "54377", "--regid", "54377", "--clear-groups"]).args(limit).arg(&program);
+        let words = arguments.split(' ').map(|word| word.replace("BASE", base.path().to_str().unwrap()));
+        let output = command.args(words).current_dir(&here).env("TMPDIR", &here).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{limit:?} {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let (both, one_thread) = (["one", "many"], ["prlimit", "--nproc=1"]);
+    for name in both {
+        let limit: &[&str] = if name == "one" { &one_thread } else { &[] };
+        run(limit, &format!("import squeue --dataset {name} BASE/polls"));
+        run(limit, &format!("correlate --dataset {name}"));
+        run(limit, &format!("run --dataset {name} --out {name}.run"));
+        run(limit, &format!("export --dataset {name} --format xes -o {name}.xes.gz"));
+        run(limit, &format!("export --dataset {name} --format parquet -o {name}.parquet"));
+    }
+    for file in ["xes.gz", "parquet", "run/log.xes.gz", "run/summary.json"] {
+        let [one, many] = both.map(|name| std::fs::read(here.join(format!("{name}.{file}"))).unwrap());
+        assert!(one == many, "{file}");
+    }
+    for arguments in [
+        "discover dfg --dataset many --format json",
+        "discover ocdfg --dataset many --format json",
+        "discover summary many.parquet --format json",
+        "discover critical-path BASE/nextflow-local --format json",
+        "discover dag BASE/nextflow-local --format json",
+    ] {
+        assert!(run(&one_thread, arguments) == run(&[], arguments), "{arguments}");
+    }
+}
+
+/// A small stack is no matter: flowmine has one of its own.
+#[test]
+fn a_small_stack_is_enough() {
+    for kib in [32, 64, 96, 128, 1024] {
+        let script = format!("ulimit -s {kib}; exec {} discover --help", flowmine());
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && output.stdout.starts_with(b"Discover a model"), "{kib}: {said}");
+    }
+    // The command has the limit.
+    let (base, directory) = open_to_all();
+    let script =
+        format!("ulimit -s 96; exec {} trace --backend ptrace --dataset {}/data -- sh -c 'ulimit -s'", flowmine(), base.path().display());
+    let output = Command::new("sh").args(["-c", &script]).current_dir(directory).stdin(Stdio::null()).output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"96\n"[..]), "{}", String::from_utf8_lossy(&output.stderr));
 }

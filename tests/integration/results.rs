@@ -133,6 +133,17 @@ fn a_run_replaces_only_what_a_run_made() {
     // Killed: the record is there, the note is not.
     fs::remove_file(out.join(".flowmine-run.json")).unwrap();
     expect(&mut run(), 0);
+    // A result that the user edited is the user's.
+    let edited = out.join("activities.csv");
+    let made = fs::read(&edited).unwrap();
+    fs::write(&edited, "edited").unwrap();
+    let before = fs::read_dir(&out).unwrap().count();
+    let said = refused(&mut run());
+    assert!(said.contains("activities.csv was changed since flowmine made it: rename or remove it"), "{said}");
+    assert_eq!((fs::read(&edited).unwrap(), fs::read_dir(&out).unwrap().count()), (b"edited".to_vec(), before));
+    fs::rename(&edited, out.join("mine.csv")).unwrap();
+    expect(&mut run(), 0);
+    assert_eq!((fs::read(&edited).unwrap(), fs::read(out.join("mine.csv")).unwrap()), (made, b"edited".to_vec()));
     assert_eq!(fs::read(out.join("notes.txt")).unwrap(), b"the user's");
 }
 

@@ -151,11 +151,11 @@ fn some_jobs_only(lab: &Lab) {
     }
 }
 
-/// The README's line for cron, pasted into the shell of a user without root, and what it puts into
+/// The line for cron of `docs/observing.md`, pasted into the shell of a user without root, and what it puts into
 /// the crontab run as cron does: with nearly no environment.
 fn paste_the_cron_line(lab: &Lab) {
-    let readme = fs::read_to_string(repository("README.md")).unwrap();
-    let line = readme.lines().map(str::trim).find(|line| line.ends_with("| crontab -")).expect("the README has a line for cron");
+    let page = fs::read_to_string(repository("docs/observing.md")).unwrap();
+    let line = page.lines().map(str::trim).find(|line| line.ends_with("| crontab -")).expect("the page has a line for cron");
     // Below it another user may enter and read.
     let bin = lab.dir.parent().unwrap().join("bin");
     fs::create_dir(&bin).unwrap();
@@ -197,6 +197,8 @@ fn paste_the_cron_line(lab: &Lab) {
     assert_eq!(of_poll, of_squeue, "RPCs of a poll beside those of squeue");
     let rows = job_states(&home.join("queue"));
     assert!(rows.iter().any(|row| row.change == "accounting") && rows.iter().any(|row| row.source == "squeue"), "{}", rows.len());
+    let is_known = |row: &flowmine_schema::tables::JobState<'_>| row.submit_node.is_some() && row.submit_session.is_some_and(|id| id > 0);
+    assert!(rows.iter().filter(|row| row.change == "new").all(is_known), "who submitted is known of every job");
 }
 
 /// The polls that were written: one that was recorded and then killed before its transaction did

@@ -45,9 +45,8 @@ fn a_path_without_a_model_is_discovered_as_dfg() {
         assert!(discover(&["discover", path, "--format", "csv"], 0).stdout == named, "{path}");
         assert!(discover(&["discover", "--format", "csv", path], 0).stdout == named, "{path}");
     }
-    // A word that is neither a model nor a file: clap names the model that it may stand for.
-    let said = String::from_utf8(discover(&["discover", "gant", "--dataset", "x"], 2).stderr).unwrap();
-    assert!(said.contains("'gant'") && said.contains("'gantt'"), "{said}");
+    let said = String::from_utf8(discover(&["discover", "ordres", "--format", "csv"], 2).stderr).unwrap();
+    assert!(said.starts_with("error: there is neither a model nor a file 'ordres'; similar names: 'orders'\n"), "{said}");
     let said = String::from_utf8(discover(&["discover", "absent.xes"], 2).stderr).unwrap();
     assert!(said.contains("absent.xes: No such file"), "{said}");
 }
@@ -161,4 +160,33 @@ fn a_signal_leaves_no_dataset_behind() {
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     assert!(!child.wait().unwrap().success());
     assert_eq!(datasets(), 0);
+}
+
+/// A signal that ends flowmine, whichever it is, leaves no temporary dataset.
+#[test]
+fn signals_leave_no_temporary_dataset() {
+    let runs = tempfile::tempdir().unwrap();
+    // So many that the import is not over when the signal comes.
+    let poll = repository("fixtures/case-study/polls");
+    let first = fs::read_dir(&poll).unwrap().flatten().map(|entry| entry.path()).find(|path| path.is_file()).unwrap();
+    for n in 0..3000 {
+        fs::copy(&first, runs.path().join(format!("squeue-202611{:02}T{:02}{:02}00Z.txt", 1 + n / 1440, n / 60 % 24, n % 60))).unwrap();
+    }
+    for signal in [libc::SIGUSR1, libc::SIGXCPU, libc::SIGTERM] {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut command = flowmine();
+        command.env("TMPDIR", temporary.path()).args(["discover", "dfg"]).arg(runs.path());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let inside = |dir: &Path| fs::read_dir(dir).ok()?.next()?.ok().map(|entry| entry.path());
+        // There is something in the dataset.
+        let has_begun = || inside(temporary.path()).and_then(|dataset| inside(&dataset)).is_some();
+        while !has_begun() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        // SAFETY: kill(2) takes numbers; the child was not waited for to its end.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal), "{status:?}");
+        assert!(inside(temporary.path()).is_none(), "signal {signal} leaves the dataset");
+    }
 }

@@ -157,6 +157,25 @@ fn what_the_trace_shows_to_be_missing_is_refused_by_name() {
     }
 }
 
+/// What goes on after its command has ended: a script does not wait for it, and neither does an engine.
+#[test]
+fn what_outlives_its_command_is_refused_or_warned_of() {
+    let until = |condition: &str| format!("while {condition}; do sleep 0.01; done");
+    for backend in backends() {
+        let late = format!("sh -c '({}; cp in.txt late) &'\n", until("[ ! -e s.txt ]"));
+        let script = format!("{late}sort -o s.txt in.txt\nsh -c '{}'\n", until("[ ! -e late ]"));
+        let refused = Traced::new(backend, &[], &script).spec("slurm");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        let why = "the command line of \"sh\" is not all of its command: the trace shows that ";
+        assert!(refused.status.code() == Some(2) && said.contains(why) && said.contains("goes on with files"), "{backend}: {said}");
+        // It waits and uses no file meanwhile.
+        let script = "perl -e 'exit if fork; select(undef, undef, undef, .01) until -e \"s.txt\"'\nsort -o s.txt in.txt\n";
+        let warned = Traced::new(backend, &[], script).spec("slurm");
+        let said = String::from_utf8(warned.stderr).unwrap();
+        assert!(warned.status.code() == Some(1) && said.contains("perl goes on after its command has ended"), "{backend}: {said}");
+    }
+}
+
 /// Data in a pipe leaves few traces; a workflow without it is never written as if it were whole.
 #[test]
 fn pipes_and_here_documents_are_refused_or_warned_of() {

@@ -28,6 +28,17 @@ fn trace(dir: &Path, backend: &str, options: &[&str]) -> Command {
     command
 }
 
+/// A trace of the host that sees everything from here on. What it prints is in `dir/said`.
+fn trace_of_the_host(dir: &Path, options: &[&str]) -> Running {
+    let said = dir.join("said");
+    let mut command = trace(dir, "ebpf", options);
+    command.stderr(std::fs::File::create(&said).unwrap());
+    let running = Running::start(command);
+    until("the host is being traced", || std::fs::read_to_string(&said).unwrap().contains("being traced"));
+    assert_eq!(end(&dir.join("data")).state, "began", "a row of `hosts`");
+    running
+}
+
 /// Reads and writes of a burst: so many of 512 bytes each way.
 const BURST: i64 = 100_000;
 
@@ -288,15 +299,15 @@ fn sigterm_ends_the_trace_of_a_host_with_everything_written() {
     let dir = scratch();
     let (watched, dataset) = (dir.path().join("watched"), dir.path().join("data"));
     std::fs::create_dir(&watched).unwrap();
-    let running = Running::start(trace(dir.path(), "ebpf", &["--detail", "events", "--directory", watched.to_str().unwrap()]));
-    until("a row of `hosts` says that it began", || dataset.join("hosts").is_dir() && end(&dataset).state == "began");
+    let running = trace_of_the_host(dir.path(), &["--detail", "events", "--directory", watched.to_str().unwrap()]);
     std::fs::write(watched.join("file"), [1; 12_345]).unwrap();
     running.signal("TERM");
     let output = running.output();
     // Others on this host may do what is counted as lost, such as io_submit(2).
     let mut lost = Vec::new();
     each::<IoLoss<'static>>(&dataset, |loss| lost.push(loss.into_owned()));
-    assert_eq!(output.status.code(), Some(i32::from(!lost.is_empty())), "{}\n{lost:?}", text(&output));
+    let said = std::fs::read_to_string(dir.path().join("said")).unwrap();
+    assert_eq!(output.status.code(), Some(i32::from(!lost.is_empty())), "{said}\n{lost:?}");
     assert_eq!(end(&dataset).state, "ended");
     let mut seen = Vec::new();
     // Of files that were never seen by a name, such as those that fault, nobody can say in which directory they lie: they are rows too.
@@ -527,8 +538,7 @@ fn threads_that_ended_before_the_trace_leave_the_run_delay_unknown() {
         (running, pid.parse::<i32>().unwrap(), told.parse::<i64>().unwrap())
     });
     let dataset = dir.path().join("data");
-    let trace = Running::start(trace(dir.path(), "ebpf", &["--detail", "totals"]));
-    until("a row of `hosts` says that it began", || dataset.join("hosts").is_dir() && end(&dataset).state == "began");
+    let trace = trace_of_the_host(dir.path(), &["--detail", "totals"]);
     let pids = [alone.1, threads.1];
     for running in [alone.0, threads.0] {
         assert!(running.output().status.success());

@@ -9,7 +9,7 @@ use crate::support::{expect, flowmine, job_states, repository, waits};
 const SECOND: i64 = 1_000_000_000;
 
 /// A dataset with what sacct wrote, of cluster `lab`; times are UTC.
-fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
+pub fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
     let (file, dataset) = (dir.join(format!("{name}.txt")), dir.join(name));
     std::fs::write(&file, text).unwrap();
     let mut import = flowmine();
@@ -18,7 +18,7 @@ fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 /// What `discover` says of a model.
-fn discovered(dataset: &Path, arguments: &[&str]) -> String {
+pub fn discovered(dataset: &Path, arguments: &[&str]) -> String {
     let output = expect(flowmine().arg("discover").args(arguments).arg("--dataset").arg(dataset), 0);
     String::from_utf8(output.stdout).unwrap()
 }
@@ -95,6 +95,85 @@ fn why_a_job_waited() {
     assert!(why("4", 2).contains("no such job"), "4 is another job than 41");
 }
 
+/// Ten situations in a partition of which 512 CPUs are in use: the first line says what is wrong.
+#[test]
+fn the_first_line_names_what_is_wrong() {
+    // Reason, QOS, whether eve's wide job runs, and the line after the core-hours.
+    let situations = [
+        ("PartitionDown", "normal", false, "partition_down, partition short, user mia"),
+        ("Resources", "normal", true, "resources, partition short, user mia; meanwhile eve ran 5120.00 core-hours there"),
+        ("QOSMaxCpuPerUserLimit", "small", false, "limit_of_user QOSMaxCpuPerUserLimit, partition short, user mia"),
+        ("AssocGrpCpuLimit", "normal", false, "limit_of_account AssocGrpCpuLimit, partition short, user mia"),
+        ("JobHeldAdmin", "normal", false, "held_by_admin, partition short, user mia"),
+        ("JobArrayTaskLimit", "normal", false, "array_throttle, partition short, user mia"),
+        ("BeginTime", "normal", false, "begin_time, partition short, user mia"),
+        ("Dependency", "normal", false, "predecessor, partition short, user mia"),
+        ("Reservation", "normal", false, "reservation, partition short, user mia"),
+        ("Priority", "normal", true, "priority, partition short, user mia; meanwhile eve ran 5120.00 core-hours there"),
+    ];
+    for (reason, qos, is_wide, line) in situations {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = dir.path().join("dataset");
+        let mut import = flowmine();
+        import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
+        for hour in [8, 13, 18] {
+            let mut text = String::from(
+                "JOBID|NAME|USER|ACCOUNT|PARTITION|QOS|STATE|REASON|PRIORITY|SUBMIT_TIME|START_TIME|END_TIME|CPUS|NODELIST|DEPENDENCY\n",
+            );
+            let wanted = if reason == "Dependency" { "afterok:1(unfulfilled)" } else { "(null)" };
+            text += &match hour {
+                18 => format!("7|j|mia|bio|short|{qos}|RUNNING|None|9|2026-11-18T08:00:00|2026-11-18T18:00:00|N/A|4|k1|(null)\n"),
+                _ => format!("7|j|mia|bio|short|{qos}|PENDING|{reason}|9|2026-11-18T08:00:00|N/A|N/A|4||{wanted}\n"),
+            };
+            if is_wide || reason == "Dependency" {
+                let (user, cpus) = if is_wide { ("eve", 512) } else { ("mia", 1) };
+                let (state, end) = if hour == 18 { ("COMPLETED", "2026-11-18T18:00:00") } else { ("RUNNING", "N/A") };
+                text += &format!(
+                    "1|w|{user}|bio|short|{qos}|{state}|None|9|2026-11-18T07:00:00|2026-11-18T07:00:00|{end}|{cpus}|k[1-8]|(null)\n"
+                );
+            }
+            let file = dir.path().join(format!("squeue-20261118T{hour:02}0000Z.txt"));
+            std::fs::write(&file, text).unwrap();
+            import.arg(file);
+        }
+        expect(&mut import, 0);
+        let said = discovered(&dataset, &["waits"]);
+        assert_eq!(said.lines().next(), Some(format!("40.00 core-hours, 10h 00m: {line}").as_str()), "{reason}: {said}");
+    }
+}
+
+/// Jobs of five weeks, of which the time in the queue grows by ten minutes a week.
+#[test]
+fn weeks_have_medians_and_a_trend() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut text = String::from("JobID|JobIDRaw|JobName|User|Account|Partition|State|Submit|Eligible|Start|End|NCPUS|NodeList\n");
+    let clock = |seconds: i64| flowmine_schema::time::rfc3339(seconds * SECOND).trim_end_matches('Z').to_owned();
+    // A Wednesday.
+    let begin = 1_793_782_800;
+    for week in 0..5i64 {
+        for (job, user, minutes) in [(1, "mia", 10), (2, "leo", 10 + 10 * week), (3, "leo", 500)] {
+            let submit = begin + week * 7 * 86_400 + job * 60;
+            let start = submit + minutes * 60;
+            let id = week * 10 + job;
+            let (at, began, ended) = (clock(submit), clock(start), clock(start + 60));
+            text += &format!("{id}|{id}|j|{user}|bio|short|COMPLETED|{at}|{at}|{began}|{ended}|2|k1\n");
+        }
+    }
+    let dataset = imported(dir.path(), "weeks", &text);
+    let said = discovered(&dataset, &["waits", "--over-time"]);
+    let first = "Half of the jobs queued for 50m 00s or less in the week of 2026-11-30, 10m 00s in that of 2026-11-02; \
+        trend: +10m 00s a week";
+    assert_eq!(said.lines().next(), Some(first), "{said}");
+    let table = discovered(&dataset, &["waits", "--over-time", "--format", "csv"]);
+    // 2 CPUs of jobs that queued for 10, 30 and 500 minutes.
+    assert!(table.contains("all,\"\",2026-11-16,3,32400,18.00,1800,30000,queued,600"), "{table}");
+    assert!(table.contains("user,mia,2026-11-16,1,600,0.33,600,600,queued,0"), "{table}");
+    let found: Value = serde_json::from_str(&discovered(&dataset, &["waits", "--over-time", "--format", "json"])).unwrap();
+    assert_eq!(found["groups"][0]["trend_ns"].as_i64(), Some(600 * SECOND), "{found}");
+    let svg = discovered(&dataset, &["waits", "--over-time", "--format", "svg"]);
+    assert!(svg.contains("week by week") && svg.contains("week of 2026-11-30, all jobs"), "{svg}");
+}
+
 #[test]
 fn reasons_of_polls_decide_the_advice() {
     let dir = tempfile::tempdir().unwrap();
@@ -133,6 +212,9 @@ fn reasons_of_polls_decide_the_advice() {
     for cause in ["partition_down", "held_by_admin", "never_satisfiable", "limit_of_user"] {
         assert!(table.contains(&format!("cause,{cause},")), "{table}");
     }
+    // The reason for most of the time is an attribute like others.
+    let held = discovered(&dataset, &["lifecycle", "--where", "reason=JobHeldAdmin", "--format", "csv"]);
+    assert!(held.contains("j2.sh") && !held.contains("j1.sh"), "{held}");
     let svg = discovered(&dataset, &["waits", "--format", "svg"]);
     assert!(svg.contains("<svg") && svg.contains("partition_down"));
     let none = expect(flowmine().args(["discover", "waits", "--user", "moon", "--dataset"]).arg(&dataset), 0);

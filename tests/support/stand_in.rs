@@ -30,11 +30,14 @@ impl StandIn {
         }
         // The token of the recording is replaced by the one that is asked for, which follows the first field in the format.
         let squeue = format!(
-            "#!/bin/sh\ncd '{}'\npoll=polls/$(cat now)\nwanted=$(printf %s \"$SQUEUE_FORMAT\" | cut -c4-11)\n\
+            "#!/bin/sh\ncd '{}'\npoll=polls/$(cat now)\nwanted=$(printf %s \"$SQUEUE_FORMAT2\" | cut -c8-15)\n\
              recorded=$(head -c 14 $poll | tail -c 8)\nexec sed \"s/\x1f$recorded/\x1f$wanted/g\" $poll\n",
             dir.display()
         );
-        for (name, script) in [("squeue", squeue), ("scontrol", "#!/bin/sh\necho 'ClusterName = played'\n".to_owned())] {
+        for (name, script) in [
+            ("squeue", squeue),
+            ("scontrol", "#!/bin/sh\necho \"Configuration data as of $(date +%s)\"\necho 'ClusterName = played'\n".to_owned()),
+        ] {
             fs::write(bin.join(name), script).unwrap();
             fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
         }

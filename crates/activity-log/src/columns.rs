@@ -121,9 +121,11 @@ pub enum Measure {
     IoTimeNs,
     /// CPU time, user and system, in nanoseconds.
     CpuTimeNs,
-    /// Number of CPUs asked for.
+    /// Number of CPUs asked for or given.
     Cpus,
-    /// Memory asked for, in bytes.
+    /// Number of GPUs asked for or given.
+    Gpus,
+    /// Memory of the whole instance, asked for or given, in bytes.
     MemoryBytes,
     /// Largest resident memory, in bytes.
     PeakMemoryBytes,
@@ -226,6 +228,14 @@ pub struct Attribute {
     pub names: Names,
     /// Of each instance the number of its value, or [`NONE`].
     pub of: Vec<u32>,
+}
+
+impl Attribute {
+    /// The value of an instance.
+    pub fn value(&self, instance: u32) -> Option<&str> {
+        let number = self.of.get(instance as usize).copied().filter(|number| *number != NONE)?;
+        Some(self.names.get(number))
+    }
 }
 
 /// Bytes that instances gave to others through files.
@@ -546,6 +556,11 @@ impl ActivityLog {
     /// The number of its attempt, from 1.
     pub fn attempt(&self, instance: u32) -> Option<u32> {
         self.instances.attempt.get(instance as usize).copied().filter(|&attempt| attempt > 0)
+    }
+
+    /// An attribute, if it was kept.
+    pub fn attribute(&self, key: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.key == key)
     }
 
     /// The name of an instance's activity.

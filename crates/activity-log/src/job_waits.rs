@@ -32,6 +32,11 @@ impl WaitKind {
     /// All kinds of waiting.
     pub const WAITING: [WaitKind; 4] = [WaitKind::Predecessor, WaitKind::Wish, WaitKind::Queue, WaitKind::Unknown];
 
+    /// Whether it counts as time in the queue: the cluster let it wait, or nothing is known of why.
+    pub fn is_queue(self) -> bool {
+        matches!(self, WaitKind::Queue | WaitKind::Unknown)
+    }
+
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -103,4 +108,12 @@ pub struct JobWait<'a> {
     pub state: Option<&'a str>,
     /// The parts of its time, in order and without gaps.
     pub parts: Vec<WaitPart<'a>>,
+}
+
+impl JobWait<'_> {
+    /// How long it was in the queue, in nanoseconds.
+    pub fn queued_ns(&self) -> i64 {
+        let parts = self.parts.iter().filter(|part| part.kind.is_queue());
+        parts.fold(0, |sum, part| sum.saturating_add(part.len_ns()))
+    }
 }

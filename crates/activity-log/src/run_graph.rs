@@ -14,6 +14,8 @@ pub struct RunGraph {
     pub name: String,
     /// What its nodes are: `task`, `job` or `process`.
     pub noun: &'static str,
+    /// Of all jobs: their cases by declared dependencies, the longest first.
+    pub cases: Vec<String>,
     /// Its tasks, in a fixed order.
     pub tasks: Vec<RunTask>,
     /// Who waits for whom as it was declared: ascending, each pair once.
@@ -110,6 +112,8 @@ pub struct RunTask {
     pub name: String,
     /// Name of the activity of which it is an instance.
     pub activity: String,
+    /// What distinguishes it from others of its activity, as its engine names it.
+    pub tag: Option<String>,
     /// What it executed, as a shell would be given it; `None` when that is not known.
     pub command: Option<String>,
     /// Path of the directory in which it ran; `None` when that is not known.

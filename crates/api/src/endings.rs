@@ -4,6 +4,23 @@ use std::path::Path;
 
 use crate::error::{Result, refuse};
 
+/// Endings of formats that nothing here writes. A file with such a name would be no such file.
+const UNWRITTEN: [&str; 3] = ["pdf", "html", "htm"];
+
+/// Returns the format of a result: the given one, or what the ending of its name stands for.
+///
+/// # Errors
+/// Those of [`by_ending`]. With a format too when the name promises one that nothing here writes.
+pub fn format_of<T: Copy>(given: Option<T>, file: Option<&Path>, endings: &[(&str, T)], known: impl Fn(T) -> bool) -> Result<Option<T>> {
+    let Some(given) = given else { return by_ending(file, endings, known) };
+    if let Some((file, ending)) = file.and_then(|file| Some((file, file.extension()?)))
+        && UNWRITTEN.iter().any(|unwritten| ending.eq_ignore_ascii_case(unwritten))
+    {
+        refuse!("{}: no format has the ending .{}: choose another name for the result", file.display(), ending.to_string_lossy())
+    }
+    Ok(Some(given))
+}
+
 /// Returns what the ending of a result's name stands for; `None` without a file or an ending. Of
 /// several meanings that which is `known` here counts.
 ///
@@ -40,6 +57,11 @@ mod tests {
             assert_eq!(of(name).unwrap(), None, "{name}");
         }
         assert_eq!(by_ending(None, &endings, |_| true).unwrap(), None);
+        for (given, name) in [(Some(1), "a.pdf"), (Some(1), "a.HTML"), (None, "a.htm")] {
+            let refused = format_of(given, Some(Path::new(name)), &endings, |_| true).unwrap_err().to_string();
+            assert!(refused.contains("no format has the ending ."), "{refused}");
+        }
+        assert_eq!(format_of(Some(4), Some(Path::new("a.txt")), &endings, |_| true).unwrap(), Some(4));
         let refused = of("a.svg.pdf").unwrap_err().to_string();
         assert!(refused.contains("a.svg.pdf: no format has the ending .pdf") && refused.contains("are .svg, .txt;"), "{refused}");
     }

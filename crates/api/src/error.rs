@@ -13,12 +13,17 @@ use flowmine_draw::LayoutError;
 use flowmine_draw::png::PngError;
 use flowmine_eventlog::LogError;
 use flowmine_file_access::FileAccessError;
+use flowmine_files::FileError;
+use flowmine_io_csv::IoCsvError;
 use flowmine_logs::columns::ColumnsError;
 use flowmine_logs::log_file::stored::StoredError;
 use flowmine_logs::run_graph::RunGraphError;
 use flowmine_logs::tables::TableError;
 use flowmine_logs::task_log::TaskLogError;
 use flowmine_predict::PredictError;
+use flowmine_privacy::PseudonymError;
+use flowmine_privacy::drop::DropError;
+use flowmine_sources::SourceError;
 
 /// Why something was not done. The text of a cause may repeat in that of the error.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +87,21 @@ pub enum Error {
     /// A process model could not be discovered.
     #[error("{0}")]
     ProcessModel(#[from] flowmine_process_models::Error),
+    /// A place cannot be opened or written.
+    #[error("{0}")]
+    File(#[from] FileError),
+    /// The key of pseudonyms cannot be read.
+    #[error("{0}")]
+    Pseudonym(#[from] PseudonymError),
+    /// Columns cannot be left out.
+    #[error("{0}")]
+    Drop(#[from] DropError),
+    /// I/O traces cannot be written.
+    #[error("{0}")]
+    IoCsv(#[from] IoCsvError),
+    /// Sources cannot be recognised or imported.
+    #[error("{0}")]
+    Source(#[from] SourceError),
     /// A model cannot be read, fitted or predicted.
     #[error("{0}")]
     Predict(#[from] PredictError),
@@ -150,7 +170,9 @@ macro_rules! refuse {
 /// Returns [`Error::Refused`] with a text unless a condition holds.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)*) => {
-        if !$condition {
+        // A name for it, because a comparison of floating-point numbers cannot be negated as it is.
+        let holds: bool = $condition;
+        if !holds {
             $crate::error::refuse!($($text)*);
         }
     };

@@ -33,10 +33,12 @@ pub enum Format {
     Makeflow,
     /// Makeflow's own language.
     Make,
-    /// A Snakefile.
+    /// A Snakefile, or a profile.
     Snakemake,
-    /// A script that submits jobs to Slurm.
+    /// A script that submits jobs to Slurm, or lines of one.
     Slurm,
+    /// Nextflow's configuration.
+    Nextflow,
 }
 
 impl Choice for Format {
@@ -55,14 +57,15 @@ impl Choice for Format {
         ("bpmn", "BPMN 2.0 with its diagram", Self::Bpmn),
         ("makeflow", "Makeflow's workflows in JSON", Self::Makeflow),
         ("make", "Makeflow's own language, after make's", Self::Make),
-        ("snakemake", "A Snakefile", Self::Snakemake),
-        ("slurm", "A script that submits jobs to Slurm", Self::Slurm),
+        ("snakemake", "A Snakefile, or of requests a profile", Self::Snakemake),
+        ("slurm", "A script that submits jobs to Slurm, or of requests its #SBATCH lines", Self::Slurm),
+        ("nextflow", "Nextflow's configuration", Self::Nextflow),
     ];
 }
 
 impl Format {
     /// The endings of files' names, and the formats that they stand for.
-    pub const ENDINGS: [(&'static str, Self); 18] = [
+    pub const ENDINGS: [(&'static str, Self); 20] = [
         ("svg", Self::Svg),
         ("png", Self::Png),
         ("dot", Self::Dot),
@@ -80,6 +83,8 @@ impl Format {
         ("mk", Self::Make),
         ("smk", Self::Snakemake),
         ("sh", Self::Slurm),
+        ("config", Self::Nextflow),
+        ("yaml", Self::Snakemake),
         // A workflow in JX is JSON.
         ("json", Self::Makeflow),
     ];

@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use flowmine_activity_log::{ActivityLog, Cases, Concatenation};
+use flowmine_activity_log::{ActivityLog, Cases, Concatenation, JOB};
 use flowmine_attribution::losses;
 use flowmine_correlate::Entities;
 use flowmine_dataset::Dataset;
+use flowmine_discover::resources::STATE;
+use flowmine_discover::who;
 use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
-use flowmine_logs::run_graph;
+use flowmine_logs::run_graph::{self, NotionOfCase};
 use flowmine_logs::tables::{self, TableOptions, TimeUnit};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_privacy::RowRules;
@@ -18,6 +20,7 @@ use flowmine_schema::diagnostic::Diagnostics;
 
 use crate::error::{Context, Error, Result, ensure, refuse};
 use crate::groups::EventFilter;
+use crate::inputs;
 use crate::jobs;
 use crate::log_parts::{self, LogPart};
 use crate::models::Input;
@@ -57,6 +60,28 @@ pub struct Attributes {
     pub of_jobs: Vec<String>,
     /// Of the tasks of a dataset.
     pub of_tasks: Vec<String>,
+    /// Of log files.
+    pub of_files: Vec<String>,
+}
+
+impl Attributes {
+    /// What identifies an instance in a line of evidence.
+    pub fn of_evidence() -> Self {
+        let of_tasks: Vec<String> = who::OF_TASKS.map(str::to_owned).to_vec();
+        let of_files = std::iter::once(who::JOB_IN_FILES.to_owned()).chain(of_tasks.iter().cloned()).collect();
+        Self { of_jobs: vec![JOB.to_owned()], of_tasks, of_files, ..Self::default() }
+    }
+
+    /// What names an instance in a list of resources, and to whom its core-hours belong.
+    pub fn of_resources() -> Self {
+        let owned = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
+        Self {
+            of_jobs: owned(&[JOB, "user", "account", "partition", STATE]),
+            of_tasks: owned(&["task:name"]),
+            of_files: owned(&["slurm:job", "org:resource", "slurm:account", "slurm:partition"]),
+            ..Self::default()
+        }
+    }
 }
 
 /// A request while its log is read.
@@ -81,8 +106,8 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
         (None, [_, _, ..]) => (files(asked, &options)?, OF_FILES),
         _ => dataset(asked, options)?,
     };
-    for name in loaded.log.left_out.sentences() {
-        asked.sink.note(&format!("{name}"));
+    for sentence in loaded.log.left_out.sentences() {
+        asked.sink.note(&sentence);
     }
     loaded.is_lossy |= loaded.log.left_out.is_loss();
     let mut filter = part_of_log::filter(&asked.request.part, &asked.request.filter, names)?;
@@ -127,6 +152,15 @@ fn kept(asked: Asked<'_>, names: [&str; 2]) -> Vec<String> {
     keys
 }
 
+/// The attributes of a log file that are kept where it has them.
+fn kept_of_file(asked: Asked<'_>) -> Vec<String> {
+    let mut keys = kept(asked, OF_FILES);
+    keys.extend(asked.attributes.of_files.iter().cloned());
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
 fn keep_once(keep: &mut Vec<String>, key: &str) {
     if !keep.iter().any(|known| known == key) {
         keep.push(key.to_owned());
@@ -148,7 +182,8 @@ fn keys(activity: &str) -> Vec<String> {
 
 fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static str; 2])> {
     let of_run = asked.request.run.is_some().then(|| TaskNotion::Run.name());
-    let name = asked.request.cases.case_notion.as_deref().or(of_run);
+    let of_case = || asked.request.part.case.first().and_then(|case| NotionOfCase::of(case)).map(NotionOfCase::name);
+    let name = asked.request.cases.case_notion.as_deref().or(of_run).or_else(of_case);
     ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
     let dataset = match source::open(
         &asked.request.source,
@@ -160,7 +195,7 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
         Source::Jobs(dataset) => dataset,
         Source::Log(file) => {
             let mut options = ReadOptions {
-                keep: kept(asked, OF_FILES),
+                keep: kept_of_file(asked),
                 required: part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES),
                 qualifiers: asked.request.part.qualifiers.clone(),
                 activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
@@ -289,9 +324,9 @@ fn case_type(asked: Asked<'_>, kind: Option<&str>, known: impl Fn() -> Vec<Strin
 fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loaded> {
     let spooled = if path == Path::new("-") { Some(spool()?) } else { None };
     let path: PathBuf = spooled.as_ref().map_or_else(|| path.to_owned(), |file| file.path().to_owned());
-    asked.sink.reads(&path);
+    inputs::note(&path);
     let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
-    options.keep = kept(asked, OF_FILES);
+    options.keep = kept_of_file(asked);
     options.required = part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES);
     options.qualifiers = asked.request.part.qualifiers.clone();
     options.activity = asked.request.cases.activity.as_deref().map(keys).unwrap_or_default();
@@ -399,7 +434,8 @@ fn table(asked: Asked<'_>, path: &Path, shown: &str, options: &ReadOptions) -> R
         }),
         start_column: named.start_column.or_else(none),
         lifecycle_column: named.lifecycle_column.or_else(none),
-        keep: options.keep.clone(),
+        // A table is refused where it lacks a column that is to be kept.
+        keep: kept(asked, OF_FILES),
         ..named
     };
     let read = tables::read(path, &wanted).map_err(|error| match path.display().to_string() {

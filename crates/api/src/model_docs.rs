@@ -1,6 +1,11 @@
-//! The tables of models in the documentation, made from the registry.
+//! The parts of the documentation that are made from the registry: the tables of models, and the
+//! schemas of their JSON.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use flowmine_draw::json;
+use serde_json::Value;
 
 use crate::format::Format;
 use crate::models::{About, MODELS};
@@ -10,7 +15,7 @@ fn models() -> impl Iterator<Item = &'static About> {
     MODELS.iter().map(|model| model.about())
 }
 
-/// The table of the README: each model with the question that it answers.
+/// The table of the index: each model with the question that it answers.
 fn questions() -> String {
     let rows: String = models().map(|about| format!("| `{}` | {} |\n", about.name, about.question)).collect();
     format!("| model | answers |\n|---|---|\n{rows}")
@@ -23,34 +28,97 @@ fn reference() -> String {
         .map(|about| {
             let mut options: Vec<String> = about.own.iter().map(|option| format!("`--{}`", option.name)).collect();
             options.extend(about.has_graph_options.then(|| "those of graphs".to_owned()));
-            format!("| `{}` | {} | {} | {} |\n", about.name, about.input.describe(), options.join(", "), names(about.formats))
+            let schemas: Vec<_> = about.documents.iter().map(|of| format!("[{} {1}](schemas/{0}.json)", of.name, of.version)).collect();
+            let (options, schemas) = (options.join(", "), schemas.join(", "));
+            format!("| `{}` | {} | {options} | {} | {schemas} |\n", about.name, about.input.describe(), names(about.formats))
         })
         .collect();
-    format!("| model | is made of | its own options | formats, the usual one first |\n|---|---|---|---|\n{rows}")
+    format!("| model | is made of | its own options | formats, the usual one first | schema of JSON |\n|---|---|---|---|---|\n{rows}")
 }
+
+/// The schemas of all JSON documents, by the names of their files.
+fn schemas() -> BTreeMap<String, String> {
+    let documents = models().flat_map(|about| about.documents);
+    documents
+        .map(|document| {
+            let mut schema = Vec::new();
+            json::write(&(document.schema)(), &mut schema).expect("a vector takes all");
+            (format!("{}.json", document.name), String::from_utf8(schema).expect("JSON is UTF-8"))
+        })
+        .collect()
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn is_updated() -> bool {
+    std::env::var_os("FLOWMINE_UPDATE").is_some()
+}
+
+const STALE: &str = "is stale: run FLOWMINE_UPDATE=1 cargo test --release --workspace --lib docs_";
 
 /// Compares the part of a page between two marks with what it should be, or writes it.
 fn is_in_page(page: &str, table: &str) {
     const BEGIN: &str = "<!-- models: begin, made from the registry (FLOWMINE_UPDATE=1) -->\n";
     const END: &str = "<!-- models: end -->\n";
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let path = repository().join(page);
     let then = std::fs::read_to_string(&path).expect("the page is there");
     let (before, rest) = then.split_once(BEGIN).expect("the page has the mark where the table begins");
     let (_, after) = rest.split_once(END).expect("the page has the mark where the table ends");
     let now = format!("{before}{BEGIN}{table}{END}{after}");
-    if std::env::var_os("FLOWMINE_UPDATE").is_some() {
+    if is_updated() {
         std::fs::write(&path, now).expect("the page can be written");
         return;
     }
-    assert!(then == now, "{page} is stale: run FLOWMINE_UPDATE=1 cargo test --release --workspace --lib docs_");
+    assert!(then == now, "{page} {STALE}");
 }
 
 #[test]
-fn docs_readme_has_the_models() {
-    is_in_page("README.md", &questions());
+fn docs_index_has_the_models() {
+    is_in_page("docs/README.md", &questions());
 }
 
 #[test]
 fn docs_models_md_has_the_models() {
     is_in_page("docs/models.md", &reference());
+}
+
+#[test]
+fn docs_schemas_are_those_of_the_types() {
+    let directory = repository().join("docs/schemas");
+    let schemas = schemas();
+    if is_updated() {
+        std::fs::create_dir_all(&directory).expect("the directory can be made");
+        schemas.iter().for_each(|(name, text)| std::fs::write(directory.join(name), text).expect("a schema can be written"));
+    }
+    let files = std::fs::read_dir(directory).expect("the directory is there").map(|entry| entry.expect("it can be listed").path());
+    let read = |path: PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        (name, std::fs::read_to_string(path).expect("a schema can be read"))
+    };
+    let written: BTreeMap<String, String> = files.map(read).collect();
+    assert!(written.keys().eq(schemas.keys()), "docs/schemas has other files than the schemas of the models");
+    let stale: Vec<_> = schemas.iter().filter(|(name, text)| written[*name] != **text).map(|(name, _)| name).collect();
+    assert!(stale.is_empty(), "docs/schemas {stale:?} {STALE}");
+}
+
+#[test]
+fn each_field_of_a_schema_is_described() {
+    fn undescribed(place: &str, schema: &Value, missing: &mut Vec<String>) {
+        for (name, of) in schema.as_object().into_iter().flatten() {
+            let place = format!("{place}/{name}");
+            if name == "properties" {
+                let fields = of.as_object().into_iter().flatten().filter(|(_, field)| field.get("description").is_none());
+                missing.extend(fields.map(|(field, _)| format!("{place}/{field}")));
+            }
+            undescribed(&place, of, missing);
+        }
+    }
+    let mut missing = Vec::new();
+    for (name, text) in schemas() {
+        let schema = serde_json::from_str(&text).expect("a schema is JSON");
+        undescribed(&name, &schema, &mut missing);
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
 }

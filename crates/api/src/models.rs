@@ -23,6 +23,8 @@ mod petri;
 mod process_model;
 mod process_tree;
 mod profile;
+mod requests;
+mod resources;
 mod sort;
 mod spec;
 mod spec_notes;
@@ -32,10 +34,12 @@ mod tree;
 mod variants;
 mod waits;
 
+use flowmine_draw::document::DocumentFormat;
+
 use crate::error::Result;
 use crate::format::Format;
 use crate::found::Found;
-use crate::groups::{CaseOptions, EventFilter, Figure, Grouped, Part, TableColumns};
+use crate::groups::{CASE, CaseOptions, EventFilter, Figure, Grouped, Part, TableColumns};
 use crate::options::{Group, Kind, OptionSpec};
 use crate::request::Request;
 use crate::sink::Sink;
@@ -46,6 +50,8 @@ pub const MODELS: &[&dyn Model] = &[
     &ocdfg::ObjectDfg,
     &bottlenecks::Bottlenecks,
     &waits::Waits,
+    &resources::Resources,
+    &requests::Requests,
     &summary::Summary,
     &dag::Dag,
     &critical_path::CriticalPath,
@@ -97,6 +103,8 @@ pub struct About {
     pub own: &'static [OptionSpec],
     /// Its formats, the usual one first.
     pub formats: &'static [Format],
+    /// The documents that JSON is, with their schemas.
+    pub documents: &'static [DocumentFormat],
 }
 
 /// What a model is made of; this decides which shared options it takes.
@@ -134,7 +142,7 @@ impl Input {
             Self::Log => &[&RUN, CaseOptions::GROUP, EventFilter::GROUP, Part::GROUP, TableColumns::GROUP],
             Self::Objects => &[CaseOptions::GROUP, EventFilter::GROUP, Part::GROUP, TableColumns::GROUP],
             Self::Jobs => &[EventFilter::GROUP],
-            Self::Run => &[&RUN, EventFilter::GROUP],
+            Self::Run => &[&RUN_OR_CASE, EventFilter::GROUP],
             Self::Processes => &[&RUN],
             Self::Accesses => &[],
         }
@@ -147,12 +155,17 @@ pub const RUN: Group = Group {
     options: &[OptionSpec::text("run", "RUN", "Run of a workflow engine: its name, its id, or both as they are listed")],
 };
 
+/// The group of `--run` and `--case`, which choose a run.
+const RUN_OR_CASE: Group = Group { heading: "Run", options: &[RUN.options[0], CASE] };
+
 /// `--scale`.
 pub const SCALE: OptionSpec = SCALED.options[0];
 
 const SCALED: Group = Group {
     heading: "Figure",
-    options: &[OptionSpec::new("scale", "N", Kind::Number(0.0, f64::MAX), "Number of pixels of a PNG for one of the SVG").by_default("2")],
+    options: &[OptionSpec::new("scale", "N", Kind::Number(0.0, f64::MAX), "Number of pixels of a PNG for one of the SVG")
+        .by_default("2")
+        .rare()],
 };
 
 impl About {
@@ -201,6 +214,7 @@ mod tests {
             let options = about.options();
             let names: BTreeSet<_> = options.iter().flat_map(|option| std::iter::once(option.name).chain(option.alias)).collect();
             assert_eq!(names.len(), options.iter().map(|option| 1 + usize::from(option.alias.is_some())).sum::<usize>(), "{}", about.name);
+            assert_eq!(about.documents.is_empty(), !about.formats.contains(&Format::Json), "{}", about.name);
             assert!(!about.formats.is_empty() && !about.question.ends_with(['.', '?']), "{}", about.name);
         }
     }

@@ -1,15 +1,20 @@
-//! The run of which a model is made.
+//! The run of which a model is made: a run of an engine, or a case of any notion.
 
 use flowmine_activity_log::RunGraph;
+use flowmine_correlate::{Exchanges, Timestamp};
 use flowmine_dataset::Dataset;
-use flowmine_logs::run_graph;
+use flowmine_logs::run_graph::{self, NotionOfCase, RunGraphError, RunPart};
 use flowmine_logs::task_log::Tasks;
 use flowmine_privacy::RowRules;
 
-use crate::error::{Context, Result, refuse};
+use crate::error::{Context, Error, Result, ensure, refuse};
+use crate::groups::CASE;
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::{jobs, lower_bounds};
+
+/// Number of cases that a warning names.
+const NAMED: usize = 3;
 
 /// Opens the dataset of a request and reads its run.
 pub fn read(request: &Request, sink: &dyn Sink) -> Result<(Dataset, RunGraph)> {
@@ -19,10 +24,65 @@ pub fn read(request: &Request, sink: &dyn Sink) -> Result<(Dataset, RunGraph)> {
     let dataset = Dataset::open(dir)?;
     lower_bounds::warn(&dataset, sink)?;
     let _stage = sink.stage("reading the dataset");
+    let run = graph(&dataset, request, sink)?.with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
+    warn_of_cases(&run, sink);
+    Ok((dataset, run))
+}
+
+/// The run that a request chooses with `--run` or `--case`. The inner error is that of the choice.
+///
+/// # Errors
+/// When the request contradicts itself, or the dataset cannot be read.
+pub fn graph(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Result<RunGraph, RunGraphError>> {
     let rules = RowRules::default();
     let times = jobs::time_filter(&request.filter)?;
     let filter = jobs::filter(&request.filter)?;
-    let run = run_graph::read(&dataset, &Tasks::new(&dataset, &rules, &times), &filter, request.run.as_deref())
-        .with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
-    Ok((dataset, run))
+    let cases = request.values.texts(CASE.name);
+    let tasks = Tasks::new(dataset, &rules, &times);
+    let read = |part| Ok(run_graph::read(dataset, &tasks, &filter, part));
+    let Some(notion) = notion(&cases)? else {
+        return read(request.run.as_deref().map_or(RunPart::Whole, RunPart::Run));
+    };
+    ensure!(request.run.is_none(), "--run and --case both choose the run: leave one out");
+    match notion {
+        NotionOfCase::Tasks(notion) => read(RunPart::TaskCases(notion, &cases)),
+        NotionOfCase::Jobs(notion) => {
+            let exchanges = if notion.needs_data_flow() {
+                let parts = jobs::parts(dataset, Timestamp::default(), &rules, sink)?;
+                jobs::exchanges(dataset, &parts, &rules, &[notion], sink)?
+            } else {
+                Exchanges::default()
+            };
+            read(RunPart::JobCases(notion, &cases, &exchanges))
+        }
+    }
+}
+
+/// The notion of the cases that are asked for; `None` where none is.
+fn notion(cases: &[String]) -> Result<Option<NotionOfCase>> {
+    let mut found: Option<NotionOfCase> = None;
+    for case in cases {
+        let Some(notion) = NotionOfCase::of(case) else {
+            return Err(Error::Refused(format!(
+                "{case:?} is no case that can be a run: a case is named as NOTION:NAME, with a notion of tasks or jobs such as dependency, \
+                 account-group, data-flow, task-run, task-session, task-tag"
+            )));
+        };
+        if let Some(found) = found {
+            ensure!(found.name() == notion.name(), "the cases of --case are of different notions: {} and {}", found.name(), notion.name());
+        }
+        found = Some(notion);
+    }
+    Ok(found)
+}
+
+/// Warns where jobs that do not depend on each other are taken as one run.
+pub fn warn_of_cases(run: &RunGraph, sink: &dyn Sink) {
+    if run.cases.len() > 1 {
+        let longest = run.cases[..run.cases.len().min(NAMED)].join(", ");
+        sink.warning(&format!(
+            "the jobs are {} cases that do not depend on each other, taken as one run here: choose one with --case; the longest: {longest}",
+            run.cases.len()
+        ));
+    }
 }

@@ -25,6 +25,8 @@ pub struct OptionSpec {
     pub default: Option<&'static str>,
     /// How many values it takes.
     pub many: Many,
+    /// Whether short help leaves it out.
+    pub is_rare: bool,
 }
 
 /// The type of an option's values.
@@ -93,7 +95,7 @@ pub trait Choice: Copy + PartialEq + 'static {
 impl OptionSpec {
     /// Makes an option that takes one value.
     pub const fn new(name: &'static str, value_name: &'static str, kind: Kind, help: &'static str) -> Self {
-        Self { name, alias: None, value_name, help, details: "", kind, default: None, many: Many::One }
+        Self { name, alias: None, value_name, help, details: "", kind, default: None, many: Many::One, is_rare: false }
     }
 
     /// Makes a switch.
@@ -124,6 +126,11 @@ impl OptionSpec {
     /// Adds another name.
     pub const fn alias(self, alias: &'static str) -> Self {
         Self { alias: Some(alias), ..self }
+    }
+
+    /// Leaves the option out of short help.
+    pub const fn rare(self) -> Self {
+        Self { is_rare: true, ..self }
     }
 
     /// Lets the option be given more than once.

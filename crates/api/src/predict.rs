@@ -17,8 +17,8 @@ use flowmine_predict::what_if::Wider;
 use flowmine_privacy::RowRules;
 
 use crate::error::{Context, Result, ensure, refuse};
-use crate::lower_bounds;
 use crate::sink::Sink;
+use crate::{inputs, lower_bounds};
 
 /// The most bytes of a model's file: a larger one is refused.
 const MAX_BYTES: u64 = 512 << 20;
@@ -72,6 +72,7 @@ impl Source {
     /// When the file cannot be read, is too large, or is no model.
     pub fn file(path: &Path) -> Result<Self> {
         let place = path.display().to_string();
+        inputs::note(path);
         let mut text = String::new();
         let file = File::open(path).context(&place)?;
         file.take(MAX_BYTES + 1).read_to_string(&mut text).context(&place)?;

@@ -1,8 +1,9 @@
 //! A request for a model, with all options read.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
-use crate::endings::by_ending;
+use crate::endings::format_of;
 use crate::error::{Result, refuse};
 use crate::format::Format;
 use crate::found::Found;
@@ -82,12 +83,12 @@ impl Request {
         })
     }
 
-    /// Returns the format that the ending of a result's name stands for.
+    /// Returns the format of a result: the given one, or what the ending of its name stands for.
     ///
     /// # Errors
-    /// When it stands for none.
-    pub fn format_by_ending(model: &dyn Model, file: Option<&std::path::Path>) -> Result<Option<Format>> {
-        by_ending(file, &Format::ENDINGS, |format| model.about().formats.contains(&format))
+    /// When the ending stands for none.
+    pub fn format_of(model: &dyn Model, given: Option<Format>, file: Option<&Path>) -> Result<Option<Format>> {
+        format_of(given, file, &Format::ENDINGS, |format| model.about().formats.contains(&format))
     }
 }
 

@@ -1,8 +1,5 @@
 //! Where messages and progress go: the library prints nothing.
 
-use std::any::Any;
-use std::path::Path;
-
 use flowmine_eventlog::read::Finding;
 use flowmine_schema::diagnostic::Diagnostics;
 
@@ -17,19 +14,23 @@ pub enum Message<'a> {
     Diagnostics(&'a str, &'a Diagnostics),
     /// A finding about an event log.
     Finding(&'a str, &'a Finding),
+    /// What was done, in one line.
+    Done(&'a str),
 }
 
-/// The receiver of messages and progress, and of the names of files that are read.
+/// A stage of the work, which ends when it is dropped.
+pub trait Stage {
+    /// Takes how much of how much is done.
+    fn at(&self, done: usize, total: usize);
+}
+
+/// The receiver of messages and progress.
 pub trait Sink: Sync {
     /// Takes a message.
     fn message(&self, message: Message<'_>);
 
-    /// Begins a stage of the work, which ends when the result is dropped.
-    fn stage(&self, what: &'static str) -> Box<dyn Any>;
-
-    /// Takes the path of a file that a request names, before the file is read. A caller can refuse
-    /// to replace such a file by a result.
-    fn reads(&self, _: &Path) {}
+    /// Begins a stage of the work.
+    fn stage(&self, what: &'static str) -> Box<dyn Stage>;
 }
 
 impl dyn Sink + '_ {
@@ -50,7 +51,11 @@ pub struct Silent;
 impl Sink for Silent {
     fn message(&self, _: Message<'_>) {}
 
-    fn stage(&self, _: &'static str) -> Box<dyn Any> {
-        Box::new(())
+    fn stage(&self, _: &'static str) -> Box<dyn Stage> {
+        Box::new(Self)
     }
+}
+
+impl Stage for Silent {
+    fn at(&self, _: usize, _: usize) {}
 }

@@ -24,6 +24,7 @@ use flowmine_schema::text::visible;
 
 use crate::error::{Context, Error, Result, ensure, refuse};
 use crate::groups::{EventFilter, TableColumns};
+use crate::inputs;
 use crate::jobs;
 use crate::sink::{Message, Sink};
 
@@ -67,7 +68,7 @@ pub enum Source {
 pub fn open(paths: &SourcePaths, columns: &TableColumns, timestamp: Timestamp, rules: LogRules, sink: &dyn Sink) -> Result<Source> {
     let log = match (&paths.dataset, &paths.logs[..]) {
         (None, [path]) => {
-            sink.reads(path);
+            inputs::note(path);
             let log = read_file(path, columns, rules, sink)?;
             findings(&path.display().to_string(), &log.findings, sink);
             log

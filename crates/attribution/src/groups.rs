@@ -250,8 +250,7 @@ impl Group {
     ) -> Result<(), AttributionError> {
         let Child { facts, user, told } = self.job.child.take().unwrap_or_default();
         let user = user.as_deref();
-        let mut fitting: Vec<(&u32, &(&str, String))> =
-            self.claims.iter().filter(|(task, _)| engine::ran_as(entities.tasks.get(**task), &facts, 0)).collect();
+        let mut fitting: Vec<(&u32, &(&str, String))> = engine::that_ran_as(self.claims.iter(), |(task, _)| *task, &facts, entities);
         fitting.retain(|(task, (rule, evidence))| {
             let why = plausible::of_anothers_task(entities.tasks.get(**task), user.as_slice(), facts.started_ns, entities);
             if let Some(why) = &why {

@@ -1,10 +1,13 @@
 //! Arguments as typed.
 
 mod discover;
+mod export;
+mod import;
 mod old_forms;
 mod options;
 mod predict;
 mod shared;
+mod similar;
 mod trace;
 mod transform;
 mod why;
@@ -12,13 +15,16 @@ mod why;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use flowmine_api::groups::{EventFilter, Part, TableColumns};
+use clap::{Args, Parser, Subcommand};
+use flowmine_api::groups::{EventFilter, TableColumns};
+use flowmine_api::log_format::LogFormat;
 use flowmine_api::options::parse::{duration, moment};
-use flowmine_correlate::{Share, Timestamp};
-use options::choice;
+use flowmine_correlate::Timestamp;
+use options::{choice, log_format};
 
 pub use discover::{Discover, with_models};
+pub use export::Export;
+pub use import::Import;
 pub use old_forms::in_new_form;
 pub use options::Group;
 pub use predict::{Predict, PredictFormat, StartArg};
@@ -208,101 +214,6 @@ pub struct Ssh {
     pub accept_new: bool,
 }
 
-/// `flowmine import`.
-#[derive(Debug, Subcommand)]
-pub enum Import {
-    /// Files of squeue, sacct or SLURMminer; which it is is found out from each file.
-    #[command(visible_alias = "sacct")]
-    Squeue(ImportSlurm),
-    /// Event logs: XES or OCEL 2.0, as other tools write them.
-    Log(ImportLog),
-    /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv
-    /// and cgroups.csv.
-    IoCsv(ImportIoCsv),
-    /// Nextflow: its log (.nextflow.log), its trace file, work directories of its tasks.
-    Nextflow(ImportTasks),
-    /// Makeflow: its log (.makeflowlog), workflows in JSON, summaries of its resource monitor.
-    Makeflow(ImportTasks),
-    /// Snakemake: the directory in which it ran, or its logs, .snakemake/metadata, benchmark files,
-    /// logs of its jobs on Slurm.
-    Snakemake(ImportTasks),
-    /// Kubernetes: pods and their events, as kubectl get -o json, its --watch or the API's watch
-    /// give them.
-    Kubernetes(ImportTasks),
-    /// Argo: workflows as JSON, as kubectl get workflow -o json, argo get -o json or a watch give
-    /// them.
-    Argo(ImportTasks),
-    /// Airflow 2 and 3: task logs, the scheduler's log, its metadata database (airflow.db, or
-    /// postgresql://USER@HOST/DATABASE, read by psql).
-    Airflow(ImportTasks),
-    /// The records of tasks that flowmine transform wrapped (t_ID.record): attempts, and which
-    /// layer failed.
-    Transform(ImportTasks),
-    /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
-    Wfformat(ImportTasks),
-}
-
-/// `flowmine import nextflow` and the other workflow engines.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Files are recognised by their content and may be packed with gzip. Give all that belongs to a run in one call: what they tell of \
-    the same task is joined to one row of the table task_runs. What was imported before (same content) is skipped."
-)]
-pub struct ImportTasks {
-    /// Files, and directories in which they lie.
-    #[arg(required = true, value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// The dataset; made when it does not exist.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
-    /// Who may read it.
-    #[command(flatten)]
-    pub kept: Kept,
-    /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not
-    /// tell it.
-    #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
-    pub zone: Option<i64>,
-    /// The year in which a log without years begins, where it does not tell it. Otherwise the
-    /// file's modification time is asked, and that is said.
-    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(1990..2262))]
-    pub year: Option<i32>,
-}
-
-/// `flowmine import io-csv`.
-#[derive(Debug, Args)]
-#[command(after_help = "Reads file-bpf.csv and cgroups.csv, packed with gzip or not, in each directory given and in those below it. \
-    The name of the directory in which they lie is the host's. A file that was imported before (same host, same content) is skipped.")]
-pub struct ImportIoCsv {
-    /// A directory of a node, or one that holds several.
-    #[arg(required = true, value_name = "DIR")]
-    pub dirs: Vec<PathBuf>,
-    /// The dataset; made when it does not exist.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
-    /// Who may read it.
-    #[command(flatten)]
-    pub kept: Kept,
-}
-
-/// `flowmine import log`.
-#[derive(Debug, Args)]
-#[command(after_help = "Reads XES, OCEL 2.0 (JSON, XML, SQLite) and tables (CSV, Parquet); the text formats packed with gzip or not. \
-    `discover` and `export` take such a file directly as well.")]
-pub struct ImportLog {
-    /// The files.
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// What the columns of a table hold.
-    #[command(flatten)]
-    pub columns: Group<TableColumns>,
-    /// The dataset; made when it does not exist.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
-    /// Who may read it.
-    #[command(flatten)]
-    pub kept: Kept,
-}
-
 /// `flowmine validate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 no error found (there may be warnings), 1 errors found, 2 the file cannot be read.")]
@@ -316,38 +227,6 @@ pub struct Validate {
     /// Leave out notes: what is allowed and worth knowing.
     #[arg(long, short)]
     pub quiet: bool,
-}
-
-/// `flowmine import squeue`.
-#[derive(Debug, Args)]
-#[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
-    sacct --parsable2 with a header, sacct --json, and SLURMminer's files; packed with gzip or not, from files or pipes. Files of one queue are taken in the order of their times; \
-    a file that was imported before (same name, same content) is skipped.")]
-pub struct ImportSlurm {
-    /// The files, or directories whose files are all taken.
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// The dataset; made when it does not exist.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
-    /// Who may read it.
-    #[command(flatten)]
-    pub kept: Kept,
-    /// The cluster's name, whatever the files say; without it their own, or "cluster" when they
-    /// tell none.
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub cluster: Option<String>,
-    /// When the queue was looked at, for files that do not tell it in their content or name
-    /// (squeue-20261120T130405Z.txt). Otherwise the file's modification time is taken, and said.
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub observed_at: Option<i64>,
-    /// The zone of times without one, as an offset east of UTC (+01:00). Without it they are taken
-    /// as UTC, and that is said.
-    #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
-    pub zone: Option<i64>,
-    /// What separates the fields of a text file, instead of finding it out from the header.
-    #[arg(long, value_name = "TEXT")]
-    pub separator: Option<String>,
 }
 
 /// `flowmine correlate`.
@@ -366,135 +245,6 @@ pub struct Correlate {
     pub case_notion: Option<String>,
 }
 
-/// Formats of event logs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// IEEE 1849 XES: one case notion, a trace a case.
-    Xes,
-    /// The same, packed with gzip.
-    #[value(name = "xes.gz")]
-    XesGz,
-    /// OCEL 2.0 as JSON: objects instead of cases.
-    #[value(name = "ocel.json")]
-    OcelJson,
-    /// OCEL 2.0 as XML.
-    #[value(name = "ocel.xml")]
-    OcelXml,
-    /// OCEL 2.0 as an SQLite database.
-    #[value(name = "ocel.sqlite")]
-    OcelSqlite,
-    /// A table, an event a row, as PM4Py, bupaR and DuckDB read it.
-    Csv,
-    /// The same as Parquet.
-    Parquet,
-    /// No log but the I/O of a dataset, as file-bpf.csv and cgroups.csv in a directory for each
-    /// host: -o is a directory.
-    #[value(name = "io-csv")]
-    IoCsv,
-    /// No log but the tasks of workflow runs, as WfFormat 1.6 (JSON) for simulators: -o is a
-    /// directory, or a file for a single run.
-    Wfformat,
-}
-
-impl LogFormat {
-    /// Whether it is object-centric.
-    pub fn has_objects(self) -> bool {
-        matches!(self, Self::OcelJson | Self::OcelXml | Self::OcelSqlite)
-    }
-}
-
-/// Objects of an object-centric log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ObjectsArg {
-    /// Jobs, with arrays, workflow runs, users, groups, accounts, partitions and nodes.
-    Job,
-    /// Attempts at tasks, with runs of workflow engines.
-    Task,
-    /// Processes that belong to tasks or jobs.
-    Process,
-    /// Files that tasks or jobs read or wrote.
-    File,
-}
-
-impl ObjectsArg {
-    /// Those of a log when nothing else is asked for.
-    pub const DEFAULT: [Self; 3] = [Self::Job, Self::Task, Self::File];
-}
-
-/// `flowmine export`.
-#[derive(Debug, Args)]
-pub struct Export {
-    /// What to export.
-    #[command(flatten)]
-    pub source: SourceArgs,
-    /// The format.
-    #[arg(long, value_enum)]
-    pub format: LogFormat,
-    /// What a case is, for formats with cases: dependency (when not given), account-group,
-    /// data-flow (jobs of which one read what another wrote, as traced; needs
-    /// `flowmine correlate`), task-run (the tasks of a workflow engine's run; when not given and
-    /// there are no jobs), task-session (of a run and of those that resume it), task-tag (with one
-    /// tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of a type. The
-    /// cases of an XES file are its traces when not given.
-    #[arg(long, value_name = "NAME")]
-    pub case_notion: Option<String>,
-    /// Which objects, with their events, are in an object-centric log of a dataset. Processes are
-    /// many: they are left out when not asked for.
-    #[arg(long, value_enum, value_name = "TYPE", value_delimiter = ',', default_values_t = ObjectsArg::DEFAULT)]
-    pub objects: Vec<ObjectsArg>,
-    /// Cut times to milliseconds in XES, and count how many are cut: for ProM with Java 8, which
-    /// takes more digits for a larger number and moves the event by hours.
-    #[arg(long)]
-    pub milliseconds: bool,
-    /// What becomes of the events of an XES log that have no time, which OCEL cannot hold:
-    /// leave-out, or neighbour (they get the time of the event before them in their trace, and the
-    /// attribute time_unknown says so; their order and number stay).
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    pub untimed_events: UntimedArg,
-    /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes
-    /// made with the key in this file.
-    #[arg(long, value_name = "KEYFILE")]
-    pub pseudonymise: Option<PathBuf>,
-    /// Leave out columns of the table job_states, separated by commas, for the jobs of a dataset,
-    /// and what says the same of tasks, processes and files; attributes of these keys, for a log of
-    /// others.
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub drop: Vec<String>,
-    /// Which moment of an observed interval is an event's time; both ends stay in the log.
-    #[arg(long, value_name = "MOMENT", default_value = "reported", value_parser = choice::<Timestamp>())]
-    pub timestamp: Timestamp,
-    /// Only the K-th of N parts of the cases, for formats with cases, so that several processes or
-    /// machines can each write one; `discover` takes them together (--log A --log B). Each case is
-    /// in one part. Of a dataset the parts are those of its last `flowmine correlate`.
-    #[arg(long, value_name = "K/N")]
-    pub part: Option<Share>,
-    /// Only the workflow run with this id or name, for wfformat.
-    #[arg(long, value_name = "RUN")]
-    pub run: Option<String>,
-    /// Where to; standard output when not given.
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Which events.
-    #[command(flatten)]
-    pub filter: Group<EventFilter>,
-    /// Which part of the log.
-    #[command(flatten)]
-    pub of_log: Group<Part>,
-    /// What the columns of a table hold.
-    #[command(flatten)]
-    pub columns: Group<TableColumns>,
-}
-
-/// What becomes of events without a time where a format cannot hold them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum UntimedArg {
-    /// They are left out, and the exit code says so.
-    #[default]
-    LeaveOut,
-    /// They have the time of the event before them in their trace, or of the first that has one.
-    Neighbour,
-}
-
 /// `flowmine run`.
 #[derive(Debug, Args)]
 pub struct Run {
@@ -510,39 +260,14 @@ pub struct Run {
     /// The formats of the logs, separated by commas: formats with cases (xes, xes.gz, csv, parquet)
     /// for each case notion (data-flow where a job is known to have read what another wrote),
     /// ocel.json, ocel.xml, ocel.sqlite for the object-centric log.
-    #[arg(long, value_enum, value_name = "FORMAT", value_delimiter = ',', default_values_t = [LogFormat::XesGz, LogFormat::OcelSqlite])]
-    pub formats: Vec<LogFormat>,
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',', default_values = ["xes.gz", "ocel.sqlite"], value_parser = log_format(LogFormat::is_log))]
+    pub formats: Vec<&'static LogFormat>,
     /// Which moment of an observed interval is an event's time.
     #[arg(long, value_name = "MOMENT", default_value = "reported", value_parser = choice::<Timestamp>())]
     pub timestamp: Timestamp,
     /// Which events.
     #[command(flatten)]
     pub filter: Group<EventFilter>,
-}
-
-fn zone(text: &str) -> Result<i64, String> {
-    let bad = || format!("{text:?} is not an offset from UTC such as +01:00 or Z");
-    if matches!(text, "Z" | "z" | "UTC") {
-        return Ok(0);
-    }
-    let (sign, rest) = match text.split_at_checked(1) {
-        Some(("+", rest)) => (1, rest),
-        Some(("-", rest)) => (-1, rest),
-        _ => return Err(bad()),
-    };
-    let digits: String = rest.split(':').collect();
-    if !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(bad());
-    }
-    let (hours, minutes) = match digits.len() {
-        1 | 2 => (digits.parse::<i64>().map_err(|_| bad())?, 0),
-        4 => (digits[..2].parse::<i64>().map_err(|_| bad())?, digits[2..].parse::<i64>().map_err(|_| bad())?),
-        _ => return Err(bad()),
-    };
-    if hours > 14 || minutes > 59 {
-        return Err(bad());
-    }
-    Ok(sign * (hours * 3600 + minutes * 60))
 }
 
 #[cfg(test)]
@@ -553,12 +278,5 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn zones() {
-        assert_eq!(zone("+01:00"), Ok(3600));
-        assert_eq!(zone("-0530"), Ok(-19_800));
-        assert!(zone("CET").is_err() && zone("+25").is_err());
     }
 }

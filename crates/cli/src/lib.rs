@@ -7,11 +7,11 @@
 
 pub mod args;
 mod commands;
-mod inputs;
 mod messages;
 mod outcome;
 mod output;
 mod progress;
+mod stack;
 mod terminal;
 
 pub use outcome::Outcome;
@@ -20,16 +20,24 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Runs the program on the process's arguments.
-pub fn main() -> ExitCode {
-    let (words, note) = args::in_new_form(std::env::args_os().collect());
+/// Parses the process's arguments.
+fn parse() -> Result<args::Cli, clap::Error> {
+    let (words, note) = args::in_new_form(std::env::args_os().collect())?;
     if let Some(note) = note {
         messages::note(&format!("flowmine: note: {note}"));
     }
-    let cli = match args::Cli::try_parse_from(words) {
+    args::Cli::try_parse_from(words).map_err(args::with_models)
+}
+
+/// Runs the program on the process's arguments.
+pub fn main() -> ExitCode {
+    stack::with_room(program)
+}
+
+fn program() -> ExitCode {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let error = args::with_models(error);
             // clap repeats what was typed, with what steers a terminal, and a shell types names of files.
             if std::env::args_os().any(|arg| arg.to_string_lossy().chars().any(flowmine_schema::text::is_unsafe)) {
                 messages::note(error.render().to_string().trim_end());

@@ -12,12 +12,16 @@ impl Stage {
     /// A stage of unknown length.
     pub fn new(what: &'static str) -> Self {
         let bar = ProgressBar::new_spinner().with_message(what);
-        bar.enable_steady_tick(Duration::from_millis(100));
+        // The thread that ticks is started without a question.
+        if !bar.is_hidden() && flowmine_threads::can_start() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
         Self(bar)
     }
+}
 
-    /// How much of how much is done.
-    pub fn at(&self, done: usize, total: usize) {
+impl flowmine_api::Stage for Stage {
+    fn at(&self, done: usize, total: usize) {
         if self.0.length() != Some(total as u64) {
             self.0.set_length(total as u64);
             if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}") {

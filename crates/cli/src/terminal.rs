@@ -1,12 +1,9 @@
 //! Messages and progress of the library on standard error.
 
-use std::any::Any;
-use std::path::Path;
-
 use flowmine_api::{Message, Sink};
 
+use crate::messages;
 use crate::progress::Stage;
-use crate::{inputs, messages};
 
 /// Standard error.
 pub struct Terminal;
@@ -18,14 +15,11 @@ impl Sink for Terminal {
             Message::Warning(text) => messages::warning(text),
             Message::Diagnostics(input, diagnostics) => messages::diagnostics(input, diagnostics, messages::Kept::Nowhere),
             Message::Finding(input, finding) => messages::finding(input, finding),
+            Message::Done(text) => messages::note(text),
         }
     }
 
-    fn stage(&self, what: &'static str) -> Box<dyn Any> {
+    fn stage(&self, what: &'static str) -> Box<dyn flowmine_api::Stage> {
         Box::new(Stage::new(what))
-    }
-
-    fn reads(&self, path: &Path) {
-        inputs::note(path);
     }
 }

@@ -98,6 +98,8 @@ pub struct Attempt {
     pub cpus: Maybe,
     /// Memory asked for, in bytes.
     pub memory_bytes: Maybe,
+    /// Memory asked for by the whole job, in bytes.
+    pub total_memory_bytes: Maybe,
     /// Time limit in seconds.
     pub time_limit_s: Maybe,
     /// Slurm's priority of the job.
@@ -118,6 +120,12 @@ pub struct Attempt {
     pub eligible_ns: Maybe,
     /// Largest resident set of a task, in bytes.
     pub max_rss_bytes: Maybe,
+    /// Largest resident memory of all tasks of a step together, in bytes.
+    pub step_memory_bytes: Maybe,
+    /// Memory of the whole job, allocated or asked for, in bytes.
+    pub job_memory_bytes: Maybe,
+    /// Memory that the job used at most, in bytes: `step_memory_bytes`, else `max_rss_bytes`.
+    pub job_peak_bytes: Maybe,
     /// CPU time used, in nanoseconds.
     pub cpu_time_ns: Maybe,
     /// When it started, if it did, in nanoseconds since 1970.
@@ -180,6 +188,7 @@ impl Attempt {
             nodes: Maybe::UNKNOWN,
             cpus: Maybe::UNKNOWN,
             memory_bytes: Maybe::UNKNOWN,
+            total_memory_bytes: Maybe::UNKNOWN,
             time_limit_s: Maybe::UNKNOWN,
             priority: Maybe::UNKNOWN,
             nice: Maybe::UNKNOWN,
@@ -190,6 +199,9 @@ impl Attempt {
             gpus: Maybe::UNKNOWN,
             eligible_ns: Maybe::UNKNOWN,
             max_rss_bytes: Maybe::UNKNOWN,
+            step_memory_bytes: Maybe::UNKNOWN,
+            job_memory_bytes: Maybe::UNKNOWN,
+            job_peak_bytes: Maybe::UNKNOWN,
             cpu_time_ns: Maybe::UNKNOWN,
             start_ns: Maybe::UNKNOWN,
             end_ns: Maybe::UNKNOWN,
@@ -208,9 +220,9 @@ flowmine_schema::columns! {
         cluster, job, job_id, submit_ns, change, changed, state, not_before_ns, observed_at_ns,
         reported_ns, source, array_job_id, array_task_id, het_job_id, het_offset, name, user,
         group, account, partition, qos, reason, comment, activity, command, arguments, work_dir,
-        nodes, node_list, cpus, memory_bytes, time_limit_s, priority, nice, features,
-        tres_per_node, requested_tres, allocated_tres, gpus, eligible_ns, max_rss_bytes,
-        cpu_time_ns, start_ns, end_ns, exit_code, exit_signal, cancelled_by_uid, read_bytes,
+        nodes, node_list, cpus, memory_bytes, total_memory_bytes, time_limit_s, priority, nice,
+        features, tres_per_node, requested_tres, allocated_tres, gpus, eligible_ns, max_rss_bytes,
+        step_memory_bytes, cpu_time_ns, start_ns, end_ns, exit_code, exit_signal, cancelled_by_uid, read_bytes,
         written_bytes,
     }
 }
@@ -603,6 +615,7 @@ fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Op
         gpus,
         eligible_ns,
         max_rss_bytes,
+        step_memory_bytes,
         cpu_time_ns,
         array_job_id,
         array_task_id,
@@ -611,6 +624,7 @@ fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Op
         nodes,
         cpus,
         memory_bytes,
+        total_memory_bytes,
         time_limit_s,
         exit_code,
         exit_signal,

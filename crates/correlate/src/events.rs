@@ -78,6 +78,8 @@ pub struct Event {
     pub lifecycle: Lifecycle,
     /// Whether a poll saw the change. Otherwise Slurm reported later when it had been.
     pub polled: bool,
+    /// Whether accounting reports its time, which holds whatever the clock of a poll says.
+    pub recorded: bool,
     /// What else changed: names of columns of `job_states`, or `dependency`.
     pub changed: Option<Sym>,
     /// What that was before: an index into [`crate::Jobs::before`].
@@ -92,6 +94,12 @@ impl Event {
         if is_first && self.is_seen_late() {
             self.not_before_ns = Maybe::UNKNOWN;
         }
+    }
+
+    /// Whether a time of Slurm's, which is cut to whole seconds, lies outside its interval.
+    fn contradicts_poll(&self, time_ns: i64) -> bool {
+        let is_early = self.not_before_ns.get().is_some_and(|not_before| time_ns.saturating_add(SECOND_NS) <= not_before);
+        is_early || time_ns > self.observed_at_ns
     }
 
     /// Whether its interval begins after Slurm's time for it, which is cut to whole seconds.
@@ -226,6 +234,7 @@ impl ReportedTime {
             node_list: self.node_list,
             lifecycle: Lifecycle::Unknown,
             polled: false,
+            recorded: false,
             changed: None,
             before: None,
         }
@@ -305,7 +314,11 @@ fn submitted(
     let is_waiting = |e: &Event| state::phase(context.strings.get(e.state)) == Phase::Waiting;
     // A job that was put back within a second keeps its submit time, which is that of the attempt before.
     match made.first_mut().filter(|e| is_waiting(e)) {
-        Some(first) if is_first && submit <= first.observed_at_ns || record.is_some() => first.exactly(submit_ns, is_first),
+        Some(first) if is_first && submit <= first.observed_at_ns || record.is_some() => {
+            first.exactly(submit_ns, is_first);
+            // An attempt that was put back within a second has the submit time of the one before.
+            first.recorded = is_first && record.is_some();
+        }
         Some(_) => {}
         None => {
             let by_poll = seen.iter().find(|s| s.state.is_some() && is_first && submit <= s.observed_at_ns);
@@ -383,7 +396,10 @@ fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context:
     let at = made.iter().position(|e| !phase(e.state).before_run()).unwrap_or(made.len());
     let is_first = !made[..at].iter().any(|e| e.polled);
     match made.get_mut(at).filter(|e| e.state == context.running) {
-        Some(running) => running.exactly(told.time, is_first),
+        Some(running) => {
+            running.exactly(told.time, is_first);
+            running.recorded = by_record.is_some();
+        }
         None => made.insert(at, ReportedTime { reason: None, ..told }.event(attempt, context.running)),
     }
 }
@@ -402,7 +418,10 @@ fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &
     let Some(state) = fact.state.filter(|&state| phase(state).ends_attempt()) else { return };
     outcome.end_ns = fact.end_ns;
     match made.iter().rposition(|e| e.state == state) {
-        Some(at) => tell_end(made, at, fact.end_ns, phase),
+        Some(at) => {
+            tell_end(made, at, fact.end_ns, phase);
+            made[at].recorded = fact.end_ns.is_known();
+        }
         // Where polling saw another end (COMPLETED before the user put it back: REQUEUED) both happened.
         None => made.push(ReportedTime::by_record(fact, fact.end_ns).event(attempt, state)),
     }
@@ -459,7 +478,11 @@ fn set_times(events: &mut [Event], timestamp: Timestamp) {
             match timestamp {
                 Timestamp::ObservedAt => event.observed_at_ns,
                 Timestamp::NotBefore => not_before.or(reported.filter(|&t| t <= event.observed_at_ns)).unwrap_or(event.observed_at_ns),
-                Timestamp::Reported => reported.map_or(event.observed_at_ns, |t| t.max(not_before.unwrap_or(t)).min(event.observed_at_ns)),
+                Timestamp::Reported => match reported {
+                    Some(t) if event.recorded && event.contradicts_poll(t) => t,
+                    Some(t) => t.max(not_before.unwrap_or(t)).min(event.observed_at_ns),
+                    None => event.observed_at_ns,
+                },
             }
         };
     }

@@ -13,9 +13,11 @@ use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
 use crate::attempts::{Attempt, Before, Fact, Folder, JobRow, Seen, UNKNOWN_ACTIVITY, Value};
+use crate::clocks::Clocks;
 use crate::dependencies::{self, Dependencies, DependencyRow};
 use crate::events::{self, AttemptFacts, Context, Event, Timestamp};
 use crate::maybe::Maybe;
+use crate::memory;
 use crate::row_rules::RowRules;
 use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, Phase, RELEASED, REQUEUED, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
@@ -57,13 +59,14 @@ impl Jobs {
     /// # Errors
     /// As [`Jobs::read`].
     pub fn read_with(dataset: &Dataset, timestamp: Timestamp, rules: &RowRules) -> Result<Self, CorrelateError> {
+        let clocks = Clocks::read(dataset)?;
         let mut builder = JobsBuilder::default();
         dataset.read::<JobRow<'static>, CorrelateError>(|row| {
-            builder.push_state(&rules.apply(row));
+            builder.push_state(&rules.apply(clocks.job_row(row)));
             Ok(())
         })?;
         dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
-            builder.push_dependency(&rules.apply(row));
+            builder.push_dependency(&rules.apply(clocks.dependency_row(row)));
             Ok(())
         })?;
         builder.finish(timestamp)
@@ -232,6 +235,7 @@ impl JobsBuilder {
             attempt.ran = outcome.ran;
             attempt.start_ns = if outcome.ran { outcome.start_ns.or(attempt.start_ns) } else { Maybe::UNKNOWN };
             attempt.end_ns = outcome.end_ns.or(attempt.end_ns);
+            (attempt.job_memory_bytes, attempt.job_peak_bytes) = (memory::of_job(&attempt, &strings), memory::peak(&attempt));
             attempts.push(attempt);
         }
 

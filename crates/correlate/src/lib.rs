@@ -76,6 +76,7 @@
 
 pub mod attempts;
 pub mod cases;
+pub mod clocks;
 pub mod components;
 pub mod dependencies;
 mod engine_jobs;
@@ -86,6 +87,7 @@ pub mod joined;
 pub mod known_jobs;
 pub mod log;
 pub mod maybe;
+mod memory;
 pub mod parts;
 pub mod prune;
 pub mod share;

@@ -15,6 +15,7 @@ use std::io::Write;
 use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Builder;
 
 use flowmine_dataset::{Dataset, Transaction};
 use flowmine_schema::row::Record;
@@ -23,6 +24,7 @@ use flowmine_spill::SpillError;
 use flowmine_spill::{temporary, temporary_error};
 
 use crate::attempts::JobRow;
+use crate::clocks::Clocks;
 use crate::dependencies::DependencyRow;
 use crate::jobs::{Jobs, JobsBuilder};
 use crate::joined::{Joined, Node, node, root, source_of};
@@ -102,7 +104,7 @@ impl<'r> Parts<'r> {
     }
 
     /// Calls `each` with every part, always in the same order. While it works on one, the next ones
-    /// are put together, one on each of some threads.
+    /// are put together, one on each of some threads, as far as the system gives any.
     ///
     /// # Errors
     /// When the temporary file cannot be read, or what `each` returns.
@@ -115,24 +117,31 @@ impl<'r> Parts<'r> {
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
         std::thread::scope(|scope| {
             // A thread waits with its part until that is taken: no more than one of each is in memory.
-            let made: Vec<Receiver<Result<Jobs, CorrelateError>>> = (0..threads)
+            let make = |part| spilled.jobs(part, self.timestamp, self.rules);
+            let made: Vec<Option<Receiver<Result<Jobs, CorrelateError>>>> = (0..threads)
                 .map(|first| {
                     let (send, receive) = sync_channel(0);
                     let own = parts.iter().skip(first).step_by(threads);
-                    scope.spawn(move || {
+                    let run = move || {
                         for &part in own {
                             // Nobody takes it when `each` has failed.
-                            if send.send(spilled.jobs(part, self.timestamp, self.rules)).is_err() {
+                            if send.send(make(part)).is_err() {
                                 break;
                             }
                         }
-                    });
-                    receive
+                    };
+                    Builder::new().spawn_scoped(scope, run).is_ok().then_some(receive)
                 })
                 .collect();
-            for from in made.iter().cycle().take(parts.len()) {
-                // A thread that panicked makes the whole panic.
-                let Ok(jobs) = from.recv() else { break };
+            for (&part, from) in parts.iter().zip(made.iter().cycle()) {
+                let jobs = match from {
+                    // A thread that panicked makes the whole panic.
+                    Some(from) => match from.recv() {
+                        Ok(jobs) => jobs,
+                        Err(_) => break,
+                    },
+                    None => make(part),
+                };
                 each(&jobs?)?;
             }
             Ok(())
@@ -192,11 +201,16 @@ fn partition(dataset: &Dataset, joined: Joined, parts: u64, share: Option<Share>
     let spilled = Spilled { file: temporary().map_err(CorrelateError::Temporary)?, joined, blocks: vec![Vec::new(); parts] };
     let block = ((12 << 20) / parts).clamp(1 << 12, 1 << 18);
     let mut partitioner = Partitioner { spilled, share, buffers: vec![Vec::new(); parts], block, end: 0 };
+    let clocks = Clocks::read(dataset)?;
     dataset.read::<JobRow<'static>, CorrelateError>(|row| {
+        let row = clocks.job_row(row);
         let whole = node(&row.cluster, root!(row));
         partitioner.push(STATE, whole, &row)
     })?;
-    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| partitioner.push(DEPENDENCY, source_of(&row), &row))?;
+    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
+        let row = clocks.dependency_row(row);
+        partitioner.push(DEPENDENCY, source_of(&row), &row)
+    })?;
     for part in 0..parts {
         partitioner.flush(part)?;
     }

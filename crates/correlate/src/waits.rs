@@ -226,4 +226,11 @@ impl Wait<'_> {
         let time = |cause: Cause| -> i64 { waiting().filter(|part| part.cause == cause).map(Part::len_ns).sum() };
         waiting().map(|part| part.cause).min_by_key(|cause| std::cmp::Reverse(time(*cause)))
     }
+
+    /// The reason that Slurm gave for most of the time before the start; of equal ones the first.
+    pub fn main_reason(&self) -> Option<&str> {
+        let waiting = || self.parts.iter().filter(|part| !part.cause.is_after_start());
+        let time = |reason: &str| -> i64 { waiting().filter(|part| part.reason == Some(reason)).map(Part::len_ns).sum() };
+        waiting().filter_map(|part| part.reason).min_by_key(|reason| std::cmp::Reverse(time(reason)))
+    }
 }

@@ -341,7 +341,7 @@ struct Part {
 impl Group {
     /// The pages of each column, made on all processors.
     fn encode(&self) -> Result<Vec<Vec<CompressedPage>>, ParquetError> {
-        let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).clamp(1, 8).min(self.columns.len());
+        let threads = flowmine_threads::count(self.columns.len().min(8));
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
@@ -352,8 +352,7 @@ impl Group {
             }
         };
         let mut columns = thread::scope(|scope| {
-            // Threads that the system refuses are done without.
-            let threads: Vec<_> = (1..threads).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+            let threads = flowmine_threads::helpers(scope, threads - 1, work);
             let mut columns = Vec::with_capacity(self.columns.len());
             columns.extend(work()?);
             for thread in threads {

@@ -102,7 +102,7 @@ pub(crate) fn file_error(path: &Path) -> impl FnOnce(FileError) -> DatasetError 
     move |error| match error {
         FileError::Io(source) => DatasetError::Io { path: path.to_owned(), source },
         FileError::Foreign(why) => DatasetError::Foreign { path: path.to_owned(), why },
-        other @ FileError::NotMade(_) => DatasetError::Io { path: path.to_owned(), source: other.into() },
+        other @ (FileError::NotMade(_) | FileError::Changed(_)) => DatasetError::Io { path: path.to_owned(), source: other.into() },
         source @ FileError::Led(_) => DatasetError::Led { path: path.to_owned(), source },
     }
 }

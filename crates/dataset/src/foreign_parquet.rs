@@ -464,7 +464,7 @@ impl ForeignFile {
     }
 
     fn work(&self, tasks: Vec<Task<'_>>) -> Result<Vec<(usize, usize, Done)>, ForeignError> {
-        let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).clamp(1, 16).min(tasks.len().max(1));
+        let threads = flowmine_threads::count(tasks.len());
         let tasks = Mutex::new(tasks);
         let failed = AtomicBool::new(false);
         let work = || {
@@ -481,7 +481,7 @@ impl ForeignFile {
             }
         };
         let mut done = thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let others = flowmine_threads::helpers(scope, threads - 1, work);
             let mut done = work();
             for other in others {
                 done.extend(other.join().unwrap_or_default());

@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 
 use flowmine_schema::row::{Row, View};
 use flowmine_schema::tables::{IoEvent, IoTotal, Process, TracedFile};
@@ -67,21 +66,13 @@ impl Dataset {
         V::Table: InTime,
     {
         let mut pieces = Pieces::<V>::new(self, host)?;
-        std::thread::scope(|scope| {
-            let (give, taken) = sync_channel(1);
-            scope.spawn(move || {
-                loop {
-                    let Some(next) = pieces.next().transpose() else { return };
-                    let failed = next.is_err();
-                    if give.send(next).is_err() || failed {
-                        return;
-                    }
-                }
-            });
-            taken.into_iter().try_for_each(|piece| {
+        let pieces = std::iter::from_fn(move || pieces.next().transpose());
+        flowmine_threads::ahead(pieces, 1, |pieces| {
+            for piece in pieces {
                 let piece = piece?;
-                (0..piece.len()).try_for_each(|at| each(piece.get(at)))
-            })
+                (0..piece.len()).try_for_each(|at| each(piece.get(at)))?;
+            }
+            Ok(())
         })
     }
 

@@ -1,7 +1,6 @@
 //! A table's row groups, one after the other.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::sync_channel;
 
 use flowmine_schema::row::View;
 
@@ -49,14 +48,8 @@ impl Dataset {
                 return;
             }
         }
-        std::thread::scope(|scope| {
-            let (to, groups_read) = sync_channel(0);
-            scope.spawn(move || {
-                while let Some(group) = groups.next()
-                    && to.send(group).is_ok()
-                {}
-            });
-            for group in groups_read {
+        flowmine_threads::ahead(std::iter::from_fn(move || groups.next()), 0, |groups| {
+            for group in groups {
                 if !take(group) {
                     break;
                 }

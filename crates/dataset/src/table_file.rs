@@ -10,6 +10,7 @@
 use std::fs::File;
 use std::io::Cursor;
 use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 
 use flowmine_schema::row::HOST;
 use polars_arrow::array::{Array, Utf8ViewArray, View};
@@ -23,6 +24,7 @@ use polars_parquet::parquet::schema::types::{
 };
 use polars_parquet::read::column_iter_to_arrays;
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::columns::{Columns, arrow_type};
 use crate::parquet_checks::{GroupCheck, check_rows, checksums};
@@ -34,6 +36,12 @@ use crate::thrift::footer_is_sound;
 /// From how many values on a row group is decoded on several processors: below, handing the work
 /// over takes longer.
 const MANY_VALUES: usize = 1 << 15;
+
+/// The threads that decode columns; none where the system gives none. rayon's own pool panics there.
+fn pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    POOL.get_or_init(|| ThreadPoolBuilder::new().build().ok()).as_ref()
+}
 
 /// A Parquet file of a table, open for reading.
 pub(crate) struct TableFile {
@@ -168,10 +176,10 @@ impl TableFile {
         let chunks = trusting(|| self.chunks(group, wanted))?;
         let rows = self.metadata.row_groups[group].num_rows();
         let decode = |chunk: ChunkBytes<'_>| trusting(|| chunk.decode()).map(|array| (chunk.field.name.clone(), array));
-        let arrays: Result<Vec<_>, _> = if rows.saturating_mul(wanted.len()) < MANY_VALUES {
-            chunks.into_iter().map(decode).collect()
-        } else {
-            chunks.into_par_iter().map(decode).collect()
+        let many = rows.saturating_mul(wanted.len()) >= MANY_VALUES;
+        let arrays: Result<Vec<_>, _> = match pool().filter(|_| many) {
+            Some(pool) => pool.install(|| chunks.into_par_iter().map(decode).collect()),
+            None => chunks.into_iter().map(decode).collect(),
         };
         let mut columns = Columns::new(rows);
         for (name, array) in arrays? {

@@ -3,10 +3,11 @@
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases};
 use flowmine_draw::text::{counted, visible, wrap_name};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a model is of. Names in it are as the log has them, not yet fit to be seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct About {
     /// What an instance is: `task`, `job`; `instance` when the log does not say.
     pub instance: String,

@@ -9,6 +9,7 @@
 //! and ends then.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
@@ -34,7 +35,7 @@ impl Default for Options {
 }
 
 /// How the instances of a batch lie to each other. Of several that fit, the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchKind {
     /// All start together and end together.
@@ -66,7 +67,7 @@ impl BatchKind {
 }
 
 /// The batches of a log.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Batches {
     /// The log that the batches are of.
     #[serde(flatten)]
@@ -88,7 +89,7 @@ pub struct Batches {
 }
 
 /// The batches of an activity and a resource.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Group {
     /// Name of the activity.
     pub activity: String,
@@ -103,7 +104,7 @@ pub struct Group {
 }
 
 /// Instances of one activity (and resource) that were worked on together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Batch {
     /// How its instances lie to each other.
     pub kind: BatchKind,

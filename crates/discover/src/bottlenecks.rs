@@ -6,6 +6,9 @@
 //! (a straggler is also part of its activity's running time) and are not to be added; they say
 //! where to look first. Thresholds are in [`Options`] and are named in the output.
 //!
+//! Findings are ranked by the **core time at stake**: of each instance the time at stake × its
+//! CPUs. An instance whose CPUs are not known counts as one CPU in the ranking.
+//!
 //! | kind | found when | time at stake |
 //! |---|---|---|
 //! | `queue` | instances waited between ready and start; for each cause, where the log has causes | the sum of these waits |
@@ -23,17 +26,23 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_activity_log::{ActivityLog, Attribute, Cases, JOB, Measure, NOT_READY_FOR, QUEUED_FOR, Status};
+use flowmine_activity_log::{ActivityLog, Cases, Measure, NOT_READY_FOR, QUEUED_FOR, Status};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
 use crate::ranks::InstanceRanks;
+use crate::resources::Usage;
 use crate::stats::percentile;
 use crate::wait_advice;
+use crate::who::{Identities, Who};
+
+/// Share of the CPUs that an activity has to use, lest it be told to ask for fewer.
+const CPU_SHARE: f64 = 0.5;
 
 /// Thresholds from which on something is a finding.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
     /// Share of the running time in reads and writes from which on it is a finding, 0 to 1.
     pub io_share: f64,
@@ -65,7 +74,7 @@ impl Default for Options {
             many_calls: 1000,
             straggler_factor: 3.0,
             straggler_instances: 5,
-            cpu_share: 0.5,
+            cpu_share: CPU_SHARE,
             limit_factor: 10.0,
             least_share: 0.001,
         }
@@ -73,7 +82,7 @@ impl Default for Options {
 }
 
 /// The kinds of findings; the table above says when each is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BottleneckKind {
     /// Instances waited in the queue, from ready to start.
@@ -151,7 +160,7 @@ impl BottleneckKind {
 }
 
 /// One finding: something that costs time, with the time at stake.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// What kind of finding it is.
     pub kind: BottleneckKind,
@@ -163,26 +172,42 @@ pub struct Finding {
     pub cause: Option<String>,
     /// Time at stake in nanoseconds, over all instances.
     pub at_stake_ns: i128,
+    /// The same times the CPUs of each instance, in nanoseconds of one core; `None` where the CPUs
+    /// of an instance are not known.
+    pub at_stake_core_ns: Option<i128>,
+    /// Of an activity: the share of its CPUs that it used, where that is known.
+    pub cpu_efficiency: Option<f64>,
     /// Number of instances that show the finding.
     pub instances: u64,
     /// What was found, in a sentence with its numbers.
     pub found: String,
     /// Up to three instances that show it most, to be looked up.
     pub examples: Vec<Example>,
+    /// What the finding is ranked by, in nanoseconds.
+    #[serde(skip)]
+    weight_ns: i128,
 }
 
 impl Finding {
     /// One sentence on what to do.
     pub fn advice(&self) -> &'static str {
-        self.cause.as_deref().map_or_else(|| self.kind.advice(), wait_advice::of)
+        let leaves_cpus_idle = self.kind == BottleneckKind::Activity && self.cpu_efficiency.is_some_and(|used| used < CPU_SHARE);
+        match self.cause.as_deref() {
+            Some(cause) => wait_advice::of(cause),
+            None if leaves_cpus_idle => {
+                "This is where the core-hours go, and most of its CPUs are idle: more CPUs would not make it faster."
+            }
+            None => self.kind.advice(),
+        }
     }
 }
 
 /// An instance that shows a finding.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Example {
-    /// The job, as users type it; `None` where it is none, or not known.
-    pub job: Option<String>,
+    /// What identifies it.
+    #[serde(flatten)]
+    pub who: Who,
     /// The name of its case.
     pub case: String,
     /// Its place in its case, by start, from 1.
@@ -196,13 +221,13 @@ pub struct Example {
 }
 
 /// The ranked list of bottlenecks of a log.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Bottlenecks {
     /// The log that the list is of.
     pub about: About,
     /// The thresholds by which findings were made.
     pub options: Options,
-    /// Findings, most time at stake first.
+    /// Findings, most core time at stake first.
     pub findings: Vec<Finding>,
     /// Findings with too little at stake to be listed.
     pub small: u64,
@@ -217,18 +242,8 @@ struct Search<'l> {
     log: &'l ActivityLog,
     cases: &'l Cases,
     ranks: InstanceRanks<'l>,
+    identities: Identities,
     findings: Vec<Finding>,
-}
-
-/// An attribute of the log, if it was kept.
-fn attribute<'l>(log: &'l ActivityLog, key: &str) -> Option<&'l Attribute> {
-    log.attributes.iter().find(|attribute| attribute.key == key)
-}
-
-/// The value of an attribute of an instance.
-fn value(attribute: &Attribute, instance: u32) -> Option<&str> {
-    let number = attribute.of.get(instance as usize).copied().filter(|number| *number != flowmine_activity_log::NONE)?;
-    Some(attribute.names.get(number))
 }
 
 fn duration(ns: i128) -> String {
@@ -248,10 +263,10 @@ impl Search<'_> {
     /// Adds a finding for each cause for which instances waited, by the attribute that names it.
     fn add_by_cause(&mut self, kind: BottleneckKind, activity: u32, of: &[(u32, i128)], key: &str, words: &str) {
         let log = self.log;
-        let causes = attribute(log, key);
+        let causes = log.attribute(key);
         let mut by_cause: BTreeMap<Option<&str>, Vec<(u32, i128)>> = BTreeMap::new();
         for &(at, ns) in of {
-            by_cause.entry(causes.and_then(|causes| value(causes, at))).or_default().push((at, ns));
+            by_cause.entry(causes.and_then(|causes| causes.value(at))).or_default().push((at, ns));
         }
         // What is waited for by dependency is the time of another instance.
         for (cause, of) in by_cause.into_iter().filter(|(cause, _)| *cause != Some("predecessor")) {
@@ -280,16 +295,35 @@ impl Search<'_> {
         }
         most.sort_unstable_by_key(order);
         let examples = most.iter().map(|&(at, ns)| self.example(at, ns)).collect();
+        let (weight_ns, is_known) = self.core_time(at_stake, of);
         self.findings.push(Finding {
             kind,
             activity: name(activity),
             after: after.map(name),
             cause: None,
             at_stake_ns: at_stake,
+            at_stake_core_ns: is_known.then_some(weight_ns),
+            cpu_efficiency: None,
             instances: of.len() as u64,
             found,
             examples,
+            weight_ns,
         });
+    }
+
+    /// The core time of a finding, with one CPU for each instance whose CPUs are not known, and
+    /// whether those of all are known.
+    fn core_time(&self, at_stake: i128, of: &[(u32, i128)]) -> (i128, bool) {
+        let (mut sum, mut core, mut is_known) = (0i128, 0i128, true);
+        for &(at, ns) in of {
+            let cpus = self.log.measure(Measure::Cpus, at).filter(|cpus| *cpus > 0);
+            is_known &= cpus.is_some();
+            sum = sum.saturating_add(ns);
+            core = core.saturating_add(ns.saturating_mul(cpus.unwrap_or(1).into()));
+        }
+        // Some findings claim a part of the time of their instances.
+        let core = if sum == at_stake || sum == 0 { core } else { (core as f64 * (at_stake as f64 / sum as f64)) as i128 };
+        (core, is_known && !of.is_empty())
     }
 
     fn example(&self, at: u32, ns: i128) -> Example {
@@ -297,7 +331,7 @@ impl Search<'_> {
         let place = if case < self.cases.len() { self.cases.of(case).position(|member| member == at) } else { None };
         let resource = self.log.instances.resource.get(at as usize).map(|&resource| self.log.resources.get(resource).to_owned());
         Example {
-            job: attribute(self.log, JOB).and_then(|jobs| value(jobs, at)).map(str::to_owned),
+            who: self.identities.who(at),
             case: self.cases.names.get(case as u32).to_owned(),
             place: place.map_or(0, |place| place as u64 + 1),
             start_ns: self.log.start_ns(at),
@@ -313,7 +347,7 @@ impl Search<'_> {
             all.iter().filter_map(|&at| Some((at, i128::from(log.queue_ns(at)?)))).filter(|(_, ns)| *ns > 0).collect();
         self.add_by_cause(BottleneckKind::Queue, activity, &queue, QUEUED_FOR, "in the queue");
         // Without causes a wait for a predecessor cannot be told from a hold.
-        if attribute(log, NOT_READY_FOR).is_some() {
+        if log.attribute(NOT_READY_FOR).is_some() {
             let before = |at: u32| log.measure(Measure::BeforeReadyNs, at).map(i128::from).filter(|ns| *ns > 0);
             let wished: Vec<(u32, i128)> = all.iter().filter_map(|&at| Some((at, before(at)?))).collect();
             self.add_by_cause(BottleneckKind::OwnWish, activity, &wished, NOT_READY_FOR, "before being eligible");
@@ -330,6 +364,10 @@ impl Search<'_> {
         let found =
             format!("{} ran {}, half of them {} or less", counted(service.len(), "instance"), duration(total), duration(median as i128));
         self.add(BottleneckKind::Activity, activity, &service, found);
+        let efficiency = self.cpu_efficiency(all);
+        if let Some(finding) = self.findings.last_mut() {
+            finding.cpu_efficiency = efficiency;
+        }
 
         if service.len() >= options.straggler_instances {
             let slow: Vec<(u32, i128)> = service
@@ -356,6 +394,15 @@ impl Search<'_> {
         }
         self.io(activity, &service, total, options);
         self.asked(activity, &service, &queue, options);
+    }
+
+    /// The share of their CPUs that instances used, of those of which it is known.
+    fn cpu_efficiency(&self, all: &[u32]) -> Option<f64> {
+        let usages = all.iter().filter_map(|&at| Usage::of(self.log, None, at));
+        let (used, there) = usages
+            .filter_map(|usage| Some((usage.cpu_used_ns()?, usage.core_ns()?)))
+            .fold((0i128, 0i128), |sum, (used, there)| (sum.0.saturating_add(used), sum.1.saturating_add(there)));
+        (there > 0).then(|| used as f64 / there as f64)
     }
 
     fn io(&mut self, activity: u32, service: &[(u32, i128)], total: i128, options: &Options) {
@@ -410,13 +457,8 @@ impl Search<'_> {
 
     fn asked(&mut self, activity: u32, service: &[(u32, i128)], queue: &[(u32, i128)], options: &Options) {
         let log = self.log;
-        let used: Vec<(u32, i128, f64)> = service
-            .iter()
-            .filter_map(|&(at, ns)| {
-                let (cpus, cpu) = (log.measure(Measure::Cpus, at)?, log.measure(Measure::CpuTimeNs, at)?);
-                (cpus > 0).then(|| (at, ns, (cpu as f64 / (ns as f64 * cpus as f64)).min(1.0)))
-            })
-            .collect();
+        let used: Vec<(u32, i128, f64)> =
+            service.iter().filter_map(|&(at, ns)| Some((at, ns, Usage::of(log, None, at)?.cpu_efficiency()?.min(1.0)))).collect();
         let idle: Vec<(u32, i128)> = used
             .iter()
             .filter(|(_, _, share)| *share < options.cpu_share)
@@ -443,8 +485,8 @@ impl Search<'_> {
             .copied()
             .collect();
         // A limit, a reservation or a partition that is down is not met sooner by a shorter time limit.
-        let causes = attribute(log, QUEUED_FOR);
-        let cause = |at: u32| causes.and_then(|causes| value(causes, at)).unwrap_or("unknown");
+        let causes = log.attribute(QUEUED_FOR);
+        let cause = |at: u32| causes.and_then(|causes| causes.value(at)).unwrap_or("unknown");
         let helps = |at: u32| matches!(cause(at), "priority" | "resources" | "queued" | "unknown");
         let waited: i128 = queue.iter().filter(|(at, _)| helps(*at)).map(|(_, ns)| ns).sum();
         if wide.len() * 2 > service.len() && waited > 0 {
@@ -532,9 +574,9 @@ impl Search<'_> {
     }
 }
 
-/// Finds what costs time in a log and ranks it by the time at stake.
+/// Finds what costs time in a log and ranks it by the core time at stake.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlenecks {
-    let mut search = Search { log, cases, ranks: InstanceRanks::new(log, cases), findings: Vec::new() };
+    let mut search = Search { log, cases, ranks: InstanceRanks::new(log, cases), identities: Identities::of(log), findings: Vec::new() };
     let mut of: Vec<Vec<u32>> = vec![Vec::new(); log.activities.len()];
     for (at, &activity) in (0u32..).zip(&log.instances.activity) {
         if search.ranks.case(at) != flowmine_activity_log::NONE {
@@ -547,11 +589,13 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlene
     search.rates(&of);
     search.waits();
     let mut findings = search.findings;
-    findings.sort_by(|a, b| (b.at_stake_ns, a.kind, &a.activity, &a.after).cmp(&(a.at_stake_ns, b.kind, &b.activity, &b.after)));
-    let least = findings.first().map_or(0.0, |first| first.at_stake_ns as f64 * options.least_share);
+    findings.sort_by(|a, b| {
+        let most_first = (b.weight_ns, b.at_stake_ns).cmp(&(a.weight_ns, a.at_stake_ns));
+        most_first.then_with(|| (a.kind, &a.activity, &a.after).cmp(&(b.kind, &b.activity, &b.after)))
+    });
+    let least = findings.first().map_or(0.0, |first| first.weight_ns as f64 * options.least_share);
     let all = findings.len();
-    findings
-        .retain(|finding| finding.at_stake_ns as f64 >= least && (finding.at_stake_ns > 0 || finding.kind == BottleneckKind::TimeLimit));
+    findings.retain(|finding| finding.weight_ns as f64 >= least && (finding.at_stake_ns > 0 || finding.kind == BottleneckKind::TimeLimit));
     let mut unknown = Vec::new();
     if !log.has_intervals() {
         unknown.push("running times: the log has one moment for each instance; a log with starts and ends has them".to_owned());

@@ -54,11 +54,21 @@ pub fn moment(ns: i64) -> String {
     format!("{} {h:02}:{m:02}:{s:02}", day_words(i128::from(ns)))
 }
 
-/// The day on which the week of a time began, a Monday (UTC).
-pub fn monday(ns: i64) -> String {
+/// The begin of the week of a time, a Monday at midnight (UTC).
+fn week_begin(ns: i64) -> i128 {
     let day = i128::from(ns).div_euclid(DAY);
     // 1970-01-01 was a Thursday.
-    day_words((day - (day + 3).rem_euclid(7)) * DAY)
+    (day - (day + 3).rem_euclid(7)) * DAY
+}
+
+/// The begin of the week of a time, a Monday at midnight (UTC), in nanoseconds since 1970.
+pub fn week_begin_ns(ns: i64) -> i64 {
+    i64::try_from(week_begin(ns)).unwrap_or(i64::MIN)
+}
+
+/// The day on which the week of a time began, a Monday (UTC).
+pub fn monday(ns: i64) -> String {
+    day_words(week_begin(ns))
 }
 
 /// The hour of the day (UTC), two digits.

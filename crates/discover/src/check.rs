@@ -12,10 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{FileFlow, NONE, RunGraph, RunTask};
 use rustc_hash::{FxHashMap, FxHashSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::who::Who;
+
 /// The kinds of findings of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
     /// A task read what another wrote and is not declared to wait for it.
@@ -68,7 +71,7 @@ impl CheckKind {
 }
 
 /// One difference between what was declared and what was traced.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// What kind of finding it is.
     pub kind: CheckKind,
@@ -76,10 +79,14 @@ pub struct Finding {
     pub first: Option<String>,
     /// Name of the activity of which the first task is an instance.
     pub first_activity: Option<String>,
+    /// What identifies the first task.
+    pub first_who: Option<Who>,
     /// The task that read, waits, or wrote too.
     pub second: Option<String>,
     /// Name of the activity of which the second task is an instance.
     pub second_activity: Option<String>,
+    /// What identifies the second task.
+    pub second_who: Option<Who>,
     /// The file, where it is about one; of several the one with most bytes.
     pub path: Option<String>,
     /// Number of files that the finding is about.
@@ -97,7 +104,7 @@ pub struct Finding {
 }
 
 /// What a check of one run found, and how much it could judge.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// Name of the run.
     pub run: String,
@@ -240,8 +247,10 @@ fn finding(run: &RunGraph, kind: CheckKind, first: u32, second: u32) -> Finding 
         kind,
         first: task(first).map(|task| task.name.clone()),
         first_activity: task(first).map(|task| task.activity.clone()),
+        first_who: task(first).map(|task| Who::of_task(run, task)),
         second: task(second).map(|task| task.name.clone()),
         second_activity: task(second).map(|task| task.activity.clone()),
+        second_who: task(second).map(|task| Who::of_task(run, task)),
         path: None,
         files: 0,
         bytes: 0,

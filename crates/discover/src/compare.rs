@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Status, elapsed_ns};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::{About, bytes_from, origin, span};
@@ -15,7 +16,7 @@ use crate::stats::Stats;
 use crate::two_samples::{self, TwoSamples};
 
 /// What is compared of an activity's instances.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// From start to end, in nanoseconds.
@@ -59,7 +60,7 @@ impl Quantity {
 }
 
 /// What chance has to do with a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// All numbers of both logs are the same.
@@ -77,7 +78,7 @@ pub enum Verdict {
 pub const LEVEL: f64 = 0.05;
 
 /// Two logs compared: activity by activity, in numbers and times.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// The first log, to which the second is compared.
     pub first: Side,
@@ -90,7 +91,7 @@ pub struct Comparison {
 }
 
 /// One of the two logs that are compared.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
     /// What the log is called by who compares.
     pub name: String,
@@ -102,7 +103,7 @@ pub struct Side {
 }
 
 /// An activity on both sides.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Activity {
     /// Name of the activity.
     pub activity: String,
@@ -120,7 +121,7 @@ pub struct Activity {
 }
 
 /// Number of instances of an activity in one log.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// All instances of the activity.
     pub instances: u64,
@@ -133,7 +134,7 @@ pub struct Counts {
 }
 
 /// How one quantity of an activity differs between the two logs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The quantity that is compared.
     pub quantity: Quantity,

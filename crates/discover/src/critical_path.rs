@@ -12,13 +12,16 @@
 //! others might have used what becomes free.
 
 use flowmine_activity_log::{RunGraph, RunTask};
+use flowmine_threads::Beside;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::precedence::{Edge, Network, Schedule, Times};
 use crate::stats::Stats;
+use crate::who::Who;
 
 /// What a part of a task's time is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimePart {
     /// From the end of all that it waits for (or the begin of the run) to its first submission.
@@ -114,7 +117,7 @@ impl Default for Options {
 }
 
 /// The critical path of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CriticalPath {
     /// Name of the run.
     pub run: String,
@@ -148,7 +151,7 @@ pub struct CriticalPath {
 }
 
 /// Dependencies between tasks with times, each pair once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dependencies {
     /// Known from a declaration alone.
     pub declared: u64,
@@ -161,7 +164,7 @@ pub struct Dependencies {
 }
 
 /// How many tasks and dependencies the answer leaves out, and why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Tasks of which it is not known when they started and ended, or how long they ran.
     pub tasks_without_times: u64,
@@ -180,7 +183,7 @@ pub struct LeftOut {
 }
 
 /// Why a task could not start earlier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum After {
     /// Nothing: it depends on no task.
@@ -194,13 +197,15 @@ pub enum After {
 }
 
 /// A task on the critical path.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// Its place among the tasks of the run.
     #[serde(skip)]
     pub place: u32,
     /// Name of the task.
     pub task: String,
+    /// What identifies it.
+    pub who: Who,
     /// Name of the activity of which it is an instance.
     pub activity: String,
     /// What it waited for, so that it did not start earlier.
@@ -214,7 +219,7 @@ pub struct Step {
 }
 
 /// Time of one kind, of a task or of the whole path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PartTime {
     /// On what the time was spent.
     pub part: TimePart,
@@ -223,7 +228,7 @@ pub struct PartTime {
 }
 
 /// How much shorter the run would be.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Gain {
     /// Name of the activity whose part is made faster; null for that of all.
     pub activity: Option<String>,
@@ -240,7 +245,7 @@ pub struct Gain {
 }
 
 /// How much later the tasks of an activity could have ended without making the run longer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Slack {
     /// Name of the activity.
     pub activity: String,
@@ -270,7 +275,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
     found.work_ns = flowmine_sums::total(parts.iter().map(running));
     found.span_ns = span(&network, &parts);
-    steps(&chosen, &network, &schedule, &parts, &mut found);
+    steps(run, &chosen, &network, &schedule, &parts, &mut found);
     gains(&chosen, &network, &schedule, &parts, options, &mut found);
     found.slack = slack(&chosen, &network, &schedule, &parts);
     found
@@ -454,7 +459,7 @@ fn span(network: &Network, parts: &Parts) -> i64 {
 }
 
 /// Walks back from the task that ended last.
-fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
+fn steps(run: &RunGraph, chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
     let mut sums = [0i64; TimePart::ALL.len()];
     let mut next = schedule.last;
     // Where the task after this one ran beside it, only what was before its start counts.
@@ -489,7 +494,8 @@ fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
             Some(_) => After::Traced,
         };
         let place = chosen.of_run[at as usize];
-        found.path.push(Step { place, task: task.name.clone(), activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
+        let (name, who) = (task.name.clone(), Who::of_task(run, task));
+        found.path.push(Step { place, task: name, who, activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
         until = lag.map(|lag| start - lag);
         next = why.map(|edge| edge.from);
     }
@@ -532,11 +538,12 @@ fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         factor: options.faster,
         most_ns: schedule.end_ns - end_with(activity, part, f64::INFINITY),
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = flowmine_threads::count(candidates.len());
     let mut gains: Vec<Gain> = std::thread::scope(|scope| {
         let share = candidates.len().div_ceil(threads).max(1);
-        let works: Vec<_> = candidates.chunks(share).map(|some| scope.spawn(|| some.iter().map(gain).collect::<Vec<_>>())).collect();
-        works.into_iter().flat_map(|work| work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let gains = |some: &[_]| some.iter().map(gain).collect::<Vec<_>>();
+        let works: Vec<_> = candidates.chunks(share).map(|some| flowmine_threads::beside(scope, move || gains(some))).collect();
+        works.into_iter().flat_map(Beside::join).collect()
     });
     gains.sort_by(|a, b| {
         (b.gain_ns, b.most_ns).cmp(&(a.gain_ns, a.most_ns)).then_with(|| (&a.activity, a.part).cmp(&(&b.activity, b.part)))

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::Stats;
@@ -28,7 +29,7 @@ pub struct Task<'t> {
 }
 
 /// Logical tasks and which of them wait for which, over all runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Dag {
     /// Number of runs.
     pub runs: u64,
@@ -45,7 +46,7 @@ pub struct Dag {
 }
 
 /// A logical task: what tasks are instances of.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
     /// Name of the logical task.
     pub name: String,
@@ -58,7 +59,7 @@ pub struct Node {
 }
 
 /// Tasks of one logical task wait for tasks of another, or of the same.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Edge {
     /// The logical task that must end first: a place in [`Dag::nodes`].
     pub from: usize,

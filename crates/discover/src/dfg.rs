@@ -29,8 +29,14 @@
 //! activities are sorted by name, edges by their ends. Memory is 20 bytes for each step and 16 for
 //! each instance with times and bytes, since exact percentiles need every value.
 
+mod paths;
+
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, LeftOut, Measure, NONE, Status, UNKNOWN, Words};
+use flowmine_threads::both;
 use rustc_hash::FxHashMap;
+
+pub use paths::OnPath;
+use paths::Paths;
 
 use crate::about::ORIGINS;
 use crate::grouped::Grouped;
@@ -106,6 +112,8 @@ pub struct Activity {
     pub retries: u64,
     /// How many of its instances ran at the same time, at most, in one case.
     pub most_at_once: u64,
+    /// What of it lies on the critical paths of cases; `None` where it is on none.
+    pub on_path: Option<OnPath>,
 }
 
 /// A pair of activities of which the second follows the first directly, or read its bytes.
@@ -126,6 +134,8 @@ pub struct Edge {
     pub last_wait_ns: i128,
     /// Bytes that an instance of the second read of what an instance of the first wrote.
     pub bytes: Option<Stats>,
+    /// What of it lies on the critical paths of cases; `None` where it is on none.
+    pub on_path: Option<OnPath>,
 }
 
 /// Two activities that overlapped in time.
@@ -539,11 +549,7 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let waits = std::mem::take(&mut walk.waits);
     let pairs = walk.pairs.list.len();
     // Each instance once, whatever the cases: what it took and moved is its own.
-    let (waits, activities) = std::thread::scope(|scope| {
-        let waits = scope.spawn(move || waits.stats(pairs));
-        let activities = activities(log, cases);
-        (waits.join().unwrap_or_default(), activities)
-    });
+    let (waits, (paths, activities)) = both(move || waits.stats(pairs), || (Paths::of(log, cases), activities(log, cases)));
 
     let mut place = vec![usize::MAX; log.activities.len()];
     let mut dfg = Dfg {
@@ -570,6 +576,7 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
                 frequency: walk.frequency[at],
                 cases: walk.cases_of[at].count,
                 most_at_once: walk.most_at_once[at].max(1),
+                on_path: paths.activities.get(&number).copied(),
                 ..known
             });
         }
@@ -585,11 +592,12 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     dfg.ends.sort_unstable();
     let edges = walk.pairs.list.iter().zip(&walk.edges).zip(waits.into_iter().zip(flow_bytes));
     for ((&(from, to), counted), (wait_ns, bytes)) in edges {
+        let on_path = paths.pairs.get(&(from, to)).copied();
         let (from, to) = (place[from as usize], place[to as usize]);
         // An exchange with an instance that is in no case of this grouping.
         if from != usize::MAX && to != usize::MAX {
             let EdgeCount { frequency, cases, last_wait: last_wait_ns } = *counted;
-            dfg.edges.push(Edge { from, to, frequency, cases: cases.count, wait_ns, last_wait_ns, bytes });
+            dfg.edges.push(Edge { from, to, frequency, cases: cases.count, wait_ns, last_wait_ns, bytes, on_path });
         }
     }
     dfg.edges.sort_by_key(|edge| (edge.from, edge.to));

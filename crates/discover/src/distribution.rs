@@ -5,6 +5,7 @@
 //! the least and the greatest number are kept, so that the share of numbers up to the greatest of a
 //! bucket is exact; what lies between two of these places is not known better.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Numbers that passed by. Of nanoseconds or bytes; negative ones count as zero.
@@ -25,7 +26,7 @@ struct Bucket {
 }
 
 /// A place of the cumulative distribution.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// Least number that is in this step.
     pub from: i64,
@@ -38,7 +39,7 @@ pub struct Step {
 }
 
 /// What a distribution says in a few numbers, in the unit of what was added.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Number of values.
     pub count: u64,

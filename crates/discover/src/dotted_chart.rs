@@ -6,12 +6,13 @@
 //! are counted and have no row.
 
 use flowmine_activity_log::{ActivityLog, Cases, Names};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::{About, span};
 
 /// By what the rows of a dotted chart are ordered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
     /// By the first moment of the case.
@@ -26,7 +27,7 @@ pub enum Sort {
 }
 
 /// What the horizontal axis is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Time {
     /// The moment itself, in UTC.

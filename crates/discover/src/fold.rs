@@ -1,10 +1,11 @@
 //! Folding: when equal parts of a structure are one, so that a thousand samples are one branch or
 //! lane with a count.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is equal, from the strictest to the coarsest. What a model means by it stands there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fold {
     /// Nothing is equal: no parts are folded.

@@ -2,23 +2,29 @@
 //!
 //! A log and its cases in; out come bars in lanes. Instances of one resource (a host, or what was
 //! asked for) that ran at the same time lie in lanes of their own, its slots: each takes the first
-//! that is free when it starts, so that a resource has as many lanes as it ever ran at once.
+//! that is free when it starts, so that a resource has as many lanes as it ever ran at once. An
+//! instance on several resources (a job on several nodes) has a bar on each; it counts once in what
+//! ran at once.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use flowmine_activity_log::{ActivityLog, Attribute, Cases, IoPhase, NONE, Names, Status, TracedOwner};
+use flowmine_activity_log::{ActivityLog, Attribute, Cases, IoPhase, Measure, NONE, Names, Status, TracedOwner};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
 use crate::ranks::InstanceRanks;
+use crate::who::Identities;
 
 /// What the resources of a chart are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The attribute by which instances are put together; `None`: their resource.
     pub by: Option<String>,
+    /// Divides a value of that attribute into resources: an instance on several has a bar on each.
+    pub divide: Option<fn(&str) -> Vec<String>>,
 }
 
 /// A Gantt chart: resources with lanes, and the bars in them.
@@ -46,10 +52,12 @@ pub struct Gantt {
     pub without_time: u64,
     /// Instances that ended before they started, likewise.
     pub backwards: u64,
+    /// What identifies the instances of the log.
+    pub identities: Identities,
 }
 
 /// A resource, such as a host, with its lanes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Resource {
     /// Name of the resource; null for instances without one.
     pub name: Option<String>,
@@ -61,6 +69,22 @@ pub struct Resource {
     pub bars: u64,
     /// The time in its bars, added up, in nanoseconds.
     pub busy_ns: i128,
+    /// CPUs occupied; null where those of a bar are not known.
+    pub cpus: Option<Occupied>,
+    /// GPUs occupied; null where those of a bar are not known.
+    pub gpus: Option<Occupied>,
+    /// Memory occupied, in bytes; null where that of a bar is not known.
+    pub memory_bytes: Option<Occupied>,
+}
+
+/// How much of a resource was occupied at once. An instance on several resources counts on each
+/// with an equal share.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Occupied {
+    /// The most at the same time.
+    pub most: f64,
+    /// The mean over the whole time of the chart.
+    pub mean: f64,
 }
 
 /// A bar: one activity instance with a known start and end.
@@ -90,10 +114,22 @@ pub struct Bar {
     pub status: Status,
     /// Number of the attempt, from 1; `None` when the log does not number it.
     pub attempt: Option<u32>,
+    /// Which of the bars of its instance it is, from 0.
+    pub part: u32,
+    /// Number of the bars of its instance.
+    pub parts: u32,
+}
+
+impl Bar {
+    /// Whether it is the first bar of its instance, which stands for the instance where instances
+    /// are counted.
+    pub fn is_first(&self) -> bool {
+        self.part == 0
+    }
 }
 
 /// How many at once, over time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Level {
     /// The largest number at the same time.
     pub most: u64,
@@ -106,14 +142,25 @@ pub struct Level {
 /// Makes a Gantt chart. An instance in several cases has one bar.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     let last = (0..log.len() as u32).filter_map(|at| log.end_ns(at).max(log.start_ns(at))).max();
-    let mut found =
-        Gantt { about: About::of(log, cases), activities: log.activities.clone(), cases: cases.names.clone(), ..Gantt::default() };
-    let attribute = options.by.as_ref().and_then(|key| log.attributes.iter().find(|attribute| attribute.key == *key));
+    let mut found = Gantt {
+        about: About::of(log, cases),
+        activities: log.activities.clone(),
+        cases: cases.names.clone(),
+        identities: Identities::of(log),
+        ..Gantt::default()
+    };
+    let attribute = options.by.as_ref().and_then(|key| log.attribute(key));
     let ranks = InstanceRanks::new(log, cases);
-    let mut by_resource: BTreeMap<Option<&str>, Vec<Bar>> = BTreeMap::new();
+    let mut by_resource: BTreeMap<Option<String>, Vec<Bar>> = BTreeMap::new();
     for instance in 0..log.len() as u32 {
         match bar(log, instance, ranks.case(instance), last) {
-            Ok(bar) => by_resource.entry(resource(log, attribute, instance)).or_default().push(bar),
+            Ok(bar) => {
+                let resources = resources(log, attribute, instance, options.divide);
+                let parts = resources.len() as u32;
+                for (part, resource) in (0..).zip(resources) {
+                    by_resource.entry(resource).or_default().push(Bar { part, parts, ..bar });
+                }
+            }
             Err(Without::Time) => found.without_time += 1,
             Err(Without::Order) => found.backwards += 1,
         }
@@ -122,11 +169,12 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     for (name, mut bars) in by_resource {
         let lanes = slots(&mut bars, first_lane, |instance| ranks.key(instance));
         found.resources.push(Resource {
-            name: name.map(str::to_owned),
+            name,
             first_lane,
             lanes,
             bars: bars.len() as u64,
             busy_ns: bars.iter().map(|bar| i128::from(bar.end_ns) - i128::from(bar.start_ns)).sum(),
+            ..Resource::default()
         });
         first_lane += lanes;
         found.bars.append(&mut bars);
@@ -135,22 +183,64 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     let begin = found.bars.iter().map(|bar| bar.ready_ns.unwrap_or(bar.start_ns)).min();
     found.span_ns = begin.zip(found.bars.iter().map(|bar| bar.end_ns).max());
     if let Some(span) = found.span_ns {
-        found.running = level(found.bars.iter().map(|bar| (bar.start_ns, bar.end_ns)), span);
-        found.queued = level(found.bars.iter().filter_map(|bar| Some((bar.ready_ns?, bar.start_ns))), span);
+        let first = || found.bars.iter().filter(|bar| bar.is_first());
+        found.running = level(first().map(|bar| (bar.start_ns, bar.end_ns)), span);
+        found.queued = level(first().filter_map(|bar| Some((bar.ready_ns?, bar.start_ns))), span);
+        occupy(log, &mut found.resources, &found.bars, span);
     }
     found
+}
+
+/// Finds how much of each resource was occupied.
+fn occupy(log: &ActivityLog, resources: &mut [Resource], bars: &[Bar], span: (i64, i64)) {
+    let mut bars = bars;
+    for resource in resources {
+        let end = resource.first_lane + resource.lanes;
+        let count = bars.iter().take_while(|bar| bar.lane < end).count();
+        let (of, rest) = bars.split_at(count);
+        bars = rest;
+        let occupied = |measure| occupied(of, span, |bar| log.measure(measure, bar.instance));
+        resource.cpus = occupied(Measure::Cpus);
+        resource.gpus = occupied(Measure::Gpus);
+        resource.memory_bytes = occupied(Measure::MemoryBytes);
+    }
+}
+
+/// How much bars occupy at once; `None` where that of one is not known.
+fn occupied(bars: &[Bar], (first, last): (i64, i64), of: impl Fn(&Bar) -> Option<i64>) -> Option<Occupied> {
+    let mut changes: Vec<(i64, f64)> = Vec::with_capacity(2 * bars.len());
+    let mut area = 0.0;
+    // What has no known start may have waited all the time.
+    for bar in bars.iter().filter(|bar| bar.start_is_known) {
+        let share = of(bar)? as f64 / f64::from(bar.parts.max(1));
+        area += share * bar.end_ns.saturating_sub(bar.start_ns) as f64;
+        changes.extend([(bar.start_ns, share), (bar.end_ns, -share)]);
+    }
+    // What ends makes room for what begins at the same moment.
+    changes.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut now = 0.0;
+    let most = changes.iter().fold(0.0f64, |most, (_, change)| {
+        now += change;
+        most.max(now)
+    });
+    let whole = last.saturating_sub(first);
+    Some(Occupied { most, mean: if whole > 0 { area / whole as f64 } else { 0.0 } })
 }
 
 impl Gantt {
     /// Puts in what was traced of the instances, whose names stand in an attribute of the log.
     pub fn add_traced(&mut self, log: &ActivityLog, key: &str, traced: &FxHashMap<String, TracedOwner>, name: impl Fn(&str) -> String) {
-        let Some(attribute) = log.attributes.iter().find(|attribute| attribute.key == key) else { return };
+        let Some(attribute) = log.attribute(key) else { return };
         for bar in &mut self.bars {
             let Some(number) = attribute.of.get(bar.instance as usize).copied().filter(|number| *number != NONE) else { continue };
             let Some(of) = traced.get(&name(attribute.names.get(number))) else { continue };
             let staged = of.first_start_ns.filter(|start| bar.start_is_known && *start > bar.start_ns && *start <= bar.end_ns);
             bar.staged_until_ns = staged;
             let first = self.phases.len() as u32;
+            // What a job on several nodes did stands on the first.
+            if !bar.is_first() {
+                continue;
+            }
             // A job that was requeued had processes in each of its attempts.
             let within = of.phases.iter().filter(|phase| phase.from_ns <= bar.end_ns && phase.to_ns >= bar.start_ns);
             self.phases.extend(within);
@@ -164,13 +254,15 @@ impl Gantt {
     }
 }
 
-/// The resource on which an instance runs, or its value of the chosen attribute.
-fn resource<'l>(log: &'l ActivityLog, by: Option<&'l Attribute>, instance: u32) -> Option<&'l str> {
+/// The resources on which an instance runs, or its value of the chosen attribute, divided.
+fn resources(log: &ActivityLog, by: Option<&Attribute>, instance: u32, divide: Option<fn(&str) -> Vec<String>>) -> Vec<Option<String>> {
     let (names, number) = match by {
         Some(attribute) => (&attribute.names, attribute.of.get(instance as usize)),
         None => (&log.resources, log.instances.resource.get(instance as usize)),
     };
-    number.filter(|number| **number != NONE).map(|&number| names.get(number))
+    let Some(name) = number.filter(|number| **number != NONE).map(|&number| names.get(number)) else { return vec![None] };
+    let divided: Vec<Option<String>> = divide.map(|divide| divide(name)).unwrap_or_default().into_iter().map(Some).collect();
+    if divided.is_empty() { vec![Some(name.to_owned())] } else { divided }
 }
 
 /// Why an instance has no bar: a time is not known, or its end is before its start.
@@ -208,6 +300,8 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
         end_ns,
         status,
         attempt,
+        part: 0,
+        parts: 1,
     })
 }
 
@@ -295,6 +389,8 @@ mod tests {
             end_ns,
             status: Status::Completed,
             attempt: None,
+            part: 0,
+            parts: 1,
         };
         times.iter().enumerate().map(bar).collect()
     }
@@ -304,6 +400,16 @@ mod tests {
         let of = level([(0, 10), (5, 10), (5, 7), (20, 30)].into_iter(), (0, 40));
         assert_eq!(of, Level { most: 3, at_most_ns: 2, mean: 27.0 / 40.0 });
         assert_eq!(level(std::iter::empty(), (0, 0)), Level::default());
+    }
+
+    #[test]
+    fn shares_of_a_resource_add_up() {
+        let both = [(0, 10), (5, 15), (15, 20)];
+        let mut bars = bars(&both);
+        bars[1].parts = 2;
+        let of = occupied(&bars, (0, 20), |_| Some(4));
+        assert_eq!(of, Some(Occupied { most: 6.0, mean: (40.0 + 20.0 + 20.0) / 20.0 }));
+        assert_eq!(occupied(&bars, (0, 20), |bar| (bar.instance > 0).then_some(1)), None);
     }
 
     proptest! {

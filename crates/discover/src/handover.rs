@@ -8,6 +8,7 @@
 //! time between is from the end of the first to the start of the second.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE, Names};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
@@ -22,7 +23,7 @@ pub struct Options {
 }
 
 /// Handovers of work between resources.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Handover {
     /// The log that the handovers are of.
     #[serde(flatten)]
@@ -41,7 +42,7 @@ pub struct Handover {
 }
 
 /// A resource.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resource {
     /// Name; null for instances of which the resource is not known.
     pub name: Option<String>,
@@ -52,7 +53,7 @@ pub struct Resource {
 }
 
 /// A pair of resources of which the second took work over from the first.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pass {
     /// The place of the first in [`Handover::resources`].
     pub from: usize,
@@ -68,7 +69,7 @@ pub struct Pass {
 
 /// Finds the handovers of a log.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Handover {
-    let attribute = options.by.as_ref().map(|key| log.attributes.iter().find(|attribute| attribute.key == *key));
+    let attribute = options.by.as_ref().map(|key| log.attribute(key));
     let (names, of): (&Names, &[u32]) = match attribute {
         None => (&log.resources, &log.instances.resource),
         Some(Some(attribute)) => (&attribute.names, &attribute.of),

@@ -6,6 +6,7 @@
 //! known and counted as such.
 
 use flowmine_activity_log::{ActivityLog, Cases, Status};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
@@ -15,7 +16,7 @@ use crate::about::About;
 pub struct Options {}
 
 /// The lifecycle of a log's activities.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lifecycle {
     /// The log that the lifecycle is of.
     #[serde(flatten)]
@@ -27,7 +28,7 @@ pub struct Lifecycle {
 }
 
 /// The instances of an activity.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Activity {
     /// Its name; empty for all activities together.
     pub activity: String,

@@ -1,9 +1,10 @@
 //! What counts as noteworthy of how a run reads and writes, and what was found.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Thresholds from which on something is noteworthy. Shares are 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Thresholds {
     /// Reads and writes of fewer bytes are small.
     pub small_bytes: i64,
@@ -56,7 +57,7 @@ impl Default for Thresholds {
 }
 
 /// Something noteworthy, with the threshold that it is beyond.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// What was found, in a word, such as `many_syncs`.
     pub what: &'static str,

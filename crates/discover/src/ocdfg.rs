@@ -8,6 +8,7 @@
 //! event to the end of its last.
 
 use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words, elapsed_ns};
+use flowmine_threads::Beside;
 
 use crate::dfg::{Dfg, activities, dfg};
 use crate::stats::Stats;
@@ -56,8 +57,8 @@ pub struct TypeGraph {
 pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
     let wanted: Vec<&Cases> = log.groups.iter().filter(|group| types.is_empty() || types.contains(&group.kind)).collect();
     let mut graphs: Vec<TypeGraph> = std::thread::scope(|scope| {
-        let works: Vec<_> = wanted.iter().map(|cases| scope.spawn(move || of_type(log, cases))).collect();
-        works.into_iter().filter_map(|work| work.join().ok()).collect()
+        let works: Vec<_> = wanted.iter().map(|cases| flowmine_threads::beside(scope, move || of_type(log, cases))).collect();
+        works.into_iter().map(Beside::join).collect()
     });
     graphs.sort_by(|a, b| a.kind.cmp(&b.kind));
     let mut counts = vec![0u64; log.activities.len()];

@@ -1,13 +1,14 @@
 //! Bytes over time, kept while they pass by: rows (activities, offsets) and a bounded number of
 //! columns, which become wider as time goes on.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The most columns that there are.
 pub const COLUMNS: usize = 400;
 
 /// Bytes read and written in each row and column.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct OverTime {
     /// When the first column begins, in nanoseconds since 1970; null when nothing passed by.
     pub from_ns: Option<i64>,
@@ -18,7 +19,7 @@ pub struct OverTime {
 }
 
 /// Bytes in each column of one row.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// Bytes read, in each column up to the last in which there are any.
     pub read_bytes: Vec<i64>,

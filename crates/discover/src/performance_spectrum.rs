@@ -8,6 +8,7 @@
 //! are counted.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
@@ -42,7 +43,7 @@ pub enum SpectrumError {
 }
 
 /// A performance spectrum: the segments of a path, with their passages.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PerformanceSpectrum {
     /// The log that the spectrum is of.
     #[serde(flatten)]
@@ -59,7 +60,7 @@ pub struct PerformanceSpectrum {
 }
 
 /// What passes from one activity to the next.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Segment {
     /// Name of the activity in which the segment begins.
     pub from: String,

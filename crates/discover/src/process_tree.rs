@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use flowmine_activity_log::{NONE, ProcessIo, ProcessRow, Processes, elapsed_ns};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::fold::Fold;
@@ -32,7 +33,7 @@ impl Default for Options {
 }
 
 /// The fork tree of the traced processes, with equal sub-trees folded.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessTree {
     /// How processes were folded.
     pub fold: Fold,
@@ -54,7 +55,7 @@ pub struct ProcessTree {
 }
 
 /// Processes that are folded into one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
     /// The node of what forked them: a place in [`ProcessTree::nodes`]; null for a root.
     pub parent: Option<u32>,

@@ -1,6 +1,7 @@
 //! The numbers of an I/O profile, as they are written in JSON and shown in tables.
 
 use flowmine_activity_log::Names;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::distribution::{Distribution, Step, Summary};
@@ -8,7 +9,7 @@ use crate::noteworthy::{Advice, Thresholds};
 use crate::over_time::OverTime;
 
 /// How many groups a profile has, and what is noteworthy of it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
     /// The most groups that are distinguished; further ones are put together into one.
     pub most_groups: usize,
@@ -38,7 +39,7 @@ pub struct Groups {
 }
 
 /// How a run reads and writes: numbers by group, file and process, and over time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Profile {
     /// What groups are: `activity`, `program`, `task`, `job`, `host`.
     pub by: &'static str,
@@ -70,7 +71,7 @@ pub struct Profile {
 }
 
 /// Which tables a profile is made of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MadeOf {
     /// Operations that were traced one by one.
     pub events: u64,
@@ -80,7 +81,7 @@ pub struct MadeOf {
 }
 
 /// How much of the trace is not in a profile, and why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Operations that were not wanted.
     pub not_wanted: u64,
@@ -98,7 +99,7 @@ pub struct LeftOut {
 }
 
 /// Files or processes by how they read and wrote.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kinds {
     /// Number of those with reads and without writes.
     pub read_only: u64,
@@ -122,7 +123,7 @@ impl Kinds {
 }
 
 /// A group of processes: an activity, a program, a task, …
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Group {
     /// Name of the group.
     pub name: String,
@@ -157,42 +158,54 @@ pub struct Group {
     pub read_again_bytes: i64,
     /// Bytes asked for by reads, and by writes.
     #[serde(serialize_with = "summaries")]
+    #[schemars(with = "Both")]
     pub sizes: [Distribution; 2],
     /// Life times of its processes, in nanoseconds.
     #[serde(serialize_with = "summary")]
+    #[schemars(with = "SummaryAndSteps")]
     pub life_times: Distribution,
     /// Bytes moved by each process that moved any: how evenly the work lies.
     #[serde(serialize_with = "summary")]
+    #[schemars(with = "SummaryAndSteps")]
     pub process_bytes: Distribution,
 }
 
-fn summary<S: serde::Serializer>(of: &Distribution, out: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct SummaryAndSteps {
-        #[serde(flatten)]
-        summary: Option<Summary>,
-        cumulative: Vec<Step>,
+/// A distribution; without values it has no fields but `cumulative`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Distribution")]
+struct SummaryAndSteps {
+    #[serde(flatten)]
+    summary: Option<Summary>,
+    /// Steps of the cumulative distribution.
+    cumulative: Vec<Step>,
+}
+
+impl SummaryAndSteps {
+    fn of(values: &Distribution) -> Self {
+        Self { summary: values.summary(), cumulative: values.steps() }
     }
-    SummaryAndSteps { summary: of.summary(), cumulative: of.steps() }.serialize(out)
+}
+
+/// Distributions of reads and of writes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ReadsAndWrites")]
+struct Both {
+    /// Of reads.
+    read: SummaryAndSteps,
+    /// Of writes.
+    write: SummaryAndSteps,
+}
+
+fn summary<S: serde::Serializer>(of: &Distribution, out: S) -> Result<S::Ok, S::Error> {
+    SummaryAndSteps::of(of).serialize(out)
 }
 
 fn summaries<S: serde::Serializer>(of: &[Distribution; 2], out: S) -> Result<S::Ok, S::Error> {
-    struct One<'d>(&'d Distribution);
-    impl Serialize for One<'_> {
-        fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-            summary(self.0, out)
-        }
-    }
-    #[derive(Serialize)]
-    struct Both<'d> {
-        read: One<'d>,
-        write: One<'d>,
-    }
-    Both { read: One(&of[0]), write: One(&of[1]) }.serialize(out)
+    Both { read: SummaryAndSteps::of(&of[0]), write: SummaryAndSteps::of(&of[1]) }.serialize(out)
 }
 
 /// Operations of one kind in a group.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct KindOf {
     /// What: as `io_events.op` calls it.
     pub kind: &'static str,
@@ -204,11 +217,12 @@ pub struct KindOf {
     pub time_ns: i128,
     /// Their latencies, one by one; of what was added up there are none.
     #[serde(serialize_with = "summary")]
+    #[schemars(with = "SummaryAndSteps")]
     pub latencies: Distribution,
 }
 
 /// A file and what the processes of the profile did to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FileUse {
     /// Path of the file.
     pub path: String,
@@ -222,7 +236,7 @@ pub struct FileUse {
 }
 
 /// A process and what it did to all files together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessUse {
     /// Its process number (PID) on its host.
     pub pid: i32,
@@ -240,7 +254,7 @@ pub struct ProcessUse {
 }
 
 /// What a group did to a file.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Use {
     /// Name of the group.
     pub group: String,
@@ -254,7 +268,7 @@ pub struct Use {
 }
 
 /// Operations added up: of a file, a process, or a group and a file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sums {
     /// Successful opens; zero where they were not traced.
     pub opens: u64,

@@ -11,7 +11,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use flowmine_activity_log::{NONE, RunGraph, RunTask, elapsed_ns};
+use flowmine_threads::both;
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::critical_path::{self, After, CriticalPath};
@@ -24,7 +26,7 @@ use crate::stats::Stats;
 type LastWritten = (i64, u32, u32);
 
 /// What tasks are put together by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// By nothing: each is a node of its own, and equal ones are folded.
@@ -39,7 +41,7 @@ pub enum By {
 }
 
 /// What files are put together by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FilesBy {
     /// Nothing: each version by itself, folded with the tasks.
@@ -90,7 +92,7 @@ pub fn is_of_system(path: &str) -> bool {
 }
 
 /// The graph of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunDag {
     /// Name of the run.
     pub run: String,
@@ -129,7 +131,7 @@ pub struct RunDag {
 }
 
 /// How much of the run is not in the graph, and why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Versions of files of the system that nobody of the run wrote.
     pub system_files: u64,
@@ -147,7 +149,7 @@ pub struct LeftOut {
 }
 
 /// The kinds of nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
     /// Tasks, jobs or processes.
@@ -157,7 +159,7 @@ pub enum NodeKind {
 }
 
 /// Where a file stands in the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It was read in the run, and nobody in the run wrote it.
@@ -169,7 +171,7 @@ pub enum Role {
 }
 
 /// A node: one or several tasks, or one or several versions of files.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
     /// Whether it is of tasks or of files.
     pub kind: NodeKind,
@@ -220,7 +222,7 @@ pub struct Node {
 }
 
 /// The least, the mean and the most of small numbers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// The smallest of the numbers.
     pub min: u64,
@@ -244,7 +246,7 @@ impl Spread {
 }
 
 /// What a line between two nodes stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
     /// From tasks to files that they wrote.
@@ -260,7 +262,7 @@ pub enum EdgeKind {
 }
 
 /// A line from one node to another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Edge {
     /// The node where it begins.
     pub from: u32,
@@ -286,7 +288,7 @@ pub struct Edge {
 /// Makes the graph of a run, and finds its critical path.
 pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     let without_gains = critical_path::Options { most_gains: 0, ..critical_path::Options::default() };
-    let (path, fine) = beside(|| critical_path::discover(run, &without_gains), || Fine::of(run, options));
+    let (path, fine) = both(|| critical_path::discover(run, &without_gains), || Fine::of(run, options));
     let fine = fine.with_path(&path);
     let mut found = RunDag {
         run: run.name.clone(),
@@ -312,21 +314,12 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     if options.files.is_none() && grouped.files == FilesBy::None {
         found.hidden_files = u64::from(grouped.file_nodes);
     }
-    (found.nodes, found.edges) = beside(|| grouped.nodes(run, &fine), || grouped.edges(run, &fine));
+    (found.nodes, found.edges) = both(|| grouped.nodes(run, &fine), || grouped.edges(run, &fine));
     if grouped.files == FilesBy::None {
         found.nodes.retain(|node| node.kind == NodeKind::Task);
     }
     measure(&mut found);
     found
-}
-
-/// What both give, the first on a thread of its own.
-fn beside<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let first = scope.spawn(first);
-        let second = second();
-        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
-    })
 }
 
 /// Degrees and betweenness of the graph as it came out.
@@ -841,7 +834,7 @@ impl Around {
     fn of(run: &RunGraph, fine: &Fine) -> Self {
         let count = fine.tasks.len() + fine.versions.len();
         let (after, before) = both_ways(count, fine.lines());
-        let (order, names) = beside(|| after.order(&before), || names(run, fine));
+        let (order, names) = both(|| after.order(&before), || names(run, fine));
         let circle = (order.len() < count).then(|| circles_of(count, fine));
         let order = match &circle {
             None => order,
@@ -857,7 +850,7 @@ impl Around {
     /// Numbers of what each is made of, and of what is made of it: equal where that is equal.
     fn structures(&self, fold: Fold) -> (Vec<u64>, Vec<u64>) {
         let apart = |a: u32, b: u32| self.circle.as_ref().is_none_or(|circle| circle[a as usize] != circle[b as usize]);
-        beside(
+        both(
             || structure(&self.names, self.order.iter(), &self.before, fold, &apart),
             || structure(&self.names, self.order.iter().rev(), &self.after, fold, &apart),
         )
@@ -867,7 +860,7 @@ impl Around {
 /// The neighbours along lines, and those against them.
 fn both_ways(nodes: usize, lines: impl Iterator<Item = (u32, u32)> + Clone + Send) -> (Adjacency, Adjacency) {
     let backwards = lines.clone().map(|(from, to)| (to, from));
-    beside(move || Adjacency::new(nodes, lines), move || Adjacency::new(nodes, backwards))
+    both(move || Adjacency::new(nodes, lines), move || Adjacency::new(nodes, backwards))
 }
 
 /// What can be equal of tasks and of versions by themselves: the activity; the end of the name, and

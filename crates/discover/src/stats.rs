@@ -1,9 +1,10 @@
 //! Statistics of numbers: sum, mean, median, 95th percentile, extremes, standard deviation.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a list of numbers says. Of nanoseconds or bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
     /// Number of values.
     pub count: u64,

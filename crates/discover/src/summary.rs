@@ -5,6 +5,7 @@
 //! different origin stand apart. Nothing is refused.
 
 use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE, Status, elapsed_ns};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::{About, ORIGINS, bytes_from, origin, span};
@@ -31,7 +32,7 @@ pub enum CasesBy {
 }
 
 /// A log in numbers: a row for each activity and one for each case.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// The log that the summary is of.
     #[serde(flatten)]
@@ -52,7 +53,7 @@ pub struct Summary {
 }
 
 /// The times of some instances, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Times {
     /// Number of instances of which the time is known.
     pub count: u64,
@@ -67,7 +68,7 @@ pub struct Times {
 }
 
 /// The instances of an activity.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Activity {
     /// Its name; empty for all together.
     pub activity: String,
@@ -103,7 +104,7 @@ pub struct Activity {
 }
 
 /// Bytes that one origin counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bytes {
     /// Who counted: `trace`, `engine`, `accounting`, `log` or `untold`.
     pub counted_by: &'static str,
@@ -118,7 +119,7 @@ pub struct Bytes {
 }
 
 /// A case in numbers.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Case {
     /// Name of the case.
     pub case: String,

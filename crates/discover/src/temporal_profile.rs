@@ -16,6 +16,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::About;
@@ -43,7 +44,7 @@ impl Default for Options {
 }
 
 /// The times between activities of a log, and those of them that deviate.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TemporalProfile {
     /// The log that the profile is of.
     #[serde(flatten)]
@@ -69,7 +70,7 @@ pub struct TemporalProfile {
 }
 
 /// The times from one activity to another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pair {
     /// The first activity: an index into [`TemporalProfile::activities`].
     pub from: u32,
@@ -86,7 +87,7 @@ pub struct Pair {
 }
 
 /// A time between two instances of a case that deviates from those of its pair.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Deviation {
     /// The name of the case.
     pub case: String,

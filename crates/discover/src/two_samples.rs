@@ -8,10 +8,11 @@
 //! says (*A simple sequentially rejective multiple test procedure*, Scandinavian Journal of
 //! Statistics 1979).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// By how much two samples of numbers differ, and how likely chance makes such a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TwoSamples {
     /// How often a number of the second is above one of the first, less how often it is below, as a
     /// share of all pairs: −1 to 1.

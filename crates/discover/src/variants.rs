@@ -5,6 +5,8 @@
 //! Mining*, 2016, §5.2). Cases without instances are the variant of length 0. Nothing is refused.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Names, elapsed_ns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::about::{About, ORIGINS, bytes_from, origin, span};
 use crate::grouped::Grouped;
@@ -57,7 +59,7 @@ pub struct Variant {
 }
 
 /// Bytes that one origin counted. A case counts where it knows of at least one of its instances.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bytes {
     /// Who counted: `trace`, `engine`, `accounting`, `log` or `untold`.
     pub counted_by: &'static str,

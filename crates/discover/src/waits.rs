@@ -10,12 +10,14 @@
 mod occupants;
 mod rows;
 mod series;
+pub mod weeks;
 
 #[cfg(test)]
 mod tests;
 
 use flowmine_activity_log::{Interner, JobWait, WaitKind, WaitPart};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use occupants::Occupant;
@@ -26,7 +28,7 @@ use occupants::Occupancy;
 use rows::{CauseSums, DimensionSums, Keys};
 
 /// What jobs waited for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Waits {
     /// Number of attempts at jobs.
     pub jobs: u64,
@@ -47,7 +49,7 @@ pub struct Waits {
 }
 
 /// The values of a dimension.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Dimension {
     /// Its name: one of [`DIMENSIONS`].
     pub name: &'static str,

@@ -3,7 +3,7 @@
 
 mod samples;
 
-use flowmine_discover::dfg::{Activity, Dfg, Edge};
+use flowmine_discover::dfg::{Activity, Dfg, Edge, OnPath};
 use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_discover::stats::Stats;
 use flowmine_draw::{LayoutError, duration, visible};
@@ -259,12 +259,20 @@ prop_compose! {
         words in any::<(String, String, String)>(),
     ) -> Dfg {
         let stats = |t: i64| Stats::of(&mut [t, t / 2]);
+        let on_path = |t: i64| (t % 2 == 0).then(|| OnPath {
+            frequency: t.unsigned_abs(),
+            time_ns: i128::from(t).abs(),
+            core_ns: (t % 4 == 0).then(|| i128::from(t).abs() * 64),
+        });
         let mut dfg = Dfg {
             activities: names.into_iter().enumerate()
-                .map(|(i, name)| Activity { name, frequency: 1 << (i * 9), cases: i as u64, read_bytes: stats(i as i64), ..Activity::default() })
+                .map(|(i, name)| Activity {
+                    name, frequency: 1 << (i * 9), cases: i as u64, read_bytes: stats(i as i64), on_path: on_path(i as i64), ..Activity::default()
+                })
                 .collect(),
             edges: edges.into_iter().map(|((from, to), (frequency, t))| Edge {
                 from, to, frequency, cases: 1, wait_ns: stats(t), last_wait_ns: i128::from(t), bytes: if t % 3 == 0 { stats(t.saturating_abs()) } else { None },
+                on_path: on_path(t),
             }).collect(),
             starts: starts.into_iter().collect(),
             ends: ends.into_iter().collect(),

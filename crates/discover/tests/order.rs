@@ -8,7 +8,8 @@ use std::io;
 use flowmine_activity_log::{ActivityLog, BytesFrom, InstanceRow, LogBuilder, Measure, Status, UNKNOWN};
 use flowmine_discover::pictures;
 use flowmine_discover::{
-    batches, bottlenecks, compare, dotted_chart, gantt, lifecycle, performance_spectrum, process_model, summary, temporal_profile, variants,
+    batches, bottlenecks, compare, dotted_chart, gantt, lifecycle, performance_spectrum, process_model, requests, resources, summary,
+    temporal_profile, variants,
 };
 use flowmine_process_models::declare;
 use proptest::prelude::*;
@@ -98,6 +99,8 @@ fn outputs(log: &ActivityLog) -> BTreeMap<String, Vec<u8>> {
     put("summary.txt", pictures::summary::text(&found, &pictures::summary::Drawing::default()).into_bytes());
     let found = chart!(bottlenecks, bottlenecks::discover(log, cases, &bottlenecks::Options::default()));
     put("bottlenecks.txt", pictures::bottlenecks::text(&found).into_bytes());
+    chart!(resources, resources::discover(log, cases));
+    chart!(requests, requests::discover(log, cases, requests::Rule::default()));
     let found = process_model::discover(log, cases, &process_model::Options::default()).unwrap();
     put("tree.json", bytes(&|out| pictures::process_model::json(&found, out)));
     put("tree.pnml", pictures::process_model::to_pnml(&found).into_bytes());

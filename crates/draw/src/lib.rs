@@ -40,6 +40,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod axis;
+pub mod document;
 pub mod dot;
 pub mod exchange;
 pub mod graph;

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, Builder};
 
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
@@ -43,15 +43,16 @@ pub fn write<T>(out: &mut dyn Write, content: impl FnOnce(&mut dyn Write) -> Res
     // Only the workers have it: were they all gone, sending to them would fail and not wait for ever.
     let work = Arc::new(Mutex::new(work));
     thread::scope(|scope| {
-        for _ in 0..workers {
+        let start = |_: &usize| {
             let work = Arc::clone(&work);
-            scope.spawn(move || deflate_all(&work));
-        }
+            Builder::new().spawn_scoped(scope, move || deflate_all(&work)).is_ok()
+        };
+        let started = (0..workers).take_while(start).count();
         drop(work);
         // Dropped at the end of this closure, with or without an error: then the workers end.
         let mut encoder = Encoder {
             out,
-            to_workers,
+            to_workers: (started > 0).then_some(to_workers),
             waiting: VecDeque::new(),
             most_waiting: 2 * workers,
             piece: Vec::with_capacity(PIECE_BYTES),
@@ -75,21 +76,29 @@ type Answer = io::Result<(Buffers, Crc)>;
 
 type Work = (Buffers, SyncSender<Answer>);
 
+fn compressor() -> Compress {
+    Compress::new(Compression::new(LEVEL), false)
+}
+
 fn deflate_all(work: &Mutex<Receiver<Work>>) {
-    let mut compress = Compress::new(Compression::new(LEVEL), false);
+    let mut compress = compressor();
     loop {
         // The lock is held only while waiting for the next piece.
         let next = match work.lock() {
             Ok(work) => work.recv(),
             Err(_) => break,
         };
-        let Ok((mut buffers, answer)) = next else { break };
-        let mut crc = Crc::new();
-        crc.update(&buffers.plain);
-        let done = deflate(&mut compress, &buffers.plain, &mut buffers.deflated);
+        let Ok((buffers, answer)) = next else { break };
         // Nobody listens any more after an error.
-        let _ = answer.send(done.map(|()| (buffers, crc)));
+        let _ = answer.send(deflated(&mut compress, buffers));
     }
+}
+
+fn deflated(compress: &mut Compress, mut buffers: Buffers) -> Answer {
+    let mut crc = Crc::new();
+    crc.update(&buffers.plain);
+    deflate(compress, &buffers.plain, &mut buffers.deflated)?;
+    Ok((buffers, crc))
 }
 
 /// Deflates a piece into an emptied buffer, to the end of a byte and without a final block.
@@ -110,7 +119,8 @@ fn deflate(compress: &mut Compress, plain: &[u8], deflated: &mut Vec<u8>) -> io:
 
 struct Encoder<'a> {
     out: &'a mut dyn Write,
-    to_workers: SyncSender<Work>,
+    /// `None` where the system gives no threads.
+    to_workers: Option<SyncSender<Work>>,
     /// Answers to come, in the order of the pieces.
     waiting: VecDeque<Receiver<Answer>>,
     most_waiting: usize,
@@ -129,7 +139,10 @@ impl Encoder<'_> {
         std::mem::swap(&mut buffers.plain, &mut self.piece);
         self.piece.clear();
         let (answer, receiver) = sync_channel(1);
-        self.to_workers.send((buffers, answer)).map_err(|_| stopped())?;
+        match &self.to_workers {
+            Some(workers) => workers.send((buffers, answer)).map_err(|_| stopped())?,
+            None => answer.send(deflated(&mut compressor(), buffers)).map_err(|_| stopped())?,
+        }
         self.waiting.push_back(receiver);
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, Builder};
 
 use crate::error::LogError;
 use crate::log::Batches;
@@ -35,24 +35,25 @@ pub fn in_order<T: Send>(
     let (to_taker, results) = sync_channel::<Option<Receiver<Result<T, LogError>>>>(most_waiting);
     let work = Mutex::new(work);
     thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    // The lock is held only while waiting for the next batch.
-                    let next = match work.lock() {
-                        Ok(work) => work.recv(),
-                        Err(_) => break,
-                    };
-                    let Ok((batch, answer)) = next else { break };
-                    // A worker has to go on after a panic: if none was left, the walk would wait for one forever.
-                    let made = catch_unwind(AssertUnwindSafe(|| format(&batch))).unwrap_or_else(stopped);
-                    // Nobody listens any more after an error: then the walk ends too.
-                    let _ = answer.send(made);
-                }
-            });
-        }
-        scope.spawn(move || {
-            let mut batches = batches;
+        let started = flowmine_threads::helpers(scope, workers, || {
+            loop {
+                // The lock is held only while waiting for the next batch.
+                let next = match work.lock() {
+                    Ok(work) => work.recv(),
+                    Err(_) => break,
+                };
+                let Ok((batch, answer)) = next else { break };
+                // A worker has to go on after a panic: if none was left, the walk would wait for one forever.
+                let made = guarded(|| format(&batch));
+                // Nobody listens any more after an error: then the walk ends too.
+                let _ = answer.send(made);
+            }
+        })
+        .len();
+        // What is moved into a thread that does not start is lost: so it follows when there is one.
+        let (hand, handed) = sync_channel::<Batches<'_>>(1);
+        let walk = move || {
+            let Ok(mut batches) = handed.recv() else { return };
             loop {
                 // The end of the batches must not look like the end of the log.
                 let Some(batch) = catch_unwind(AssertUnwindSafe(|| batches.next())).unwrap_or_else(|panic| Some(stopped(panic))) else {
@@ -82,12 +83,33 @@ pub fn in_order<T: Send>(
                     }
                 }
             }
-        });
+        };
+        if started == 0 || Builder::new().spawn_scoped(scope, walk).is_err() {
+            return one_by_one(batches, &format, &mut take);
+        }
+        hand.send(batches).map_err(|_| LogError::Worker)?;
         for result in results.into_iter().flatten() {
             take(result.recv().map_err(|_| LogError::Worker)??)?;
         }
         Ok(())
     })
+}
+
+/// The same on one thread.
+fn one_by_one<T>(
+    mut batches: Batches<'_>,
+    format: &dyn Fn(&Batch) -> Result<T, LogError>,
+    take: &mut dyn FnMut(T) -> Result<(), LogError>,
+) -> Result<(), LogError> {
+    while let Some(batch) = catch_unwind(AssertUnwindSafe(|| batches.next())).unwrap_or_else(|panic| Some(stopped(panic))) {
+        let batch = batch?;
+        take(guarded(|| format(&batch))?)?;
+    }
+    Ok(())
+}
+
+fn guarded<T>(work: impl FnOnce() -> Result<T, LogError>) -> Result<T, LogError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(stopped)
 }
 
 /// What comes of a panic, which has been said on standard error.

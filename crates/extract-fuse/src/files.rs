@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 
 use flowmine_trace::clock;
 use flowmine_trace::options::Detail;
-use flowmine_trace::proc::memory;
 use flowmine_trace::record::{FileKey, Op, Via};
 
 use crate::caller::{Call, Pieces, Thread};
@@ -210,7 +209,7 @@ impl Worker {
                     row.open_file = Some(id);
                     row.file = Some(file);
                     row.result = Some(0);
-                    row.flags = Some(open_flags(call.as_ref(), thread, flags));
+                    row.flags = Some(open_flags(tracer, call.as_ref(), thread, flags));
                     row.more = Some(Box::new(more));
                 }));
             }
@@ -227,7 +226,7 @@ impl Worker {
             tracer.reporter.send(thread.operation(Op::Open, request.start_boot_ns, |row| {
                 row.end_boot_ns = Some(clock::boot_ns());
                 row.result = Some(-i64::from(errno));
-                row.flags = Some(open_flags(call.as_ref(), thread, flags));
+                row.flags = Some(open_flags(tracer, call.as_ref(), thread, flags));
                 let container_path = tracer.seen_by(thread, path.as_deref());
                 row.more = Some(Box::new(More { path, container_path, ..More::default() }));
             }));
@@ -490,7 +489,7 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
         }
         return;
     };
-    let vector = || call.vector().and_then(|(at, n)| with_own_capabilities(|| memory::vector_bytes(thread.tid, at, n)));
+    let vector = || call.vector().and_then(|(at, n)| with_own_capabilities(|| tracer.memory(thread.tid).vector_bytes(at, n)));
     let asked = call.size().or_else(vector).unwrap_or(size);
     // One splice(2) is one read or write.
     let cut = asked > size && !call.is(&[libc::SYS_splice]);

@@ -1,9 +1,8 @@
 //! The flags of an open as the program gave them (open(2)).
 
-use flowmine_trace::proc::memory;
-
 use crate::caller::{Call, Thread};
 use crate::identity::with_own_capabilities;
+use crate::tracer::Tracer;
 
 /// `O_LARGEFILE` as the kernel has it (the C library of a 64-bit system says 0).
 #[cfg(target_arch = "x86_64")]
@@ -14,10 +13,10 @@ const LARGEFILE: u32 = 0o400_000;
 pub(crate) const FMODE_EXEC: u32 = 0x20;
 
 /// The flags of an open as the program gave them.
-pub(crate) fn open_flags(call: Option<&Call>, thread: &Thread, as_served: u32) -> u32 {
+pub(crate) fn open_flags(tracer: &Tracer, call: Option<&Call>, thread: &Thread, as_served: u32) -> u32 {
     let from_call = call.and_then(|call| match call.number as libc::c_long {
         libc::SYS_openat | libc::SYS_open_by_handle_at => Some(call.arguments[2] as u32),
-        libc::SYS_openat2 => with_own_capabilities(|| memory::word(thread.tid, call.arguments[2])).map(|flags| flags as u32),
+        libc::SYS_openat2 => with_own_capabilities(|| tracer.memory(thread.tid).word(call.arguments[2])).map(|flags| flags as u32),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_open => Some(call.arguments[1] as u32),
         #[cfg(target_arch = "x86_64")]

@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use flowmine_trace::clock;
-use flowmine_trace::proc::memory;
 use flowmine_trace::record::Op;
 
 use crate::caller::{Call, Thread};
@@ -34,7 +33,7 @@ struct Named {
 }
 
 impl Named {
-    fn of(thread: &Thread, call: &Call) -> Option<Self> {
+    fn of(tracer: &Tracer, thread: &Thread, call: &Call) -> Option<Self> {
         let a = &call.arguments;
         let here = |at: usize| (libc::AT_FDCWD, a[at]);
         let below = |at: usize| (a[at] as i32, a[at + 1]);
@@ -42,7 +41,7 @@ impl Named {
         let open = |at, flags: Option<u32>| Some(Named { flags, ..named(Op::Open, at)? });
         match call.number as libc::c_long {
             libc::SYS_openat => open(below(0), Some(a[2] as u32)),
-            libc::SYS_openat2 => open(below(0), memory::word(thread.tid, a[2]).map(|flags| flags as u32)),
+            libc::SYS_openat2 => open(below(0), tracer.memory(thread.tid).word(a[2]).map(|flags| flags as u32)),
             libc::SYS_unlinkat if a[2] as i32 & libc::AT_REMOVEDIR == 0 => named(Op::Delete, below(0)),
             libc::SYS_renameat => Some(Named { new: Some(below(2)), ..named(Op::Rename, below(0))? }),
             libc::SYS_renameat2 => Some(Named { new: Some(below(2)), flags: Some(a[4] as u32), ..named(Op::Rename, below(0))? }),
@@ -82,7 +81,7 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
 /// A path as the caller gave it, with what it is relative to, and without its `.` parts. No link in
 /// it is followed: the call may have failed before that.
 fn whole(tracer: &Tracer, thread: &Thread, (directory, address): At, name: &[u8], looked: &[u8]) -> Option<Vec<u8>> {
-    let text = with_own_capabilities(|| memory::path(thread.tid, address))?;
+    let text = with_own_capabilities(|| tracer.memory(thread.tid).path(address))?;
     let base = match directory {
         _ if text.first() == Some(&b'/') => "root".to_owned(),
         libc::AT_FDCWD => "cwd".to_owned(),
@@ -110,7 +109,8 @@ pub(crate) fn tell(request: &Request<'_>, parent: &Arc<Node>, name: &[u8], errno
         return;
     }
     let Some((thread, Some(call))) = request.caller() else { return };
-    let Some(named) = with_own_capabilities(|| Named::of(thread, call)).filter(|named| tracer.wants(named.op, &request.header)) else {
+    let Some(named) = with_own_capabilities(|| Named::of(tracer, thread, call)).filter(|named| tracer.wants(named.op, &request.header))
+    else {
         return;
     };
     // ESTALE is a node that we do not know: the kernel looks again.

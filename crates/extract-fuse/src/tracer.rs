@@ -8,6 +8,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flowmine_trace::options::{Detail, Filters, PSEUDO_FILE_SYSTEMS};
+use flowmine_trace::proc::Proc;
+use flowmine_trace::proc::memory::Memory;
 use flowmine_trace::proc::mounts::{self, Mount};
 use flowmine_trace::record::Op;
 use rustc_hash::FxHashMap;
@@ -90,6 +92,11 @@ impl Tracer {
             std::fs::metadata(entry.path().join("ns/mnt")).is_ok_and(|namespace| namespace.ino() == overlays.namespace)
         };
         processes.flatten().filter(numbered).filter(is_in).count()
+    }
+
+    /// What a thread has in memory that waits for us.
+    pub(crate) fn memory(&self, tid: u32) -> Memory {
+        Memory::of_caller(&Proc::at(&self.proc), tid)
     }
 
     /// Where a link of a thread in `/proc` points, as we see it.

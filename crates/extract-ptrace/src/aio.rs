@@ -1,6 +1,6 @@
 //! Requests of io_submit(2), which are counted and not recorded: `struct iocb` of linux/aio_abi.h.
 
-use flowmine_trace::proc::memory;
+use flowmine_trace::proc::memory::Memory;
 use flowmine_trace::record::Op;
 
 /// Bytes of a request up to its number of bytes.
@@ -21,8 +21,8 @@ pub(crate) struct Request {
 
 impl Request {
     /// Reads it at an address of a thread's memory; `None` where that cannot be read.
-    pub(crate) fn read(tid: u32, address: u64) -> Option<Self> {
-        let bytes = memory::exactly::<SIZE>(tid, address)?;
+    pub(crate) fn read(memory: &Memory, address: u64) -> Option<Self> {
+        let bytes = memory.exactly::<SIZE>(address)?;
         let word = |at: usize| <[u8; 8]>::try_from(&bytes[at..at + 8]).map_or(0, u64::from_ne_bytes);
         let code = u16::from_ne_bytes([bytes[16], bytes[17]]);
         let op = match code {
@@ -36,9 +36,9 @@ impl Request {
     }
 
     /// Bytes that it asks for; `None` when it moves none, or they cannot be read.
-    pub(crate) fn bytes(&self, tid: u32) -> Option<u64> {
+    pub(crate) fn bytes(&self, memory: &Memory) -> Option<u64> {
         match self.op {
-            Some(Op::Read | Op::Write) if self.vectored => memory::vector_bytes(tid, self.buffer, self.bytes),
+            Some(Op::Read | Op::Write) if self.vectored => memory.vector_bytes(self.buffer, self.bytes),
             Some(Op::Read | Op::Write) => Some(self.bytes),
             _ => None,
         }

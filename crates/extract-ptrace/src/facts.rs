@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flowmine_trace::options::Detail;
 use flowmine_trace::probe::{Check, Verdict};
-use flowmine_trace::proc::memory;
+use flowmine_trace::proc::memory::Memory;
 
 use crate::calls;
 use crate::filter;
@@ -63,7 +63,7 @@ impl Facts {
                     && libc::WIFSTOPPED(status)
             };
             facts.call_info = stopped && matches!(requests::call_stop(tid), Ok(CallStop::None | CallStop::Entry | CallStop::Exit(_)));
-            facts.memory = memory::word(tid, witness.as_ptr() as usize as u64) == Some(witness[0]);
+            facts.memory = Memory::of_own(tid).word(witness.as_ptr() as usize as u64) == Some(witness[0]);
             facts.kcmp = requests::same(std::process::id(), tid, Shared::Descriptors) == Some(false);
             facts.counters = std::fs::read(proc.join(format!("{pid}/io"))).is_ok_and(|text| text.starts_with(b"rchar"));
         }

@@ -5,11 +5,12 @@
 //! what is there. Nothing is opened but directories, and these only as places (`O_PATH`).
 
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use flowmine_trace::proc::Proc;
-use flowmine_trace::proc::files::{Looked, look, open};
+use flowmine_trace::proc::files::{Looked, open};
 use flowmine_trace::proc::paths::{Paths, View, Views};
+use flowmine_trace::proc::places::{Bounds, NotOpened};
 
 /// A place in the tree of files.
 #[derive(Debug, Default)]
@@ -22,9 +23,6 @@ pub(crate) struct Located {
 }
 
 const PLACE: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
-/// Flag of openat2(2): the path must stay below the directory.
-const RESOLVE_BENEATH: u64 = 0x08;
-const RESOLVE_IN_ROOT: u64 = 0x10;
 
 /// The thread from whose place a path is looked up.
 pub(crate) struct Asker<'a> {
@@ -72,29 +70,29 @@ impl Asker<'_> {
     }
 
     /// Opens a directory of a path; an empty one is the base.
-    fn directory(&self, base: i32, path: &[u8]) -> Option<OwnedFd> {
-        let c_path = CString::new(path).ok()?;
+    fn directory(&self, views: &mut Views, base: i32, path: &[u8]) -> Result<OwnedFd, NotOpened> {
+        // The links of a process lead to its directories without a look at what is above them.
+        let linked = |link: &CString| open(libc::AT_FDCWD, link, PLACE).map_err(|_| NotOpened::Absent);
+        let c_path = CString::new(path).map_err(|_| NotOpened::Absent)?;
         let absolute = path.first() == Some(&b'/');
-        if self.is_ours() {
-            if absolute {
-                return open(libc::AT_FDCWD, &c_path, PLACE).ok();
-            }
-            let base = open(libc::AT_FDCWD, &self.base(base), PLACE).ok()?;
-            return if path.is_empty() { Some(base) } else { open(base.as_raw_fd(), &c_path, PLACE).ok() };
+        if absolute && self.is_ours() {
+            return views.open_place(self.view, None, &c_path, PLACE, Bounds::None);
         }
-        let root = open(libc::AT_FDCWD, &self.proc.c_path(self.thread, "root"), PLACE).ok()?;
         if absolute {
-            return open_within(&root, &c_path, RESOLVE_IN_ROOT);
+            let root = linked(&self.proc.c_path(self.thread, "root"))?;
+            return views.open_place(self.view, Some(root.as_fd()), &c_path, PLACE, Bounds::Root);
         }
-        let from = open(libc::AT_FDCWD, &self.base(base), PLACE).ok()?;
+        let from = linked(&self.base(base))?;
         if path.is_empty() {
-            return Some(from);
+            return Ok(from);
         }
-        // Whatever leaves the base is relative to the root of the process, which ours is not.
-        open_within(&from, &c_path, RESOLVE_BENEATH)
+        // Whatever leaves the base is relative to the root of the process, which ours may not be.
+        let bounds = if self.is_ours() { Bounds::None } else { Bounds::Beneath };
+        views.open_place(self.view, Some(from.as_fd()), &c_path, PLACE, bounds)
     }
 
-    /// Finds out where a path leads, without following a link that the last name may be.
+    /// Finds out where a path leads, without following a link that the last name may be. Nothing
+    /// is known of a path that only a process could tell, which serves its files.
     pub(crate) fn locate(&self, views: &mut Views, base: i32, path: &[u8]) -> Located {
         let path = self.without_self(path);
         let trimmed = match path.iter().rposition(|&byte| byte != b'/') {
@@ -112,8 +110,12 @@ impl Asker<'_> {
                 None => b"",
             };
             let rest = &trimmed[end.map_or(0, |end| end + 1)..];
-            if let Some(place) = self.directory(base, directory)
-                && let Ok(looked) = look(place.as_raw_fd(), c"", libc::AT_EMPTY_PATH)
+            let opened = self.directory(views, base, directory);
+            if opened.as_ref().err() == Some(&NotOpened::Unasked) {
+                break;
+            }
+            if let Ok(place) = opened
+                && let Ok(looked) = views.look(self.view, place.as_raw_fd(), c"", libc::AT_EMPTY_PATH)
             {
                 let mut paths = self.paths(views, &place, &looked);
                 for path in [&mut paths.host, &mut paths.container].into_iter().flatten() {
@@ -146,20 +148,11 @@ impl Asker<'_> {
 /// A path has at most so many names that are looked at from its end.
 const PARTS: usize = 256;
 
-fn open_within(directory: &OwnedFd, path: &CString, resolve: u64) -> Option<OwnedFd> {
-    // struct open_how: flags, mode, resolve.
-    let how = [(PLACE | libc::O_CLOEXEC) as u64, 0, resolve];
-    // SAFETY: the path ends with a zero byte; `how` has the size that is given.
-    let fd = unsafe { libc::syscall(libc::SYS_openat2, directory.as_raw_fd(), path.as_ptr(), how.as_ptr(), size_of_val(&how)) };
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
-    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as i32) })
-}
-
 impl Located {
-    /// What is there; `follow` says whether a link leads further.
-    pub(crate) fn look(&self, follow: bool) -> Option<Looked> {
+    /// Opens what is there as a place; `follow` says whether a link leads further.
+    pub(crate) fn open(&self, views: &mut Views, view: Option<&View>, follow: bool) -> Option<OwnedFd> {
         let (directory, _) = self.directory.as_ref()?;
-        let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
-        look(directory.as_raw_fd(), self.name.as_ref()?, flags).ok()
+        let flags = if follow { 0 } else { libc::O_NOFOLLOW };
+        views.open_place(view, Some(directory.as_fd()), self.name.as_ref()?, flags, Bounds::None).ok()
     }
 }

@@ -1,12 +1,14 @@
 //! What the descriptors of threads lead to: files with their identity, paths and positions.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
+use std::os::fd::AsRawFd;
 use std::rc::Rc;
 
 use flowmine_trace::clock::boot_ns;
 use flowmine_trace::options::PSEUDO_FILE_SYSTEMS;
 use flowmine_trace::proc::fdinfo::FdInfo;
-use flowmine_trace::proc::files::{Looked, look, open, unmounted_kind};
+use flowmine_trace::proc::files::Looked;
+use flowmine_trace::proc::memory::Memory;
 use flowmine_trace::proc::paths::{Paths, View};
 use flowmine_trace::record::{FileKey, OpenFile};
 
@@ -50,6 +52,12 @@ impl Tracer<'_> {
         view
     }
 
+    /// What a thread has in memory.
+    pub(crate) fn memory(&mut self, tid: u32) -> Memory {
+        let view = self.view(tid);
+        self.views.memory(&self.proc, view.as_deref(), tid)
+    }
+
     /// Whether files of a type of file system are wanted. One that is not known passes, unless
     /// certain ones are asked for.
     pub(crate) fn wants_file_system(&self, kind: Option<&str>) -> bool {
@@ -75,7 +83,7 @@ impl Tracer<'_> {
     pub(crate) fn find(&mut self, tid: u32, fd: i32, flags: Option<u32>) -> Result<Found, NotFound> {
         let name = format!("fd/{fd}");
         let path = self.proc.c_path(tid, &name);
-        let looked = match look(libc::AT_FDCWD, &path, 0) {
+        let looked = match self.look_at(tid, &path) {
             Ok(looked) => looked,
             Err(e) if e.raw_os_error() == Some(libc::ENOENT) => return Err(NotFound::Closed),
             Err(_) => return Err(NotFound::Unreadable),
@@ -84,7 +92,7 @@ impl Tracer<'_> {
             return Err(NotFound::Other);
         }
         let view = self.view(tid);
-        let file_system = self.views.kind(view.as_deref(), &looked).or_else(|| unmounted_kind(&path).map(str::to_owned));
+        let file_system = self.views.kind(view.as_deref(), &looked).or_else(|| self.unmounted.kind(&looked).map(str::to_owned));
         if !self.wants_file_system(file_system.as_deref()) {
             return Err(NotFound::Other);
         }
@@ -104,7 +112,7 @@ impl Tracer<'_> {
             if !self.descriptors.doubted(table) {
                 return Some(slot);
             }
-            let looked = look(libc::AT_FDCWD, &self.proc.c_path(tid, &format!("fd/{fd}")), 0).ok();
+            let looked = self.look_at(tid, &self.proc.c_path(tid, &format!("fd/{fd}"))).ok();
             match (slot, looked) {
                 (Slot::File(open), Some(looked)) if (open.file.device, open.file.inode) == (looked.device, looked.inode) => {
                     return Some(slot);
@@ -116,7 +124,7 @@ impl Tracer<'_> {
             return None;
         }
         // Most descriptors that nobody saw being opened are pipes and the like, and take no more than this look.
-        let looked = look(libc::AT_FDCWD, &self.proc.c_path(tid, &format!("fd/{fd}")), 0);
+        let looked = self.look_at(tid, &self.proc.c_path(tid, &format!("fd/{fd}")));
         let info = if looked.is_ok_and(|looked| looked.kind().is_some()) { self.position(tid, fd) } else { None };
         let found = match self.find(tid, fd, info.map(|info| info.flags)) {
             Ok(found) => found,
@@ -171,8 +179,14 @@ impl Tracer<'_> {
     }
 
     /// The size of the file of a descriptor.
-    pub(crate) fn size(&self, tid: u32, fd: i32) -> Option<u64> {
-        look(libc::AT_FDCWD, &self.proc.c_path(tid, &format!("fd/{fd}")), 0).ok().map(|looked| looked.size)
+    pub(crate) fn size(&mut self, tid: u32, fd: i32) -> Option<u64> {
+        self.look_at(tid, &self.proc.c_path(tid, &format!("fd/{fd}"))).ok().map(|looked| looked.size)
+    }
+
+    /// Looks at the file behind a link of a thread.
+    fn look_at(&mut self, tid: u32, link: &CStr) -> std::io::Result<Looked> {
+        let view = self.view(tid);
+        self.views.look(view.as_deref(), libc::AT_FDCWD, link, 0)
     }
 
     /// Where a path leads that a thread passed to a call.
@@ -190,17 +204,21 @@ impl Tracer<'_> {
         self.views.kind(view.as_deref(), looked)
     }
 
+    /// What is at a place; `follow` says whether a link leads further.
+    pub(crate) fn looked_at(&mut self, tid: u32, located: &Located, follow: bool) -> Option<Looked> {
+        let view = self.view(tid);
+        let place = located.open(&mut self.views, view.as_deref(), follow)?;
+        self.views.look(view.as_deref(), place.as_raw_fd(), c"", libc::AT_EMPTY_PATH).ok()
+    }
+
     /// The file at a place, with its generation, and the paths by which it is reached when links
     /// are followed.
     pub(crate) fn file_at(&mut self, tid: u32, located: &Located, follow: bool) -> Option<(Looked, FileKey, Paths)> {
-        use std::os::fd::AsRawFd;
         let view = self.view(tid);
-        let (directory, _) = located.directory.as_ref()?;
         // A link of a process with another root leads somewhere else for us.
         let follow = follow && view.as_deref().is_some_and(View::is_ours);
-        let flags = libc::O_PATH | if follow { 0 } else { libc::O_NOFOLLOW };
-        let place = open(directory.as_raw_fd(), located.name.as_ref()?, flags).ok()?;
-        let looked = look(place.as_raw_fd(), c"", libc::AT_EMPTY_PATH).ok()?;
+        let place = located.open(&mut self.views, view.as_deref(), follow)?;
+        let looked = self.views.look(view.as_deref(), place.as_raw_fd(), c"", libc::AT_EMPTY_PATH).ok()?;
         let own = std::process::id();
         let name = format!("fd/{}", place.as_raw_fd());
         let file = self.file_key(&self.proc.c_path(own, &name), &looked);

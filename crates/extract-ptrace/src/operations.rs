@@ -7,7 +7,6 @@
 
 use flowmine_trace::clock::boot_ns;
 use flowmine_trace::proc::files::Looked;
-use flowmine_trace::proc::memory;
 use flowmine_trace::proc::paths::Paths;
 use flowmine_trace::record::{Op, Operation, Via};
 
@@ -17,7 +16,7 @@ use crate::descriptors::{OpenRef, Slot};
 use crate::filter::{FOREIGN, MAKES_TASK, RECORDED, X32};
 use crate::moves::Way;
 use crate::open_files::{Found, NotFound};
-use crate::pending::{Pending, Place, Side, What};
+use crate::pending::{Name, Pending, Place, Side, What};
 use crate::requests::{self, CallStop, Go};
 use crate::tracer::Tracer;
 
@@ -250,14 +249,15 @@ impl Tracer<'_> {
 
     /// Requests that io_submit(2) took of those behind an address.
     fn lose_submitted(&mut self, tid: u32, addresses: u64, count: u64) {
+        let memory = self.memory(tid);
         for at in 0..count {
-            let address = memory::word(tid, addresses.wrapping_add(8 * at));
-            let request = address.and_then(|address| aio::Request::read(tid, address));
+            let address = memory.word(addresses.wrapping_add(8 * at));
+            let request = address.and_then(|address| aio::Request::read(&memory, address));
             match request {
                 Some(request) if self.resolve_file(tid, request.descriptor).is_none() => {}
                 Some(request) => {
                     if let Some(op) = request.op.filter(|op| self.wants(*op)) {
-                        self.lose(op.name(), "asynchronous-io", 1, request.bytes(tid));
+                        self.lose(op.name(), "asynchronous-io", 1, request.bytes(&memory));
                     }
                 }
                 None => self.lose("call", "asynchronous-io", 1, None),
@@ -329,7 +329,7 @@ impl Tracer<'_> {
             Call::SyncRange => self.begin_on_file(tid, Op::Sync, fd(0), offset(a[1]), offset(a[2]), None),
             Call::Map => self.begin_on_file(tid, Op::Mmap, fd(4), offset(a[5]), Some(a[1]), Some(a[2] as u32 | (a[3] as u32) << 8)),
             Call::RingSetup => {
-                let flags = memory::exactly::<4>(tid, a[1].wrapping_add(RING_FLAGS)).map(u32::from_ne_bytes);
+                let flags = self.memory(tid).exactly::<4>(a[1].wrapping_add(RING_FLAGS)).map(u32::from_ne_bytes);
                 Next::Await(What::RingSetup { polled: flags.is_none_or(|flags| flags & RING_POLLED != 0) })
             }
             Call::RingEnter => Next::Await(What::RingEnter),
@@ -364,7 +364,7 @@ impl Tracer<'_> {
             OpenCall::Creat => (libc::AT_FDCWD, Some(a[0]), Some((libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u32)),
             OpenCall::OpenAt => (a[0] as i32, Some(a[1]), Some(a[2] as u32)),
             // The first member of `struct open_how`.
-            OpenCall::OpenAt2 => (a[0] as i32, Some(a[1]), memory::word(tid, a[2]).map(|flags| flags as u32)),
+            OpenCall::OpenAt2 => (a[0] as i32, Some(a[1]), self.memory(tid).word(a[2]).map(|flags| flags as u32)),
             OpenCall::ByHandle => (a[0] as i32, None, Some(a[2] as u32)),
         };
         Next::Await(What::Open { flags: flags.map(|flags| flags & !O_LARGEFILE), directory, path })
@@ -392,7 +392,7 @@ impl Tracer<'_> {
         let Some(file) = self.resolve_file(tid, fd).filter(|file| !file.path_only && self.wants(op)) else { return Next::Ignore };
         let size = match buffer {
             Buffer::Plain => Some(a[2]),
-            Buffer::Vector => memory::vector_bytes(tid, a[1], a[2]),
+            Buffer::Vector => self.memory(tid).vector_bytes(a[1], a[2]),
         };
         let flags = if position == Position::GivenOrOfFile { a[5] } else { 0 };
         let append = op == Op::Write && flags & RWF_APPEND != 0;
@@ -422,7 +422,7 @@ impl Tracer<'_> {
             // One that is not wanted makes the offsets of others uncertain all the same.
             if let Some(file) = self.resolve_file(tid, fd).filter(|file| !file.path_only && (at == 0 || self.wants(op))) {
                 let place = if at != 0 {
-                    Place::Given(memory::word(tid, at).and_then(offset))
+                    Place::Given(self.memory(tid).word(at).and_then(offset))
                 } else {
                     // sendfile(2) and splice(2) may wait for the other end of a pipe: nobody is kept waiting for them.
                     let way = if via == Via::CopyFileRange { Way::Waiting } else { Way::AtOnce };
@@ -438,11 +438,10 @@ impl Tracer<'_> {
         if !self.wants(op) {
             return Next::Ignore;
         }
-        let mut paths = Paths::default();
         let mut file = None;
-        // One that cannot be read cannot be read by the kernel: the call will fail with EFAULT.
-        if let Some(path) = memory::path(tid, at.1) {
-            let located = self.locate(tid, at.0, &path);
+        let mut name = self.name(tid, at);
+        if let Some(path) = &name.given {
+            let located = self.locate(tid, name.base, path);
             let file_system = self.file_system_of(tid, &located);
             let found = self.file_at(tid, &located, follow);
             // A file that has no name yet is reached through a link in /proc.
@@ -451,13 +450,13 @@ impl Tracer<'_> {
             }
             // Only regular files and block devices have rows of their own: of a link, a directory, a FIFO or a socket its name is recorded.
             file = found.and_then(|(looked, key, _)| looked.kind().map(|_| key));
-            paths = located.paths;
+            name.paths = located.paths;
         }
-        let new = new.map(|(base, address)| match memory::path(tid, address) {
-            Some(path) => self.locate(tid, base, &path).paths,
-            None => Paths::default(),
+        let new = new.map(|at| {
+            let name = self.name(tid, at);
+            self.led(tid, name)
         });
-        Next::Await(What::Named { op, paths, new, file, size: None, flags })
+        Next::Await(What::Named { op, name, new, file, size: None, flags })
     }
 
     fn begin_truncate(&mut self, tid: u32, a: &[u64; 6]) -> Next {
@@ -465,20 +464,34 @@ impl Tracer<'_> {
             return Next::Ignore;
         }
         let size = offset(a[1]);
-        let Some(path) = memory::path(tid, a[0]) else {
-            let paths = Paths::default();
-            return Next::Await(What::Named { op: Op::Truncate, paths, new: None, file: None, size, flags: None });
-        };
-        let located = self.locate(tid, libc::AT_FDCWD, &path);
-        let (mut paths, mut file) = (located.paths.clone(), None);
-        if let Some((looked, key, real)) = self.file_at(tid, &located, true) {
-            let file_system = self.file_system_of(tid, &located);
-            if looked.kind().is_none() || !self.wants_file_system(file_system.as_deref()) {
-                return Next::Ignore;
+        let (mut name, mut file) = (self.name(tid, (libc::AT_FDCWD, a[0])), None);
+        if let Some(path) = &name.given {
+            let located = self.locate(tid, name.base, path);
+            name.paths = located.paths.clone();
+            if let Some((looked, key, real)) = self.file_at(tid, &located, true) {
+                let file_system = self.file_system_of(tid, &located);
+                if looked.kind().is_none() || !self.wants_file_system(file_system.as_deref()) {
+                    return Next::Ignore;
+                }
+                (name.paths, file) = (real, Some(key));
             }
-            (paths, file) = (real, Some(key));
         }
-        Next::Await(What::Named { op: Op::Truncate, paths, new: None, file, size, flags: None })
+        Next::Await(What::Named { op: Op::Truncate, name, new: None, file, size, flags: None })
+    }
+
+    /// A path that a call was given. One that cannot be read cannot be read by the kernel: the call
+    /// will fail with EFAULT.
+    fn name(&mut self, tid: u32, (base, address): (i32, u64)) -> Name {
+        Name { base, given: self.memory(tid).path(address), paths: Paths::default() }
+    }
+
+    /// The same with where it leads, unless that is known already. When its call has ended, the
+    /// kernel remembers directories that a process had to be asked for before.
+    fn led(&mut self, tid: u32, mut name: Name) -> Name {
+        if let (Paths { host: None, container: None }, Some(path)) = (&name.paths, &name.given) {
+            name.paths = self.locate(tid, name.base, path).paths;
+        }
+        name
     }
 
     fn begin_on_file(&mut self, tid: u32, op: Op, fd: i32, offset: Option<u64>, size: Option<u64>, flags: Option<u32>) -> Next {
@@ -538,8 +551,9 @@ impl Tracer<'_> {
                 }
                 self.vacate(tid, &pending.what);
             }
-            What::Named { op, paths, new: new_paths, file, size, flags } => {
-                let new_path = new_paths.and_then(|paths| paths.host);
+            What::Named { op, name, new: new_name, file, size, flags } => {
+                let paths = self.led(tid, name).paths;
+                let new_path = new_name.and_then(|name| self.led(tid, name).paths.host);
                 let operation = Operation {
                     file,
                     size,
@@ -671,14 +685,14 @@ impl Tracer<'_> {
             return;
         }
         let mut paths = Paths::default();
-        if let Some(path) = path.and_then(|address| memory::path(tid, address)) {
+        if let Some(path) = path.and_then(|address| self.memory(tid).path(address)) {
             let located = self.locate(tid, directory, &path);
             let file_system = self.file_system_of(tid, &located);
             if !self.wants_file_system(file_system.as_deref()) {
                 return;
             }
             let followed = call.flags.is_none_or(|flags| flags & libc::O_NOFOLLOW as u32 == 0);
-            if located.look(followed).is_some_and(|looked| !may_be_recorded(&looked)) {
+            if self.looked_at(tid, &located, followed).is_some_and(|looked| !may_be_recorded(&looked)) {
                 return;
             }
             paths = located.paths;

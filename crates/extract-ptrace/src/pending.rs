@@ -26,13 +26,24 @@ pub(crate) enum What {
     DuplicateTo { from: Slot, to: i32, old: Option<OpenRef> },
     Transfer { sides: Vec<Side>, size: Option<u64> },
     Seek { file: OpenRef },
-    Named { op: Op, paths: Paths, new: Option<Paths>, file: Option<FileKey>, size: Option<u64>, flags: Option<u32> },
+    Named { op: Op, name: Name, new: Option<Name>, file: Option<FileKey>, size: Option<u64>, flags: Option<u32> },
     OnFile { op: Op, file: OpenRef, offset: Option<u64>, size: Option<u64>, flags: Option<u32> },
     RingSetup { polled: bool },
     RingEnter,
     Submit { requests: u64 },
     Unshare { flags: u64 },
     ChangeRoot,
+}
+
+/// A path that a call was given.
+#[derive(Debug, Default)]
+pub(crate) struct Name {
+    /// The descriptor of a directory from which it leads.
+    pub(crate) base: i32,
+    /// `None` where it could not be read.
+    pub(crate) given: Option<Vec<u8>>,
+    /// Where it leads.
+    pub(crate) paths: Paths,
 }
 
 /// One file of a transfer.

@@ -13,7 +13,7 @@ use flowmine_trace::clock::boot_ns;
 use flowmine_trace::options::Options;
 use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::facts::FactReader;
-use flowmine_trace::proc::files::Generations;
+use flowmine_trace::proc::files::{Generations, Unmounted};
 use flowmine_trace::proc::paths::Views;
 use flowmine_trace::record::{Counters, ProcessChange, ProcessFacts, ProcessKey};
 use flowmine_trace::stop::Stop;
@@ -46,6 +46,7 @@ pub(crate) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
         reader: FactReader::new(&proc, options),
         views,
         generations: Generations::default(),
+        unmounted: Unmounted::here(),
         descriptors: Descriptors::default(),
         positions: Positions::default(),
         calls: known.iter().map(|known| (known.number, known.call)).collect(),
@@ -54,6 +55,7 @@ pub(crate) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
         tasks: FxHashMap::default(),
         processes: FxHashMap::default(),
         newborn: FxHashMap::default(),
+        adopted: FxHashSet::default(),
         views_age: 0,
         moves: Moves::default(),
         held: VecDeque::new(),
@@ -170,8 +172,9 @@ impl Tracer<'_> {
     fn made(&mut self, maker: u32, new: u32) {
         let Some(task) = self.tasks.get(&maker) else { return };
         let (process, table, changed) = (task.process, task.table, task.changed);
-        // It is stopped, unless it was killed already.
-        if let Some(status) = self.proc.status(new) {
+        // It is stopped, unless it was killed already, or its maker comes late with its report and it has gone on.
+        let went_on = self.proc.key(new).is_some_and(|key| self.adopted.remove(&key));
+        if !went_on && let Some(status) = self.proc.status(new) {
             let shares = requests::same(maker, new, Shared::Descriptors);
             let is_thread = status.process == Some(process.pid);
             let table = if shares.unwrap_or(is_thread) {
@@ -195,11 +198,12 @@ impl Tracer<'_> {
         }
     }
 
-    /// Threads whose makers were killed before they could report them.
+    /// Threads whose makers were killed before they could report them, or have not come to it.
     fn orphans(&mut self, now: Instant) {
         let waiting: Vec<u32> = self.newborn.iter().filter(|(_, since)| now - **since >= TICK).map(|(tid, _)| *tid).collect();
         for tid in waiting {
             self.newborn.remove(&tid);
+            self.adopted.extend(self.proc.key(tid));
             if let Some(status) = self.proc.status(tid) {
                 let process = status.process.and_then(|pid| self.tasks.get(&pid)).map(|leader| leader.process);
                 let table = self.descriptors.new_table(tid);
@@ -307,6 +311,8 @@ impl Tracer<'_> {
                 process.thread_ends(None);
             }
             self.descriptors.leave(task.table, tid);
+            drop(task);
+            self.views.forget_unused();
         }
     }
 

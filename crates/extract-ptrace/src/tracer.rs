@@ -8,13 +8,13 @@ use flowmine_trace::clock::boot_ns;
 use flowmine_trace::options::Filters;
 use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::facts::FactReader;
-use flowmine_trace::proc::files::Generations;
+use flowmine_trace::proc::files::{Generations, Unmounted};
 use flowmine_trace::proc::paths::{View, Views};
 use flowmine_trace::record::{
     Counters, DirectoryCalls, Loss, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record,
 };
 use flowmine_trace::{Recorder, TraceError};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::Call;
 use crate::descriptors::{Descriptors, TableId};
@@ -81,6 +81,7 @@ pub(crate) struct Tracer<'r> {
     pub(crate) reader: FactReader,
     pub(crate) views: Views,
     pub(crate) generations: Generations,
+    pub(crate) unmounted: Unmounted,
     pub(crate) descriptors: Descriptors,
     pub(crate) positions: Positions,
     pub(crate) calls: FxHashMap<u32, Call>,
@@ -90,6 +91,8 @@ pub(crate) struct Tracer<'r> {
     pub(crate) processes: FxHashMap<ProcessKey, Process>,
     /// Threads that stopped for the first time before their makers reported them, and when.
     pub(crate) newborn: FxHashMap<u32, Instant>,
+    /// Threads that went on without a report of their makers, which may still come.
+    pub(crate) adopted: FxHashSet<ProcessKey>,
     /// Grows when roots and mounts of threads may have changed.
     pub(crate) views_age: u64,
     /// Calls that are moving positions, and threads that wait for them.

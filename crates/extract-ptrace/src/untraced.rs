@@ -11,7 +11,7 @@
 //! thread that calls, where a signal might write at any time and a program can keep nothing. Other
 //! threads that use the structure at the same time see no change.
 
-use flowmine_trace::proc::memory;
+use flowmine_trace::proc::memory::Memory;
 
 use crate::calls::When;
 use crate::filter::X32;
@@ -49,7 +49,7 @@ impl Tracer<'_> {
     pub(crate) fn trace_new_task(&mut self, tid: u32, arch: u32, number: u64, arguments: &[u64; 6], stack: u64) {
         let [argument, size, ..] = *arguments;
         let changed = if number & !u64::from(X32) == libc::SYS_clone3 as u64 {
-            change_structure(tid, arch, argument, size, stack)
+            change_structure(tid, &self.memory(tid), arch, argument, size, stack)
         } else {
             // Stopped because of its flag, as the filter has it.
             change_register(tid, arch, argument, argument & !u64::from(UNTRACED))
@@ -80,14 +80,14 @@ fn change_register(tid: u32, arch: u32, argument: u64, other: u64) -> Option<Cha
 
 /// Changes the flags of clone3(2). What cannot be read the kernel cannot read either, but for a
 /// process that forbids to be looked at (`PR_SET_DUMPABLE`): that is left as it is.
-fn change_structure(tid: u32, arch: u32, address: u64, size: u64, stack: u64) -> Option<Changed> {
-    let flags = memory::word(tid, address).filter(|flags| flags & u64::from(UNTRACED) != 0)?;
+fn change_structure(tid: u32, memory: &Memory, arch: u32, address: u64, size: u64, stack: u64) -> Option<Changed> {
+    let flags = memory.word(address).filter(|flags| flags & u64::from(UNTRACED) != 0)?;
     let traced = flags & !u64::from(UNTRACED);
     if !SIZES.contains(&size) {
         return None;
     }
     let copy = stack.checked_sub(RED_ZONE + size).map(|place| place & !(ALIGNMENT - 1));
-    if let (Some(copy), Some(mut structure)) = (copy, memory::bytes(tid, address, size as usize)) {
+    if let (Some(copy), Some(mut structure)) = (copy, memory.bytes(address, size as usize)) {
         structure[..8].copy_from_slice(&traced.to_ne_bytes());
         if requests::write_memory(tid, copy, &structure) {
             return change_register(tid, arch, address, copy);

@@ -87,10 +87,10 @@ impl Accounting {
     }
 
     /// From when on to ask. `first_ns` is where the first query shall begin; it is kept, so that
-    /// the window does not move on while nobody answers.
-    pub fn window_start_ns(&mut self, first_ns: i64) -> i64 {
+    /// the window does not move on while nobody answers. `now_ns` is the time of the query.
+    pub fn window_start_ns(&mut self, first_ns: i64, now_ns: i64) -> i64 {
         let first = *self.first_ns.get_or_insert(first_ns);
-        self.until_ns.map_or(first, |until| until - OVERLAP_NS)
+        self.until_ns.map_or(first, |until| until.min(now_ns) - OVERLAP_NS)
     }
 
     /// Takes one record in. What is remembered of earlier ones decides whether it makes a row.
@@ -156,7 +156,8 @@ impl Accounting {
 
     /// Ends a query that was answered whole; what ended before the next window begins is forgotten.
     pub fn finish(&mut self, until_ns: i64) {
-        self.until_ns = Some(self.until_ns.map_or(until_ns, |before| before.max(until_ns)));
+        // Not the latest: one poll of a clock that was a year ahead must not end all questions.
+        self.until_ns = Some(until_ns);
         let horizon = until_ns - 2 * OVERLAP_NS;
         // What never ends as far as accounting knows (a pending array's record, a lost job) is forgotten too, after a quarter of a year.
         let ancient = until_ns - 90 * 86_400 * SECOND_NS;
@@ -218,8 +219,10 @@ fn digest(record: &JobRecord<'_>, naming: &Naming) -> i64 {
     let bytes = (record.read_bytes, record.written_bytes);
     let told = (record.node_list.as_deref(), record.submit_line.as_deref(), record.command_line.as_deref());
     let used = (record.eligible_ns, record.max_rss_bytes, record.cpu_time_ns);
+    // Absent where it is not known, so that digests of earlier versions stay what they were.
+    let memory = record.step_memory_bytes.map(|bytes| format!(" {bytes}")).unwrap_or_default();
     // Without a key a digest confirms a right guess.
-    digest_of_text(&naming.text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}", record.state.name())))
+    digest_of_text(&naming.text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}{memory}", record.state.name())))
 }
 
 #[cfg(test)]
@@ -276,7 +279,8 @@ mod tests {
         let remembered = accounting.remember().finish().unwrap();
         let mut accounting = Accounting::recall("lab", Some(0), Some(1000 * S), Some(&remembered)).unwrap();
         assert_eq!(rows(&mut accounting, &record), (0, 0));
-        assert_eq!(accounting.window_start_ns(0), 400 * S);
+        assert_eq!(accounting.window_start_ns(0, 1060 * S), 400 * S);
+        assert_eq!(accounting.window_start_ns(0, 700 * S), 100 * S, "the clock was set back");
         accounting.finish(9000 * S);
         assert_eq!(accounting.remember().len(), 0, "long ended attempts are forgotten");
     }

@@ -16,7 +16,7 @@ use std::time::UNIX_EPOCH;
 
 use flowmine_dataset::{Builder, Dataset, DatasetError, Import, Role, Writer};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState};
+use flowmine_schema::tables::{ControllerClock, DiagnosticRow, JobDependency, JobState};
 use flowmine_schema::text::bounds::{self, Gated, Packed};
 use flowmine_schema::time;
 use sha2::{Digest, Sha256};
@@ -145,6 +145,7 @@ pub fn import_files(
     batch.write(&mut writer, &memory)?;
     writer.merge_small_files::<JobState<'static>>()?;
     writer.merge_small_files::<JobDependency<'static>>()?;
+    writer.merge_small_files::<ControllerClock<'static>>()?;
     writer.merge_small_files::<DiagnosticRow<'static>>()?;
     Ok(reports)
 }
@@ -167,6 +168,7 @@ impl Batch {
         let mut transaction = writer.begin()?;
         transaction.append(batch.changes.states)?;
         transaction.append(batch.changes.dependencies)?;
+        transaction.append(batch.changes.clocks)?;
         transaction.append(batch.diagnostics)?;
         memory.store_whole(&mut transaction, &dataset)?;
         transaction.update_manifest(|manifest| {
@@ -396,7 +398,12 @@ fn read_and_compare(
                 poll.see(record);
             }
             if whole {
-                poll.finish();
+                let shown = poll.finish();
+                // Of a file's time only that is known by which it was made.
+                if !input.time_from_mtime {
+                    memory.see_clock(shown, source, input.time, changes);
+                    memory.clock(source).report(diagnostics);
+                }
             } else {
                 poll.finish_changes(true);
                 let message =

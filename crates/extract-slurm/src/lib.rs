@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`squeue`] | the text of one poll | records |
 //! | [`queue`] | the records of poll after poll | the changes between them, as rows of `job_states` and `job_dependencies` |
+//! | [`clock`] | slurmctld's time, the states of jobs | how far the clock of whoever polls is ahead |
 //! | [`naming`] | names | the same, or pseudonyms |
 //! | [`runner`], [`ssh`] | a fixed script | its output, from this machine or the login node |
 //!
@@ -33,6 +34,7 @@
 //! ```
 
 pub mod accounting;
+pub mod clock;
 pub mod command;
 pub mod details;
 pub mod import;

@@ -4,14 +4,18 @@
 //! `squeue-CLUSTER.parquet` is the queue itself; `sacct-CLUSTER.parquet` is what accounting has
 //! reported. They change in the same transaction as the tables.
 
+use std::collections::BTreeMap;
+
 use flowmine_dataset::{Dataset, DatasetError, Transaction};
 use flowmine_schema::tables::JobState;
+use flowmine_slurm::clock::Ahead;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::accounting::{Accounting, KnownAttempt};
+use crate::clock::{Clock, Finding};
 use crate::naming::Naming;
-use crate::queue::{PollTime, Queue};
+use crate::queue::{Changes, PollTime, Queue};
 use crate::remembered::Remembered;
 
 /// Why an observer's memory cannot be used.
@@ -71,6 +75,8 @@ struct Polls {
     /// The users, accounts and partitions asked for, in words; empty for all jobs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     only: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    clocks: BTreeMap<String, Clock>,
 }
 
 /// An observer's memory of one cluster.
@@ -83,6 +89,8 @@ pub struct Memory {
     /// Which jobs were asked for at the last poll, in words; nothing for all. A job that is no
     /// longer asked for has not left the queue.
     pub only: String,
+    /// What is known of the clock by which polls were made, by the source of their rows.
+    clocks: BTreeMap<String, Clock>,
     /// How names are written: in clear or as pseudonyms.
     naming: Naming,
 }
@@ -103,7 +111,13 @@ fn in_file_name(cluster: &str) -> String {
 impl Memory {
     /// The memory of a cluster that was never observed.
     pub fn new(cluster: &str) -> Self {
-        Self { queue: Queue::new(cluster), accounting: Accounting::new(cluster), only: String::new(), naming: Naming::default() }
+        Self {
+            queue: Queue::new(cluster),
+            accounting: Accounting::new(cluster),
+            only: String::new(),
+            clocks: BTreeMap::new(),
+            naming: Naming::default(),
+        }
     }
 
     /// Loads it; nothing known when the cluster was never observed here.
@@ -144,7 +158,32 @@ impl Memory {
         let told = dataset.state_rows::<KnownAttempt<'static>>(&told_file)?;
         let accounting = Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, told.as_ref())
             .map_err(|why| damaged(&told_file, why))?;
-        Ok(Self { queue, accounting, only: polls.only, naming: Naming::default() })
+        Ok(Self { queue, accounting, only: polls.only, clocks: polls.clocks, naming: Naming::default() })
+    }
+
+    /// What is known of the clock by which polls were made whose rows have this source.
+    pub fn clock(&mut self, source: &str) -> &mut Clock {
+        self.clocks.entry(source.to_owned()).or_default()
+    }
+
+    /// Takes what the jobs of a poll show of its clock.
+    pub fn see_clock(&mut self, shown: Ahead, source: &'static str, poll: PollTime, changes: &mut Changes) -> Finding {
+        let finding = self.clock(source).see(shown);
+        self.keep_clock(finding, source, poll, "jobs", changes);
+        finding
+    }
+
+    /// Takes slurmctld's own time, which was asked for at a poll.
+    pub fn read_clock(&mut self, reading: Ahead, source: &'static str, poll: PollTime, changes: &mut Changes) {
+        let finding = self.clock(source).read(reading);
+        self.keep_clock(finding, source, poll, "scontrol", changes);
+    }
+
+    fn keep_clock(&mut self, finding: Finding, source: &'static str, poll: PollTime, evidence: &'static str, changes: &mut Changes) {
+        if matches!(finding, Finding::Narrower | Finding::Set) {
+            let cluster = self.queue.cluster().to_owned();
+            changes.clocks.push(&self.clock(source).row(&cluster, source, poll, evidence));
+        }
     }
 
     /// Writes it as part of a transaction; only what the last poll changed.
@@ -172,6 +211,7 @@ impl Memory {
             accounting_first_ns: self.accounting.first_ns(),
             accounting_until_ns: self.accounting.until_ns(),
             only: self.only.clone(),
+            clocks: self.clocks.clone(),
         };
         let polls = serde_json::to_vec(&polls).map_err(|source| DatasetError::Json { path: dataset.dir().join(&name), source })?;
         transaction.put_state(&format!("squeue-{name}.json"), &polls)?;

@@ -11,13 +11,14 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flowmine_dataset::{Access, Builder, Dataset, DatasetError, Role, Writer};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
+use flowmine_schema::tables::{ControllerClock, DiagnosticRow, JobDependency, JobState, source};
 use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
+use flowmine_slurm::clock::{self, Ahead};
 use serde::{Deserialize, Serialize};
 
 use crate::import_files::UNNAMED;
@@ -85,16 +86,6 @@ pub enum ObserveError {
     NoClusterName {
         /// Where scontrol ran, as [`Runner::describe`] has it.
         place: String,
-    },
-    /// The cluster's clock went back.
-    #[error(
-        "the clock of {place} is {back_s} s behind the last poll, so that changes could not be ordered; the poll is not used: wait until the clock has caught up, or observe into another dataset"
-    )]
-    ClockWentBack {
-        /// Where squeue ran, as [`Runner::describe`] has it.
-        place: String,
-        /// By how many seconds the clock is behind the last poll.
-        back_s: i64,
     },
     /// The dataset's rows are of a cluster without a name.
     #[error(
@@ -253,8 +244,8 @@ macro_rules! script {
 
 /// The script of a poll. Standard input goes on with the format.
 const POLL: &str = script!(
-    "IFS= read -r SQUEUE_FORMAT || exit 90; export SQUEUE_FORMAT",
-    "unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT2 SQUEUE_LICENSES",
+    "IFS= read -r SQUEUE_FORMAT2 || exit 90; export SQUEUE_FORMAT2",
+    "unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT SQUEUE_LICENSES",
     "unset SQUEUE_LOCAL SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_PRIORITY SQUEUE_QOS SQUEUE_SIBLING SQUEUE_SORT SQUEUE_STATES SQUEUE_USERS",
     "IFS= read -r users; IFS= read -r accounts; IFS= read -r partitions; test \"$users\" != . || users=$(id -un)",
     "test -z \"$users\" || export SQUEUE_USERS=\"$users\"; test -z \"$accounts\" || export SQUEUE_ACCOUNT=\"$accounts\"",
@@ -273,11 +264,17 @@ const ACCOUNTING: &str = script!(
     "timeout \"$limit\" sacct \"$@\" --duplicates --parsable --delimiter=\"$delimiter\" --starttime=\"$start\" --format=\"$format\"; status=$?"
 );
 
-/// The script that asks for the cluster's name.
-const CONFIG: &str = script!("timeout \"$limit\" scontrol show config; status=$?");
+/// The script that asks for the cluster's name and slurmctld's time.
+const CONFIG: &str = script!("date +%s%N; timeout \"$limit\" scontrol show config; status=$?; date +%s%N");
 
 /// How long the name of a cluster is remembered before it is asked for again.
 const NAME_IS_GOOD_NS: i64 = 86_400 * SECOND_NS;
+
+/// How soon after the cluster's name was asked for slurmctld need not be asked again for its time.
+const NAME_WAS_JUST_ASKED: Duration = Duration::from_secs(60);
+
+/// A clock that gained or lost more than this between two polls was set.
+const CLOCK_WAS_SET_NS: i64 = 2 * SECOND_NS;
 
 /// The file below `.state/` with the names of clusters.
 const NAMES: &str = "cluster-names.json";
@@ -313,6 +310,11 @@ pub struct Observer<'r> {
     /// `None` after a failure half way: it is loaded again.
     memory: Option<Memory>,
     told_skew: bool,
+    /// What slurmctld said of its time when it was asked for the cluster's name, and when that was.
+    reading: Option<(Instant, Option<Reading>)>,
+    /// When the last poll ended: by a clock that nobody sets, and by that of the machine where
+    /// squeue runs.
+    last_poll: Option<(Instant, i64)>,
     /// What sacct is asked for; less where it is too old for a field.
     accounting_fields: String,
 }
@@ -329,7 +331,17 @@ impl<'r> Observer<'r> {
         let who = format!("observe{of}, process {}", std::process::id());
         let writer = dataset.writer(Role::Raw, &who)?;
         let accounting_fields = sacct::FORMAT.to_owned();
-        let mut observer = Self { writer, runner, options, cluster: None, memory: None, told_skew: false, accounting_fields };
+        let mut observer = Self {
+            writer,
+            runner,
+            options,
+            cluster: None,
+            memory: None,
+            told_skew: false,
+            reading: None,
+            last_poll: None,
+            accounting_fields,
+        };
         match observer.name() {
             Err(error) if !error.may_pass() => Err(observer.without_names(error)),
             _ => Ok(observer),
@@ -372,7 +384,9 @@ impl<'r> Observer<'r> {
                 match names.0.get(&key).filter(|name| keeps && (0..NAME_IS_GOOD_NS).contains(&(now - name.asked_ns))) {
                     Some(name) => name.cluster.clone(),
                     None => {
-                        let cluster = ask_cluster(self.runner.as_mut(), &self.options)?;
+                        let config = Config::ask(self.runner.as_mut(), &self.options)?;
+                        let cluster = config.cluster.ok_or_else(|| ObserveError::NoClusterName { place: self.runner.describe() })?;
+                        self.reading = Some((Instant::now(), config.reading));
                         names.0.insert(key, Name { cluster: cluster.clone(), asked_ns: now });
                         asked = keeps.then_some(names);
                         cluster
@@ -441,14 +455,18 @@ impl<'r> Observer<'r> {
             Some(memory) => memory,
             None => Memory::load(self.writer.dataset(), &cluster, &self.options.naming)?,
         };
-        if let Some(last) = memory.queue.last_poll().filter(|last| there.ended_ns < last.began_ns) {
-            return Err(ObserveError::ClockWentBack { place, back_s: (last.began_ns - there.ended_ns) / SECOND_NS });
-        }
         let mut report = Report::default();
         self.tell_skew(before, after, there, &mut report.diagnostics);
+        let went_back_ns = memory.queue.last_poll().map_or(0, |last| last.began_ns.saturating_sub(there.ended_ns)).max(0);
+        if went_back_ns > 0 {
+            let message = format!("the clock there is {:.1} s behind the last poll", went_back_ns as f64 / 1e9);
+            report.diagnostics.push(Diagnostic::warning("clock_went_back", message));
+        }
         let mut changes = Changes::new(self.options.naming.clone());
-        report.records = compare(&mut memory, squeue_output, token.as_bytes(), there, &mut changes, &mut report.diagnostics)
+        let (records, shown) = compare(&mut memory, squeue_output, token.as_bytes(), there, &mut changes, &mut report.diagnostics)
             .map_err(|source| ObserveError::Squeue { place: place.clone(), source })?;
+        report.records = records;
+        self.compare_clocks(&mut memory, shown, there, &mut changes, &mut report.diagnostics);
         memory.only = self.only();
         memory.accounting.begin();
         if self.options.accounting
@@ -467,6 +485,7 @@ impl<'r> Observer<'r> {
         self.memory = Some(memory);
         self.writer.merge_small_files::<JobState<'static>>()?;
         self.writer.merge_small_files::<JobDependency<'static>>()?;
+        self.writer.merge_small_files::<ControllerClock<'static>>()?;
         self.writer.merge_small_files::<DiagnosticRow<'static>>()?;
         Ok(report)
     }
@@ -483,6 +502,34 @@ impl<'r> Observer<'r> {
         }
     }
 
+    /// Compares the clock there with slurmctld's: by the jobs of a poll, and by slurmctld's own
+    /// time each hour and whenever the clock there may have been set.
+    fn compare_clocks(&mut self, memory: &mut Memory, shown: Ahead, there: PollTime, changes: &mut Changes, diagnostics: &mut Diagnostics) {
+        let finding = memory.see_clock(shown, source::SQUEUE, there, changes);
+        let now = Instant::now();
+        let was_set = self.last_poll.replace((now, there.ended_ns)).is_some_and(|(last, ended_ns)| {
+            let passed_ns = i64::try_from(now.duration_since(last).as_nanos()).unwrap_or(i64::MAX);
+            there.ended_ns.saturating_sub(ended_ns).abs_diff(passed_ns) > CLOCK_WAS_SET_NS.unsigned_abs()
+        });
+        if was_set || memory.clock(source::SQUEUE).is_due(there, finding) {
+            memory.clock(source::SQUEUE).asked(there);
+            let fresh = self.reading.take().filter(|(asked, _)| asked.elapsed() < NAME_WAS_JUST_ASKED);
+            let reading = match fresh {
+                Some((_, reading)) => Ok(reading),
+                None => Config::ask(self.runner.as_mut(), &self.options).map(|config| config.reading),
+            };
+            match reading {
+                Ok(Some(reading)) => memory.read_clock(reading.ahead(), source::SQUEUE, there, changes),
+                Ok(None) => {
+                    let message = "scontrol show config does not say of when it is".to_owned();
+                    diagnostics.push(Diagnostic::warning("controller_clock_unread", message));
+                }
+                Err(error) => diagnostics.push(Diagnostic::warning("controller_clock_unread", error.to_string())),
+            }
+        }
+        memory.clock(source::SQUEUE).report(diagnostics);
+    }
+
     fn ask_accounting(
         &mut self,
         memory: &mut Memory,
@@ -492,8 +539,10 @@ impl<'r> Observer<'r> {
     ) -> Result<(), ObserveError> {
         let place = self.runner.describe();
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
-        let first = self.options.accounting_since_ns.unwrap_or(there.began_ns - 86_400 * SECOND_NS);
-        let start = memory.accounting.window_start_ns(first).max(0);
+        // sacct asks for Slurm's times.
+        let now_ns = there.began_ns.saturating_sub(memory.clock(source::SQUEUE).ahead().middle_ns());
+        let first = self.options.accounting_since_ns.unwrap_or(now_ns - 86_400 * SECOND_NS);
+        let start = memory.accounting.window_start_ns(first, now_ns).max(0);
         // sacct(1): YYYY-MM-DDTHH:MM:SS, which it reads in TZ, and that is UTC.
         let start = flowmine_schema::time::rfc3339(start - start % SECOND_NS);
         let start = start.trim_end_matches('Z');
@@ -532,12 +581,13 @@ impl<'r> Observer<'r> {
                 memory.accounting.see(record, there.ended_ns, source::SACCT, changes, diagnostics);
             }
         }
-        memory.accounting.finish(there.began_ns);
+        memory.accounting.finish(now_ns);
         Ok(())
     }
 }
 
-/// Decodes one output and compares it with the queue as it was.
+/// Decodes one output and compares it with the queue as it was. Returns the number of records, and
+/// by how much the clock of the poll can be ahead of slurmctld's.
 ///
 /// # Errors
 /// When the output is not whole. Then the memory and the changes must not be used.
@@ -548,13 +598,13 @@ pub fn compare(
     time: PollTime,
     changes: &mut Changes,
     diagnostics: &mut Diagnostics,
-) -> Result<u64, SqueueError> {
+) -> Result<(u64, Ahead), SqueueError> {
     let mut of_records = Diagnostics::default();
     let mut poll = memory.queue.poll(time, source::SQUEUE, changes, diagnostics);
     let count = squeue::parse(output, token, &mut of_records, |record| poll.see(&record))?;
-    poll.finish();
+    let shown = poll.finish();
     diagnostics.extend(of_records);
-    Ok(count)
+    Ok((count, shown))
 }
 
 /// Writes rows, diagnostics and memory in one transaction.
@@ -575,6 +625,7 @@ pub fn write(
     let mut transaction = writer.begin()?;
     transaction.append(changes.states)?;
     transaction.append(changes.dependencies)?;
+    transaction.append(changes.clocks)?;
     transaction.append(rows)?;
     memory.store(&mut transaction, &dataset)?;
     transaction.update_manifest(|manifest| {
@@ -656,13 +707,36 @@ fn run_script(
     Err(ObserveError::Failed { command, place, status, stderr })
 }
 
-fn ask_cluster(runner: &mut dyn Runner, options: &Options) -> Result<String, ObserveError> {
-    let output = run_script(runner, options, "scontrol", CONFIG, &[])?;
-    let config = text::decode(&output);
-    let name = config.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "ClusterName");
-    match name.map(|(_, name)| name.trim()) {
-        Some(name) if !name.is_empty() && name != "(null)" => Ok(name.to_owned()),
-        _ => Err(ObserveError::NoClusterName { place: runner.describe() }),
+/// slurmctld's time, between two moments of the clock there.
+struct Reading {
+    asked: PollTime,
+    controller_ns: i64,
+}
+
+impl Reading {
+    fn ahead(&self) -> Ahead {
+        Ahead::of_reading(self.asked.began_ns, self.asked.ended_ns, self.controller_ns)
+    }
+}
+
+/// What is needed of `scontrol show config`.
+struct Config {
+    cluster: Option<String>,
+    reading: Option<Reading>,
+}
+
+impl Config {
+    fn ask(runner: &mut dyn Runner, options: &Options) -> Result<Self, ObserveError> {
+        let before = now_ns();
+        let output = run_script(runner, options, "scontrol", CONFIG, &[])?;
+        let after = now_ns();
+        let (clock, output) = split_clock(&output);
+        let asked = clock.unwrap_or(PollTime { began_ns: before, ended_ns: after });
+        let config = text::decode(output);
+        let name = config.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "ClusterName");
+        let cluster = name.map(|(_, name)| name.trim()).filter(|name| !name.is_empty() && *name != "(null)");
+        let reading = clock::controller_time_ns(&config).map(|controller_ns| Reading { asked, controller_ns });
+        Ok(Self { cluster: cluster.map(str::to_owned), reading })
     }
 }
 
@@ -685,7 +759,7 @@ fn record(directory: &Path, time: PollTime, output: &[u8], access: Access) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::squeue::FIELDS;
+    use crate::squeue::{FIELDS, Field};
     use flowmine_schema::Row;
     use std::cell::{Cell, RefCell};
     use std::collections::VecDeque;
@@ -741,7 +815,7 @@ mod tests {
                 return Ok(Output { stdout: stdout.into_bytes(), stderr: vec![], status: 0, signal: None });
             }
             let format = stdin.split(|&b| b == b'\n').nth(2).unwrap();
-            let token = &format[2..11];
+            let token = &format[6..15];
             self.at_ns += 10 * SECOND_NS;
             let mut stdout = format!("{}\n", self.at_ns).into_bytes();
             let mut line = |value: &dyn Fn(usize) -> String| {
@@ -762,10 +836,10 @@ mod tests {
                 }
                 Poll::Queue(jobs) => {
                     for (id, state) in jobs {
-                        line(&|at| match FIELDS[at].1 {
-                            'A' | 'i' | 'F' => id.to_string(),
-                            'T' => state.to_owned(),
-                            'V' => "1795179770".to_owned(),
+                        line(&|at| match FIELDS[at].0 {
+                            Field::RawId | Field::DisplayedId | Field::ArrayId => id.to_string(),
+                            Field::State => state.to_owned(),
+                            Field::Submit => "1795179770".to_owned(),
                             _ => "(null)".to_owned(),
                         });
                     }
@@ -822,9 +896,11 @@ mod tests {
         assert_eq!(rows(&dataset), "1 new PENDING; 2 new RUNNING; 1 state RUNNING; 2 state COMPLETED; 1 left -");
         assert!(dataset.manifest().unwrap().clusters.contains("lab"));
 
+        // A clock that was set back: the poll counts.
         polls.borrow_mut().extend([Poll::Queue(vec![])]);
         let mut late = Observer { runner: play(at_ns - 1000 * SECOND_NS), ..observer };
-        assert!(matches!(late.poll(), Err(ObserveError::ClockWentBack { .. })));
+        let report = late.poll().unwrap();
+        assert_eq!((report.changes, report.diagnostics.iter().filter(|d| d.code == "clock_went_back").count()), (1, 1));
         drop(late);
         std::fs::remove_dir_all(dir.path().join(".state")).unwrap();
         assert!(matches!(

@@ -18,16 +18,17 @@ use std::borrow::Cow;
 
 use flowmine_dataset::{Builder, Rows};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::tables::{JobDependency, JobState, WITHDRAWN, change};
+use flowmine_schema::tables::{ControllerClock, JobDependency, JobState, WITHDRAWN, change};
 use flowmine_schema::text;
-use flowmine_schema::time::SECOND_NS;
+use flowmine_slurm::clock::Ahead;
 use flowmine_slurm::dependency::{self, Operator, Target, Term};
 use flowmine_slurm::index_set::IndexSet;
 use flowmine_slurm::job_ref::{JobRef, label};
-use flowmine_slurm::state::State;
+use flowmine_slurm::state::{State, Times};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::Shown;
 use crate::details::Details;
 use crate::naming::Naming;
 use crate::record::JobRecord;
@@ -56,6 +57,8 @@ pub struct Changes {
     pub states: Builder<JobState<'static>>,
     /// Rows of `job_dependencies`.
     pub dependencies: Builder<JobDependency<'static>>,
+    /// Rows of `controller_clocks`.
+    pub clocks: Builder<ControllerClock<'static>>,
     /// How names are written in the rows.
     pub naming: Naming,
 }
@@ -177,7 +180,7 @@ impl Queue {
     ) -> Poll<'q> {
         self.poll = self.poll.wrapping_add(1);
         self.changed = false;
-        Poll { queue: self, time, source, changes, diagnostics, vanished: Vec::new() }
+        Poll { queue: self, time, source, changes, diagnostics, vanished: Vec::new(), shown: Shown::default() }
     }
 }
 
@@ -200,6 +203,8 @@ pub struct Poll<'q> {
     source: &'static str,
     changes: &'q mut Changes,
     diagnostics: &'q mut Diagnostics,
+    /// What its jobs show of the clock.
+    shown: Shown,
 }
 
 impl Poll<'_> {
@@ -234,8 +239,11 @@ impl Poll<'_> {
         };
         let not_before = self.not_before(kind, record);
         let mut row = row_of(&self.queue.cluster, kind, record, not_before, self.time.ended_ns, self.source);
-        row.reported_ns = reported(record, not_before, self.time.ended_ns);
+        let times = Times { submit_ns: record.submit_ns, start_ns: record.start_ns, end_ns: record.end_ns };
+        row.reported_ns = record.state.reported_ns(times, not_before, self.time.ended_ns);
         let attempt_goes_on = kind == change::STATE;
+        let before = self.queue.jobs.get(&key).filter(|_| attempt_goes_on).map(|known| &known.state);
+        self.shown.add(record, before.zip(self.queue.last), self.time);
         if attempt_goes_on {
             let known = self.queue.jobs.get(&key).and_then(|known| known.details.as_ref());
             let changed = known.map_or_else(Vec::new, |details| details.changed_with_state(record, &self.changes.naming));
@@ -421,12 +429,13 @@ impl Poll<'_> {
         }
     }
 
-    /// Ends the poll: what was known and was not seen has left the queue.
-    pub fn finish(mut self) {
+    /// Ends the poll: what was known and was not seen has left the queue. Returns by how much the
+    /// clock of the poll can be ahead of slurmctld's.
+    pub fn finish(mut self) -> Ahead {
         for vanished in std::mem::take(&mut self.vanished) {
             self.report_withdrawn(vanished);
         }
-        let Self { queue, time, source, changes, .. } = self;
+        let Self { queue, time, source, changes, shown, .. } = self;
         let mut left: Vec<Key> = queue.jobs.iter().filter(|(_, known)| known.poll != queue.poll).map(|(key, _)| *key).collect();
         left.sort_unstable();
         for key in left {
@@ -456,6 +465,7 @@ impl Poll<'_> {
             });
         }
         queue.last = Some(time);
+        shown.ahead()
     }
 }
 
@@ -629,21 +639,6 @@ pub(crate) fn push_dependency(
     changes.push_dependency(&of_term(cluster, job, record.job_id, record.submit_ns, term, operator, position, observed_at_ns, source));
 }
 
-/// When Slurm itself says that a job came into the state it is in: the submit time for PENDING, the
-/// start for RUNNING and CONFIGURING, the end for COMPLETING and the states after running. A time
-/// outside the interval in which the change was seen is about something else (the start of a job
-/// that was suspended meanwhile) and is not used. Slurm cuts to whole seconds.
-fn reported(record: &JobRecord<'_>, not_before_ns: Option<i64>, observed_at_ns: i64) -> Option<i64> {
-    let time = match &record.state {
-        State::Pending => record.submit_ns,
-        State::Running | State::Configuring => record.start_ns,
-        state if *state == State::Completing || state.has_ended() => record.end_ns,
-        _ => None,
-    }?;
-    let early = not_before_ns.is_some_and(|not_before| time.saturating_add(SECOND_NS) <= not_before);
-    (!early && time <= observed_at_ns).then_some(time)
-}
-
 impl Queue {
     /// What must be remembered, as rows in a fixed order.
     pub fn remember(&self) -> Builder<Remembered<'static>> {
@@ -722,6 +717,7 @@ fn write_terms(terms: &[Term]) -> String {
 mod tests {
     use super::*;
     use flowmine_schema::tables::source::SQUEUE;
+    use flowmine_schema::time::SECOND_NS;
 
     const S: i64 = SECOND_NS;
 

@@ -25,10 +25,14 @@ pub struct JobRecord<'a> {
     pub nice: Option<i64>,
     pub features: Option<Cow<'a, str>>,
     pub tres_per_node: Option<Cow<'a, str>>,
+    pub licenses: Option<Cow<'a, str>>,
+    pub submit_node: Option<Cow<'a, str>>,
+    pub submit_session: Option<i64>,
     pub requested_tres: Option<Cow<'a, str>>,
     pub allocated_tres: Option<Cow<'a, str>>,
     pub eligible_ns: Option<i64>,
     pub max_rss_bytes: Option<i64>,
+    pub step_memory_bytes: Option<i64>,
     pub cpu_time_ns: Option<i64>,
     pub name: Option<Cow<'a, str>>,
     pub user: Option<Cow<'a, str>>,
@@ -60,6 +64,15 @@ pub struct JobRecord<'a> {
 }
 
 impl JobRecord<'_> {
+    /// What is wrong with times of accounting that cannot follow each other so.
+    pub(crate) fn times_out_of_order(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let order = [
+            (self.submit_ns, self.start_ns, "it started before it was submitted; the times are kept"),
+            (self.start_ns, self.end_ns, "it ended before it started; the times are kept"),
+        ];
+        order.into_iter().filter(|(first, then, _)| first.zip(*then).is_some_and(|(first, then)| then < first)).map(|(.., what)| what)
+    }
+
     /// A record with only what every source knows.
     pub fn new(job_id: i64, job: JobRef<'_>, state: State) -> JobRecord<'_> {
         JobRecord {
@@ -74,10 +87,14 @@ impl JobRecord<'_> {
             nice: None,
             features: None,
             tres_per_node: None,
+            licenses: None,
+            submit_node: None,
+            submit_session: None,
             requested_tres: None,
             allocated_tres: None,
             eligible_ns: None,
             max_rss_bytes: None,
+            step_memory_bytes: None,
             cpu_time_ns: None,
             name: None,
             user: None,
@@ -148,11 +165,15 @@ impl JobRecord<'_> {
             nice: self.nice,
             features: self.features.as_deref().map(Cow::Borrowed),
             tres_per_node: self.tres_per_node.as_deref().map(Cow::Borrowed),
+            licenses: self.licenses.as_deref().map(Cow::Borrowed),
+            submit_node: self.submit_node.as_deref().map(Cow::Borrowed),
+            submit_session: self.submit_session,
             requested_tres: self.requested_tres.as_deref().map(Cow::Borrowed),
             allocated_tres: self.allocated_tres.as_deref().map(Cow::Borrowed),
             gpus: self.gpus(),
             eligible_ns: self.eligible_ns,
             max_rss_bytes: self.max_rss_bytes,
+            step_memory_bytes: self.step_memory_bytes,
             cpu_time_ns: self.cpu_time_ns,
             name: self.name.as_deref().map(Cow::Borrowed),
             user: self.user.as_deref().map(Cow::Borrowed),

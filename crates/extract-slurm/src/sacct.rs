@@ -282,6 +282,9 @@ impl<'a> Attempts<'a> {
                 }
             }
         }
+        if let Some(bytes) = row[Column::UsageIn as usize].and_then(text_of).and_then(flowmine_slurm::tres::memory_bytes) {
+            record.step_memory_bytes = record.step_memory_bytes.max(Some(bytes));
+        }
         if let Some(size) = row[Column::MaxRss as usize] {
             match max_rss(size) {
                 Ok(bytes) => record.max_rss_bytes = record.max_rss_bytes.max(bytes),
@@ -298,6 +301,10 @@ impl<'a> Attempts<'a> {
     pub fn finish(self) -> Vec<Attempt<'a>> {
         self.attempts
     }
+}
+
+fn text_of(field: &[u8]) -> Option<&str> {
+    std::str::from_utf8(field).ok()
 }
 
 /// `fs/disk` in a list of trackable resources (`cpu=00:00:01,fs/disk=11171,mem=3180K`): bytes,
@@ -404,6 +411,9 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     record.requested_tres = words(Column::ReqTres);
     record.allocated_tres = words(Column::AllocTres);
     record.dependency = record.submitted_dependency().map(|(dependency, _)| dependency.into());
+    for what in record.times_out_of_order() {
+        diagnostics.push(Diagnostic::warning("times_out_of_order", format!("job {job_id}: {what}")).at(line, None));
+    }
     Some(record)
 }
 
@@ -515,6 +525,20 @@ mod tests {
             assert_eq!(bytes, [Some(1), Some(20)]);
             assert_eq!(attempts[1].1.exit_code, None, "0:0 of a running job says nothing");
         }
+    }
+
+    #[test]
+    fn times_that_cannot_be_are_kept_and_said() {
+        let rows: [&[(&str, &[u8])]; 3] = [
+            &[("Submit", b"1795179770"), ("Start", b"1795179769"), ("End", b"1795179800")],
+            &[("Submit", b"1795179770"), ("Start", b"1795179770"), ("End", b"1795179769")],
+            &[("Submit", b"1795179770"), ("Start", b"Unknown"), ("End", b"1795179769")],
+        ];
+        let output = output(&rows);
+        let (attempts, diagnostics) = read(&output);
+        assert_eq!(attempts[0].1.start_ns, Some(1_795_179_769_000_000_000));
+        let said: Vec<_> = diagnostics.iter().map(|told| (told.code, told.line, told.message.contains("before it"))).collect();
+        assert_eq!(said, [("times_out_of_order", Some(2), true), ("times_out_of_order", Some(3), true)]);
     }
 
     #[test]

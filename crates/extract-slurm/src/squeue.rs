@@ -6,7 +6,7 @@
 //! `squeue`, not among its arguments, so no name can hold it. A record is the same number of fields
 //! for every job, each followed by the token, and a newline.
 //!
-//! In goes the output of `squeue` with [`format()`] in `SQUEUE_FORMAT`, header included; out come
+//! In goes the output of `squeue` with [`format()`] in `SQUEUE_FORMAT2`, header included; out come
 //! [`JobRecord`]s. A value that is not understood becomes null and a diagnostic; a record without
 //! an id, or with another number of fields, is rejected.
 
@@ -21,9 +21,9 @@ use memchr::memmem;
 
 use crate::record::JobRecord;
 
-/// A field of squeue(1), as `--format` has it.
+/// A field of squeue(1), as `--Format` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the squeue(1) field whose letter stands beside it in FIELDS")]
+#[allow(missing_docs, reason = "each is the squeue(1) field whose name stands beside it in FIELDS")]
 pub enum Field {
     RawId,
     DisplayedId,
@@ -53,6 +53,9 @@ pub enum Field {
     Nice,
     Features,
     TresPerNode,
+    Licenses,
+    SubmitNode,
+    SubmitSession,
 }
 
 impl Field {
@@ -60,46 +63,51 @@ impl Field {
     pub const COUNT: usize = FIELDS.len();
 }
 
-/// What is asked for, in this order: the field, its letter in squeue(1) `--format`, and the header
+/// What is asked for, in this order: the field, its name in squeue(1) `--Format`, and the header
 /// that squeue prints for it.
-pub const FIELDS: &[(Field, char, &str)] = &[
-    (Field::RawId, 'A', "JOBID"),
-    (Field::DisplayedId, 'i', "JOBID"),
-    (Field::ArrayId, 'F', "ARRAY_JOB_ID"),
-    (Field::ArrayTask, 'K', "ARRAY_TASK_ID"),
-    (Field::Submit, 'V', "SUBMIT_TIME"),
-    (Field::Start, 'S', "START_TIME"),
-    (Field::End, 'e', "END_TIME"),
-    (Field::TimeLimit, 'l', "TIME_LIMIT"),
-    (Field::State, 'T', "STATE"),
-    (Field::Reason, 'r', "REASON"),
-    (Field::Account, 'a', "ACCOUNT"),
-    (Field::User, 'u', "USER"),
-    (Field::Group, 'g', "GROUP"),
-    (Field::Partition, 'P', "PARTITION"),
-    (Field::Qos, 'q', "QOS"),
-    (Field::Nodes, 'D', "NODES"),
-    (Field::NodeList, 'N', "NODELIST"),
-    (Field::Cpus, 'C', "CPUS"),
-    (Field::Memory, 'm', "MIN_MEMORY"),
-    (Field::Name, 'j', "NAME"),
-    (Field::Command, 'o', "COMMAND"),
-    (Field::WorkDir, 'Z', "WORK_DIR"),
-    (Field::Comment, 'k', "COMMENT"),
-    (Field::Dependency, 'E', "DEPENDENCY"),
-    (Field::Priority, 'Q', "PRIORITY"),
-    (Field::Nice, 'y', "NICE"),
-    (Field::Features, 'f', "FEATURES"),
-    (Field::TresPerNode, 'b', "TRES_PER_NODE"),
+pub const FIELDS: &[(Field, &str, &str)] = &[
+    (Field::RawId, "JobID", "JOBID"),
+    (Field::DisplayedId, "JobArrayID", "JOBID"),
+    (Field::ArrayId, "ArrayJobID", "ARRAY_JOB_ID"),
+    (Field::ArrayTask, "ArrayTaskID", "ARRAY_TASK_ID"),
+    (Field::Submit, "SubmitTime", "SUBMIT_TIME"),
+    (Field::Start, "StartTime", "START_TIME"),
+    (Field::End, "EndTime", "END_TIME"),
+    (Field::TimeLimit, "TimeLimit", "TIME_LIMIT"),
+    (Field::State, "State", "STATE"),
+    (Field::Reason, "Reason", "REASON"),
+    (Field::Account, "Account", "ACCOUNT"),
+    (Field::User, "UserName", "USER"),
+    (Field::Group, "GroupName", "GROUP"),
+    (Field::Partition, "Partition", "PARTITION"),
+    (Field::Qos, "QOS", "QOS"),
+    (Field::Nodes, "NumNodes", "NODES"),
+    (Field::NodeList, "NodeList", "NODELIST"),
+    (Field::Cpus, "NumCPUs", "CPUS"),
+    (Field::Memory, "MinMemory", "MIN_MEMORY"),
+    (Field::Name, "Name", "NAME"),
+    (Field::Command, "Command", "COMMAND"),
+    (Field::WorkDir, "WorkDir", "WORK_DIR"),
+    (Field::Comment, "Comment", "COMMENT"),
+    (Field::Dependency, "Dependency", "DEPENDENCY"),
+    (Field::Priority, "PriorityLong", "PRIORITY"),
+    (Field::Nice, "Nice", "NICE"),
+    (Field::Features, "Feature", "FEATURES"),
+    (Field::TresPerNode, "tres-per-node", "TRES_PER_NODE"),
+    (Field::Licenses, "Licenses", "LICENSES"),
+    (Field::SubmitNode, "AllocNodes", "ALLOC_NODES"),
+    (Field::SubmitSession, "AllocSID", "ALLOC_SID"),
 ];
 
 /// The fields of one record as they stand in the output; those that the input does not have are
 /// `None`.
 pub type RawFields<'a> = [Option<&'a [u8]>; Field::COUNT];
 
-/// The value of `SQUEUE_FORMAT` for a token.
+/// The value of `SQUEUE_FORMAT2` for a token. Without a width squeue neither cuts nor pads a field;
+/// what follows the colon is put after it.
 pub fn format(token: &str) -> String {
-    FIELDS.iter().flat_map(|(_, letter, _)| ["%".to_owned(), letter.to_string(), token.to_owned()]).collect()
+    let fields: Vec<String> = FIELDS.iter().map(|(_, name, _)| format!("{name}:{token}")).collect();
+    fields.join(",")
 }
 
 /// Draws a token: the unit separator (0x1f), which makes searching fast, and eight random letters
@@ -318,6 +326,9 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     record.tells_dependency = raw(Field::Dependency).is_some();
     record.features = words(Field::Features);
     record.tres_per_node = words(Field::TresPerNode);
+    record.licenses = words(Field::Licenses);
+    record.submit_node = words(Field::SubmitNode);
+    record.submit_session = number(Field::SubmitSession, "session", &units::count);
     Some(record)
 }
 

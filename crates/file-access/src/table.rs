@@ -1,24 +1,18 @@
 //! The numbers of a picture as CSV and JSON.
 //!
 //! CSV is as `flowmine export` writes it (RFC 4180, no formulas), nothing for an unknown value.
-//! JSON:
-//!
-//! ```json
-//! { "format": "flowmine-access-share", "version": 1, "files_neither_read_nor_written": 3, "files_of_nobody": 2,
-//!   "lost_operations": 0, "lost_bytes": 0, "points": [ { "logical_task": "ALIGN", … } ] }
-//! { "format": "flowmine-accesses", "version": 1, "path": "/data/a.fq", "hosts": ["n1"], "merged": false,
-//!   "users": [ … ], "versions": [ … ], "not_drawn": { … }, "bars": [ … ] }
-//! ```
-//!
-//! Points and bars have the same columns in both. Times are UTC nanoseconds, those that end in `_s`
-//! seconds since the file's first access.
+//! Points and bars have the same columns in CSV and JSON. Times are UTC nanoseconds, those that end
+//! in `_s` seconds since the file's first access.
 
 use std::io::{self, Write};
 
+use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
 use flowmine_eventlog::csv;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
-use super::accesses::{Accesses, Sum, User};
+use super::accesses::{Accesses, Missing, Sum, User, Version};
 use super::merge::Bar;
 use super::share::{Group, Point, Shares};
 
@@ -42,13 +36,190 @@ const BAR_COLUMNS: &[&str] = &[
     "operations",
 ];
 
+/// A task or job and a file that it used.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Point")]
+struct JsonPoint<'a> {
+    /// The share of the task's time from its first to its last access, 0 to 1.
+    access_share: Option<f64>,
+    /// When the first access began.
+    first_ns: Option<i64>,
+    /// Host on which the file was used.
+    host: &'a str,
+    /// `task`, `job`, `pod` or `container`.
+    kind: &'static str,
+    /// When the last access ended.
+    last_ns: Option<i64>,
+    /// The logical task; null for what has none.
+    logical_task: Option<&'a str>,
+    /// Path of the file; null where none is known.
+    path: Option<&'a str>,
+    /// Bytes read.
+    read_bytes: i64,
+    /// Id of the attempt, job, pod or container.
+    task: &'a str,
+    /// What was done to the file.
+    r#use: &'static str,
+    /// Bytes written.
+    written_bytes: i64,
+}
+
+/// Shares of tasks' times in which they used their files.
+#[derive(Serialize, JsonSchema)]
+struct JsonShares<'a> {
+    /// Number of files, for each task, that were neither read nor written.
+    files_neither_read_nor_written: u64,
+    /// Number of files whose reads and writes belong to nobody.
+    files_of_nobody: u64,
+    /// Bytes of the operations that the traces lack.
+    lost_bytes: u64,
+    /// Number of operations that the traces lack.
+    lost_operations: u64,
+    /// The tasks and their files.
+    points: Vec<JsonPoint<'a>>,
+}
+
+impl Document for JsonShares<'_> {
+    const FORMAT: &'static str = "flowmine-access-share";
+}
+
+/// The format of the JSON document of shares.
+pub const SHARES_DOCUMENT: DocumentFormat = DocumentFormat::of::<JsonShares<'static>>();
+
+/// Operations of one user in one direction.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Sum")]
+struct JsonSum {
+    /// Bytes moved.
+    bytes: i64,
+    /// When the first one began.
+    first_ns: Option<i64>,
+    /// When the last one ended.
+    last_ns: Option<i64>,
+    /// Number of operations.
+    operations: u64,
+}
+
+/// A user of the file: an attempt at a task, a job, a pod or a container.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "User")]
+struct JsonUser<'a> {
+    /// When it ended.
+    ended_ns: Option<i64>,
+    /// `task`, `job`, `pod`, `container` or `unassigned`.
+    kind: &'static str,
+    /// The logical task; null for what has none.
+    logical_task: Option<&'a str>,
+    /// Its reads.
+    read: JsonSum,
+    /// When it started.
+    started_ns: Option<i64>,
+    /// Id of the attempt, job, pod or container.
+    task: &'a str,
+    /// Its writes.
+    written: JsonSum,
+}
+
+/// A version of the file.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Version")]
+struct JsonVersion<'a> {
+    /// When its first write began.
+    first_ns: i64,
+    /// How it began, as in `data_flow.origin`.
+    origin: &'a str,
+    /// Its number, as in `data_flow.version`.
+    version: i64,
+}
+
+/// What is known of the file and not in `bars`.
+#[derive(Serialize, JsonSchema)]
+struct NotDrawn {
+    /// Bytes that are known as sums only.
+    bytes_known_as_sums_only: i64,
+    /// Bytes that `task_io` does not have.
+    bytes_that_task_io_does_not_have: i64,
+    /// Bytes of reads and writes without a known offset.
+    bytes_without_offset: i64,
+    /// Number of failed reads and writes.
+    failed: u64,
+    /// Number of operations that were lost on these hosts while the file was used.
+    lost_on_these_hosts: u64,
+    /// Number of page faults of mappings of the file.
+    page_faults: u64,
+    /// Number of reads and writes without a known offset.
+    without_offset: u64,
+    /// Number of reads and writes without a known result.
+    without_result: u64,
+}
+
+/// Operations that are drawn as one bar.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Bar")]
+struct JsonBar<'a> {
+    /// Bytes moved.
+    bytes: i64,
+    /// The end of the highest byte.
+    end_offset: i64,
+    /// When the first operation began.
+    first_ns: i64,
+    /// The same, in seconds since the first access.
+    first_s: f64,
+    /// The same, as a share of the user's time.
+    first_share: Option<f64>,
+    /// `task`, `job`, `pod`, `container` or `unassigned`.
+    kind: Option<&'static str>,
+    /// When the last operation ended.
+    last_ns: i64,
+    /// The same, in seconds since the first access.
+    last_s: f64,
+    /// The same, as a share of the user's time.
+    last_share: Option<f64>,
+    /// The logical task; null for what has none.
+    logical_task: Option<&'a str>,
+    /// Offset of the lowest byte.
+    offset: i64,
+    /// `read` or `write`.
+    op: &'static str,
+    /// Number of operations.
+    operations: u64,
+    /// Id of the attempt, job, pod or container.
+    task: Option<&'a str>,
+}
+
+/// The reads and writes of one file.
+#[derive(Serialize, JsonSchema)]
+struct JsonAccesses<'a> {
+    /// The reads and writes.
+    bars: Entries<'a, JsonBar<'a>>,
+    /// The hosts on which the file was used.
+    hosts: &'a [String],
+    /// Whether a bar stands for several operations.
+    merged: bool,
+    /// What is known of the file and not in `bars`.
+    not_drawn: NotDrawn,
+    /// Path of the file.
+    path: &'a str,
+    /// The users of the file, in the order of their first access.
+    users: Entries<'a, JsonUser<'a>>,
+    /// The versions of the file, where there are several.
+    versions: Entries<'a, JsonVersion<'a>>,
+}
+
+impl Document for JsonAccesses<'_> {
+    const FORMAT: &'static str = "flowmine-accesses";
+}
+
+/// The format of the JSON document of the accesses to a file.
+pub const ACCESSES_DOCUMENT: DocumentFormat = DocumentFormat::of::<JsonAccesses<'static>>();
+
 /// Writes the points as CSV.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn shares_csv(shares: &Shares, out: &mut dyn Write) -> io::Result<()> {
     head(SHARE_COLUMNS, out)?;
-    points(shares).try_for_each(|(group, one)| row(&point(group, one), out))
+    points(shares).try_for_each(|point| row(SHARE_COLUMNS, &point, out))
 }
 
 /// Writes the bars as CSV.
@@ -57,7 +228,7 @@ pub fn shares_csv(shares: &Shares, out: &mut dyn Write) -> io::Result<()> {
 /// Those of `out`.
 pub fn accesses_csv(accesses: &Accesses, out: &mut dyn Write) -> io::Result<()> {
     head(BAR_COLUMNS, out)?;
-    accesses.bars.iter().try_for_each(|one| row(&bar(accesses, one), out))
+    accesses.bars.iter().try_for_each(|one| row(BAR_COLUMNS, &bar(accesses, one), out))
 }
 
 /// Writes the points as JSON.
@@ -65,14 +236,14 @@ pub fn accesses_csv(accesses: &Accesses, out: &mut dyn Write) -> io::Result<()> 
 /// # Errors
 /// Those of `out`.
 pub fn shares_json(shares: &Shares, out: &mut dyn Write) -> io::Result<()> {
-    let points: Vec<Value> = points(shares).map(|(group, one)| object(SHARE_COLUMNS, point(group, one))).collect();
-    document(
-        json!({
-            "format": "flowmine-access-share", "version": 1, "files_neither_read_nor_written": shares.untouched, "files_of_nobody": shares.nobodys,
-            "lost_operations": shares.lost.count, "lost_bytes": shares.lost.bytes, "points": points,
-        }),
-        out,
-    )
+    let json = JsonShares {
+        files_neither_read_nor_written: shares.untouched,
+        files_of_nobody: shares.nobodys,
+        lost_bytes: shares.lost.bytes,
+        lost_operations: shares.lost.count,
+        points: points(shares).collect(),
+    };
+    document::write(&json, out)
 }
 
 /// Writes all that is drawn of a file as JSON.
@@ -80,97 +251,109 @@ pub fn shares_json(shares: &Shares, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of `out`.
 pub fn accesses_json(accesses: &Accesses, out: &mut dyn Write) -> io::Result<()> {
-    let sum = |sum: &Sum| {
-        let (first, last) = sum.span_ns.unzip();
-        json!({ "operations": sum.operations, "bytes": sum.bytes, "first_ns": first, "last_ns": last })
+    let json = JsonAccesses {
+        bars: Entries::of(&accesses.bars, |one| bar(accesses, one)),
+        hosts: &accesses.hosts,
+        merged: accesses.merged,
+        not_drawn: not_drawn(&accesses.missing),
+        path: &accesses.path,
+        users: Entries::of(&accesses.users, user),
+        versions: Entries::of(&accesses.versions, version),
     };
-    let user = |user: &User| {
-        let (start, end) = user.time_ns.unzip();
-        json!({
-            "logical_task": user.logical_task, "kind": user.owner.kind(), "task": user.owner.id(), "started_ns": start, "ended_ns": end,
-            "read": sum(&user.read), "written": sum(&user.written),
-        })
-    };
-    let missing = &accesses.missing;
-    let versions = accesses.versions.iter().map(|one| json!({ "version": one.version, "origin": one.origin, "first_ns": one.first_ns }));
-    document(
-        json!({
-            "format": "flowmine-accesses", "version": 1, "path": accesses.path, "hosts": accesses.hosts, "merged": accesses.merged,
-            "users": accesses.users.iter().map(user).collect::<Vec<_>>(),
-            "versions": versions.collect::<Vec<_>>(),
-            "not_drawn": {
-                "failed": missing.failed, "without_offset": missing.no_offset.0, "bytes_without_offset": missing.no_offset.1,
-                "without_result": missing.no_result, "page_faults": missing.faults, "bytes_known_as_sums_only": missing.only_sums.0,
-                "bytes_that_task_io_does_not_have": missing.only_sums.1, "lost_on_these_hosts": missing.lost,
-            },
-            "bars": accesses.bars.iter().map(|one| object(BAR_COLUMNS, bar(accesses, one))).collect::<Vec<_>>(),
-        }),
-        out,
-    )
+    document::write(&json, out)
 }
 
-fn points(shares: &Shares) -> impl Iterator<Item = (&Group, &Point)> {
-    shares.groups.iter().flat_map(|group| group.points.iter().map(move |point| (group, point)))
+fn points(shares: &Shares) -> impl Iterator<Item = JsonPoint<'_>> {
+    shares.groups.iter().flat_map(|group| group.points.iter().map(move |one| point(group, one)))
 }
 
-fn point(group: &Group, point: &Point) -> Vec<Value> {
-    vec![
-        json!(group.logical_task),
-        json!(point.owner.kind()),
-        json!(point.owner.id()),
-        json!(point.host),
-        json!(point.path),
-        json!(point.used.name()),
-        json!(point.share),
-        json!(point.read_bytes),
-        json!(point.written_bytes),
-        json!(point.first_ns),
-        json!(point.last_ns),
-    ]
+fn point<'a>(group: &'a Group, point: &'a Point) -> JsonPoint<'a> {
+    JsonPoint {
+        access_share: point.share,
+        first_ns: point.first_ns,
+        host: &point.host,
+        kind: point.owner.kind(),
+        last_ns: point.last_ns,
+        logical_task: group.logical_task.as_deref(),
+        path: point.path.as_deref(),
+        read_bytes: point.read_bytes,
+        task: point.owner.id(),
+        r#use: point.used.name(),
+        written_bytes: point.written_bytes,
+    }
 }
 
-fn bar(accesses: &Accesses, bar: &Bar) -> Vec<Value> {
+fn sum(sum: &Sum) -> JsonSum {
+    let (first_ns, last_ns) = sum.span_ns.unzip();
+    JsonSum { bytes: sum.bytes, first_ns, last_ns, operations: sum.operations }
+}
+
+fn user(user: &User) -> JsonUser<'_> {
+    let (started_ns, ended_ns) = user.time_ns.unzip();
+    JsonUser {
+        ended_ns,
+        kind: user.owner.kind(),
+        logical_task: user.logical_task.as_deref(),
+        read: sum(&user.read),
+        started_ns,
+        task: user.owner.id(),
+        written: sum(&user.written),
+    }
+}
+
+fn version(of: &Version) -> JsonVersion<'_> {
+    JsonVersion { first_ns: of.first_ns, origin: &of.origin, version: of.version }
+}
+
+fn not_drawn(missing: &Missing) -> NotDrawn {
+    NotDrawn {
+        bytes_known_as_sums_only: missing.only_sums.0,
+        bytes_that_task_io_does_not_have: missing.only_sums.1,
+        bytes_without_offset: missing.no_offset.1,
+        failed: missing.failed,
+        lost_on_these_hosts: missing.lost,
+        page_faults: missing.faults,
+        without_offset: missing.no_offset.0,
+        without_result: missing.no_result,
+    }
+}
+
+fn bar<'a>(accesses: &'a Accesses, bar: &Bar) -> JsonBar<'a> {
     let user = accesses.users.get(bar.owner as usize);
     let zero = accesses.extent.first_ns;
     let seconds = |ns: i64| ns.saturating_sub(zero) as f64 / 1e9;
     let share = |ns: i64| user.and_then(|user| user.share(ns));
-    vec![
-        json!(user.and_then(|user| user.logical_task.as_deref())),
-        json!(user.map(|user| user.owner.kind())),
-        json!(user.map(|user| user.owner.id())),
-        json!(if bar.write { "write" } else { "read" }),
-        json!(bar.first_ns),
-        json!(bar.last_ns),
-        json!(seconds(bar.first_ns)),
-        json!(seconds(bar.last_ns)),
-        json!(share(bar.first_ns)),
-        json!(share(bar.last_ns)),
-        json!(bar.offset),
-        json!(bar.end),
-        json!(bar.bytes),
-        json!(bar.operations),
-    ]
-}
-
-fn object(columns: &[&str], values: Vec<Value>) -> Value {
-    Value::Object(columns.iter().map(|name| (*name).to_owned()).zip(values).collect::<Map<_, _>>())
-}
-
-fn document(value: Value, out: &mut dyn Write) -> io::Result<()> {
-    flowmine_draw::json::write(&value, out)
+    JsonBar {
+        bytes: bar.bytes,
+        end_offset: bar.end,
+        first_ns: bar.first_ns,
+        first_s: seconds(bar.first_ns),
+        first_share: share(bar.first_ns),
+        kind: user.map(|user| user.owner.kind()),
+        last_ns: bar.last_ns,
+        last_s: seconds(bar.last_ns),
+        last_share: share(bar.last_ns),
+        logical_task: user.and_then(|user| user.logical_task.as_deref()),
+        offset: bar.offset,
+        op: if bar.write { "write" } else { "read" },
+        operations: bar.operations,
+        task: user.map(|user| user.owner.id()),
+    }
 }
 
 fn head(columns: &[&str], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{}\r\n", columns.join(","))
 }
 
-fn row(values: &[Value], out: &mut dyn Write) -> io::Result<()> {
+/// Writes the columns of a record.
+fn row(columns: &[&str], record: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let record = serde_json::to_value(record)?;
     let mut line = Vec::new();
-    for (at, value) in values.iter().enumerate() {
+    for (at, column) in columns.iter().enumerate() {
         if at > 0 {
             line.push(b',');
         }
-        match value {
+        match &record[column] {
             Value::Null => {}
             Value::String(text) => csv::field(text, &mut line),
             other => line.extend_from_slice(other.to_string().as_bytes()),

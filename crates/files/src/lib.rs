@@ -82,6 +82,8 @@ pub enum FileError {
     Led(Box<LinkOfAnother>),
     /// Something has the name of a result and was not made as one; the name.
     NotMade(String),
+    /// A result is not as flowmine made it; its name.
+    Changed(String),
 }
 
 impl FileError {
@@ -103,6 +105,9 @@ impl fmt::Display for FileError {
             Self::Foreign(why) => f.write_str(why),
             Self::NotMade(name) => {
                 write!(f, "{name} is there already and was not made by flowmine: rename or remove it, or name another directory")
+            }
+            Self::Changed(name) => {
+                write!(f, "{name} was changed since flowmine made it: rename or remove it, or name another directory")
             }
             Self::Led(found) => {
                 let LinkOfAnother { link, owner, target } = &**found;
@@ -137,7 +142,7 @@ impl From<FileError> for io::Error {
         match error {
             FileError::Io(error) => error,
             FileError::Foreign(why) => io::Error::other(why),
-            other @ (FileError::Led(_) | FileError::NotMade(_)) => io::Error::other(other.to_string()),
+            other @ (FileError::Led(_) | FileError::NotMade(_) | FileError::Changed(_)) => io::Error::other(other.to_string()),
         }
     }
 }
@@ -299,6 +304,17 @@ impl Folder {
     pub fn id_of(&self, name: impl AsRef<OsStr>) -> Result<Option<FileId>, FileError> {
         match nix::sys::stat::fstatat(&self.file, one(&name)?, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(FileId::of(&stat))),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Size and time of change of what has a name, as a text; nothing where nothing has it.
+    fn stamp_of(&self, name: &str) -> Result<Option<String>, FileError> {
+        match nix::sys::stat::fstatat(&self.file, one(&name)?, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            // The time of a folder changes with each file that is written into it.
+            Ok(stat) if kind(&stat) == SFlag::S_IFDIR => Ok(Some("folder".to_owned())),
+            Ok(stat) => Ok(Some(format!("{} {}.{:09}", stat.st_size, stat.st_mtime, stat.st_mtime_nsec))),
             Err(Errno::ENOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -1,20 +1,24 @@
 //! Results whose names the program chooses, in a directory that the user named.
 //!
 //! The user may have files of these names there. A record in the directory (`.flowmine-made`) lists
-//! the names that flowmine gave: only what it lists is replaced. It is written before the first
-//! result, so that a killed command can be repeated.
+//! the names that flowmine gave, with the size and the time of each result: only what it lists and
+//! nobody has changed is replaced. It is written before the first result, then without sizes and
+//! times, so that a killed command can be repeated.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 
 use crate::{FileError, Folder};
 
-/// One name in each line.
+/// In each line a result's size and time, or [`OPEN`], a tab, and its name; in those of older
+/// versions the name alone.
 const RECORD: &str = ".flowmine-made";
 /// The most bytes of a record that are read: flowmine writes no larger one.
 const LARGEST: u64 = 16 << 20;
 /// The permissions of a record, before the umask.
 const MODE: u32 = 0o666;
+/// Stands for the size and time of a result that is being made.
+const OPEN: &str = "-";
 
 /// The results that flowmine made in a folder.
 ///
@@ -27,17 +31,21 @@ const MODE: u32 = 0o666;
 /// let mut made = MadeFiles::of(&folder)?;
 /// made.claim(["summary.json"])?;
 /// std::fs::write(dir.path().join("summary.json"), "{}")?;
-/// made.keep_existing()?;
+/// made.finish()?;
 ///
 /// let mut made = MadeFiles::of(&folder)?;
-/// assert!(made.claim(["summary.json"]).is_ok(), "it may be replaced");
 /// assert!(matches!(made.claim(["mine.txt"]), Err(FileError::NotMade(_))));
+/// assert!(made.claim(["summary.json"]).is_ok(), "it may be replaced");
+/// made.finish()?;
+/// std::fs::write(dir.path().join("summary.json"), "edited")?;
+/// assert!(matches!(MadeFiles::of(&folder)?.claim(["summary.json"]), Err(FileError::Changed(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct MadeFiles {
     folder: Folder,
-    names: BTreeSet<String>,
+    /// Of each name the size and time of what flowmine made, where it has ended.
+    names: BTreeMap<String, Option<String>>,
 }
 
 impl MadeFiles {
@@ -52,54 +60,65 @@ impl MadeFiles {
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }
-        Ok(Self { folder: folder.try_clone()?, names: text.lines().map(str::to_owned).collect() })
+        let entry = |line: &str| match line.split_once('\t') {
+            Some((stamp, name)) => (name.to_owned(), (stamp != OPEN).then(|| stamp.to_owned())),
+            None => (line.to_owned(), None),
+        };
+        Ok(Self { folder: folder.try_clone()?, names: text.lines().map(entry).collect() })
     }
 
     /// Adds names that are known to be of results, such as those of an older record.
     pub fn add_known(&mut self, names: impl IntoIterator<Item = String>) {
-        self.names.extend(names);
+        for name in names {
+            self.names.entry(name).or_default();
+        }
     }
 
     /// Takes names for results. Names hold no line breaks.
     ///
     /// # Errors
-    /// [`FileError::NotMade`] with the first name that something else has; then none is taken. Or
-    /// when the record cannot be written.
+    /// [`FileError::NotMade`] with the first name that something else has, [`FileError::Changed`]
+    /// with that of a result that is not as flowmine made it; then none is taken. Or when the record
+    /// cannot be written.
     pub fn claim<N: Into<String>>(&mut self, names: impl IntoIterator<Item = N>) -> Result<(), FileError> {
-        let new: BTreeSet<String> = names.into_iter().map(Into::into).filter(|name| !self.names.contains(name)).collect();
-        for name in &new {
-            if self.folder.id_of(name)?.is_some() {
-                return Err(FileError::NotMade(name.clone()));
+        let claimed: BTreeSet<String> = names.into_iter().map(Into::into).collect();
+        for name in &claimed {
+            let there = self.folder.stamp_of(name)?;
+            match self.names.get(name) {
+                None if there.is_some() => return Err(FileError::NotMade(name.clone())),
+                Some(Some(made)) if there.as_ref().is_some_and(|there| there != made) => return Err(FileError::Changed(name.clone())),
+                _ => {}
             }
         }
-        if new.is_empty() {
-            return Ok(());
+        let mut is_new = false;
+        for name in claimed {
+            is_new |= self.names.insert(name, None) != Some(None);
         }
-        self.names.extend(new);
-        self.write()
+        if is_new { self.write() } else { Ok(()) }
     }
 
-    /// Gives back the names that no result has.
+    /// Records the results as they are now, and gives back the names that none has.
     ///
     /// # Errors
     /// When the record cannot be written.
-    pub fn keep_existing(&mut self) -> Result<(), FileError> {
-        let mut existing = BTreeSet::new();
-        for name in &self.names {
-            if self.folder.id_of(name)?.is_some() {
-                existing.insert(name.clone());
+    pub fn finish(&mut self) -> Result<(), FileError> {
+        let mut made = BTreeMap::new();
+        for (name, known) in &self.names {
+            if let Some(there) = self.folder.stamp_of(name)? {
+                made.insert(name.clone(), Some(known.clone().unwrap_or(there)));
             }
         }
-        if existing == self.names {
+        if made == self.names {
             return Ok(());
         }
-        self.names = existing;
+        self.names = made;
         self.write()
     }
 
     fn write(&self) -> Result<(), FileError> {
         let mut record = self.folder.new_file(RECORD, MODE)?;
-        let lines: String = self.names.iter().map(|name| format!("{name}\n")).collect();
+        let line = |(name, stamp): (&String, &Option<String>)| format!("{}\t{name}\n", stamp.as_deref().unwrap_or(OPEN));
+        let lines: String = self.names.iter().map(line).collect();
         record.write_all(lines.as_bytes())?;
         record.replace()
     }
@@ -128,10 +147,35 @@ mod tests {
         fs::write(dir.path().join("a"), "ours").unwrap();
         let mut again = MadeFiles::of(&folder).unwrap();
         again.claim(["a", "d"]).unwrap();
-        again.keep_existing().unwrap();
-        assert_eq!(fs::read_to_string(dir.path().join(RECORD)).unwrap(), "a\n");
+        again.finish().unwrap();
+        let record = fs::read_to_string(dir.path().join(RECORD)).unwrap();
+        assert!(record.starts_with("4 ") && record.ends_with("\ta\n") && record.lines().count() == 1, "{record}");
         // A name that was given back is the user's again.
         fs::write(dir.path().join("d"), "a user's").unwrap();
         assert!(matches!(MadeFiles::of(&folder).unwrap().claim(["d"]), Err(FileError::NotMade(_))));
+    }
+
+    #[test]
+    fn what_was_edited_since_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        // A record of an older version has names alone.
+        write(RECORD, "a\nb\n");
+        write("a", "ours");
+        write("b", "ours");
+        let mut made = MadeFiles::of(&folder).unwrap();
+        made.claim(["a"]).unwrap();
+        // Killed here, and repeated.
+        let mut made = MadeFiles::of(&folder).unwrap();
+        made.claim(["a"]).unwrap();
+        write("a", "ours again");
+        made.finish().unwrap();
+        write("a", "ours edited");
+        let refused = MadeFiles::of(&folder).unwrap().claim(["b", "a"]).unwrap_err();
+        assert!(refused.to_string().starts_with("a was changed since flowmine made it"), "{refused}");
+        // The other results stay as they are recorded, and a name without a file is free.
+        fs::remove_file(dir.path().join("a")).unwrap();
+        MadeFiles::of(&folder).unwrap().claim(["b", "a"]).unwrap();
     }
 }

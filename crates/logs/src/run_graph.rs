@@ -2,23 +2,30 @@
 //! whom, and what passed between them.
 //!
 //! In go the tables `task_runs`, `task_totals` and `data_flow` or, where there are no tasks,
-//! `job_states`, `job_dependencies` and `data_flow`. Attempts at one task are one task. Where an
+//! `job_states`, `job_dependencies` and `data_flow`. A case of any notion of tasks or jobs is a run
+//! as well ([`RunPart`]). Attempts at one task are one task. Where an
 //! engine reports no parents but inputs and outputs by their paths (Nextflow's outputs are names in
 //! the task's own directory), who makes a declared input is a parent.
 //!
 //! What is refused: a run that is not there, and to choose among several.
 
+mod part;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{Declared, EngineSteps, FileFlow, Interner, Loss, NONE, RunGraph, RunTask, TracedProcess};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
+use flowmine_correlate::cases::{CaseNotion, Dependency};
 use flowmine_correlate::dependencies::Target;
-use flowmine_correlate::{Filter, Jobs, Timestamp, Waits};
+use flowmine_correlate::{Entities, Filter, Jobs, Maybe, Timestamp, Waits};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use rustc_hash::FxHashMap;
 
-use crate::columns::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
+use part::{JobsOf, TasksOf};
+pub use part::{NotionOfCase, RunPart};
+
+use crate::columns::{FlowRow, each_flow, each_flow_of, each_task_in_job, some_wrote_nothing};
 use crate::task_log::notion::{run_or_engine, run_or_its_engine};
 use crate::task_log::{TaskLogError, Tasks, TracedJobs};
 use crate::task_summary::run_time_s;
@@ -55,6 +62,16 @@ pub enum RunGraphError {
         /// Names of some of these runs.
         known: String,
     },
+    /// No case is called so, or none has a task or job that passes the filters.
+    #[error(
+        "no case is called {case:?}, or no {noun} of it passes the filters: flowmine discover summary --table cases --format csv lists cases"
+    )]
+    NoCase {
+        /// What the case is made of: `task` or `job`.
+        noun: &'static str,
+        /// The names that were asked for.
+        case: String,
+    },
     /// No run is called so, or several are.
     #[error("{} is called {wanted:?}; there are {known}", if *.several { "more than one run" } else { "no run" })]
     Unknown {
@@ -67,21 +84,25 @@ pub enum RunGraphError {
     },
 }
 
-/// A run of a dataset as a graph: the one that is called `run` (its name, its id or both as
-/// `engine:name:id`), or the only one. Without tasks it is that of all jobs.
+/// A part of a dataset as a graph.
 ///
 /// # Errors
-/// When the dataset cannot be read, or no run can be chosen.
-pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, run: Option<&str>) -> Result<RunGraph, RunGraphError> {
+/// When the dataset cannot be read, the part has no run or several, or no case is called so.
+pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, part: RunPart<'_>) -> Result<RunGraph, RunGraphError> {
+    let run = match part {
+        RunPart::TaskCases(notion, cases) => return of_tasks(dataset, tasks, TasksOf::Cases(notion, cases)),
+        RunPart::JobCases(notion, cases, exchanges) => return of_jobs(dataset, tasks, filter, JobsOf::Cases(notion, cases, exchanges)),
+        RunPart::Run(run) => Some(run),
+        RunPart::Whole => None,
+    };
     let runs = Runs::read(tasks)?;
     if runs.is_empty() {
         return match run {
             Some(wanted) => Err(RunGraphError::Unknown { wanted: wanted.to_owned(), several: false, known: "no runs of engines".into() }),
-            None => of_jobs(dataset, tasks, filter),
+            None => of_jobs(dataset, tasks, filter, JobsOf::All),
         };
     }
-    let chosen = runs.choose(run)?;
-    of_tasks(dataset, tasks, chosen)
+    of_tasks(dataset, tasks, TasksOf::Run(runs.choose(run)?))
 }
 
 /// The name of the run that is called so, as cases of tasks have it.
@@ -170,8 +191,12 @@ impl Runs {
 #[derive(Default)]
 struct Gathered {
     graph: RunGraph,
-    /// The place of each task in the graph, by its id.
-    by_id: FxHashMap<String, u32>,
+    /// The place of each task in the graph, by its run and its id.
+    by_id: FxHashMap<(u32, String), u32>,
+    /// The runs of which there are tasks.
+    runs: Interner,
+    /// Of each task its run.
+    run_of: Vec<u32>,
     /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls
     /// the attempt.
     by_key: FxHashMap<String, (u32, u32)>,
@@ -183,22 +208,25 @@ struct Gathered {
     last: Vec<(Option<i64>, Option<i64>)>,
 }
 
-fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph, RunGraphError> {
-    let mut gathered = Gathered { graph: RunGraph { name: run.to_owned(), noun: "task", ..RunGraph::default() }, ..Gathered::default() };
+fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, of: TasksOf<'_>) -> Result<RunGraph, RunGraphError> {
+    let mut gathered = Gathered { graph: RunGraph { name: of.name(), noun: "task", ..RunGraph::default() }, ..Gathered::default() };
     let (any, done) = std::thread::scope(|scope| {
-        let any = scope.spawn(|| some_wrote_nothing(dataset));
+        let any = flowmine_threads::beside(scope, || some_wrote_nothing(dataset));
         let done = task_attempts::for_each::<TaskLogError>(tasks.dataset, tasks.rules, |attempt| {
-            if run_or_engine(&attempt.row) == run {
+            if of.has(&attempt.row) {
                 gathered.add(attempt);
             }
             Ok(())
         });
         gathered.declare();
-        (any.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), done)
+        (any.join(), done)
     });
     done?;
     let any = any?;
     let Gathered { mut graph, by_key, .. } = gathered;
+    if graph.tasks.is_empty() && matches!(of, TasksOf::Cases(..)) {
+        return Err(RunGraphError::NoCase { noun: graph.noun, case: graph.name });
+    }
     dataset.read::<JobOfTask<'static>, DatasetError>(|row| {
         let row = tasks.rules.apply(row);
         let at = row.task.as_deref().and_then(|task| by_key.get(task));
@@ -267,12 +295,12 @@ fn paths(told: Option<&str>) -> Option<Vec<String>> {
 impl Gathered {
     fn add(&mut self, attempt: TaskAttempt) {
         let row = &attempt.row;
-        let at = match row.task_id.as_deref().and_then(|id| self.by_id.get(id)) {
-            Some(&at) => at,
-            None => self.new_task(row),
-        };
-        if let Some(id) = row.task_id.as_deref() {
-            self.by_id.entry(id.to_owned()).or_insert(at);
+        let run = self.runs.intern(&run_or_engine(row));
+        let key = row.task_id.as_deref().map(|id| (run, id.to_owned()));
+        let known = key.as_ref().and_then(|key| self.by_id.get(key)).copied();
+        let at = known.unwrap_or_else(|| self.new_task(row, run));
+        if let Some(key) = key {
+            self.by_id.entry(key).or_insert(at);
         }
         let task = &mut self.graph.tasks[at as usize];
         task.attempts += 1;
@@ -298,9 +326,15 @@ impl Gathered {
         self.by_key.insert(attempt.key, (at, number));
     }
 
-    fn new_task(&mut self, row: &TaskRun<'_>) -> u32 {
+    fn new_task(&mut self, row: &TaskRun<'_>, run: u32) -> u32 {
         let at = self.graph.tasks.len() as u32;
-        self.graph.tasks.push(RunTask { name: label(row), activity: row.logical_task.to_string(), ..RunTask::default() });
+        self.graph.tasks.push(RunTask {
+            name: label(row),
+            activity: row.logical_task.to_string(),
+            tag: row.tag.as_deref().map(str::to_owned),
+            ..RunTask::default()
+        });
+        self.run_of.push(run);
         self.parents.push(None);
         self.has_paths.push(row.engine != "nextflow");
         self.last.push((None, None));
@@ -313,7 +347,7 @@ impl Gathered {
         for (to, parents) in self.parents.iter().enumerate() {
             self.graph.tasks[to].parents_known = parents.is_some();
             for parent in parents.iter().flatten().collect::<BTreeSet<_>>() {
-                match self.by_id.get(parent) {
+                match self.by_id.get(&(self.run_of[to], parent.clone())) {
                     Some(&from) => {
                         edges.insert(Declared { from, to: to as u32, for_start: false });
                     }
@@ -501,13 +535,19 @@ impl Flows {
     }
 }
 
-/// All jobs of a dataset as one run.
-fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunGraph, RunGraphError> {
+/// Jobs of a dataset as one run.
+fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, of: JobsOf<'_>) -> Result<RunGraph, RunGraphError> {
     let jobs = Jobs::read_with(dataset, Timestamp::default(), tasks.rules).map_err(TaskLogError::from)?;
     let traced = crate::task_log::of_jobs(dataset, tasks.rules)?;
-    let (mut graph, of_attempt) = job_tasks(&jobs, filter, &traced);
+    let (mut graph, of_attempt) = job_tasks(&jobs, filter, &traced, of);
     if graph.tasks.is_empty() {
-        return Err(RunGraphError::Empty);
+        return Err(match of {
+            JobsOf::All => RunGraphError::Empty,
+            JobsOf::Cases(..) => RunGraphError::NoCase { noun: graph.noun, case: graph.name },
+        });
+    }
+    if matches!(of, JobsOf::All) {
+        graph.cases = cases_of(&jobs, &of_attempt);
     }
     graph.declared = job_dependencies(&jobs, &of_attempt);
     let mut by_name: FxHashMap<(&str, &str), u32> = FxHashMap::default();
@@ -515,8 +555,16 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
         let name = (jobs.text(attempt.cluster), jobs.text(attempt.job));
         by_name.entry(name).and_modify(|known| *known = if *known == at { at } else { NONE }).or_insert(at);
     }
+    let of_job = |cluster: Option<&str>, job: Option<&str>| {
+        by_name.get(&(cluster.unwrap_or_default(), job.unwrap_or_default())).copied().unwrap_or(NONE)
+    };
+    let mut of_tasks: FxHashMap<Box<str>, u32> = FxHashMap::default();
+    each_task_in_job(dataset, |task, cluster, job| {
+        of_tasks.insert(task.into(), of_job(cluster, Some(job)));
+    })?;
     let find = |kind: Option<&str>, scope: Option<&str>, id: Option<&str>| match kind {
-        Some("job") => by_name.get(&(scope.unwrap_or_default(), id.unwrap_or_default())).copied().unwrap_or(NONE),
+        Some("job") => of_job(scope, id),
+        Some("task") => id.and_then(|task| of_tasks.get(task)).copied().unwrap_or(NONE),
         _ => NONE,
     };
     let mut flows = Flows::of(dataset)?;
@@ -533,14 +581,15 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
 }
 
 /// Jobs as tasks, and which of them each attempt is at.
-fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Vec<u32>) {
-    let mut graph = RunGraph { name: "all jobs".to_owned(), noun: "job", submission_orders: true, ..RunGraph::default() };
+fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs, of: JobsOf<'_>) -> (RunGraph, Vec<u32>) {
+    let chosen = of.chosen(jobs);
+    let mut graph = RunGraph { name: of.name(), noun: "job", submission_orders: true, ..RunGraph::default() };
     let mut of_attempt = vec![NONE; jobs.attempts.len()];
     let mut by_job: FxHashMap<(u32, flowmine_correlate::Sym), u32> = FxHashMap::default();
     let filter = filter.resolve(jobs);
     let waits = Waits::new(jobs, None);
-    for (attempt, of) in jobs.attempts.iter().zip(&mut of_attempt) {
-        if filter.events(attempt).next().is_none() || jobs.is_array_record(attempt) {
+    for ((attempt, of), is_chosen) in jobs.attempts.iter().zip(&mut of_attempt).zip(chosen) {
+        if !is_chosen || filter.events(attempt).next().is_none() || jobs.is_array_record(attempt) {
             continue;
         }
         let next = graph.tasks.len() as u32;
@@ -578,6 +627,21 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         task.write_ns = of_job.map(|of| of.write_time_ns);
     }
     (graph, of_attempt)
+}
+
+/// The cases of jobs by their dependencies, the longest first.
+fn cases_of(jobs: &Jobs, of_attempt: &[u32]) -> Vec<String> {
+    let assignment = Dependency.assign(&Entities::of(jobs));
+    let mut times: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for (at, attempt) in jobs.attempts.iter().enumerate().filter(|(at, _)| of_attempt[*at] != NONE) {
+        let last = [attempt.ended_ns, attempt.end_ns, attempt.start_ns].into_iter().filter_map(Maybe::get).max();
+        let (first, last) = (attempt.since_ns, last.unwrap_or(attempt.since_ns));
+        let of = times.entry(assignment.id_of(at)).or_insert((first, last));
+        *of = (of.0.min(first), of.1.max(last));
+    }
+    let mut cases: Vec<(&str, (i64, i64))> = times.into_iter().collect();
+    cases.sort_by_key(|(name, (first, last))| (std::cmp::Reverse(last.saturating_sub(*first)), *name));
+    cases.into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
 /// A path as a word of a shell.
@@ -649,7 +713,7 @@ mod tests {
         transaction.append(rows).unwrap();
         transaction.commit().unwrap();
         let (rules, filter) = (RowRules::default(), Filter::default());
-        let run = read(&dataset, &Tasks::new(&dataset, &rules, &filter), &filter, None).unwrap();
+        let run = read(&dataset, &Tasks::new(&dataset, &rules, &filter), &filter, RunPart::Whole).unwrap();
         let edges = run.declared.iter().map(|edge| (edge.from, edge.to)).collect();
         (run.tasks.iter().map(|task| task.parents_known).collect(), edges)
     }

@@ -13,6 +13,7 @@
 //! command.
 
 mod here_documents;
+mod left_behind;
 mod namings;
 mod own_changes;
 mod renames;
@@ -120,9 +121,12 @@ pub fn find(dataset: &Dataset, run: &mut RunGraph) -> Result<(), DatasetError> {
     script.find_descriptors(run);
     script.find_own_changes(dataset, &of, run)?;
     script.find_touches(dataset, &of, run)?;
+    script.find_left_behind(dataset, &of, run)?;
     for task in &mut run.tasks {
         task.missing.sort();
         task.missing.dedup();
+        task.doubts.sort();
+        task.doubts.dedup();
     }
     run.missing.sort();
     run.missing.dedup();

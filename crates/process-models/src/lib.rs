@@ -52,7 +52,7 @@ pub mod variants;
 mod xml;
 
 pub use net::PetriNet;
-pub use tree::{Node, ProcessTree};
+pub use tree::{FlatTree, Node, ProcessTree};
 pub use variants::{Variant, Variants};
 
 /// Why an input or an option is refused.

@@ -10,7 +10,9 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::Error;
 
@@ -236,7 +238,7 @@ impl ProcessTree {
     /// `{"silent": true}`.
     ///
     /// Nested as deep as the tree is. Readers that refuse deep nesting are served by
-    /// [`ProcessTree::to_flat_json`].
+    /// [`ProcessTree::to_flat`].
     pub fn to_json(&self) -> String {
         // Written by hand: a nested value of serde_json is dropped and printed by recursion.
         let mut text = String::new();
@@ -276,16 +278,47 @@ impl ProcessTree {
         text
     }
 
-    /// The tree as a list of nodes in JSON, children before parents, named by their place in the
-    /// list.
-    pub fn to_flat_json(&self) -> Value {
-        let nodes = self.nodes.iter().map(|node| match node {
-            Node::Activity(a) => json!({"activity": self.label(*a)}),
-            Node::Tau => json!({"silent": true}),
-            node => json!({"operator": operator(node), "children": node.children()}),
-        });
-        json!({"nodes": nodes.collect::<Vec<_>>(), "root": self.root()})
+    /// The tree as a list of nodes, as JSON has it.
+    pub fn to_flat(&self) -> FlatTree<'_> {
+        let node = |node: &Node| match node {
+            Node::Activity(activity) => FlatNode::Activity { activity: self.label(*activity) },
+            Node::Tau => FlatNode::Silent { silent: true },
+            node => FlatNode::Operator { children: node.children(), operator: operator(node) },
+        };
+        FlatTree { nodes: self.nodes.iter().map(node).collect(), root: self.root() }
     }
+}
+
+/// A tree as a list of nodes, children before parents.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FlatTree<'a> {
+    /// The nodes; each is named by its place in the list.
+    pub nodes: Vec<FlatNode<'a>>,
+    /// The root.
+    pub root: usize,
+}
+
+/// A node of a tree.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FlatNode<'a> {
+    /// An activity.
+    Activity {
+        /// Its name.
+        activity: &'a str,
+    },
+    /// Nothing visible.
+    Silent {
+        /// Always true.
+        silent: bool,
+    },
+    /// An operator.
+    Operator {
+        /// Its children, in order.
+        children: Vec<usize>,
+        /// `sequence`, `xor`, `parallel` or `loop`.
+        operator: &'static str,
+    },
 }
 
 fn operator(node: &Node) -> &'static str {

@@ -2,13 +2,14 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`clock`] | how far a clock is ahead of slurmctld's |
 //! | [`state`] | job states and the phase of a job's life that each belongs to: squeue(1), JOB STATE CODES |
 //! | [`job_ref`] | jobs as displayed: `7`, `8_3`, `8_[3-9%3]`, `18+1` |
 //! | [`index_set`] | the indices of an array: `1,3,5-15:5%2` |
 //! | [`host_list`] | lists of nodes: `n[1-4,07],m01` |
 //! | [`dependency`] | what a job waits for: `afterok:3,after:8_*+10?singleton` (sbatch(1), `--dependency`) |
 //! | [`reason`] | reasons for which a job waits, and what each means |
-//! | [`tres`] | trackable resources: how many GPUs a list names |
+//! | [`tres`] | trackable resources: how many GPUs and how much memory a list names |
 //! | [`units`] | times, lengths of time, sizes of memory, and the words for nothing |
 //!
 //! In goes text as Slurm or its users write it; out come values, or a refusal that says where. Text
@@ -30,6 +31,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod clock;
 pub mod dependency;
 pub mod host_list;
 pub mod index_set;

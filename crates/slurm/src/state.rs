@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use flowmine_schema::time::SECOND_NS;
+
 /// A phase of a job's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
@@ -126,6 +128,34 @@ states! {
     Stopped "ST" "STOPPED" Paused,
     Suspended "S" "SUSPENDED" Paused,
     Timeout "TO" "TIMEOUT" Ended,
+}
+
+/// The times of a job that Slurm reports, in nanoseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// When it was submitted.
+    pub submit_ns: Option<i64>,
+    /// When it started, or is expected to.
+    pub start_ns: Option<i64>,
+    /// When it ended, or is expected to.
+    pub end_ns: Option<i64>,
+}
+
+impl State {
+    /// When Slurm says that a job came into this state: the submit time for PENDING, the start for
+    /// RUNNING and CONFIGURING, the end for COMPLETING and the states after running. A time outside
+    /// the interval in which the change was seen is about something else (the start of a job that
+    /// was suspended meanwhile) and is not used. Slurm cuts to whole seconds.
+    pub fn reported_ns(&self, times: Times, not_before_ns: Option<i64>, observed_at_ns: i64) -> Option<i64> {
+        let time = match self {
+            State::Pending => times.submit_ns,
+            State::Running | State::Configuring => times.start_ns,
+            state if *state == State::Completing || state.has_ended() => times.end_ns,
+            _ => None,
+        }?;
+        let is_early = not_before_ns.is_some_and(|not_before| time.saturating_add(SECOND_NS) <= not_before);
+        (!is_early && time <= observed_at_ns).then_some(time)
+    }
 }
 
 /// A state as a source writes it: sacct adds who cancelled (`CANCELLED by 1001`), and may cut a

@@ -1,4 +1,4 @@
-//! Slurm's lists of trackable resources: how many GPUs one names.
+//! Slurm's lists of trackable resources: how many GPUs and how much memory one names.
 //!
 //! sacct writes `billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=1`, squeue what was asked
 //! for on each node: `gres:gpu:2`, `gres:gpu:a100:2,gres:nvme:1`, `gres/gpu:a100:2`, `gpu:2`,
@@ -34,9 +34,34 @@ pub fn gpus(list: &str) -> Option<i64> {
     whole.or(of_types)
 }
 
+/// The memory of a list as sacct writes it (`mem=8G`), in bytes. `None` when it names none.
+pub fn memory_bytes(list: &str) -> Option<i64> {
+    let size = list.split(',').find_map(|item| item.strip_prefix("mem="))?;
+    // A bare number is bytes: `TRESUsageInTot` has it where sacct is told not to convert.
+    match crate::units::digits(size.as_bytes()) {
+        Some(bytes) => Some(bytes).filter(|bytes| *bytes != 0),
+        None => crate::units::memory(size.as_bytes()).ok().flatten(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::gpus;
+    use super::{gpus, memory_bytes};
+
+    #[test]
+    fn memory_in_the_lists_of_sacct() {
+        for (list, expected) in [
+            ("billing=4,cpu=4,mem=8G,node=1", Some(8 << 30)),
+            ("cpu=00:00:00,fs/disk=11171,mem=3180K", Some(3180 << 10)),
+            ("mem=3256320", Some(3_256_320)),
+            ("mem=0", None),
+            ("cpu=4,gres/gpumem=40G", None),
+            ("mem=much", None),
+            ("", None),
+        ] {
+            assert_eq!(memory_bytes(list), expected, "{list}");
+        }
+    }
 
     #[test]
     fn gpus_in_the_lists_of_squeue_and_sacct() {

@@ -86,6 +86,7 @@ const RULES: &[(&str, Is)] = &[
     ("crates/*/transform/*.record", Source("transform")),
     // Logs.
     ("tests/fixtures/logs/*", Source("log")),
+    ("fixtures/logs/*.csv", Source("table")),
     ("crates/eventlog/*/empty.json", Nothing("an empty file")),
     ("crates/eventlog/*/utf16.xes", Nothing("text in UTF-16")),
     ("crates/eventlog/*/latin1.xes", Nothing("text in Latin-1")),

@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::error::TraceError;
 
-/// A limit that the tracer raises for itself.
+/// A limit of a process. The tracer raises all of them for itself, but that of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Bytes of address space (`RLIMIT_AS`, `ulimit -v`).
@@ -23,10 +23,13 @@ pub enum Limit {
     Descriptors,
     /// Bytes of a file that is written (`RLIMIT_FSIZE`, `ulimit -f`).
     FileSize,
+    /// Bytes of the stack of the main thread (`RLIMIT_STACK`, `ulimit -s`).
+    Stack,
 }
 
 /// Those that every backend raises. What a command writes is written by FUSE only.
 const OF_EVERY_BACKEND: [Limit; 4] = [Limit::AddressSpace, Limit::Data, Limit::Tasks, Limit::Descriptors];
+/// Those that may be raised.
 const ALL: [Limit; 5] = [Limit::AddressSpace, Limit::Data, Limit::Tasks, Limit::Descriptors, Limit::FileSize];
 
 /// The limits that were raised, as they were, in the order of [`ALL`].
@@ -43,6 +46,7 @@ impl Limit {
                 Limit::Tasks => libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit),
                 Limit::Descriptors => libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit),
                 Limit::FileSize => libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit),
+                Limit::Stack => libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit),
             }
         };
         (result == 0).then_some(limit)
@@ -57,6 +61,7 @@ impl Limit {
                 Limit::Tasks => libc::setrlimit(libc::RLIMIT_NPROC, limit),
                 Limit::Descriptors => libc::setrlimit(libc::RLIMIT_NOFILE, limit),
                 Limit::FileSize => libc::setrlimit(libc::RLIMIT_FSIZE, limit),
+                Limit::Stack => libc::setrlimit(libc::RLIMIT_STACK, limit),
             }
         };
         result == 0

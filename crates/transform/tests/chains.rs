@@ -115,6 +115,20 @@ fn what_may_change_a_job_script_is_refused() {
         ("for f in *.sh; do sbatch job1.sh $f; done", "v.sh:2:10: the pattern “*.sh” can match"),
         ("P='*.sh'\nsbatch job1.sh $P", "v.sh:2:1: the pattern"),
         ("n=$(ls | wc -l)\nsbatch job1.sh $n", "v.sh:2:5: ls lists the directory"),
+        ("n=$(ls sub/.. | wc -l)\nsbatch job1.sh $n", "v.sh:2:5: ls lists the directory"),
+        ("n=$(grep -rl job . | wc -l)\nsbatch job1.sh $n", "v.sh:2:5: grep searches the directory"),
+        ("grep -r job\nsbatch job1.sh", "v.sh:2:1: grep searches the directory"),
+        ("grep --recur -e job sub \"$1\"\nsbatch job1.sh", "v.sh:2:1: grep searches the directory"),
+        ("G=-rl\ngrep $G job .\nsbatch job1.sh", "v.sh:3:1: grep searches the directory"),
+        ("grep $1 job .\nsbatch job1.sh", "v.sh:2:1: grep searches the directory"),
+        ("P=$'*.sh'\nsbatch job1.sh $P", "v.sh:2:1: the pattern"),
+        ("P=$'\\x2a.sh' Q=\"${F:-*.sh}\"\nsbatch job1.sh $Q", "v.sh:2:14: the pattern"),
+        ("set -- '*.sh'\nsbatch job1.sh $1", "v.sh:2:1: the pattern"),
+        ("read -r P <<<'*.sh'\nsbatch job1.sh $P", "v.sh:2:1: the pattern"),
+        ("printf -v P '*.sh'\nsbatch job1.sh $P", "v.sh:2:1: the pattern"),
+        ("f() { sbatch job1.sh $1; }\nf '*.sh'", "v.sh:3:1: the pattern"),
+        ("sbatch job1.sh ${FILES:-*.sh}", "v.sh:2:16: the pattern"),
+        ("for f in ${FILES-*.sh}; do sbatch job1.sh $f; done", "v.sh:2:10: the pattern"),
         ("PATH=.:$PATH\nsbatch job1.sh", "v.sh:2:1: PATH changes"),
         ("chmod 000 job1.sh\nsbatch job1.sh", "v.sh:2:1: chmod may make"),
         ("V=J\nprintf -v $V job2.sh\nsbatch job1.sh", "v.sh:3:1: which variable printf sets"),
@@ -154,6 +168,31 @@ fn other_names_of_a_job_script_are_found() {
             assert!(refused.contains("is, holds or leads to “job1.sh”"), "{make}: {refused}");
         }
     }
+    // A name that is known only when the chain runs.
+    for make in ["ln job1.sh out.txt", "mv job1.sh out.txt; ln -s out.txt job1.sh"] {
+        let place = Place::new();
+        let made = std::process::Command::new("sh").args(["-c", make]).current_dir(place.flow()).status();
+        assert!(made.unwrap().success());
+        let refused = transformed(&place, "#!/bin/bash\nn=$1\necho x >$n.txt; sbatch job1.sh\n").unwrap_err();
+        assert!(refused.starts_with("v.sh:3:9: what is written here may be “job1.sh”, which is a link"), "{make}: {refused}");
+        assert!(transformed(&place, "#!/bin/bash\nn=$1\necho x >$n.txt; sbatch job2.sh\n").is_ok(), "{make}");
+    }
+}
+
+/// Each call that stays as it is has a note, also on the line of another.
+#[test]
+fn calls_by_a_variable_have_a_note() {
+    let chain = "#!/bin/bash\nS=sbatch; sbatch job1.sh; $S job2.sh; echo sbatch # sbatch\n";
+    let (plain, place) = (Place::new(), Place::new());
+    plain.put("flow/v.sh", chain);
+    let (new, notes, tasks) = transformed(&place, chain).unwrap();
+    let expected = [
+        "2:27: this sbatch stays as it is: its name is in a variable, write it out",
+        "2:3: this sbatch is no command here, and stays as it is",
+    ];
+    assert_eq!((tasks, notes), (1, expected.map(str::to_owned).to_vec()));
+    place.put("flow/v.sh", &new);
+    assert_eq!(place.run("v.sh"), plain.run("v.sh"));
 }
 
 /// What writes and removes in a way that is certain stays possible, and words are the shell's.
@@ -164,6 +203,9 @@ fn what_is_certain_to_leave_job_scripts_alone_is_done() {
         "sbatch job1.sh IN=~/data x=~ ~ a:~",
         "log() { echo \"$@\" | tee -a log.txt; }\nlog start; for i in {1..3}; do id=$(sbatch job1.sh $i | awk '{print $4}'); log $id; done",
         "for f in sub/* d1/*.sh; do sbatch job1.sh $f; done",
+        "n=$(grep -c echo job1.sh; grep -rl echo sub d1); sbatch job1.sh $n",
+        // Patterns that nothing in the script tells: names of the layers' files are hidden.
+        "read -r P Q <patterns; sbatch job1.sh $P $Q $(cat patterns); for f in $P; do echo $f; done",
         "set -euo pipefail\nS=\"sbatch -Q\"\n$S job2.sh\nx=$(sbatch job1.sh | sed 's/.* //'); echo ${x##* } >ids_$x.txt; cat ids_$x.txt",
     ] {
         let (plain, new) = compare(&format!("#!/bin/bash\n{chain}\n")).unwrap();

@@ -63,7 +63,7 @@ fn a_chain_as_people_write_it() {
     assert_eq!(flow.tasks[3].task.parts.resources["memory"], 1024);
 
     let plan = flow.transform(&layer(r#"define more(T) {"resources": {"memory": 512}}"#), &[], Collisions::Refuse, &NoContents).unwrap();
-    let name = |n: usize| format!("t_{}.sbatch", plan.tasks[n].1.last().unwrap().id);
+    let name = |n: usize| format!(".t_{}.sbatch", plan.tasks[n].1.last().unwrap().id);
     let expected = text
         .replace("--parsable align.sh", &format!("--parsable --mem=2560M {}", name(0)))
         .replace("jobs/sort.sh out", &format!("{} out", name(1)))
@@ -82,7 +82,7 @@ fn a_chain_as_people_write_it() {
     assert!(job(1).contains("#SBATCH --job-name=\"sort.sh\"\n"), "a job is called after its script");
     assert!(job(2).contains("export FLOWMINE_ARGS"));
     assert!(
-        plan.scripts(0)[0].text.contains("fm_record=t_") && plan.scripts(0)[0].text.contains("${FLOWMINE_TASK:+.$FLOWMINE_TASK}.record")
+        plan.scripts(0)[0].text.contains("fm_record=.t_") && plan.scripts(0)[0].text.contains("${FLOWMINE_TASK:+.$FLOWMINE_TASK}.record")
     );
 }
 
@@ -97,7 +97,7 @@ fn job_scripts_in_variables() {
     let places: Vec<String> = flow.notes.iter().map(|note| note.at.to_string()).collect();
     assert_eq!(places, ["11:1", "12:20"]);
     let plan = flow.transform(&layer("define a(T) {}"), &[], Collisions::Refuse, &NoContents).unwrap();
-    let name = |n: usize| format!("t_{}.sbatch", plan.tasks[n].1.last().unwrap().id);
+    let name = |n: usize| format!(".t_{}.sbatch", plan.tasks[n].1.last().unwrap().id);
     assert_eq!(plan.workflow, text.replace("\"${JOBS}/sort.sh\"", &name(0)).replace("$HERE/align.sh", &name(1)));
 }
 
@@ -128,6 +128,7 @@ fn what_cannot_be_told_is_said_with_its_place() {
             "3:1: this sbatch stays as it is: what it submits is known only when it runs",
             "4:1: this sbatch stays as it is: it reads the job script from its input",
             "10:1: this sbatch stays as it is: the command that it wraps is known only when it runs",
+            "9:1: this sbatch stays as it is: its name is in a variable, write it out",
             "6:1: this sbatch is no command here, and stays as it is",
             "8:4: this sbatch is no command here, and stays as it is",
         ]

@@ -450,6 +450,41 @@ fn names_in_output_directories_are_replaced() {
     }
 }
 
+/// What came in may have another kind when it goes out.
+#[test]
+fn inputs_are_replaced_by_outputs_of_other_kinds() {
+    for (before, command) in [
+        ("mkdir -p d/e; echo 1 >d/e/x; echo 2 >d/y", "rm -rf d; echo new >d"),
+        ("mkdir -p d/e; echo 1 >d/e/x; ln -s ../in d/l", "rm -rf d; ln -s in d"),
+        ("mkdir d; echo PRECIOUS >p; ln -s ../p d/l; mkfifo d/f", "rm -rf d; mkfifo d"),
+        ("mkdir d; echo old >d/x; ln d/x p", "rm -rf d; echo new >d; exit 3"),
+        ("echo old >d", "rm d; mkdir -p d/e; echo new >d/e/x"),
+        ("echo old >p; ln -s p d", "rm d; mkdir d; echo new >d/x"),
+        ("mkdir q; echo old >q/x; ln -s q d", "rm -rf d; echo new >d"),
+        ("mkdir d; echo old >'d/a b'; echo old >./d/-x", "rm -rf d; if [ $N = 1 ]; then mkdir d; fi; echo $N >d || echo $N >d/again"),
+    ] {
+        let io: (&[&str], &[&str]) = (&["d"], &["d"]);
+        let plain = attempts(before, command, io, None, 3);
+        for shell in SHELLS {
+            assert_eq!(attempts(before, command, io, Some(shell), 3), plain, "{shell}: {before}: {command}");
+        }
+    }
+}
+
+/// A file that somebody else puts into the directory while the task runs is nobody's to delete.
+#[test]
+fn what_others_put_into_an_input_stays() {
+    for shell in SHELLS {
+        let place = Place::new();
+        let command = "rm -rf dir; echo new >dir; echo theirs >\"$OUT/../flow/dir/theirs\"";
+        let plan = plan(&serde_json::json!({"command": command, "inputs": ["dir"], "outputs": ["dir"]}), &sandbox());
+        let done = place.run(&install(&plan, &place.flow(), shell));
+        assert_eq!(seen(done.status), 125, "{shell}: {done:?}");
+        assert_eq!(fs::read_to_string(place.flow().join("dir/theirs")).unwrap(), "theirs\n", "{shell}");
+        assert_eq!(fs::read_to_string(place.sandboxes()[0].join("dir")).unwrap(), "new\n", "{shell}");
+    }
+}
+
 /// A link of a failed attempt, and a file with a time to come, go as they do without the sandbox.
 #[test]
 fn names_of_failed_attempts_go_by_themselves() {

@@ -20,8 +20,8 @@ pub struct CaseOptions {
 }
 
 /// `--case-notion`.
-pub const CASE_NOTION: OptionSpec =
-    OptionSpec::text("case-notion", "NAME", "What a case is: dependency, account-group, data-flow, task-run, …, object:TYPE").details(
+pub const CASE_NOTION: OptionSpec = OptionSpec::text("case-notion", "NAME", "What a case is, such as dependency, task-run, object:TYPE")
+    .details(
         "dependency (the default for jobs), account-group, data-flow (jobs of which one read what another wrote, as traced; needs \
          `flowmine correlate`), task-run (the tasks of a workflow engine's run; the default without jobs), task-session (of a run and of \
          those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of a type. \
@@ -30,7 +30,8 @@ pub const CASE_NOTION: OptionSpec =
 /// `--timestamp`.
 pub const TIMESTAMP: OptionSpec =
     OptionSpec::choice::<Timestamp>("timestamp", "MOMENT", "Moment of an observed interval that is the time of an event")
-        .by_default("reported");
+        .by_default("reported")
+        .rare();
 
 impl Choice for Unit {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
@@ -69,6 +70,22 @@ impl Grouped for CaseOptions {
             events: values.choice("events").unwrap_or_default(),
             activity: values.text("activity"),
             timestamp: values.choice("timestamp").unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_correlate::cases;
+    use flowmine_logs::task_log::TaskNotion;
+
+    use super::*;
+
+    #[test]
+    fn the_help_has_every_notion() {
+        let of_jobs = cases::ALL.iter().map(|notion| notion.name());
+        for name in of_jobs.chain(TaskNotion::ALL.into_iter().map(TaskNotion::name)) {
+            assert!(CASE_NOTION.details.contains(name), "{name}");
         }
     }
 }

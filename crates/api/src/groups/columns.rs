@@ -112,28 +112,35 @@ impl Grouped for TableColumns {
     const GROUP: &'static Group = &Group {
         heading: "Columns of tables",
         options: &[
-            OptionSpec::text("case-column", "NAME", "Case"),
-            OptionSpec::text("activity-column", "NAME", "Activity; several columns are joined by plus signs").repeated(),
+            OptionSpec::text("case-column", "NAME", "Case").rare(),
+            OptionSpec::text("activity-column", "NAME", "Activity; several columns are joined by plus signs").repeated().rare(),
             OptionSpec::text("timestamp-column", "NAME", "Time of an event or, next to a start, end of an instance")
-                .details("DATE+TIME for a date and a time of day in two columns"),
-            OptionSpec::text("start-column", "NAME", "Start of an instance"),
+                .details("DATE+TIME for a date and a time of day in two columns")
+                .rare(),
+            OptionSpec::text("start-column", "NAME", "Start of an instance").rare(),
             OptionSpec::choice::<TimeUnit>("timestamp-unit", "UNIT", "Unit of times that are numbers")
-                .details("By default inferred from all numbers"),
+                .details("By default inferred from all numbers")
+                .rare(),
             OptionSpec::new("date-format", "FORMAT", Kind::Checked("day-first", is_date_format), "Form of dates")
-                .details("day-first, month-first or a pattern such as '%d.%m.%Y %H:%M'; by default inferred from all dates"),
+                .details("day-first, month-first or a pattern such as '%d.%m.%Y %H:%M'; by default inferred from all dates")
+                .rare(),
             OptionSpec::new("zone", "ZONE", Kind::Checked("Europe/Berlin", is_zone), "Zone of times without one [default: UTC]")
-                .details("Europe/Berlin or +01:00"),
+                .details("Europe/Berlin or +01:00")
+                .rare(),
             OptionSpec::new("encoding", "NAME", Kind::Checked("windows-1252", is_encoding), "Encoding of CSV")
-                .details("For example utf-8, utf-16le or windows-1252; by default inferred"),
+                .details("For example utf-8, utf-16le or windows-1252; by default inferred")
+                .rare(),
             OptionSpec::new("delimiter", "CHARACTER", Kind::Checked(";", is_delimiter), "Character between the fields of CSV")
-                .details("Or the word tab; by default that of , ; tab | which the first line has most often"),
+                .details("Or the word tab; by default that of , ; tab | which the first line has most often")
+                .rare(),
             OptionSpec::choice::<Header>("header", "YES", "Whether the first line of CSV names the columns")
-                .details("By default it does, unless it has a date or a number"),
-            OptionSpec::text("lifecycle-column", "NAME", "Transition of the lifecycle"),
-            OptionSpec::text("instance-column", "NAME", "Activity instance of a row"),
-            OptionSpec::text("resource-column", "NAME", "Resource: user, host or machine"),
-            OptionSpec::text("read-bytes-column", "NAME", "Bytes read"),
-            OptionSpec::text("written-bytes-column", "NAME", "Bytes written"),
+                .details("By default it does, unless it has a date or a number")
+                .rare(),
+            OptionSpec::text("lifecycle-column", "NAME", "Transition of the lifecycle").rare(),
+            OptionSpec::text("instance-column", "NAME", "Activity instance of a row").rare(),
+            OptionSpec::text("resource-column", "NAME", "Resource: user, host or machine").rare(),
+            OptionSpec::text("read-bytes-column", "NAME", "Bytes read").rare(),
+            OptionSpec::text("written-bytes-column", "NAME", "Bytes written").rare(),
         ],
     };
 

@@ -21,6 +21,7 @@ impl Choice for Statistic {
 
 impl Choice for Show {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
+        ("path", "Where the time is: critical paths of cases coloured, the rest pale", Self::Path),
         ("all", "How often, how long, how many bytes", Self::All),
         ("frequency", "How often", Self::Frequency),
         ("time", "How long", Self::Time),
@@ -33,7 +34,7 @@ impl Grouped for Figure {
         heading: "Figure",
         options: &[
             OptionSpec::choice::<Statistic>("time", "STATISTIC", "Statistic of the times of nodes and edges").by_default("median"),
-            OptionSpec::choice::<Show>("show", "WHAT", "Labels of nodes and edges").by_default("all"),
+            OptionSpec::choice::<Show>("show", "WHAT", "Labels and colours of nodes and edges").by_default("path"),
             OptionSpec::new("coverage", "PERCENT", Kind::Percent, "Show the most frequent edges up to this share of all steps")
                 .details("By default all edges of a small graph; of a larger one 80, and about fifty edges at most"),
             OptionSpec::new("min-count", "N", Kind::Count, "Leave out activities and edges that occur less often").by_default("0"),

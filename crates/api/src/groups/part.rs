@@ -64,8 +64,9 @@ impl Choice for TimeFrame {
 }
 
 /// `--only-activity`.
-pub const ONLY_ACTIVITY: OptionSpec =
-    OptionSpec::text("only-activity", "NAME", "Only this activity, * stands for any text; may be given more than once").repeated();
+pub const ONLY_ACTIVITY: OptionSpec = OptionSpec::text("only-activity", "NAME", "Only this activity; * stands for any text")
+    .details("May be given more than once")
+    .repeated();
 /// `--without-activity`.
 pub const WITHOUT_ACTIVITY: OptionSpec =
     OptionSpec::text("without-activity", "NAME", "Not this activity; may be given more than once").repeated();
@@ -77,22 +78,23 @@ impl Grouped for Part {
         heading: "Filters by activity, path, variant, attribute",
         options: &[
             OptionSpec::choice::<TimeFrame>("time-frame", "CASES", "What --from and --to do with cases that reach beyond them")
-                .by_default("trimmed"),
+                .by_default("trimmed")
+                .rare(),
             ONLY_ACTIVITY,
             WITHOUT_ACTIVITY,
             CASE,
             OptionSpec::new("path", "A=>B", Kind::Path, "Only cases in which B comes directly after A")
                 .details("For example align=>merge; may be given more than once")
                 .repeated(),
-            OptionSpec::new("eventually", "A=>B", Kind::Path, "Only cases in which B comes some time after A").repeated(),
-            OptionSpec::new("between", "A=>B", Kind::Path, "Only cases with A and B, and of these what is from A to the next B"),
-            OptionSpec::text("starts-with", "NAME", "Only cases that begin with this activity; several are alternatives").repeated(),
-            OptionSpec::text("ends-with", "NAME", "Only cases that end with this activity; several are alternatives").repeated(),
-            OptionSpec::text("rework", "NAME", "Only cases in which this activity comes at least twice").repeated(),
-            OptionSpec::new("min-duration", "LENGTH", Kind::Length, "Only cases that take at least this long, such as 90s, 2h, 3d"),
-            OptionSpec::new("max-duration", "LENGTH", Kind::Length, "Only cases that take at most this long"),
-            OptionSpec::new("min-size", "N", Kind::Count, "Only cases of at least N activity instances"),
-            OptionSpec::new("max-size", "N", Kind::Count, "Only cases of at most N activity instances"),
+            OptionSpec::new("eventually", "A=>B", Kind::Path, "Only cases in which B comes some time after A").repeated().rare(),
+            OptionSpec::new("between", "A=>B", Kind::Path, "Only cases with A and B, and of these what is from A to the next B").rare(),
+            OptionSpec::text("starts-with", "NAME", "Only cases that begin with this activity; several are alternatives").repeated().rare(),
+            OptionSpec::text("ends-with", "NAME", "Only cases that end with this activity; several are alternatives").repeated().rare(),
+            OptionSpec::text("rework", "NAME", "Only cases in which this activity comes at least twice").repeated().rare(),
+            OptionSpec::new("min-duration", "LENGTH", Kind::Length, "Only cases that take at least this long, such as 90s, 2h, 3d").rare(),
+            OptionSpec::new("max-duration", "LENGTH", Kind::Length, "Only cases that take at most this long").rare(),
+            OptionSpec::new("min-size", "N", Kind::Count, "Only cases of at least N activity instances").rare(),
+            OptionSpec::new("max-size", "N", Kind::Count, "Only cases of at most N activity instances").rare(),
             OptionSpec::new("top-variants", "N", Kind::Count, "Only cases of the N most frequent variants"),
             OptionSpec::new("variant-coverage", "PERCENT", Kind::Percent, "Only cases of the most frequent variants up to this share"),
             OptionSpec::new("where", "CONDITION", Kind::Condition, "Only events, tasks or jobs whose attribute fits")
@@ -102,7 +104,8 @@ impl Grouped for Part {
                 .details("The case or one of its events has it; attributes of traces have `case:` before their key")
                 .repeated(),
             OptionSpec::text("qualifier", "NAME", "Only relations of events to objects with this qualifier; several are alternatives")
-                .repeated(),
+                .repeated()
+                .rare(),
         ],
     };
 

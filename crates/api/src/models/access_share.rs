@@ -22,6 +22,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[],
     formats: Format::CHART,
+    documents: &[table::SHARES_DOCUMENT],
 };
 
 /// Opens the dataset of a request for what its tasks did to files.

@@ -21,6 +21,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[OptionSpec::text("file", "PATH", "File: its path as task_io.path has it, or an id from the list of files with that path")],
     formats: Format::CHART,
+    documents: &[table::ACCESSES_DOCUMENT],
 };
 
 impl Model for Accesses {

@@ -23,6 +23,7 @@ static ABOUT: About = About {
     own: &[OptionSpec::new("batch-gap", "TIME", Kind::Length, "Longest time from the end of an instance to the next one of its batch")
         .by_default("15m")],
     formats: Format::CHART,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Batches {

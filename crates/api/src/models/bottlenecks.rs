@@ -1,6 +1,6 @@
 //! Bottlenecks.
 
-use flowmine_activity_log::{JOB, NOT_READY_FOR, QUEUED_FOR};
+use flowmine_activity_log::{NOT_READY_FOR, QUEUED_FOR};
 use flowmine_discover::bottlenecks;
 use flowmine_discover::pictures::bottlenecks as picture;
 
@@ -22,6 +22,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[],
     formats: Format::LIST,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Bottlenecks {
@@ -30,8 +31,9 @@ impl Model for Bottlenecks {
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
-        // The list names jobs and what they waited for.
-        let attributes = Attributes { of_jobs: [JOB, QUEUED_FOR, NOT_READY_FOR].map(str::to_owned).to_vec(), ..Attributes::default() };
+        // The list names jobs, tasks and what they waited for.
+        let mut attributes = Attributes::of_evidence();
+        attributes.of_jobs.extend([QUEUED_FOR, NOT_READY_FOR].map(str::to_owned));
         let loaded = log::load(request, &attributes, sink)?;
         let _stage = sink.stage("discovering");
         let found = bottlenecks::discover(&loaded.log, loaded.cases()?, &bottlenecks::Options::default());

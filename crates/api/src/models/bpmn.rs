@@ -1,6 +1,6 @@
 //! BPMN.
 
-use super::process_model::{self, NOISE};
+use super::process_model::{self, DOCUMENT, NOISE};
 use super::{About, Input, Model};
 use crate::error::Result;
 use crate::format::Format;
@@ -18,6 +18,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[NOISE],
     formats: &[Format::Bpmn, Format::Svg, Format::Png, Format::Json],
+    documents: &[DOCUMENT],
 };
 
 impl Model for Bpmn {

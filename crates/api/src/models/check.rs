@@ -21,6 +21,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[],
     formats: Format::LIST,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Check {

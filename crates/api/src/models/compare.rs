@@ -29,6 +29,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[WITH, WITH_RUN, WITH_CASE, WITH_FROM, WITH_TO],
     formats: Format::LIST,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Compare {

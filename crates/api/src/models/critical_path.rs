@@ -28,6 +28,7 @@ static ABOUT: About = About {
     )
     .by_default("2")],
     formats: &[Format::Text, Format::Svg, Format::Png, Format::Csv, Format::Json, Format::Perfetto],
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for CriticalPath {

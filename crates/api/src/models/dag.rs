@@ -5,23 +5,21 @@
 //! neither an engine nor Slurm reports anything, that of processes. Tables and text are always of
 //! one run.
 
-use std::collections::BTreeSet;
-
 use flowmine_activity_log::RunGraph;
 use flowmine_activity_log::filter::matches;
 use flowmine_correlate::Filter;
-use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_dataset::Dataset;
 use flowmine_discover::dag::{Builder, Dag as Declared, Task};
 use flowmine_discover::fold::Fold;
 use flowmine_discover::pictures::{dag as declared_picture, run_dag as picture};
 use flowmine_discover::run_dag::{self, By as MergedBy, FilesBy, Options};
 use flowmine_logs::process_graph;
-use flowmine_logs::run_graph::{self, RunGraphError};
+use flowmine_logs::run_graph::RunGraphError;
 use flowmine_logs::task_log::notion::run_or_engine;
-use flowmine_logs::task_log::{self, TaskLogError, TaskNotion, Tasks};
+use flowmine_logs::task_log::{self, TaskLogError, Tasks};
 use flowmine_logs::task_summary::run_time_s;
 use flowmine_privacy::RowRules;
-use flowmine_schema::tables::{Case, Process};
+use flowmine_schema::tables::Process;
 
 use super::fold::FOLD;
 use super::{About, Input, Model};
@@ -33,12 +31,7 @@ use crate::options::{Choice, OptionSpec};
 use crate::processes::{self, JOB, PID};
 use crate::request::Request;
 use crate::sink::Sink;
-use crate::{jobs, lower_bounds};
-
-flowmine_schema::columns! {
-    /// The jobs of a case, as rows of `cases`.
-    struct JobOfCase of Case { case_id, job }
-}
+use crate::{jobs, lower_bounds, one_run};
 
 /// One run as a graph of tasks and files.
 pub struct Dag;
@@ -57,7 +50,6 @@ static ABOUT: About = About {
         OptionSpec::flag("system-files", "Include files in /usr, /lib, /etc and the like that no task of the run wrote"),
         JOB,
         PID,
-        CASE,
         ONLY_ACTIVITY,
         WITHOUT_ACTIVITY,
         OptionSpec::choice::<Table>("table", "TABLE", "Table that CSV has").by_default("nodes"),
@@ -73,6 +65,7 @@ static ABOUT: About = About {
         Format::Gml,
         Format::Cytoscape,
     ],
+    documents: &[picture::DOCUMENT, declared_picture::DOCUMENT],
 };
 
 /// The grouping of tasks.
@@ -175,7 +168,7 @@ impl Model for Dag {
         };
         drop(stage);
         let _stage = sink.stage("discovering");
-        let found = run_dag::discover(&run, &options(request, &asked, &run, &dataset)?);
+        let found = run_dag::discover(&run, &options(request, &asked, &run)?);
         let edges = asked.table == Table::Edges;
         let written = Found::new(request, false, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
@@ -201,13 +194,7 @@ fn chosen_run(request: &Request, asked: &Asked, dataset: &Dataset, sink: &dyn Si
     if asked.by == Some(By::Process) || !asked.pids.is_empty() {
         return of_processes(request, asked, dataset);
     }
-    let prefix = format!("{}:", TaskNotion::Run.name());
-    let run = match (&request.run, asked.cases.as_slice()) {
-        (Some(run), _) => Some(run.as_str()),
-        (None, [case]) => case.strip_prefix(&prefix),
-        _ => None,
-    };
-    let asks = run.is_some()
+    let asks = request.run.is_some()
         || !asked.cases.is_empty()
         || !asked.jobs.is_empty()
         || asked.by.is_some()
@@ -218,12 +205,12 @@ fn chosen_run(request: &Request, asked: &Asked, dataset: &Dataset, sink: &dyn Si
         || asked.table == Table::Edges
         // The graph of logical tasks has no table and no text: these are of the tasks of a run.
         || matches!(request.format, Format::Csv | Format::Text);
-    let rules = RowRules::default();
-    let times = jobs::time_filter(&request.filter)?;
-    let filter = jobs::filter(&request.filter)?;
-    match run_graph::read(dataset, &Tasks::new(dataset, &rules, &times), &filter, run) {
+    match one_run::graph(dataset, request, sink)? {
         Ok(run) if run.noun == "task" && run.flows.is_empty() && !asks => Ok(Chosen::Declared),
-        Ok(run) => Ok(Chosen::Run(Box::new(run))),
+        Ok(run) => {
+            one_run::warn_of_cases(&run, sink);
+            Ok(Chosen::Run(Box::new(run)))
+        }
         Err(RunGraphError::Several { count, .. }) if !asks => {
             sink.note(&format!(
                 "the dataset has {count} runs, and this is what their engines declare; files and bytes are those of one run: choose it with --run"
@@ -259,7 +246,7 @@ fn of_processes(request: &Request, asked: &Asked, dataset: &Dataset) -> Result<C
     }
 }
 
-fn options(request: &Request, asked: &Asked, run: &RunGraph, dataset: &Dataset) -> Result<Options> {
+fn options(request: &Request, asked: &Asked, run: &RunGraph) -> Result<Options> {
     let by = match asked.by {
         None | Some(By::Task | By::Process) => MergedBy::Each,
         Some(By::Activity) => MergedBy::Activity,
@@ -267,36 +254,15 @@ fn options(request: &Request, asked: &Asked, run: &RunGraph, dataset: &Dataset) 
         Some(By::Host) => MergedBy::Host,
     };
     let files = asked.files.or((!request.format.is_seen()).then_some(FilesBy::Each));
-    Ok(Options {
-        by,
-        files,
-        fold: asked.fold,
-        system_files: asked.system_files,
-        chosen: chosen_tasks(asked, run, dataset)?,
-        ..Options::default()
-    })
+    Ok(Options { by, files, fold: asked.fold, system_files: asked.system_files, chosen: chosen_tasks(asked, run)?, ..Options::default() })
 }
 
 /// Which tasks are wanted, where not all are.
-fn chosen_tasks(asked: &Asked, run: &RunGraph, dataset: &Dataset) -> Result<Option<Vec<bool>>> {
-    let prefix = format!("{}:", TaskNotion::Run.name());
-    let cases: Vec<&String> = asked.cases.iter().filter(|case| !case.starts_with(&prefix)).collect();
+fn chosen_tasks(asked: &Asked, run: &RunGraph) -> Result<Option<Vec<bool>>> {
     let of_processes = run.noun == "process";
     let by_job = !of_processes && !asked.jobs.is_empty();
-    if asked.only_activity.is_empty() && asked.without_activity.is_empty() && cases.is_empty() && !by_job {
+    if asked.only_activity.is_empty() && asked.without_activity.is_empty() && !by_job {
         return Ok(None);
-    }
-    let mut jobs: Option<BTreeSet<String>> = None;
-    if !cases.is_empty() {
-        let mut of_cases = BTreeSet::new();
-        dataset.read::<JobOfCase<'static>, DatasetError>(|row| {
-            if cases.iter().any(|case| **case == *row.case_id) {
-                of_cases.insert(row.job.into_owned());
-            }
-            Ok(())
-        })?;
-        ensure!(!of_cases.is_empty(), "no case is called {:?} in the table cases", cases.first().map_or("", |case| case.as_str()));
-        jobs = Some(of_cases);
     }
     for job in &asked.jobs {
         ensure!(!by_job || run.tasks.iter().any(|task| task.job.as_ref() == Some(job)), "no {} of the run ran in job {job:?}", run.noun);
@@ -309,7 +275,6 @@ fn chosen_tasks(asked: &Asked, run: &RunGraph, dataset: &Dataset) -> Result<Opti
             let job = |wanted: &dyn Fn(&String) -> bool| task.job.as_ref().is_some_and(wanted);
             (asked.only_activity.is_empty() || fits(&asked.only_activity, &task.activity))
                 && !fits(&asked.without_activity, &task.activity)
-                && jobs.as_ref().is_none_or(|jobs| job(&|job| jobs.contains(job)))
                 && (!by_job || job(&|job| asked.jobs.contains(job)))
         })
         .collect();

@@ -22,6 +22,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[],
     formats: Format::LIST,
+    documents: &[picture::CONSTRAINTS_DOCUMENT],
 };
 
 impl Model for Declare {

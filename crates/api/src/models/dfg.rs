@@ -22,6 +22,7 @@ static ABOUT: About = About {
     has_graph_options: true,
     own: &[],
     formats: Format::GRAPH,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Dfg {

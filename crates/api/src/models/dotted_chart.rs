@@ -23,6 +23,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[SORT, OptionSpec::flag("relative", "Draw each case from its own beginning")],
     formats: Format::CHART,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for DottedChart {

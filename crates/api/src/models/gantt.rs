@@ -7,6 +7,7 @@ use flowmine_discover::pictures::{gantt as picture, perfetto};
 use flowmine_logs::columns::TASK_KEY;
 use flowmine_logs::io_phases;
 use flowmine_schema::tables::Process;
+use flowmine_slurm::host_list;
 
 use super::{About, Input, Model};
 use crate::error::Result;
@@ -28,6 +29,7 @@ static ABOUT: About = About {
     own: &[OptionSpec::text("lanes", "KEY", "Attribute of a lane")
         .details("By default the host of tasks, the nodes of jobs, the resource of other logs")],
     formats: &[Format::Svg, Format::Png, Format::Json, Format::Csv, Format::Perfetto],
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Gantt {
@@ -38,16 +40,16 @@ impl Model for Gantt {
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
         let lanes = request.values.text("lanes");
         let nodes = lanes.is_none().then(|| NODES.to_owned());
-        let attributes = Attributes {
-            of_all: lanes.iter().cloned().collect(),
-            of_jobs: nodes.into_iter().chain([JOB.to_owned()]).collect(),
-            of_tasks: vec![TASK_KEY.to_owned()],
-        };
+        let mut attributes = Attributes::of_evidence();
+        attributes.of_all.extend(lanes.iter().cloned());
+        attributes.of_jobs.extend(nodes);
+        attributes.of_tasks.push(TASK_KEY.to_owned());
         let loaded = log::load(request, &attributes, sink)?;
         let _stage = sink.stage("discovering");
         let has = |key: &str| loaded.log.attributes.iter().any(|of| of.key == key);
         let by = lanes.or_else(|| has(NODES).then(|| NODES.to_owned()));
-        let mut chart = gantt::discover(&loaded.log, loaded.cases()?, &Options { by });
+        let divide = (by.as_deref() == Some(NODES)).then_some(nodes_of as fn(&str) -> Vec<String>);
+        let mut chart = gantt::discover(&loaded.log, loaded.cases()?, &Options { by, divide });
         let traced = if has(TASK_KEY) || has(JOB) { traced(request)? } else { None };
         if let Some((processes, phases)) = &traced {
             let owners = io_phases::by_owner(processes, phases);
@@ -64,6 +66,15 @@ impl Model for Gantt {
             _ => Ok(out.write_all(picture::svg(&chart, &picture::Drawing::default()).as_bytes())?),
         }))
     }
+}
+
+/// Number of nodes of a job that have a lane each; a longer list is one lane.
+const MOST_NODES: usize = 1 << 14;
+
+/// The nodes of a host list; none where it is no host list or too long, and then one lane has its
+/// text.
+fn nodes_of(list: &str) -> Vec<String> {
+    host_list::expand(list, MOST_NODES).unwrap_or_default()
 }
 
 /// The traced processes with their phases of reads and writes; nothing without a trace.

@@ -33,6 +33,7 @@ static ABOUT: About = About {
         Format::Gml,
         Format::Cytoscape,
     ],
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for Handover {

@@ -23,6 +23,7 @@ static ABOUT: About = About {
     has_graph_options: true,
     own: &[OptionSpec::text("object-types", "TYPE", "Types of objects, separated by commas; by default all").list()],
     formats: Format::GRAPH,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for ObjectDfg {

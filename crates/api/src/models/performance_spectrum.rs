@@ -22,6 +22,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[OptionSpec::text("segments", "NAME", "Activities in their order; by default those of the most frequent variant").list()],
     formats: Format::CHART,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for PerformanceSpectrum {

@@ -1,6 +1,6 @@
 //! Petri net.
 
-use super::process_model::{self, NOISE};
+use super::process_model::{self, DOCUMENT, NOISE};
 use super::{About, Input, Model};
 use crate::error::Result;
 use crate::format::Format;
@@ -18,6 +18,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[NOISE],
     formats: &[Format::Pnml, Format::Svg, Format::Png, Format::Dot, Format::Json, Format::Graphml, Format::Gml, Format::Cytoscape],
+    documents: &[DOCUMENT],
 };
 
 impl Model for Petri {

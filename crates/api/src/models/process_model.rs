@@ -2,6 +2,7 @@
 
 use flowmine_discover::pictures::process_model as picture;
 use flowmine_discover::process_model::{self, Options};
+use flowmine_draw::document::DocumentFormat;
 
 use crate::error::Result;
 use crate::format::Format;
@@ -10,6 +11,9 @@ use crate::log;
 use crate::options::{Kind, OptionSpec};
 use crate::request::Request;
 use crate::sink::Sink;
+
+/// The format of their JSON document, which is the same.
+pub const DOCUMENT: DocumentFormat = picture::DOCUMENT;
 
 /// `--noise`.
 pub const NOISE: OptionSpec =

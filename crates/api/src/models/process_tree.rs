@@ -36,6 +36,7 @@ static ABOUT: About = About {
         Format::Cytoscape,
         Format::Perfetto,
     ],
+    documents: &[picture::DOCUMENT],
 };
 
 impl Model for ProcessTree {

@@ -35,6 +35,7 @@ static ABOUT: About = About {
         OptionSpec::choice::<Table>("table", "TABLE", "Table that CSV has").by_default("operations"),
     ],
     formats: &[Format::Text, Format::Svg, Format::Png, Format::Csv, Format::Json],
+    documents: &[picture::DOCUMENT],
 };
 
 impl Choice for GroupBy {

@@ -22,6 +22,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[],
     formats: &[Format::Makeflow, Format::Make, Format::Snakemake, Format::Slurm],
+    documents: &[],
 };
 
 impl Model for Spec {

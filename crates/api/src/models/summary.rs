@@ -30,6 +30,7 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[SORT, OptionSpec::choice::<Table>("table", "TABLE", "Table that CSV has").by_default("activities")],
     formats: Format::LIST,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Choice for Table {

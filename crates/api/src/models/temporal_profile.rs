@@ -33,6 +33,7 @@ static ABOUT: About = About {
         OptionSpec::choice::<Table>("table", "TABLE", "Table that CSV has").by_default("activities"),
     ],
     formats: Format::CHART,
+    documents: &[picture::DOCUMENT],
 };
 
 impl Choice for Table {

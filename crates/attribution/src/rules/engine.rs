@@ -70,6 +70,16 @@ pub fn ran_as(task: &Task, facts: &Facts, slack_ns: i64) -> bool {
     covers(facts.started_ns) && covers(facts.exit_ns) && ended_so
 }
 
+/// How late an engine may write what it says of a job, in nanoseconds: on a busy machine a job has begun before.
+const LATE_NS: i64 = 1_000_000_000;
+
+/// Of tasks those that a process may be ([`ran_as`]): by the times as they are, or else by times that the engine wrote late.
+pub fn that_ran_as<T: Copy>(tasks: impl Iterator<Item = T> + Clone, task: impl Fn(T) -> u32, facts: &Facts, entities: &Entities) -> Vec<T> {
+    let within = |slack_ns| tasks.clone().filter(|at| ran_as(entities.tasks.get(task(*at)), facts, slack_ns)).collect::<Vec<T>>();
+    let exact = within(0);
+    if exact.is_empty() { within(LATE_NS) } else { exact }
+}
+
 /// Whether a process is below the engine of a task's run.
 pub fn is_above(task: &Task, facts: &Facts) -> bool {
     starts_jobs(&task.engine) && facts.engine.as_ref().is_some_and(|run| task.run_name.as_deref() == Some(&run.name))
@@ -110,7 +120,7 @@ impl Rule for TargetJob {
         let (Some(job), None, Some(run)) = (jobs.next(), jobs.next(), &facts.engine) else { return };
         // A job without wildcards is written `rule:`.
         let named = entities.tasks.of_run_with_name(&run.name, job.trim_end_matches(':'));
-        for task in named.iter().copied().filter(|task| ran_as(entities.tasks.get(*task), facts, 0)) {
+        for task in that_ran_as(named.iter().copied(), |task| task, facts, entities) {
             say(Claim::Task(task), format!("--target-jobs {job}"));
         }
     }

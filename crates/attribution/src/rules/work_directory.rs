@@ -100,7 +100,8 @@ fn kind(name: &str) -> Option<EngineDirectory<'_>> {
         let (id, _) = rest.split_once('_')?;
         return id.bytes().all(|byte| byte.is_ascii_digit()).then_some(EngineDirectory::Makeflow(id));
     }
-    if let Some(id) = name.strip_prefix("t_").and_then(|rest| rest.strip_suffix(".sh")) {
+    // Those of Slurm are hidden.
+    if let Some(id) = name.strip_prefix('.').unwrap_or(name).strip_prefix("t_").and_then(|rest| rest.strip_suffix(".sh")) {
         return (id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(EngineDirectory::Layer(id));
     }
     let (rule, id) = name.strip_prefix("snakejob.")?.strip_suffix(".sh")?.rsplit_once('.')?;

@@ -209,6 +209,23 @@ fn a_job_without_wildcards_is_named_with_a_colon() {
     assert_eq!(sorted(world).correlated().bytes(), ["7: 0 10"]);
 }
 
+/// On a busy machine Snakemake writes the time of a job when the job has been running for a while.
+#[test]
+fn a_job_may_be_written_a_second_late() {
+    for (begun, bytes) in [(5, "7: 0 10"), (6, "no-rule: 0 10")] {
+        let mut world = World::default();
+        let (main, inner) = (P("n1", 1, 1), P("n1", 10, 3));
+        engine(&mut world, main, RUN, "/d", F(1, 100));
+        world.process(inner, 8, |row| {
+            below(main)(row);
+            row.command_line = Some(r#"["python3","-m","snakemake","--target-jobs","report:","--cores","1"]"#.into());
+        });
+        world.writes(inner, 6500, F(1, 3), 0, 10);
+        job(&mut world, RUN, "7", (begun, 9), |row| row.name = "report".into());
+        assert_eq!(sorted(world).correlated().bytes(), [bytes], "written at {begun} s");
+    }
+}
+
 #[test]
 fn a_child_that_makes_outputs_of_two_jobs_is_neither() {
     let mut world = World::default();

@@ -9,7 +9,7 @@ use flowmine_api::models::{self, About, MODELS};
 use flowmine_api::options::Choice;
 use flowmine_api::{Format, Request};
 
-use super::options::{add_group, arg, given, refused};
+use super::options::{self, add_group, arg, refused};
 use super::shared::SourceArgs;
 
 /// The model without another.
@@ -48,10 +48,7 @@ impl Args for Discover {
 
 /// The command of a model: its own options, then those that it shares with others.
 fn command_of(about: &'static About) -> Command {
-    let mut sentence = about.question.to_owned();
-    if let Some(first) = sentence.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
+    let sentence = options::sentence(about.question.to_owned());
     let command = Command::new(about.name).args(about.own.iter().map(arg));
     let names: Vec<_> = about.formats.iter().map(|format| format.name()).collect();
     let format = Arg::new("format")
@@ -85,11 +82,11 @@ impl FromArgMatches for Discover {
             .and_then(|(name, matches)| Some((models::find(name)?, matches)))
             .ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))?;
         let output = matches.get_one::<PathBuf>("output").cloned();
-        let by_ending = || Request::format_by_ending(model, output.as_deref());
-        let format = matches.get_one::<Format>("format").copied().map_or_else(by_ending, |format| Ok(Some(format))).map_err(refused)?;
+        let given = matches.get_one::<Format>("format").copied();
+        let format = Request::format_of(model, given, output.as_deref()).map_err(refused)?;
         let about = model.about();
         let source = SourceArgs::from_arg_matches(matches)?.paths();
-        let request = Request::read(about.name, source, format, given(matches, about.options())).map_err(refused)?;
+        let request = Request::read(about.name, source, format, options::given(matches, about.options())).map_err(refused)?;
         Ok(Self { request, output })
     }
 
@@ -172,6 +169,22 @@ mod tests {
         }
     }
 
+    /// No model is written as a page or for print.
+    #[test]
+    fn a_name_with_the_ending_of_another_program_is_refused() {
+        let command = Cli::command();
+        for about in MODELS.iter().map(|model| model.about()) {
+            let formats = about.formats.iter().map(|format| Some(format.name())).chain([None]);
+            for (format, file) in formats.flat_map(|format| [(format, "x.pdf"), (format, "out/x.html")]) {
+                let words = ["flowmine", "discover", about.name, "--dataset", "data", "-o", file];
+                let matches =
+                    command.clone().try_get_matches_from(words.into_iter().chain(format.map(|_| "--format")).chain(format)).unwrap();
+                let said = Discover::from_arg_matches(matches.subcommand_matches("discover").unwrap()).unwrap_err().to_string();
+                assert!(said.contains(&format!("{file}: no format has the ending .")), "{} as {format:?}: {said}", about.name);
+            }
+        }
+    }
+
     #[test]
     fn help_of_a_model_fits_two_screens() {
         for about in MODELS.iter().map(|model| model.about()) {
@@ -179,7 +192,7 @@ mod tests {
             command.build();
             let model = command.find_subcommand_mut("discover").and_then(|discover| discover.find_subcommand_mut(about.name)).unwrap();
             let lines = model.render_help().to_string().lines().count();
-            assert!(lines <= 100, "{}: {lines} lines", about.name);
+            assert!(lines <= 50, "{}: {lines} lines", about.name);
         }
     }
 }

@@ -6,13 +6,17 @@ use std::path::Path;
 use flowmine_api::models::MODELS;
 
 use super::discover::USUAL;
+use super::similar;
 
 /// Returns the words of a command line in their new form, and a note where an earlier form was
 /// used: `discover --model X` is `discover X`. `discover` without a model, and `discover PATH`, are
 /// those of the usual one.
-pub fn in_new_form(words: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
+///
+/// # Errors
+/// When a word is neither the name of a model nor that of a file.
+pub fn in_new_form(words: Vec<OsString>) -> Result<(Vec<OsString>, Option<String>), clap::Error> {
     if words.get(1).is_none_or(|command| command != "discover") {
-        return (words, None);
+        return Ok((words, None));
     }
     let (command, rest) = words.split_at(2);
     let mut kept = Vec::new();
@@ -33,16 +37,18 @@ pub fn in_new_form(words: Vec<OsString>) -> (Vec<OsString>, Option<String>) {
     kept.extend(rest.cloned());
     let is_model = |word: &OsStr| MODELS.iter().any(|model| word == model.about().name);
     let asks_for_help = |word: &OsStr| word == "-h" || word == "--help";
-    let named = model.as_deref().filter(|model| is_model(model)).map(OsStr::to_string_lossy);
+    let named = model.as_deref().map(OsStr::to_string_lossy);
     let note = named.map(|model| format!("--model {model} is now `flowmine discover {model}`"));
+    if let Some(unknown) = model.as_deref().filter(|model| !is_model(model)) {
+        return Err(similar::no_model(unknown));
+    }
     let model = match kept.first() {
         _ if model.is_some() => model,
         Some(first) if is_model(first) || asks_for_help(first) => None,
-        // clap refuses it, with the model that it may stand for.
-        Some(first) if is_like_a_model(first) && !Path::new(first).exists() => None,
+        Some(first) if is_like_a_model(first) && !Path::new(first).exists() => return Err(similar::no_model_or_file(first)),
         _ => Some(USUAL.into()),
     };
-    (command.iter().cloned().chain(model).chain(kept).collect(), note)
+    Ok((command.iter().cloned().chain(model).chain(kept).collect(), note))
 }
 
 /// Whether a word has only the characters of models' names.
@@ -56,8 +62,22 @@ mod tests {
     use super::*;
 
     fn translated(line: &str) -> (String, bool) {
-        let (words, note) = in_new_form(line.split(' ').map(OsString::from).collect());
+        let (words, note) = in_new_form(line.split(' ').map(OsString::from).collect()).expect("the model is known");
         (words.join(OsStr::new(" ")).to_string_lossy().into_owned(), note.is_some())
+    }
+
+    #[test]
+    fn what_is_neither_a_model_nor_a_file_is_an_error() {
+        for (line, said) in [
+            ("flowmine discover gant --dataset D", "error: there is neither a model nor a file 'gant'; similar names: 'gantt'\n"),
+            ("flowmine discover cargo", "error: there is neither a model nor a file 'cargo'; similar names: 'Cargo.toml'\n"),
+            ("flowmine discover bogus", "error: there is neither a model nor a file 'bogus'\n"),
+            ("flowmine discover --model gant --dataset D", "error: there is no model 'gant'; similar names: 'gantt'\n"),
+            ("flowmine discover --model cargo", "error: there is no model 'cargo'\n"),
+        ] {
+            let error = in_new_form(line.split(' ').map(OsString::from).collect()).expect_err(line).to_string();
+            assert!(error.starts_with(said), "{line}: {error}");
+        }
     }
 
     #[test]
@@ -68,10 +88,8 @@ mod tests {
             ("flowmine discover --dataset D --model dag -o x", "flowmine discover dag --dataset D -o x", true),
             ("flowmine discover --model=dag --dataset D", "flowmine discover dag --dataset D", true),
             ("flowmine discover --model", "flowmine discover dfg", false),
-            ("flowmine discover --model bogus", "flowmine discover bogus", false),
             ("flowmine discover dag --dataset D", "flowmine discover dag --dataset D", false),
             ("flowmine discover --help", "flowmine discover --help", false),
-            ("flowmine discover bogus --dataset D", "flowmine discover bogus --dataset D", false),
             ("flowmine discover .nextflow.log", "flowmine discover dfg .nextflow.log", false),
             ("flowmine discover ./dag", "flowmine discover dfg ./dag", false),
             ("flowmine discover - -o x", "flowmine discover dfg - -o x", false),

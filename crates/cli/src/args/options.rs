@@ -7,13 +7,14 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use flowmine_api::groups::Grouped;
+use flowmine_api::log_format::{LOG_FORMATS, LogFormat};
 use flowmine_api::options::{Choice, Kind, Many, OptionSpec, Values};
 
 /// Makes the argument of an option.
 pub fn arg(option: &'static OptionSpec) -> Arg {
-    let mut arg = Arg::new(option.name).long(option.name).help(option.help);
+    let mut arg = Arg::new(option.name).long(option.name).help(option.help).hide_short_help(option.is_rare);
     if !option.details.is_empty() {
-        arg = arg.long_help(format!("{}. {}", option.help, option.details));
+        arg = arg.long_help(long_help(option));
     }
     if let Some(alias) = option.alias {
         arg = arg.visible_alias(alias);
@@ -35,6 +36,19 @@ pub fn arg(option: &'static OptionSpec) -> Arg {
     if let Kind::Number(..) = option.kind { arg.allow_negative_numbers(true) } else { arg }
 }
 
+/// The help of an option with its details.
+pub fn long_help(option: &OptionSpec) -> String {
+    format!("{}. {}", option.help, option.details)
+}
+
+/// A phrase as the beginning of a sentence.
+pub fn sentence(mut phrase: String) -> String {
+    if let Some(first) = phrase.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    phrase
+}
+
 /// Checks a value; it is read by the library.
 fn parser(kind: Kind) -> ValueParser {
     match kind {
@@ -53,6 +67,13 @@ fn names_parser(names: Vec<(&'static str, &'static str)>) -> impl TypedValuePars
 pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     let names = T::names().into_iter().map(|(name, meaning)| PossibleValue::new(name).help(meaning));
     PossibleValuesParser::new(names).try_map(|name| T::named(&name).ok_or("unknown name"))
+}
+
+/// Parses the name of a format of the registry of logs.
+pub fn log_format(is_wanted: fn(&LogFormat) -> bool) -> impl TypedValueParser<Value = &'static LogFormat> {
+    let wanted = LOG_FORMATS.iter().filter(move |format| is_wanted(format));
+    let names = wanted.map(|format| PossibleValue::new(format.name).help(format.meaning));
+    PossibleValuesParser::new(names).try_map(|name| LogFormat::find(&name).ok_or("unknown name"))
 }
 
 /// Returns the values of options that were typed, by name; defaults are the library's.

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use flowmine_api::SourcePaths;
+use flowmine_api::target::Target;
+use flowmine_dataset::Access;
 
 /// Who may read what is written.
 #[derive(Debug, Args)]
@@ -15,6 +17,14 @@ pub struct Kept {
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
+}
+
+impl Kept {
+    /// The dataset for the library.
+    pub fn target(&self, dir: &Path) -> Target {
+        let access = if self.private { Access::Private } else { Access::Umask };
+        Target { dir: dir.to_owned(), access, as_owner: self.written.as_owner }
+    }
 }
 
 /// As whom a dataset is written.
@@ -30,7 +40,9 @@ pub struct AsOwner {
 #[derive(Debug, Args, Clone)]
 #[group(required = true, multiple = true)]
 pub struct SourceArgs {
-    /// Sources, recognised by their content: a dataset, log files (XES, OCEL), tables (CSV,
+    /// Sources: a dataset, logs, tables, recordings of Slurm, traces, runs of workflow engines.
+    ///
+    /// They are recognised by their content: a dataset, log files (XES, OCEL), tables (CSV,
     /// Parquet), recordings of squeue or sacct, I/O traces, files and directories of workflow
     /// engines. Several are read together.
     #[arg(value_name = "PATH", conflicts_with = "dataset")]
@@ -38,8 +50,9 @@ pub struct SourceArgs {
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: Option<PathBuf>,
-    /// A log file instead of a dataset: XES, OCEL; with --dataset the name of a log that was
-    /// imported into it. `discover` also takes tables (CSV, Parquet), `-` for standard input, and
+    /// A log file; with --dataset the name of a log that was imported into it.
+    ///
+    /// XES, OCEL. `discover` also takes tables (CSV, Parquet), `-` for standard input, and
     /// several files (--log A --log B) as one log, such as those of `export --part`.
     #[arg(long, value_name = "FILE")]
     pub log: Vec<PathBuf>,

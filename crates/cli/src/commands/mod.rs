@@ -2,26 +2,21 @@
 
 mod backends;
 mod correlate;
-mod datasets;
 mod discover;
 mod doctor;
 mod export;
 mod import;
 mod import_report;
-mod io_csv;
-mod last_run;
 mod observe;
 mod pages;
 mod paths;
 mod predict;
 mod prune;
 mod run;
-mod task_runs;
 mod trace;
 mod transform;
 mod transform_scripts;
 mod validate;
-mod wfformat;
 mod why;
 
 // What a build can leave out, see the features in Cargo.toml: in its place is what says so. Backends of `trace`: `backends.rs`.

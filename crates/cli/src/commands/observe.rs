@@ -5,21 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use flowmine_dataset::Dataset;
-use flowmine_extract_slurm::memory::key_code_of;
-use flowmine_extract_slurm::naming::{Naming, Pseudonyms};
+use flowmine_api::pseudonyms;
+use flowmine_extract_slurm::naming::Naming;
 use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
-use flowmine_privacy::pseudonym::Pseudonymiser;
 use flowmine_schema::diagnostic::Severity;
-use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::time;
 
-use super::datasets::dataset_to_write;
-use super::{export, login_node};
+use super::login_node;
 use crate::args::Observe;
 use crate::messages;
 use crate::outcome::Outcome;
+use crate::terminal::Terminal;
 
 /// Polls once or until it is told to stop.
 pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
@@ -36,7 +33,7 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
     }
     let runner = login_node::runner(&args.ssh)?;
-    let dataset = dataset_to_write(&args.dataset, &args.kept)?;
+    let dataset = args.kept.target(&args.dataset).open()?;
     let names = |names: &[String], option: &str| -> anyhow::Result<Vec<String>> {
         for name in names {
             anyhow::ensure!(!name.is_empty() && !name.contains([',', '\n', '\0']), "{option} takes one name: {name:?}");
@@ -57,7 +54,10 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         accounting: args.accounting,
         accounting_since_ns: args.accounting_since,
         record: args.record.clone(),
-        naming: export::pseudonymiser(args.pseudonymise.as_deref())?.map_or_else(Naming::default, naming),
+        naming: match &args.pseudonymise {
+            Some(key) => pseudonyms::naming(pseudonyms::read_key(key, &Terminal)?),
+            None => Naming::default(),
+        },
     };
     let mut observer = Observer::open(&dataset, runner, options)?;
     if args.once {
@@ -66,49 +66,6 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         return Ok(outcome(&report));
     }
     watch(args, &mut observer, &stop)
-}
-
-/// Writes names as the codes that an export of the same names has.
-fn naming(codes: Pseudonymiser) -> Naming {
-    Naming(Some(Arc::new(Codes(codes))))
-}
-
-/// The pseudonymiser for what is made of a dataset that an observer may have written with codes:
-/// those of the same key stay.
-pub fn pseudonymiser_for(dataset: &Dataset, codes: Pseudonymiser) -> anyhow::Result<Pseudonymiser> {
-    let Some(kept) = key_code_of(dataset)? else { return Ok(codes) };
-    if naming(codes.clone()).key_code().is_some_and(|own| own == kept) {
-        messages::note("the dataset holds codes that were made with this key: they stay as they are");
-        return Ok(codes.keeping_codes());
-    }
-    messages::warning(
-        "the dataset holds codes that were made with another key: codes are made of these codes, and match no others made with this key",
-    );
-    Ok(codes)
-}
-
-/// The codes that an export of the same names has.
-#[derive(Debug)]
-struct Codes(Pseudonymiser);
-
-impl Pseudonyms for Codes {
-    fn cluster(&self, name: &str) -> String {
-        self.0.cluster(name)
-    }
-
-    fn text(&self, text: &str) -> String {
-        self.0.task(text)
-    }
-
-    fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r> {
-        let cluster = row.cluster.clone();
-        JobState { cluster, ..self.0.row(row) }
-    }
-
-    fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r> {
-        let cluster = row.cluster.clone();
-        JobDependency { cluster, ..self.0.row(row) }
-    }
 }
 
 fn watch(args: &Observe, observer: &mut Observer<'_>, stop: &AtomicBool) -> anyhow::Result<Outcome> {

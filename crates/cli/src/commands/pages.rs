@@ -8,6 +8,8 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use flowmine_files::{FileError, Folder};
 
+use flowmine_api::output as results;
+
 use crate::args::Cli;
 use crate::outcome::Outcome;
 use crate::output;
@@ -29,7 +31,7 @@ pub fn manual(dir: Option<&Path>) -> anyhow::Result<Outcome> {
     match dir {
         None => output::write(None, |mut out| Ok(Man::new(command).render(&mut out)?))?,
         Some(dir) => {
-            let folder = output::make_directory(dir)?;
+            let folder = results::make_directory(dir)?;
             let mut command = command.disable_help_subcommand(true);
             command.build();
             let pages = pages(&command)?;

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use flowmine_api::{Stage as _, inputs};
 use flowmine_sources::{Data, Opened, Sink};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
 use super::import_report;
 use crate::args::Command;
-use crate::inputs;
 use crate::messages::{self, Kept};
 use crate::outcome::Outcome;
 use crate::output;
@@ -20,6 +20,9 @@ use crate::progress::Stage;
 
 /// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
+
+/// The signals that end the program unless it catches them, and are no faults of its own.
+const ENDING: [i32; 11] = [SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ];
 
 /// Number of times that a directory is removed into which another thread writes.
 const REMOVALS: usize = 10;
@@ -145,18 +148,22 @@ impl Removal {
     /// `None` where signals cannot be waited for; the directory is then removed when the command
     /// ends, and by no signal.
     fn on_signals(dir: PathBuf) -> Option<Self> {
-        let ignored = ignored_signals();
-        // A signal that whoever started the program has it ignore (nohup) does not end it.
-        let caught = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
-        let mut signals = Signals::new(caught).ok()?;
-        let handle = signals.handle();
-        std::thread::spawn(move || {
+        // A thread that cannot be started must leave no signal caught.
+        let (caught, to_be_caught) = std::sync::mpsc::sync_channel::<Signals>(1);
+        let wait = move || {
+            let Ok(mut signals) = to_be_caught.recv() else { return };
             if let Some(signal) = signals.forever().next() {
                 // Other threads may write a file meanwhile.
                 let _ = (0..REMOVALS).find(|_| fs::remove_dir_all(&dir).is_ok() || !dir.exists());
                 let _ = emulate_default_handler(signal);
             }
-        });
+        };
+        std::thread::Builder::new().spawn(wait).ok()?;
+        let ignored = ignored_signals();
+        // A signal that whoever started the program has it ignore (nohup) does not end it.
+        let signals = Signals::new(ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0)).ok()?;
+        let handle = signals.handle();
+        caught.send(signals).ok()?;
         Some(Self(handle))
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
-use flowmine_api::endings::by_ending;
+use flowmine_api::endings::{by_ending, format_of};
+use flowmine_api::inputs;
 use flowmine_api::predict::{Runs, Source, Studies};
 use flowmine_predict::fit::{Link, Options, Start};
 use flowmine_predict::report::{self, Report};
@@ -13,18 +14,15 @@ use flowmine_predict::{picture, study};
 use crate::args::{Predict, PredictFormat, StartArg};
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
-use crate::{inputs, messages, output};
+use crate::{messages, output};
 
 /// Predicts what a model says, or one fitted to datasets.
 pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
     let source = match &args.model {
-        Some(path) => {
-            inputs::note(path);
-            Source::file(path)?
-        }
+        Some(path) => Source::file(path)?,
         None => Source::fit(&runs(args)?, &Terminal)?,
     };
-    let format = args.format.map_or_else(|| by_name(args.output.as_deref()), Ok)?;
+    let format = format_of(args.format, args.output.as_deref(), &ENDINGS, |_| true)?.unwrap_or(PredictFormat::Text);
     refuse_what_is_not_told(args, format)?;
     if let Some(path) = &args.write_model {
         let as_toml = by_ending(Some(path), &MODELS, |_| true)?.unwrap_or(false);
@@ -118,12 +116,9 @@ fn measurements(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
 /// The endings of models' names: whether it is TOML, and not JSON.
 const MODELS: [(&str, bool); 2] = [("json", false), ("toml", true)];
 
-/// The format that the ending of a result's name stands for.
-fn by_name(path: Option<&Path>) -> anyhow::Result<PredictFormat> {
-    const ENDINGS: [(&str, PredictFormat); 4] =
-        [("txt", PredictFormat::Text), ("json", PredictFormat::Json), ("csv", PredictFormat::Csv), ("svg", PredictFormat::Svg)];
-    Ok(by_ending(path, &ENDINGS, |_| true)?.unwrap_or(PredictFormat::Text))
-}
+/// The endings of predictions' names.
+const ENDINGS: [(&str, PredictFormat); 4] =
+    [("txt", PredictFormat::Text), ("json", PredictFormat::Json), ("csv", PredictFormat::Csv), ("svg", PredictFormat::Svg)];
 
 fn link(text: &str) -> anyhow::Result<Link> {
     let (name, tasks) = text

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use flowmine_api::inputs;
 use flowmine_transform::algebra::{Collisions, Composition, Contents, Layer, Setting, Task};
 use flowmine_transform::script::quote;
 use flowmine_transform::workflow::{Files, Workflow, utf8};
@@ -15,7 +16,7 @@ use flowmine_schema::text::visible;
 
 use crate::args::{CollisionsArg, Transform};
 use crate::outcome::Outcome;
-use crate::{inputs, messages, output};
+use crate::{messages, output};
 
 use super::transform_scripts;
 
@@ -98,6 +99,10 @@ impl Files for Beside {
 
     fn can_change(&self, changed: &str, script: &str) -> bool {
         flowmine_transform::workflow::can_change_in(&self.0, changed, script)
+    }
+
+    fn has_other_names(&self, script: &str) -> bool {
+        flowmine_transform::workflow::has_other_names_in(&self.0, script)
     }
 }
 

@@ -13,6 +13,8 @@ use flowmine_transform::workflow::Plan;
 
 use flowmine_schema::text::visible;
 
+use flowmine_api::output as results;
+
 use crate::{messages, output};
 
 /// The permissions of a script, before the umask: only its owner can write it, whatever the umask.
@@ -26,8 +28,8 @@ const SCRIPT: u32 = 0o755;
 pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
     let shown = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let folder = Folder::open_to_write(shown).with_context(|| shown.display().to_string())?;
-    output::refuse_dataset(&folder).with_context(|| shown.display().to_string())?;
-    output::check_place(path)?;
+    results::refuse_dataset(&folder).with_context(|| shown.display().to_string())?;
+    results::check_place(path)?;
     refuse_strangers(&folder)?;
     let next = AtomicUsize::new(0);
     let some = || -> anyhow::Result<(Batch, usize)> {
@@ -43,9 +45,9 @@ pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let threads = flowmine_threads::count(8);
     let mut batches = std::thread::scope(|scope| -> anyhow::Result<Vec<(Batch, usize)>> {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
+        let others = flowmine_threads::helpers(scope, threads - 1, some);
         let mut batches = vec![some()?];
         for other in others {
             batches.push(other.join().map_err(|_| anyhow::anyhow!("a thread that writes scripts ended before its time"))??);

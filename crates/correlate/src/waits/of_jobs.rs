@@ -8,13 +8,14 @@ use super::predecessors::{Predecessors, moment_of};
 use super::{Change, Doing, Facts, Moment, Predecessor, Wait, divide};
 use crate::CorrelateError;
 use crate::attempts::Attempt;
+use crate::clocks::Clocks;
 use crate::events::Event;
 use crate::jobs::Jobs;
 use crate::state::{self, Phase};
 
 flowmine_schema::columns! {
     /// When a row was observed.
-    struct Observed of JobState { observed_at_ns }
+    struct Observed of JobState { cluster, source, observed_at_ns }
 }
 
 /// The latest observation in a dataset, in nanoseconds since 1970: until then what has not ended is
@@ -23,9 +24,10 @@ flowmine_schema::columns! {
 /// # Errors
 /// When the dataset cannot be read.
 pub fn last_observation(dataset: &Dataset) -> Result<Option<i64>, CorrelateError> {
+    let clocks = Clocks::read(dataset)?;
     let mut last = None;
     dataset.read::<Observed<'static>, CorrelateError>(|row| {
-        last = last.max(Some(row.observed_at_ns));
+        last = last.max(Some(clocks.observed_at(&row.cluster, &row.source, row.observed_at_ns)));
         Ok(())
     })?;
     Ok(last)

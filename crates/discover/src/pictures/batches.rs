@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{SMALL, percent};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration};
@@ -157,12 +158,19 @@ pub fn svg(batches: &Batches, drawing: &Drawing) -> String {
     })
 }
 
+impl Document for Batches {
+    const FORMAT: &'static str = "flowmine-batches";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Batches>();
+
 /// Writes all batches as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(batches: &Batches, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-batches", batches, out)
+    document::write(batches, out)
 }
 
 /// Writes all batches as a table; the names of cases are joined by ` ; `.

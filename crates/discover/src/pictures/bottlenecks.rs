@@ -3,16 +3,18 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::text::{counted, visible};
 
 use super::csv::{Csv, seconds};
-use crate::bottlenecks::{Bottlenecks, Example};
+use super::units::core_hours;
+use crate::bottlenecks::{Bottlenecks, Example, Finding};
 
 fn example(of: &Example) -> String {
     let mut words = format!("{} in ", duration(of.time_ns as f64));
-    if let Some(job) = &of.job {
-        let _ = write!(words, "job {}, ", visible(job));
+    if let Some(who) = of.who.words() {
+        let _ = write!(words, "{who}, ");
     }
     let _ = write!(words, "case {} (no. {})", visible(&of.case), of.place);
     if let Some(ns) = of.start_ns {
@@ -22,6 +24,14 @@ fn example(of: &Example) -> String {
         let _ = write!(words, ", {}", visible(resource));
     }
     words
+}
+
+/// The core-hours at stake with the time next to them; of instances whose CPUs are not known the
+/// time alone.
+fn at_stake(finding: &Finding) -> String {
+    let time = duration(finding.at_stake_ns as f64);
+    let core = finding.at_stake_core_ns.filter(|_| finding.at_stake_ns > 0);
+    core.map_or_else(|| time.clone(), |core| format!("{} core-hours, {time}", core_hours(core)))
 }
 
 /// So many findings are shown in a terminal.
@@ -43,7 +53,7 @@ pub fn text(list: &Bottlenecks) -> String {
             Some(after) => format!("{} → {}", visible(after), visible(&finding.activity)),
             None => visible(&finding.activity),
         };
-        let _ = writeln!(out, "\n{:>2}. {}  {}  {}", at + 1, duration(finding.at_stake_ns as f64), finding.kind.name(), name);
+        let _ = writeln!(out, "\n{:>2}. {}  {}  {}", at + 1, at_stake(finding), finding.kind.name(), name);
         let _ = writeln!(out, "    {}.", visible(&finding.found));
         for one in &finding.examples {
             let _ = writeln!(out, "    - {}", example(one));
@@ -69,31 +79,36 @@ pub fn text(list: &Bottlenecks) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
-    let mut table =
-        Csv::new(out, &["rank", "kind", "activity", "after", "cause", "at_stake_s", "instances", "found", "example", "advice"])?;
+    let mut table = Csv::new(
+        out,
+        &["rank", "kind", "activity", "after", "cause", "at_stake_s", "core_hours", "instances", "found", "example", "advice"],
+    )?;
     for (at, finding) in list.findings.iter().enumerate() {
         table.count(at as u64 + 1).text(finding.kind.name()).text(&finding.activity);
-        for text in [&finding.after, &finding.cause] {
-            match text {
-                Some(text) => table.text(text),
-                None => table.number(None::<u64>),
-            };
-        }
-        table.number(Some(seconds(finding.at_stake_ns))).count(finding.instances).text(&finding.found);
-        match finding.examples.first() {
-            Some(one) => table.text(&example(one)),
-            None => table.number(None::<u64>),
-        };
+        table.text_or_unknown(finding.after.as_deref()).text_or_unknown(finding.cause.as_deref());
+        table
+            .number(Some(seconds(finding.at_stake_ns)))
+            .number(finding.at_stake_core_ns.map(core_hours))
+            .count(finding.instances)
+            .text(&finding.found);
+        table.text_or_unknown(finding.examples.first().map(example).as_deref());
         table.text(finding.advice());
         table.end()?;
     }
     table.finish()
 }
 
+impl Document for Bottlenecks {
+    const FORMAT: &'static str = "flowmine-bottlenecks";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Bottlenecks>();
+
 /// Writes the whole list as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
-    super::document("flowmine-bottlenecks", list, out)
+    document::write(list, out)
 }

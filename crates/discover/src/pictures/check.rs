@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::bytes;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::text::{counted, visible};
 
 use super::csv::{Csv, seconds};
 use crate::check::{Check, CheckKind, Finding};
+use crate::who::Who;
 
 /// So many findings of a kind are shown in a terminal.
 const SHOWN: usize = 10;
@@ -97,6 +99,14 @@ pub fn text(found: &Check) -> String {
         let _ = writeln!(out, "\n{} ({})", kind.name(), same.len());
         for of in same.iter().take(SHOWN) {
             let _ = writeln!(out, "  - {}", sentence(of));
+            // What a user needs to look them up, beyond their names.
+            let both = [(&of.first, &of.first_who), (&of.second, &of.second_who)];
+            for (name, who) in both.into_iter().filter_map(|(name, who)| Some((name.as_ref()?, who.as_ref()?))) {
+                let is_more = who.job.is_some() || who.tag.is_some() || who.work_dir.is_some();
+                if let Some(words) = who.words().filter(|_| is_more) {
+                    let _ = writeln!(out, "      {}: {words}", visible(name));
+                }
+            }
         }
         if same.len() > SHOWN {
             let _ = writeln!(out, "  - and {} more (--format csv and json have all)", same.len() - SHOWN);
@@ -125,27 +135,37 @@ pub fn csv(found: &Check, out: impl Write) -> io::Result<()> {
         "doubtful",
         "found",
         "advice",
+        "first_who",
+        "second_who",
     ];
     let mut csv = Csv::new(out, &columns)?;
     for of in &found.findings {
         csv.text(of.kind.name());
         for name in [&of.first, &of.first_activity, &of.second, &of.second_activity, &of.path] {
-            match name {
-                Some(name) => csv.text(name),
-                None => csv.number(None::<u64>),
-            };
+            csv.text_or_unknown(name.as_deref());
         }
         csv.count(of.files).number(Some(of.bytes)).number(of.margin_ns.map(|ns| seconds(ns.into())));
         csv.number(of.cost_ns.map(|ns| seconds(ns.into()))).text(if of.doubtful { "true" } else { "false" });
-        csv.text(&sentence(of)).text(of.kind.advice()).end()?;
+        csv.text(&sentence(of)).text(of.kind.advice());
+        for who in [&of.first_who, &of.second_who] {
+            csv.text_or_unknown(who.as_ref().and_then(Who::words).as_deref());
+        }
+        csv.end()?;
     }
     csv.finish()
 }
+
+impl Document for Check {
+    const FORMAT: &'static str = "flowmine-check";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Check>();
 
 /// Writes the whole check as JSON (`flowmine-check`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Check, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-check", found, out)
+    document::write(found, out)
 }

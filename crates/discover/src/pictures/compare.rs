@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::text::{count, counted, duration, visible};
 
 use super::csv::{Csv, mean_seconds};
@@ -214,10 +215,17 @@ pub fn csv(found: &Comparison, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
+impl Document for Comparison {
+    const FORMAT: &'static str = "flowmine-comparison";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Comparison>();
+
 /// Writes the whole comparison as JSON (`flowmine-comparison`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Comparison, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-comparison", found, out)
+    document::write(found, out)
 }

@@ -1,10 +1,12 @@
 //! The critical path of a run: as text for a terminal, as a picture of its tasks over time, as a
 //! table of its tasks and as JSON (`flowmine-critical-path`).
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{Axis, SMALL, Ticks, across, percent};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Sheet, TEXT, WEAK_TEXT};
@@ -114,6 +116,12 @@ pub fn text(found: &CriticalPath) -> String {
     for part in parts_there(found) {
         let cell = |step: &&Step| step.parts.iter().find(|of| of.part == part).map_or(String::new(), |of| duration(of.time_ns as f64));
         table.push(column(part.name(), true, steps.iter().map(cell).collect()));
+    }
+    // A directory that all share says nothing of a task.
+    let dirs: BTreeSet<&str> = found.path.iter().filter_map(|step| step.who.work_dir.as_deref()).collect();
+    if dirs.len() > 1 {
+        let cell = |step: &&Step| step.who.work_dir.clone().unwrap_or_default();
+        table.push(column("work directory", false, steps.iter().map(cell).collect()));
     }
     out.push_str(&text_table::write(&table));
     if hidden > 0 {
@@ -251,6 +259,7 @@ pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
     let names: Vec<String> = TimePart::ALL.iter().map(|part| format!("{}_s", part.name())).collect();
     let mut columns = vec!["task", "activity", "after", "from_s", "to_s"];
     columns.extend(names.iter().map(String::as_str));
+    columns.extend(["job", "tag", "work_dir"]);
     let mut csv = Csv::new(out, &columns)?;
     for step in &found.path {
         csv.text(&step.task).text(&step.activity).text(after(step));
@@ -259,15 +268,24 @@ pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
             let ns = step.parts.iter().find(|of| of.part == part).map_or(0, |of| of.time_ns);
             csv.number(Some(seconds(ns.into())));
         }
+        csv.text_or_unknown(step.who.job.as_deref()).text_or_unknown(step.who.tag.as_deref());
+        csv.text_or_unknown(step.who.work_dir.as_deref());
         csv.end()?;
     }
     csv.finish()
 }
+
+impl Document for CriticalPath {
+    const FORMAT: &'static str = "flowmine-critical-path";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<CriticalPath>();
 
 /// Writes the whole answer as JSON (`flowmine-critical-path`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &CriticalPath, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-critical-path", found, out)
+    document::write(found, out)
 }

@@ -41,6 +41,14 @@ impl<W: Write> Csv<W> {
         self
     }
 
+    /// A text, or nothing when it is not known.
+    pub fn text_or_unknown(&mut self, text: Option<&str>) -> &mut Self {
+        match text {
+            Some(text) => self.text(text),
+            None => self.number(None::<u64>),
+        }
+    }
+
     /// A number, or nothing when it is not known.
     pub fn number(&mut self, number: Option<impl Display>) -> &mut Self {
         use std::fmt::Write;

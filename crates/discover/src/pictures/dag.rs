@@ -10,6 +10,7 @@
 
 use std::io::{self, Write};
 
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::graph::{Edge as Line, Graph, Node as Box};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::{WidthScale, box_colour};
@@ -92,10 +93,17 @@ fn line_of(found: &Dag, edge: &Edge, widths: WidthScale) -> Line {
     }
 }
 
+impl Document for Dag {
+    const FORMAT: &'static str = "flowmine-dag";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Dag>();
+
 /// Writes the JSON document; see the module for what it looks like.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Dag, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-dag", found, out)
+    document::write(found, out)
 }

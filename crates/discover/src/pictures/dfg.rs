@@ -1,25 +1,4 @@
 //! A directly-follows graph as a picture, as JSON and as a table.
-//!
-//! # JSON
-//!
-//! ```json
-//! { "format": "flowmine-dfg", "version": 2,
-//!   "title": "…", "instance": "task", "case_notion": "…", "filters": ["…"], "left_out": ["…"],
-//!   "cases": 2, "empty_cases": 0, "instances": 5, "backward_steps": 0, "steps_without_time": 0,
-//!   "activities": [ { "name": "align", "frequency": 3, "cases": 2, "service_s": { … }, "queue_s": { … },
-//!                     "read_bytes": { … }, "written_bytes": { … }, "bytes_from": { "trace": 3 }, "bytes_per_s": 1.5e6,
-//!                     "failed": 0, "aborted": 0, "cached": 0, "unfinished": 0, "retries": 0, "most_at_once": 2 } ],
-//!   "start_activities": [ { "activity": "align", "cases": 2 } ],
-//!   "end_activities": [ { "activity": "merge", "cases": 2 } ],
-//!   "edges": [ { "from": "align", "to": "merge", "frequency": 2, "cases": 2, "wait_s": { … }, "last_wait_s": 30.0, "bytes": { … } } ],
-//!   "concurrent": [ { "a": "align", "b": "qc", "frequency": 2, "overlap_s": 12.5 } ],
-//!   "read_bytes_of_others": 0, "written_bytes_of_others": 0,
-//!   "flow_bytes": { "between": 10, "from_outside": 0, "read_back": 0, "read_by_others": 0, "declared": false } }
-//! ```
-//!
-//! `{ … }` is `count`, `sum`, `mean`, `median`, `p95`, `min`, `max`, `stdev`, in seconds or bytes,
-//! or null when nothing is known. Names are as the log has them and are unique; they are not
-//! shortened. Activities are sorted by name, edges by the names of their ends.
 
 use std::io::{self, Write};
 
@@ -31,12 +10,15 @@ use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
 use flowmine_draw::sheet::CASE_LINE;
 use flowmine_draw::svg::CASE_WIDTH;
 use flowmine_draw::text::{count, counted, duration, visible};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+pub use super::dfg_json::{DOCUMENT, json};
 
 use super::csv::Csv;
+use super::dfg_json::integer;
+use super::units::core_hours;
 use crate::about;
-use crate::dfg::{Activity, Dfg, Edge};
+use crate::dfg::{Activity, Dfg, Edge, OnPath};
 use crate::stats::Stats;
 
 /// Which statistic of a time a picture shows; all stand in the titles and in the other formats.
@@ -82,8 +64,11 @@ impl Statistic {
 /// Which numbers the boxes and lines of the graph show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Show {
-    /// How often, how long, how many bytes; lines are as wide as frequent and coloured by time.
+    /// Where the time is: what lies on the critical paths of cases is coloured, the rest is pale,
+    /// and activities without a line are a list. Of a log of moments as [`Show::All`].
     #[default]
+    Path,
+    /// How often, how long, how many bytes; lines are as wide as frequent and coloured by time.
     All,
     /// How often activities occur and follow each other.
     Frequency,
@@ -120,7 +105,7 @@ pub const USUAL_COVERAGE: f64 = 0.8;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { show: Show::All, time: Statistic::Median, coverage: None, min_count: 0, most_activities: 60, marks: 3 }
+        Self { show: Show::Path, time: Statistic::Median, coverage: None, min_count: 0, most_activities: 60, marks: 3 }
     }
 }
 
@@ -134,12 +119,34 @@ struct Chosen {
     marked_activities: Vec<usize>,
 }
 
-fn wait_cost(edge: &Edge) -> i128 {
-    edge.last_wait_ns.max(0)
+/// The cost by which a line is marked: waiting time or bytes; nothing where only numbers are shown.
+fn line_cost(edge: &Edge, show: Show) -> i128 {
+    match show {
+        Show::Path => edge.on_path.map_or(0, |of| of.time_ns),
+        Show::Bytes => edge.bytes.map_or(0, |bytes| bytes.sum),
+        Show::Frequency => 0,
+        Show::All | Show::Time => edge.last_wait_ns.max(0),
+    }
 }
 
-fn service_cost(activity: &Activity) -> i128 {
-    activity.service_ns.map_or(0, |service| service.sum.max(0))
+/// Bytes read and written.
+fn moved(activity: &Activity) -> i128 {
+    [activity.read_bytes, activity.written_bytes].into_iter().flatten().map(|bytes| bytes.sum).sum()
+}
+
+/// The cost by which a box is marked: core time, time or bytes.
+fn box_cost(activity: &Activity, show: Show) -> i128 {
+    match show {
+        Show::Path => activity.on_path.map_or(0, path_cost),
+        Show::Bytes => moved(activity),
+        Show::Frequency => 0,
+        Show::All | Show::Time => activity.service_ns.map_or(0, |service| service.sum.max(0)),
+    }
+}
+
+/// The core time on critical paths, in nanoseconds; the time, where no CPUs are known.
+fn path_cost(of: OnPath) -> i128 {
+    of.core_ns.unwrap_or(of.time_ns)
 }
 
 /// The largest by a cost, largest first: at most so many, at most half of all, and each at least a
@@ -162,16 +169,30 @@ fn choose(dfg: &Dfg, options: &Options) -> Chosen {
     let all: Vec<usize> = (0..dfg.edges.len())
         .filter(|&e| {
             let edge = &dfg.edges[e];
-            shown(edge.from) && shown(edge.to) && (edge.frequency.max(1) >= options.min_count)
+            // What only exchanged bytes is no step.
+            let is_step = edge.frequency > 0 || options.show != Show::Path;
+            shown(edge.from) && shown(edge.to) && is_step && (edge.frequency.max(1) >= options.min_count)
         })
         .collect();
-    let running: i128 = dfg.activities.iter().map(service_cost).sum();
-    let marked_edges = dearest(&all, options.marks, running / 100, |e| wait_cost(&dfg.edges[e]));
-    let marked_activities = dearest(&activities, options.marks, 0, |a| service_cost(&dfg.activities[a]));
+    // Waits are times: what is a hundredth of the running times is worth a mark.
+    let running: i128 = match options.show {
+        Show::Bytes | Show::Frequency => 0,
+        Show::Path => dfg.activities.iter().filter_map(|activity| activity.on_path).map(|of| of.time_ns).sum(),
+        show => dfg.activities.iter().map(|activity| box_cost(activity, show)).sum(),
+    };
+    let marked_edges = dearest(&all, options.marks, running / 100, |e| line_cost(&dfg.edges[e], options.show));
+    let marked_activities = dearest(&activities, options.marks, 0, |a| box_cost(&dfg.activities[a], options.show));
+    let mut needed = marked_edges.clone();
+    if options.show == Show::Path {
+        // Of paths the parts with most time, whatever their frequency.
+        let mut on_path: Vec<usize> = all.iter().copied().filter(|&e| dfg.edges[e].on_path.is_some()).collect();
+        on_path.sort_by_key(|&e| (std::cmp::Reverse(line_cost(&dfg.edges[e], Show::Path)), e));
+        needed.extend(on_path.into_iter().take(ALL_EDGES / 2));
+    }
     let edges = match options.coverage {
         None if all.len() <= ALL_EDGES => all,
-        None => cover(dfg, all, USUAL_COVERAGE, ALL_EDGES, &marked_edges),
-        Some(coverage) => cover(dfg, all, coverage, usize::MAX, &marked_edges),
+        None => cover(dfg, all, USUAL_COVERAGE, ALL_EDGES, &needed),
+        Some(coverage) => cover(dfg, all, coverage, usize::MAX, &needed),
     };
     let terminals = |list: &[(usize, u64)]| -> Vec<(usize, u64)> {
         let mut shown: Vec<(usize, u64)> = list.iter().copied().filter(|&(a, n)| shown(a) && n >= options.min_count).collect();
@@ -251,12 +272,37 @@ fn origin(from: BytesFrom) -> &'static str {
     }
 }
 
+/// The options as they hold of a graph: without a path there is none to be shown.
+fn effective(dfg: &Dfg, options: &Options) -> Options {
+    let has_path = dfg.activities.iter().any(|activity| activity.on_path.is_some());
+    let show = if options.show == Show::Path && !has_path { Show::All } else { options.show };
+    Options { show, ..options.clone() }
+}
+
+/// Takes activities without a line out of what is drawn, where others have one; they are a list.
+fn take_isolated(dfg: &Dfg, chosen: &mut Chosen) -> Vec<usize> {
+    let has_line = |a: &usize| chosen.edges.iter().any(|&e| (dfg.edges[e].from == *a) != (dfg.edges[e].to == *a));
+    let (with, without): (Vec<usize>, Vec<usize>) = chosen.activities.iter().copied().partition(has_line);
+    if with.is_empty() || without.is_empty() {
+        return Vec::new();
+    }
+    let is_drawn = |a: usize| with.binary_search(&a).is_ok();
+    chosen.edges.retain(|&e| is_drawn(dfg.edges[e].from));
+    chosen.starts.retain(|(a, _)| is_drawn(*a));
+    chosen.ends.retain(|(a, _)| is_drawn(*a));
+    chosen.activities = with;
+    without
+}
+
 /// The picture of a graph.
 pub fn graph(dfg: &Dfg, options: &Options) -> Graph {
-    let chosen = choose(dfg, options);
+    let options = &effective(dfg, options);
+    let mut chosen = choose(dfg, options);
+    let isolated = if options.show == Show::Path { take_isolated(dfg, &mut chosen) } else { Vec::new() };
+    let chosen = chosen;
     let view = View::new(dfg, options, &chosen);
-    let mut picture =
-        Graph { name: "dfg", title: title(dfg), facts: facts(dfg), left_out: left_out(dfg, &chosen, options), ..Graph::default() };
+    let left_out = left_out(dfg, &chosen, isolated.len(), options);
+    let mut picture = Graph { name: "dfg", title: title(dfg), facts: facts(dfg, options.show), left_out, ..Graph::default() };
     let mut place = vec![usize::MAX; dfg.activities.len()];
     for &a in &chosen.activities {
         place[a] = picture.nodes.len();
@@ -269,7 +315,25 @@ pub fn graph(dfg: &Dfg, options: &Options) -> Graph {
     terminals(&mut picture, dfg, &place, &chosen.starts, true);
     terminals(&mut picture, dfg, &place, &chosen.ends, false);
     picture.legend = view.legend(&chosen);
+    picture.legend.extend(view.isolated(&isolated));
     picture
+}
+
+/// Fill of a box, and colour and width of a line, that are on no critical path.
+const PALE_BOX: &str = "#fafbfc";
+const PALE_LINE: &str = "#d3dae2";
+
+/// Number of activities without a line that are listed.
+const LISTED: usize = 20;
+
+/// The core-hours of what lies on critical paths; the time, where no CPUs are known.
+fn cost_words(of: OnPath) -> String {
+    match of.core_ns {
+        // What two digits do not show.
+        Some(core_ns) if core_ns < 36_000_000_000 => format!("{} core time", duration(core_ns as f64)),
+        Some(core_ns) => format!("{} core-hours", core_hours(core_ns)),
+        None => duration(of.time_ns as f64),
+    }
 }
 
 struct View<'a> {
@@ -286,7 +350,9 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn new(dfg: &'a Dfg, options: &'a Options, chosen: &'a Chosen) -> Self {
-        let waits: Vec<f64> = chosen.edges.iter().filter_map(|&e| dfg.edges[e].wait_ns.map(|wait| options.time.of(&wait))).collect();
+        let is_coloured = |e: &&usize| options.show != Show::Path || dfg.edges[**e].on_path.is_some();
+        let coloured = chosen.edges.iter().filter(is_coloured);
+        let waits: Vec<f64> = coloured.filter_map(|&e| dfg.edges[e].wait_ns.map(|wait| options.time.of(&wait))).collect();
         let flow: Vec<f64> = chosen.edges.iter().filter_map(|&e| dfg.edges[e].bytes.map(|bytes| bytes.sum as f64)).collect();
         let mut concurrent = vec![Vec::new(); dfg.activities.len()];
         for pair in dfg.concurrent.iter().filter(|pair| pair.a != pair.b && pair.frequency > 0) {
@@ -298,7 +364,13 @@ impl<'a> View<'a> {
             _ => dfg.edges[e].frequency,
         };
         Self {
-            boxes: WidthScale::of(chosen.activities.iter().map(|&a| box_value(&dfg.activities[a], options))),
+            boxes: WidthScale::of(
+                chosen
+                    .activities
+                    .iter()
+                    .filter(|&&a| options.show != Show::Path || dfg.activities[a].on_path.is_some())
+                    .map(|&a| box_value(&dfg.activities[a], options)),
+            ),
             widths: WidthScale::of(chosen.edges.iter().map(|&e| width(e)).filter(|&n| n > 0)),
             times: TimeScale::of(waits.iter().copied()),
             byte_colours: TimeScale::of(flow.iter().copied()),
@@ -308,6 +380,30 @@ impl<'a> View<'a> {
             options,
             chosen,
         }
+    }
+
+    /// Whether something is drawn pale: it is on no critical path.
+    fn is_pale(&self, on_path: Option<OnPath>) -> bool {
+        self.options.show == Show::Path && on_path.is_none()
+    }
+
+    /// The list of activities without a line, for next to the graph.
+    fn isolated(&self, isolated: &[usize]) -> Option<Entry> {
+        if isolated.is_empty() {
+            return None;
+        }
+        let mut by_cost = isolated.to_vec();
+        by_cost.sort_by_key(|&a| (std::cmp::Reverse(box_cost(&self.dfg.activities[a], Show::Path)), a));
+        let words = |&a: &usize| {
+            let activity = &self.dfg.activities[a];
+            let cost = activity.on_path.map(|of| format!(", {}", cost_words(of))).unwrap_or_default();
+            format!("{} ({}{cost})", self.name(a), counted(activity.frequency, &self.instance, &plural(&self.instance)))
+        };
+        let mut list: Vec<String> = by_cost.iter().take(LISTED).map(words).collect();
+        if by_cost.len() > LISTED {
+            list.push(format!("and {} more", count((by_cost.len() - LISTED) as u64)));
+        }
+        Some(Entry::new("Alone in their cases, not drawn", Sample::Words, list.join("; ")))
     }
 
     fn name(&self, activity: usize) -> String {
@@ -321,7 +417,11 @@ impl<'a> View<'a> {
             id: format!("a{at}"),
             name: activity.name.clone(),
             lines: self.node_lines(activity, marked, self.concurrent[at].len()),
-            fill: box_colour(self.boxes, box_value(activity, self.options)),
+            fill: if self.is_pale(activity.on_path) {
+                PALE_BOX.to_owned()
+            } else {
+                box_colour(self.boxes, box_value(activity, self.options))
+            },
             mark: if marked { Mark::Halo } else { Mark::None },
             title: self.node_title(at),
             data: node_data(activity),
@@ -337,7 +437,7 @@ impl<'a> View<'a> {
             first.push_str(&format!(" · {} at once", count(activity.most_at_once)));
         }
         lines.push(first);
-        if matches!(show, Show::All | Show::Time) {
+        if matches!(show, Show::All | Show::Time | Show::Path) {
             let statistic = self.options.time;
             let mut parts = Vec::new();
             parts.extend(activity.service_ns.map(|s| format!("ran {}", duration(statistic.of(&s)))));
@@ -345,8 +445,10 @@ impl<'a> View<'a> {
             if !parts.is_empty() {
                 lines.push(parts.join(" · "));
             }
-            if let (true, Some(service)) = (marked, activity.service_ns) {
-                lines.push(format!("▲ Σ {}", duration(service.sum as f64)));
+            match (show, activity.on_path, activity.service_ns) {
+                (Show::Path, Some(of), _) => lines.push(format!("{}{} on paths", if marked { "▲ " } else { "" }, cost_words(of))),
+                (Show::All | Show::Time, _, Some(service)) if marked => lines.push(format!("▲ Σ {}", duration(service.sum as f64))),
+                _ => {}
             }
         }
         if matches!(show, Show::All | Show::Bytes) {
@@ -354,7 +456,8 @@ impl<'a> View<'a> {
             parts.extend(activity.read_bytes.map(|r| format!("read {}", bytes(r.sum))));
             parts.extend(activity.written_bytes.map(|w| format!("wrote {}", bytes(w.sum))));
             if !parts.is_empty() {
-                lines.push(parts.join(" · "));
+                let mark = if marked && show == Show::Bytes { "▲ " } else { "" };
+                lines.push(format!("{mark}{}", parts.join(" · ")));
             }
         }
         if let (Show::Bytes, Some(rate)) = (show, activity.bytes_per_s) {
@@ -392,6 +495,7 @@ impl<'a> View<'a> {
             ),
         ];
         lines.extend(activity.service_ns.map(|s| format!("ran: {}", times(&s))));
+        lines.extend(activity.on_path.map(|of| path_words(&of)));
         lines.extend(activity.queue_ns.map(|q| format!("queued: {}", times(&q))));
         lines.extend(activity.read_bytes.map(|r| format!("read: {}", volumes(&r))));
         lines.extend(activity.written_bytes.map(|w| format!("wrote: {}", volumes(&w))));
@@ -411,16 +515,9 @@ impl<'a> View<'a> {
 
     fn line(&self, at: usize, from: usize, to: usize) -> Line {
         let edge = &self.dfg.edges[at];
-        let marked = self.chosen.marked_edges.contains(&at) && matches!(self.options.show, Show::All | Show::Time);
+        let marked = self.chosen.marked_edges.contains(&at);
         let show = self.options.show;
-        let colour = match show {
-            Show::Frequency => "#64748b".to_owned(),
-            Show::Bytes => edge.bytes.map_or("#b6c0cb".to_owned(), |bytes| self.byte_colours.colour(bytes.sum as f64)),
-            Show::All | Show::Time => match edge.wait_ns {
-                Some(wait) => self.times.colour(self.options.time.of(&wait)),
-                None => "#7b8a99".to_owned(),
-            },
-        };
+        let is_pale = self.is_pale(edge.on_path);
         let weight = match show {
             Show::Bytes => edge.bytes.map_or(0, |bytes| u64::try_from(bytes.sum.max(0)).unwrap_or(u64::MAX)),
             _ => edge.frequency,
@@ -429,8 +526,8 @@ impl<'a> View<'a> {
             from,
             to,
             label: self.label(edge, marked),
-            colour,
-            width: if weight == 0 { 1.2 } else { self.widths.width(weight) },
+            colour: self.line_colour(edge),
+            width: if weight == 0 || is_pale { 1.2 } else { self.widths.width(weight) },
             dashed: edge.frequency == 0,
             mark: if marked { Mark::Halo } else { Mark::None },
             weight: edge.frequency.max(1),
@@ -440,24 +537,38 @@ impl<'a> View<'a> {
         }
     }
 
+    fn line_colour(&self, edge: &Edge) -> String {
+        match self.options.show {
+            Show::Frequency => "#64748b".to_owned(),
+            Show::Path if self.is_pale(edge.on_path) => PALE_LINE.to_owned(),
+            Show::Bytes => edge.bytes.map_or("#b6c0cb".to_owned(), |bytes| self.byte_colours.colour(bytes.sum as f64)),
+            Show::All | Show::Time | Show::Path => match edge.wait_ns {
+                Some(wait) => self.times.colour(self.options.time.of(&wait)),
+                None => "#7b8a99".to_owned(),
+            },
+        }
+    }
+
     fn label(&self, edge: &Edge, marked: bool) -> Vec<String> {
         let wait = edge.wait_ns.map(|wait| duration(self.options.time.of(&wait)));
         let mut lines = Vec::new();
         match self.options.show {
             Show::Frequency if edge.frequency > 0 => lines.push(count(edge.frequency)),
             Show::Time => lines.extend(wait),
-            Show::All if edge.frequency > 0 => {
+            Show::All | Show::Path if edge.frequency > 0 => {
                 let mut parts = vec![count(edge.frequency)];
                 parts.extend(wait);
                 lines.push(parts.join(" · "));
             }
             _ => {}
         }
-        if marked {
-            lines.push(format!("▲ Σ {}", duration(edge.last_wait_ns as f64)));
+        let show = self.options.show;
+        if marked && show != Show::Bytes {
+            lines.push(format!("▲ Σ {}", duration(line_cost(edge, show) as f64)));
         }
-        if let (Show::All | Show::Bytes, Some(flow)) = (self.options.show, edge.bytes) {
-            lines.push(bytes(flow.sum));
+        if let (Show::All | Show::Bytes, Some(flow)) = (show, edge.bytes) {
+            let mark = if marked && show == Show::Bytes { "▲ " } else { "" };
+            lines.push(format!("{mark}{}", bytes(flow.sum)));
         }
         lines
     }
@@ -471,6 +582,7 @@ impl<'a> View<'a> {
             lines.push("never directly one after the other: only bytes".to_owned());
         }
         lines.extend(edge.wait_ns.map(|wait| format!("waited: {}", times(&wait))));
+        lines.extend(edge.on_path.map(|of| path_words(&of)));
         if edge.wait_ns.is_some_and(|wait| wait.sum != edge.last_wait_ns) {
             lines.push(format!("of that for the last to end: {}", duration(edge.last_wait_ns as f64)));
         }
@@ -487,6 +599,7 @@ impl<'a> View<'a> {
         let instance = &self.instance;
         let what = match show {
             Show::All | Show::Frequency => format!("Box: activity and its {}", plural(instance)),
+            Show::Path => format!("Box: {} on critical paths", if self.has_cores() { "core time" } else { "time" }),
             Show::Time => "Box: activity, by total time".to_owned(),
             Show::Bytes => "Box: activity, by bytes moved".to_owned(),
         };
@@ -494,10 +607,15 @@ impl<'a> View<'a> {
             let boxes = self.boxes.samples().into_iter().map(|n| (box_colour(self.boxes, n), self.box_words(n))).collect();
             let mut note = Vec::new();
             let some = |has: fn(&Activity) -> bool| chosen.activities.iter().any(|&a| has(&self.dfg.activities[a]));
-            if matches!(show, Show::All | Show::Time) && some(|a| a.service_ns.is_some()) {
+            if show == Show::Path {
+                note.push(
+                    "the chain of a case back from what ended last, each time over what ended last before; the rest is pale".to_owned(),
+                );
+            }
+            if matches!(show, Show::All | Show::Time | Show::Path) && some(|a| a.service_ns.is_some()) {
                 note.push(format!("ran: {} from start to end", self.options.time.name()));
             }
-            if matches!(show, Show::All | Show::Time) && some(|a| a.queue_ns.is_some_and(|q| q.max > 0)) {
+            if matches!(show, Show::All | Show::Time | Show::Path) && some(|a| a.queue_ns.is_some_and(|q| q.max > 0)) {
                 let ready = if self.dfg.words.ready.is_empty() { "ready".to_owned() } else { visible(&self.dfg.words.ready) };
                 note.push(format!("queued: {} from {ready} to start", self.options.time.name()));
             }
@@ -522,10 +640,10 @@ impl<'a> View<'a> {
         if let Some(sample) = most.map(|e| self.label(&self.dfg.edges[e], false)).filter(|label| !label.is_empty()) {
             let has_times = chosen.edges.iter().any(|&e| self.dfg.edges[e].wait_ns.is_some());
             let mut parts = Vec::new();
-            if matches!(show, Show::All | Show::Frequency) {
+            if matches!(show, Show::All | Show::Frequency | Show::Path) {
                 parts.push("how often".to_owned());
             }
-            if matches!(show, Show::All | Show::Time) && has_times {
+            if matches!(show, Show::All | Show::Time | Show::Path) && has_times {
                 parts.push(format!("{} time from end to start", self.options.time.name()));
             }
             if matches!(show, Show::All | Show::Bytes) && self.dfg.flow.is_some() {
@@ -538,14 +656,18 @@ impl<'a> View<'a> {
                 let samples = self.widths.samples().into_iter().map(|n| (self.widths.width(n), bytes(n.into()))).collect();
                 if self.widths.most > 0 {
                     entries.push(Entry::new("Line width: bytes", Sample::Widths(samples), ""));
+                    let words = [0.0, 0.5, 1.0].map(|share| bytes(self.byte_colours.time_at(share) as i128));
+                    entries.push(Entry::new("Line colour: bytes", Sample::Ramp(self.byte_colours.ramp(9), words), "grey: none known"));
                 }
             }
             _ => {
                 let samples = self.widths.samples().into_iter().map(|n| (self.widths.width(n), count(n))).collect();
-                entries.push(Entry::new("Line width: how often", Sample::Widths(samples), ""));
+                let note = if show == Show::Path { "Pale lines all have the least." } else { "" };
+                entries.push(Entry::new("Line width: how often", Sample::Widths(samples), note));
             }
         }
-        if matches!(show, Show::All | Show::Time) && chosen.edges.iter().any(|&e| self.dfg.edges[e].wait_ns.is_some()) {
+        let is_coloured = |e: usize| self.dfg.edges[e].wait_ns.is_some() && !self.is_pale(self.dfg.edges[e].on_path);
+        if matches!(show, Show::All | Show::Time | Show::Path) && chosen.edges.iter().any(|&e| is_coloured(e)) {
             let words = [0.0, 0.5, 1.0].map(|share| duration(self.times.time_at(share)));
             entries.push(Entry::new(
                 format!("Line colour: {} waiting time", self.options.time.name()),
@@ -554,13 +676,14 @@ impl<'a> View<'a> {
             ));
         }
         if !chosen.marked_edges.is_empty() || !chosen.marked_activities.is_empty() {
-            let colour = chosen.marked_edges.first().map_or("#64748b".to_owned(), |&e| {
-                self.dfg.edges[e].wait_ns.map_or("#64748b".to_owned(), |wait| self.times.colour(self.options.time.of(&wait)))
-            });
-            if matches!(show, Show::All | Show::Time) {
-                let note = "the running times, and the waits for what ended last, that cost most in sum (Σ)";
-                entries.push(Entry::new("▲ Costs most", Sample::Halo(colour, 3.0), note));
-            }
+            let colour = chosen.marked_edges.first().map_or("#64748b".to_owned(), |&e| self.line_colour(&self.dfg.edges[e]));
+            let note = match show {
+                Show::Path => "what costs most on critical paths, and the waits on them that cost most in sum (Σ)",
+                Show::Bytes => "the activities that moved most bytes, and the lines with most bytes",
+                _ => "the running times, and the waits for what ended last, that cost most in sum (Σ)",
+            };
+            let heading = if show == Show::Bytes { "▲ Most bytes" } else { "▲ Costs most" };
+            entries.push(Entry::new(heading, Sample::Halo(colour, 3.0), note));
         }
         if chosen.edges.iter().any(|&e| self.dfg.edges[e].frequency == 0) {
             let note = "bytes went from one to the other, which never follows directly";
@@ -574,10 +697,16 @@ impl<'a> View<'a> {
 
     fn box_words(&self, n: u64) -> String {
         match self.options.show {
-            Show::Time => duration(n as f64),
+            Show::Path if self.has_cores() => cost_words(OnPath { core_ns: Some(n.into()), ..OnPath::default() }),
+            Show::Time | Show::Path => duration(n as f64),
             Show::Bytes => bytes(n.into()),
             Show::All | Show::Frequency => count(n),
         }
+    }
+
+    /// Whether core time is known of what lies on critical paths.
+    fn has_cores(&self) -> bool {
+        self.dfg.activities.iter().any(|activity| activity.on_path.is_some_and(|of| of.core_ns.is_some()))
     }
 
     fn origins(&self) -> String {
@@ -594,9 +723,16 @@ fn box_value(activity: &Activity, options: &Options) -> u64 {
     let sum = |stats: Option<Stats>| stats.map_or(0, |stats| u64::try_from(stats.sum.max(0)).unwrap_or(u64::MAX));
     match options.show {
         Show::All | Show::Frequency => activity.frequency,
+        Show::Path => activity.on_path.map_or(0, |of| u64::try_from(path_cost(of)).unwrap_or(u64::MAX)),
         Show::Time => sum(activity.service_ns),
-        Show::Bytes => sum(activity.read_bytes).saturating_add(sum(activity.written_bytes)),
+        Show::Bytes => u64::try_from(moved(activity)).unwrap_or(u64::MAX),
     }
+}
+
+/// What lies on critical paths, for those who point at it.
+fn path_words(of: &OnPath) -> String {
+    let core = of.core_ns.map(|core_ns| format!(", {} core-hours", core_hours(core_ns))).unwrap_or_default();
+    format!("on critical paths: {}, {}{core}", counted(of.frequency, "time", "times"), duration(of.time_ns as f64))
 }
 
 fn plural(word: &str) -> String {
@@ -660,7 +796,7 @@ fn terminals(picture: &mut Graph, dfg: &Dfg, place: &[usize], list: &[(usize, u6
     }
 }
 
-fn title(dfg: &Dfg) -> String {
+pub(super) fn title(dfg: &Dfg) -> String {
     if dfg.words.instance.is_empty() {
         "Directly-follows graph".to_owned()
     } else {
@@ -669,7 +805,7 @@ fn title(dfg: &Dfg) -> String {
 }
 
 /// What was counted, in sentences.
-fn facts(dfg: &Dfg) -> Vec<String> {
+fn facts(dfg: &Dfg, show: Show) -> Vec<String> {
     let mut facts = Vec::new();
     let instance = if dfg.words.instance.is_empty() { "event" } else { &dfg.words.instance };
     if dfg.instances == 0 {
@@ -692,7 +828,7 @@ fn facts(dfg: &Dfg) -> Vec<String> {
     if !dfg.words.filters.is_empty() {
         facts.push(format!("Filtered: {}", dfg.words.filters.join("; ")));
     }
-    if let Some(flow) = &dfg.flow {
+    if let Some(flow) = dfg.flow.as_ref().filter(|_| matches!(show, Show::All | Show::Bytes)) {
         let how = if flow.declared { "Declared" } else { "Traced" };
         let mut parts = vec![format!("{} from {instance} to {instance}", bytes(flow.between))];
         for (number, words) in [
@@ -730,9 +866,9 @@ fn facts(dfg: &Dfg) -> Vec<String> {
 }
 
 /// What is not shown, in parts of a sentence.
-fn left_out(dfg: &Dfg, chosen: &Chosen, options: &Options) -> Vec<String> {
+fn left_out(dfg: &Dfg, chosen: &Chosen, isolated: usize, options: &Options) -> Vec<String> {
     let mut out = Vec::new();
-    let hidden = dfg.activities.len() - chosen.activities.len();
+    let hidden = dfg.activities.len() - chosen.activities.len() - isolated;
     if hidden > 0 {
         let shown: u64 = chosen.activities.iter().map(|&a| dfg.activities[a].frequency).sum();
         let all: u64 = dfg.activities.iter().map(|activity| activity.frequency).sum();
@@ -791,6 +927,8 @@ fn node_data(activity: &Activity) -> Vec<(&'static str, Datum)> {
     stats_data(&mut data, ["queue_sum_s", "queue_mean_s", "queue_median_s", "queue_p95_s"], &activity.queue_ns, 1e9);
     data.extend(activity.read_bytes.map(|r| ("read_bytes", r.sum.into())));
     data.extend(activity.written_bytes.map(|w| ("written_bytes", w.sum.into())));
+    data.extend(activity.on_path.map(|of| ("path_s", (of.time_ns as f64 / 1e9).into())));
+    data.extend(activity.on_path.and_then(|of| of.core_ns).map(|ns| ("path_core_hours", (ns as f64 / 3.6e12).into())));
     data.extend(activity.bytes_per_s.map(|rate| ("bytes_per_s", rate.into())));
     for (name, number) in [
         ("failed", activity.failed),
@@ -809,106 +947,8 @@ fn line_data(edge: &Edge) -> Vec<(&'static str, Datum)> {
     let mut data: Vec<(&'static str, Datum)> = vec![("frequency", edge.frequency.into()), ("cases", edge.cases.into())];
     stats_data(&mut data, ["wait_sum_s", "wait_mean_s", "wait_median_s", "wait_p95_s"], &edge.wait_ns, 1e9);
     data.extend(edge.bytes.map(|bytes| ("bytes", bytes.sum.into())));
+    data.extend(edge.on_path.map(|of| ("path_s", (of.time_ns as f64 / 1e9).into())));
     data
-}
-
-/// Statistics in a unit, for JSON.
-pub fn stats_json(stats: &Option<Stats>, unit: f64) -> Value {
-    let Some(stats) = stats else { return Value::Null };
-    if unit == 1.0 {
-        return json!({ "count": stats.count, "sum": integer(stats.sum), "mean": stats.mean, "median": stats.median, "p95": stats.p95,
-            "min": stats.min, "max": stats.max, "stdev": stats.stdev });
-    }
-    json!({ "count": stats.count, "sum": stats.sum as f64 / unit, "mean": stats.mean / unit, "median": stats.median / unit,
-        "p95": stats.p95 / unit, "min": stats.min as f64 / unit, "max": stats.max as f64 / unit, "stdev": stats.stdev / unit })
-}
-
-/// A whole number; beyond 64 bits, where JSON's readers have none, the nearest double.
-fn integer(number: i128) -> Value {
-    match (i64::try_from(number), u64::try_from(number)) {
-        (Ok(number), _) => json!(number),
-        (_, Ok(number)) => json!(number),
-        _ => json!(number as f64),
-    }
-}
-
-/// The whole graph as a JSON document; see the module for what it looks like. Written piece by
-/// piece: of millions of activities none but one is in memory as JSON.
-pub struct Document<'a>(pub &'a Dfg);
-
-/// A list whose entries are made while it is written.
-pub(crate) struct Entries<F>(pub F);
-
-impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for Entries<F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((self.0)())
-    }
-}
-
-fn activity_json(a: &Activity) -> Value {
-    let from: Map<String, Value> = a.bytes_from.iter().map(|&(from, n)| (about::origin(from).to_owned(), json!(n))).collect();
-    json!({ "name": a.name, "frequency": a.frequency, "cases": a.cases,
-        "service_s": stats_json(&a.service_ns, 1e9), "queue_s": stats_json(&a.queue_ns, 1e9),
-        "read_bytes": stats_json(&a.read_bytes, 1.0), "written_bytes": stats_json(&a.written_bytes, 1.0),
-        "bytes_from": from, "bytes_per_s": a.bytes_per_s, "failed": a.failed, "aborted": a.aborted, "cached": a.cached,
-        "unfinished": a.unfinished, "retries": a.retries, "most_at_once": a.most_at_once })
-}
-
-impl Serialize for Document<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let dfg = self.0;
-        let name = |at: usize| dfg.activities.get(at).map_or("", |activity| activity.name.as_str());
-        let terminal = |&(activity, cases): &(usize, u64)| json!({ "activity": name(activity), "cases": cases });
-        let edge = |e: &Edge| {
-            json!({ "from": name(e.from), "to": name(e.to), "frequency": e.frequency, "cases": e.cases,
-                "wait_s": stats_json(&e.wait_ns, 1e9), "last_wait_s": e.last_wait_ns as f64 / 1e9, "bytes": stats_json(&e.bytes, 1.0) })
-        };
-        let pair = |c: &crate::dfg::Concurrent| {
-            let overlap = c.overlap_ns.map(|ns| ns as f64 / 1e9);
-            json!({ "a": name(c.a), "b": name(c.b), "frequency": c.frequency, "overlap_s": overlap })
-        };
-        let flow = dfg.flow.map(|f| {
-            json!({ "between": integer(f.between), "from_outside": integer(f.from_outside), "read_back": integer(f.read_back),
-                "read_by_others": integer(f.read_by_others), "declared": f.declared })
-        });
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("format", "flowmine-dfg")?;
-        map.serialize_entry("version", &2)?;
-        map.serialize_entry("title", &title(dfg))?;
-        map.serialize_entry("instance", &dfg.words.instance)?;
-        map.serialize_entry("case_notion", &dfg.words.notion)?;
-        map.serialize_entry("filters", &dfg.words.filters)?;
-        map.serialize_entry("left_out", &dfg.left_out.sentences())?;
-        for (key, number) in [
-            ("cases", dfg.cases),
-            ("empty_cases", dfg.empty_cases),
-            ("instances", dfg.instances),
-            ("backward_steps", dfg.backward_steps),
-            ("steps_without_time", dfg.steps_without_time),
-        ] {
-            map.serialize_entry(key, &number)?;
-        }
-        map.serialize_entry("activities", &Entries(|| dfg.activities.iter().map(activity_json)))?;
-        map.serialize_entry("start_activities", &Entries(|| dfg.starts.iter().map(terminal)))?;
-        map.serialize_entry("end_activities", &Entries(|| dfg.ends.iter().map(terminal)))?;
-        map.serialize_entry("edges", &Entries(|| dfg.edges.iter().map(edge)))?;
-        map.serialize_entry("concurrent", &Entries(|| dfg.concurrent.iter().map(pair)))?;
-        map.serialize_entry("uncounted_overlaps", &dfg.uncounted_overlaps)?;
-        map.serialize_entry("flow_bytes", &flow)?;
-        map.serialize_entry("read_bytes_of_others", &dfg.left_out.read_bytes_of_others)?;
-        map.serialize_entry("written_bytes_of_others", &dfg.left_out.written_bytes_of_others)?;
-        map.end()
-    }
-}
-
-/// Writes the whole graph as a JSON document; see the module for what it looks like.
-///
-/// # Errors
-/// When `out` cannot be written.
-pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
-    flowmine_draw::json::write(&Document(dfg), &mut out)?;
-    out.flush()
 }
 
 /// Names of the columns of the CSV table, in their order.
@@ -1010,6 +1050,77 @@ fn put_row(table: &mut Csv<&mut dyn Write>, row: Vec<Value>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn stats(value: i64) -> Option<Stats> {
+        Stats::of(&mut [value])
+    }
+
+    /// `a → c` is on a critical path, `b → c` and `b` are not; `alone` has no line.
+    fn with_paths() -> Dfg {
+        const HOUR: i64 = 3_600_000_000_000;
+        let on_path = |hours: i64| Some(OnPath { frequency: 1, time_ns: (hours * HOUR).into(), core_ns: Some((hours * HOUR * 4).into()) });
+        let activity = |name: &str, bytes: i64, on_path| Activity {
+            name: name.to_owned(),
+            frequency: 1,
+            service_ns: stats(HOUR),
+            read_bytes: stats(bytes),
+            on_path,
+            ..Activity::default()
+        };
+        let activities = vec![
+            activity("a", 10, on_path(2)),
+            activity("alone", 10, on_path(1)),
+            activity("b", 5000, None),
+            activity("c", 10, on_path(1)),
+        ];
+        let edge = |from, bytes: i64, on_path| Edge {
+            from,
+            to: 3,
+            frequency: 1,
+            wait_ns: stats(HOUR),
+            bytes: stats(bytes),
+            on_path,
+            ..Edge::default()
+        };
+        let edges = vec![edge(0, 10, on_path(1)), edge(2, 5000, None)];
+        Dfg {
+            activities,
+            edges,
+            starts: vec![(0, 1), (1, 1)],
+            ends: vec![(1, 1), (3, 1)],
+            flow: Some(Default::default()),
+            ..Dfg::default()
+        }
+    }
+
+    fn named<'g>(picture: &'g Graph, name: &str) -> Option<&'g Node> {
+        picture.nodes.iter().find(|node| node.name == name)
+    }
+
+    #[test]
+    fn the_usual_picture_shows_where_the_time_is() {
+        let picture = graph(&with_paths(), &Options::default());
+        assert!(named(&picture, "alone").is_none());
+        let listed = picture.legend.iter().find(|entry| entry.heading.starts_with("Alone")).expect("a list");
+        assert!(listed.note.contains("alone (1 event, 4.00 core-hours)"), "{listed:?}");
+        let [a, b] = ["a", "b"].map(|name| named(&picture, name).expect("drawn"));
+        assert!(a.lines.iter().any(|line| line.contains("8.00 core-hours on paths")) && b.fill == PALE_BOX && a.fill != PALE_BOX);
+        assert!(picture.edges.iter().filter(|edge| edge.label.iter().any(|line| line.contains('·'))).count() == 2);
+        assert_eq!(picture.edges.iter().filter(|edge| edge.colour == PALE_LINE).count(), 1);
+        // Bytes are another picture.
+        let words = format!("{:?} {:?} {:?}", picture.facts, picture.legend, a.lines);
+        assert!(!words.contains("ytes"), "{words}");
+    }
+
+    #[test]
+    fn marks_and_legend_of_bytes_are_about_bytes() {
+        let picture = graph(&with_paths(), &Options { show: Show::Bytes, ..Options::default() });
+        let marked: Vec<&str> = picture.nodes.iter().filter(|node| node.mark == Mark::Halo).map(|node| node.name.as_str()).collect();
+        assert_eq!(marked, ["b"]);
+        assert!(named(&picture, "b").expect("drawn").lines.iter().any(|line| line.starts_with("▲ read 4.9 KiB")));
+        assert!(picture.legend.iter().any(|entry| entry.heading == "▲ Most bytes"));
+        assert!(picture.facts.iter().any(|fact| fact.contains("bytes read")), "{:?}", picture.facts);
+    }
 
     /// A path of ten activities, each with a loop to itself, an unusual way back to its beginning
     /// and rare steps from everywhere to everywhere.

@@ -10,10 +10,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks};
+use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::blend;
 use flowmine_draw::sheet::{Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::calendar;
@@ -395,55 +397,71 @@ impl Grid {
     }
 }
 
-#[derive(Serialize)]
+/// A dotted chart.
+#[derive(Serialize, JsonSchema)]
 struct Json<'a> {
     #[serde(flatten)]
     about: &'a About,
+    /// Order of the cases.
     sort: Sort,
+    /// The time axis.
     time: Time,
+    /// Number of instances without a time, which are not in it.
     without_time: u64,
+    /// Number of cases without a time, which are not in it.
     cases_without_time: u64,
-    #[serde(serialize_with = "list")]
-    dots: &'a DottedChart,
+    /// The instances.
+    dots: Entries<'a, JsonDot<'a>>,
 }
 
-#[derive(Serialize)]
+/// An instance.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Dot")]
 struct JsonDot<'a> {
+    /// Row of its case, from zero at the top.
     row: u32,
+    /// Name of its case.
     case: &'a str,
+    /// Its activity.
     activity: &'a str,
+    /// Its start, in nanoseconds; see `time`.
     start_ns: i64,
+    /// Its end; null for an instance without a duration.
     end_ns: Option<i64>,
-}
-
-fn list<S: serde::Serializer>(chart: &&DottedChart, out: S) -> Result<S::Ok, S::Error> {
-    out.collect_seq(chart.dots.iter().map(|dot| JsonDot {
-        row: dot.row,
-        case: row_name(chart, dot),
-        activity: chart.activities.get(dot.activity),
-        start_ns: dot.start_ns,
-        end_ns: dot.end_ns,
-    }))
 }
 
 fn row_name<'a>(chart: &'a DottedChart, dot: &Dot) -> &'a str {
     chart.rows.get(dot.row)
 }
 
+impl Document for Json<'_> {
+    const FORMAT: &'static str = "flowmine-dotted-chart";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+
 /// Writes all dots as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(chart: &DottedChart, out: impl Write) -> io::Result<()> {
+    let dot = |dot: &Dot| JsonDot {
+        row: dot.row,
+        case: row_name(chart, dot),
+        activity: chart.activities.get(dot.activity),
+        start_ns: dot.start_ns,
+        end_ns: dot.end_ns,
+    };
     let whole = Json {
         about: &chart.about,
         sort: chart.sort,
         time: chart.time,
         without_time: chart.without_time,
         cases_without_time: chart.cases_without_time,
-        dots: chart,
+        dots: Entries::of(&chart.dots, dot),
     };
-    super::document("flowmine-dotted-chart", &whole, out)
+    document::write(&whole, out)
 }
 
 /// Writes all dots as a table: times as ISO 8601, or as seconds since the case's first moment.

@@ -9,9 +9,11 @@ use std::io::{self, Write};
 
 use flowmine_activity_log::{IoPhase, NONE, Status};
 use flowmine_draw::axis::{self, Axis, SMALL};
+use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration, visible, width};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::calendar;
@@ -19,7 +21,8 @@ use super::colours::{OTHER, PALETTE, ink};
 use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, Page, RULE, name_in, nothing};
 use crate::about::About;
-use crate::gantt::{Bar, Gantt, Level, Resource};
+use crate::gantt::{Bar, Gantt, Level, Occupied, Resource};
+use crate::who::Who;
 
 /// How a Gantt chart is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,10 +96,15 @@ pub fn svg(chart: &Gantt, drawing: &Drawing) -> String {
     })
 }
 
+/// The bars that stand for instances.
+fn first_bars(chart: &Gantt) -> impl Iterator<Item = &Bar> {
+    chart.bars.iter().filter(|bar| bar.is_first())
+}
+
 fn facts(chart: &Gantt) -> Vec<String> {
     let on = chart.resources.iter().filter(|resource| resource.name.is_some()).count() as u64;
     let place = if on > 0 { format!(" on {}", counted(on, "resource", "resources")) } else { String::new() };
-    let mut facts = vec![format!("{}{place}.", chart.about.counted(chart.bars.len() as u64))];
+    let mut facts = vec![format!("{}{place}.", chart.about.counted(first_bars(chart).count() as u64))];
     if let Some((first, last)) = chart.span_ns {
         let whole = last.saturating_sub(first) as f64;
         facts.push(format!("From {} to {} UTC ({}).", calendar::moment(first), calendar::moment(last), duration(whole)));
@@ -149,6 +157,10 @@ fn legend(page: &mut Page, chart: &Gantt, colours: &Colours, (with_lanes, with_p
         let note = "Its start is not known: the bar begins when it was ready.";
         page.legend.push(Entry::new("Pale bar", Sample::Words, note));
     }
+    if with_lanes && chart.resources.iter().any(|resource| occupied(resource).is_some()) {
+        let note = "The most CPUs, GPUs and memory occupied at once; a job on several nodes counts on each with an equal share.";
+        page.legend.push(Entry::new("≤ at a name", Sample::Words, note));
+    }
     if chart.queued.most > 0 {
         page.legend.push(Entry::new("Dashed line above", Sample::Dashed(WAITING_LINE.to_owned(), 1.5), "How many were ready and waited."));
     }
@@ -165,7 +177,7 @@ struct Colours {
 impl Colours {
     fn of(chart: &Gantt) -> Self {
         let mut sums = vec![(0u64, 0i128); chart.activities.len()];
-        for bar in &chart.bars {
+        for bar in first_bars(chart) {
             let (n, time) = &mut sums[bar.activity as usize];
             *n += 1;
             *time += i128::from(bar.end_ns) - i128::from(bar.start_ns);
@@ -215,7 +227,7 @@ impl Use {
     fn of(chart: &Gantt, colours: &Colours, first: i64, span: f64) -> Self {
         let mut found = Self { running: vec![[0.0; PALETTE.len() + 1]; COLUMNS], waiting: vec![0.0; COLUMNS] };
         let column = |ns: i64| (ns.saturating_sub(first) as f64 / span * COLUMNS as f64).clamp(0.0, COLUMNS as f64);
-        for bar in &chart.bars {
+        for bar in first_bars(chart) {
             let place = colours.place(bar.activity);
             spread(column(bar.start_ns), column(bar.end_ns), |at, share| found.running[at][place] += share);
             if let Some(ready) = bar.ready_ns {
@@ -275,6 +287,14 @@ fn draw_use(sheet: &mut Sheet, chart: &Gantt, colours: &Colours, (axis, first): 
     }
 }
 
+/// The CPUs, GPUs and memory of a resource that were occupied at most, in words.
+fn occupied(resource: &Resource) -> Option<String> {
+    let number = |of: Option<Occupied>, words: &str| of.filter(|of| of.most > 0.0).map(|of| format!("{:.0} {words}", of.most));
+    let memory = resource.memory_bytes.filter(|of| of.most > 0.0).map(|of| axis::bytes(of.most as i128));
+    let words: Vec<String> = [number(resource.cpus, "CPUs"), number(resource.gpus, "GPUs"), memory].into_iter().flatten().collect();
+    (!words.is_empty()).then(|| format!("≤ {}", words.join(", ")))
+}
+
 fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, bool), (axis, first): (&Axis, i64), (top, lane): (f64, f64)) {
     let x = |ns: i64| axis.at(ns.saturating_sub(first) as f64).clamp(axis.from, axis.to);
     // Names of resources stand where there is room for them.
@@ -285,8 +305,17 @@ fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, boo
         let middle = y + lane * f64::from(resource.lanes) / 2.0 + 4.0;
         if middle - 10.0 >= free - 1.0 {
             let name = resource.name.as_deref().unwrap_or("(not known)");
-            sheet.text(axis.from - 8.0, middle, SMALL, TEXT, "text-anchor=\"end\"", &name_in(name, SMALL, NAMES - 14.0));
+            let words = occupied(resource);
+            let has_second_line = middle + 12.0 <= y + lane * f64::from(resource.lanes);
+            // Where there is no second line, what is occupied stands behind the name if it fits.
+            let both = words.as_ref().filter(|_| !has_second_line).map(|words| format!("{} · {words}", visible(name)));
+            let label = both.filter(|both| width(both, SMALL) <= NAMES - 14.0).unwrap_or_else(|| name_in(name, SMALL, NAMES - 14.0));
+            sheet.text(axis.from - 8.0, middle, SMALL, TEXT, "text-anchor=\"end\"", &label);
             free = middle + 3.0;
+            if let Some(words) = words.filter(|_| has_second_line) {
+                sheet.text(axis.from - 8.0, middle + 11.0, 9.0, WEAK_TEXT, "text-anchor=\"end\"", &name_in(&words, 9.0, NAMES - 14.0));
+                free = middle + 14.0;
+            }
         }
     }
     let strips = if !chart.phases.is_empty() && lane >= LANE_WITH_PHASES { (lane * STRIPS).floor() } else { 0.0 };
@@ -394,6 +423,8 @@ fn draw_bar(sheet: &mut Sheet, chart: &Gantt, bar: &Bar, frame: Frame, colour: &
 
 fn told(chart: &Gantt, bar: &Bar) -> Vec<String> {
     let mut lines = vec![visible(chart.activities.get(bar.activity))];
+    lines.extend(chart.identities.who(bar.instance).words());
+    lines.extend((bar.parts > 1).then(|| format!("on {} nodes", bar.parts)));
     lines.extend(Some(bar.case).filter(|case| *case != NONE).map(|case| format!("case {}", visible(chart.cases.get(case)))));
     lines.extend(bar.ready_ns.map(|ready| format!("waited {}", duration(bar.start_ns.saturating_sub(ready) as f64))));
     let ran = duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
@@ -421,42 +452,74 @@ fn status(status: Status) -> &'static str {
     }
 }
 
-#[derive(Serialize)]
+/// Instances as bars over time.
+#[derive(Serialize, JsonSchema)]
 struct Json<'a> {
     #[serde(flatten)]
     about: &'a About,
+    /// The first moment; null without any.
     from_ns: Option<i64>,
+    /// The last moment; null without any.
     to_ns: Option<i64>,
+    /// Number of instances that run at the same time.
     running: Level,
+    /// Number of instances that wait at the same time.
     queued: Level,
+    /// Number of instances without a time, which are not in it.
     without_time: u64,
+    /// Number of instances that end before they start.
     backwards: u64,
+    /// The resources, each with its lanes.
     resources: &'a [Resource],
-    #[serde(serialize_with = "list")]
-    bars: &'a Gantt,
+    /// The instances.
+    bars: Entries<'a, JsonBar<'a>>,
 }
 
-#[derive(Serialize)]
+/// An instance.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Bar")]
 struct JsonBar<'a> {
+    /// Its lane, from zero at the top.
     lane: u32,
+    #[serde(flatten)]
+    who: Who,
+    /// Number of resources that it has at the same time.
+    resources: u32,
+    /// Its activity.
     activity: &'a str,
+    /// Name of its case; null for an instance of none.
     case: Option<&'a str>,
+    /// When it was ready; null where that is not known.
     ready_ns: Option<i64>,
+    /// When it started; null where that is not known.
     start_ns: Option<i64>,
+    /// When its input was in place; null where that is not known.
     staged_until_ns: Option<i64>,
+    /// When it ended; null for an instance that has not.
     end_ns: Option<i64>,
+    /// `unknown`, `completed`, `failed`, `aborted`, `cached` or `unfinished`.
     status: &'static str,
+    /// Number of the attempt, from one; null where that is not known.
     attempt: Option<u32>,
+    /// Its times of reading and writing, as far as they were traced.
     io: Vec<JsonPhase>,
 }
 
-#[derive(Serialize)]
+/// A time in which an instance reads or writes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Phase")]
 struct JsonPhase {
+    /// Its beginning.
     from_ns: i64,
+    /// Its end.
     to_ns: i64,
+    /// Whether it writes; else it reads.
     write: bool,
+    /// Bytes moved.
     bytes: i64,
+    /// Number of operations.
     operations: u64,
+    /// Whether only sums were traced.
     added_up: bool,
 }
 
@@ -471,23 +534,30 @@ fn moments(bar: &Bar) -> (Option<i64>, Option<i64>, Option<i64>) {
     if bar.start_is_known { (bar.ready_ns, Some(bar.start_ns), end) } else { (Some(bar.start_ns), None, end) }
 }
 
-fn list<S: serde::Serializer>(chart: &&Gantt, out: S) -> Result<S::Ok, S::Error> {
-    out.collect_seq(chart.bars.iter().map(|bar| {
-        let (ready_ns, start_ns, end_ns) = moments(bar);
-        JsonBar {
-            lane: bar.lane,
-            activity: chart.activities.get(bar.activity),
-            case: (bar.case != NONE).then(|| chart.cases.get(bar.case)),
-            ready_ns,
-            start_ns,
-            staged_until_ns: bar.staged_until_ns,
-            end_ns,
-            status: status(bar.status),
-            attempt: bar.attempt,
-            io: chart.phases_of(bar).iter().map(json_phase).collect(),
-        }
-    }))
+fn json_bar<'a>(chart: &'a Gantt, bar: &Bar) -> JsonBar<'a> {
+    let (ready_ns, start_ns, end_ns) = moments(bar);
+    JsonBar {
+        lane: bar.lane,
+        who: chart.identities.who(bar.instance),
+        resources: bar.parts,
+        activity: chart.activities.get(bar.activity),
+        case: (bar.case != NONE).then(|| chart.cases.get(bar.case)),
+        ready_ns,
+        start_ns,
+        staged_until_ns: bar.staged_until_ns,
+        end_ns,
+        status: status(bar.status),
+        attempt: bar.attempt,
+        io: chart.phases_of(bar).iter().map(json_phase).collect(),
+    }
 }
+
+impl Document for Json<'_> {
+    const FORMAT: &'static str = "flowmine-gantt";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
 
 /// Writes all bars as JSON.
 ///
@@ -503,12 +573,12 @@ pub fn json(chart: &Gantt, out: impl Write) -> io::Result<()> {
         without_time: chart.without_time,
         backwards: chart.backwards,
         resources: &chart.resources,
-        bars: chart,
+        bars: Entries::of(&chart.bars, |bar| json_bar(chart, bar)),
     };
-    super::document("flowmine-gantt", &whole, out)
+    document::write(&whole, out)
 }
 
-const COLUMNS_OF_BARS: [&str; 14] = [
+const COLUMNS_OF_BARS: [&str; 18] = [
     "resource",
     "slot",
     "activity",
@@ -523,6 +593,10 @@ const COLUMNS_OF_BARS: [&str; 14] = [
     "read_phases_bytes",
     "write_phases_s",
     "write_phases_bytes",
+    "job",
+    "task",
+    "work_dir",
+    "resources",
 ];
 
 /// Writes all bars as a table.
@@ -550,6 +624,9 @@ pub fn csv(chart: &Gantt, out: impl Write) -> io::Result<()> {
             let bytes: i128 = phases().map(|phase| i128::from(phase.bytes)).sum();
             csv.number(known.then(|| seconds(time))).number(known.then_some(bytes));
         }
+        let who = chart.identities.who(bar.instance);
+        csv.text_or_unknown(who.job.as_deref()).text_or_unknown(who.task.as_deref()).text_or_unknown(who.work_dir.as_deref());
+        csv.count(bar.parts.into());
         csv.end()?;
     }
     csv.finish()

@@ -1,17 +1,9 @@
 //! Handovers of work as a graph, as text, as a table and as JSON.
-//!
-//! # JSON
-//!
-//! ```json
-//! { "format": "flowmine-handover", "version": 1, "instance": "job", …, "by": "user",
-//!   "resources": [ { "name": "ann", "instances": 40, "cases": 12 } ],
-//!   "handovers": [ { "from": 0, "to": 1, "count": 7, "cases": 5, "between_ns": { "count": 7, "median": 9.5e9, … } } ],
-//!   "handed_over": 7, "kept": 31 }
-//! ```
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::graph::{Edge, Graph, Node};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::{WidthScale, box_colour};
@@ -39,16 +31,23 @@ pub fn graph(found: &Handover) -> Graph {
     picture.edges = found.handovers.iter().map(|pass| edge(found, pass, widths)).collect();
     let samples = boxes.samples().into_iter().map(|n| (box_colour(boxes, n), count(n))).collect();
     let word = found.about.word();
-    picture.legend.push(Entry::new(&format!("Node: {} and its {word}s", visible(&found.by)), Sample::Boxes(samples), ""));
+    picture.legend.push(Entry::new(format!("Node: {} and its {word}s", visible(&found.by)), Sample::Boxes(samples), ""));
     let samples = widths.samples().into_iter().map(|n| (widths.width(n), count(n))).collect();
     let what = "with the median time from the end of the first to the start of the second";
     picture.legend.push(Entry::new("Edge: number of handovers", Sample::Widths(samples), what));
+    let stays = found.handovers.iter().any(|pass| pass.from == pass.to);
+    let dashed = Entry::new("Dashed: work that stays", Sample::Dashed(LINE.to_owned(), 1.5), "number of steps");
+    picture.legend.extend(stays.then_some(dashed));
     picture
 }
 
 fn facts(found: &Handover) -> String {
     let handed_over = counted(found.handed_over, "handover", "handovers");
-    format!("{handed_over} from one to another, {} at which work stayed.", counted(found.kept, "step", "steps"))
+    format!("{handed_over} from one to another, {} at which work stayed.", steps(found.kept))
+}
+
+fn steps(n: u64) -> String {
+    counted(n, "step", "steps")
 }
 
 fn node(found: &Handover, at: usize, resource: &Resource, boxes: WidthScale) -> Node {
@@ -68,7 +67,10 @@ fn node(found: &Handover, at: usize, resource: &Resource, boxes: WidthScale) -> 
 fn edge(found: &Handover, pass: &Pass, widths: WidthScale) -> Edge {
     let [from, to] = [pass.from, pass.to].map(|at| found.resources.get(at).map_or(String::new(), name));
     let mut label = vec![count(pass.count)];
-    let mut title = vec![format!("{from} → {to}"), counted(pass.count, "handover", "handovers"), counted(pass.cases, "case", "cases")];
+    let stays = pass.from == pass.to;
+    let how_often =
+        if stays { format!("{} at which work stayed", steps(pass.count)) } else { counted(pass.count, "handover", "handovers") };
+    let mut title = vec![format!("{from} → {to}"), how_often, counted(pass.cases, "case", "cases")];
     let mut data = vec![("count", pass.count.into()), ("cases", pass.cases.into())];
     if let Some(between) = pass.between_ns {
         label.push(duration(between.median));
@@ -88,7 +90,7 @@ fn edge(found: &Handover, pass: &Pass, widths: WidthScale) -> Edge {
         label,
         colour: LINE.to_owned(),
         width: widths.width(pass.count),
-        dashed: pass.from == pass.to,
+        dashed: stays,
         weight: pass.count,
         title,
         data,
@@ -171,12 +173,19 @@ pub fn csv(found: &Handover, out: impl Write) -> io::Result<()> {
     table.finish()
 }
 
-/// Writes the JSON document; see the module for what it looks like.
+impl Document for Handover {
+    const FORMAT: &'static str = "flowmine-handover";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Handover>();
+
+/// Writes the JSON document.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Handover, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-handover", found, out)
+    document::write(found, out)
 }
 
 #[cfg(test)]
@@ -208,5 +217,8 @@ mod tests {
         assert!(!shown.contains('\u{1b}') && shown.contains("(not known)") && shown.ends_with(" 2s\n"), "{shown}");
         let drawn = flowmine_draw::svg::svg(&graph(&found())).expect("small");
         assert!(!drawn.contains("<b>") && drawn.contains("(not known)"), "{drawn}");
+        // The first keeps a step, and hands over twice.
+        assert!(drawn.contains("1 step at which work stayed") && drawn.contains("2 handovers") && !drawn.contains("1 handover"), "{drawn}");
+        assert!(drawn.contains("Dashed: work that stays"), "{drawn}");
     }
 }

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use flowmine_draw::axis::SMALL;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration};
@@ -151,12 +152,19 @@ fn draw(sheet: &mut Sheet, row: &Activity, most: i128, y: f64, lifecycle: &Lifec
     sheet.text(left, y + 36.0, SMALL, TEXT, "", &name_in(&said.join(" · "), SMALL, STATES));
 }
 
+impl Document for Lifecycle {
+    const FORMAT: &'static str = "flowmine-lifecycle";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Lifecycle>();
+
 /// Writes all activities as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(lifecycle: &Lifecycle, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-lifecycle", lifecycle, out)
+    document::write(lifecycle, out)
 }
 
 /// Writes all activities as a table.

@@ -14,6 +14,7 @@ pub mod critical_path;
 pub mod csv;
 pub mod dag;
 pub mod dfg;
+mod dfg_json;
 pub mod dotted_chart;
 pub mod gantt;
 pub mod handover;
@@ -25,34 +26,20 @@ pub mod performance_spectrum;
 pub mod process_model;
 pub mod process_tree;
 pub mod profile;
+pub mod requests;
+pub mod resources;
 pub mod run_dag;
 pub mod spec;
 pub mod summary;
 pub mod temporal_profile;
 pub mod text_table;
+mod units;
 pub mod variants;
 pub mod waits;
+pub mod waits_by_week;
 pub mod why;
 
 use crate::calendar;
-use serde::Serialize;
-use std::io::{self, Write};
-
-/// A model in JSON, with what it is in front.
-#[derive(Serialize)]
-struct Document<'a, T> {
-    format: &'static str,
-    version: u32,
-    #[serde(flatten)]
-    model: &'a T,
-}
-
-fn document(format: &'static str, model: &impl Serialize, out: impl Write) -> io::Result<()> {
-    // Numbers are written in small pieces.
-    let mut out = io::BufWriter::new(out);
-    flowmine_draw::json::write(&Document { format, version: 1, model }, &mut out)?;
-    out.flush()
-}
 
 /// What every text about a model begins with: its facts, and what is not in it.
 fn text_head((facts, left_out): (Vec<String>, Vec<String>)) -> String {

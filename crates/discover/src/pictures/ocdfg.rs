@@ -1,27 +1,20 @@
-//! An object-centric directly-follows graph as a picture, as JSON and as a table.
-//!
-//! # JSON
-//!
-//! ```json
-//! { "format": "flowmine-ocdfg", "version": 1, "events": 5,
-//!   "activities": [ { "name": "ship", "frequency": 3, "read_bytes": null, "written_bytes": { "sum": 300, … } } ],
-//!   "types": [ { "type": "order", "objects": 2, "empty_objects": 0, "lead_s": { … }, "graph": { … } } ] }
-//! ```
-//!
-//! `graph` is a document of [`super::dfg`].
+//! An object-centric directly-follows graph as a picture, as JSON and as a table. In JSON the graph
+//! of each type of objects is a document of [`super::dfg`].
 
 use std::io::{self, Write};
 
+use flowmine_draw::document::{self, Document, DocumentFormat, Entries, Whole};
 use flowmine_draw::graph::{Edge as Line, Graph, Mark, Node, Shape};
 use flowmine_draw::legend::{COLUMN, Entry, Sample};
 use flowmine_draw::scale::{WidthScale, box_colour};
 use flowmine_draw::svg::CASE_WIDTH;
 use flowmine_draw::text::{count, counted, duration, visible};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use super::csv::Csv;
-use super::dfg::{ALL_EDGES, Entries, Options, Show, USUAL_COVERAGE, bytes, cover, stats_json, volumes};
+use super::dfg::{ALL_EDGES, Options, Show, USUAL_COVERAGE, bytes, cover, volumes};
+use super::dfg_json::{JsonDfg, JsonStats};
 use super::page::name_in;
 use crate::dfg::Edge;
 use crate::ocdfg::{OcActivity, OcDfg, TypeGraph};
@@ -64,7 +57,7 @@ pub fn graph(found: &OcDfg, options: &Options) -> Graph {
         let moved: Vec<(&str, Stats)> = moved.into_iter().filter_map(|(verb, stats)| Some((verb, (*stats)?))).collect();
         title.extend(moved.iter().map(|(verb, stats)| format!("{verb}: {}", volumes(stats))));
         let mut lines = vec![count(*frequency)];
-        if matches!(options.show, Show::All | Show::Bytes) && !moved.is_empty() {
+        if matches!(options.show, Show::All | Show::Bytes | Show::Path) && !moved.is_empty() {
             lines.push(moved.iter().map(|(verb, stats)| format!("{verb} {}", bytes(stats.sum))).collect::<Vec<_>>().join(" · "));
         }
         let mut data = vec![("frequency", (*frequency).into())];
@@ -143,7 +136,7 @@ fn line(of: &TypeGraph, edge: &Edge, options: &Options, (from, to): (usize, usiz
     let label = match options.show {
         Show::Frequency => vec![count(edge.frequency)],
         Show::Time => wait.into_iter().collect(),
-        Show::All | Show::Bytes => {
+        Show::All | Show::Bytes | Show::Path => {
             let mut parts = vec![count(edge.frequency)];
             parts.extend(wait);
             vec![parts.join(" · ")]
@@ -260,7 +253,7 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
     let samples = boxes.samples().into_iter().map(|n| (box_colour(boxes, n), count(n))).collect();
     let has_bytes = found.activities.iter().any(|of| of.read_bytes.is_some() || of.written_bytes.is_some());
     let note = match options.show {
-        Show::All | Show::Bytes if has_bytes => "an event of several objects counts once; read, wrote: bytes in sum",
+        Show::All | Show::Bytes | Show::Path if has_bytes => "an event of several objects counts once; read, wrote: bytes in sum",
         _ => "an event of several objects counts once",
     };
     entries.push(Entry::new("Box: activity and its events", Sample::Boxes(samples), note));
@@ -268,7 +261,7 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
     let what = match options.show {
         Show::Frequency => "how often".to_owned(),
         Show::Time => format!("{} time between the events of an object", options.time.name()),
-        Show::All | Show::Bytes => format!("how often · {} time between the events of an object", options.time.name()),
+        Show::All | Show::Bytes | Show::Path => format!("how often · {} time between the events of an object", options.time.name()),
     };
     entries.push(Entry::new("Line width: how often", Sample::Widths(samples), what));
     entries.push(Entry::new(
@@ -279,50 +272,97 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
     entries
 }
 
-/// Writes the JSON document; see the module for what it looks like.
+/// An object-centric directly-follows graph.
+#[derive(Serialize, JsonSchema)]
+struct Json<'a> {
+    /// Number of events.
+    events: u64,
+    /// Filters that were applied before.
+    filters: &'a [String],
+    /// What is not in the graph, in sentences.
+    left_out: Vec<String>,
+    /// The activities.
+    activities: Entries<'a, JsonActivity<'a>>,
+    /// The types of objects, each with its graph.
+    types: Vec<JsonType<'a>>,
+}
+
+/// An activity.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ActivityOfObjects")]
+struct JsonActivity<'a> {
+    /// Number of its events.
+    frequency: u64,
+    /// Its name.
+    name: &'a str,
+    /// Bytes read.
+    read_bytes: Option<JsonStats>,
+    /// Bytes written.
+    written_bytes: Option<JsonStats>,
+}
+
+/// A type of objects.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Type")]
+struct JsonType<'a> {
+    /// Its name.
+    r#type: &'a str,
+    /// Number of objects with events.
+    objects: u64,
+    /// Number of objects without events.
+    empty_objects: u64,
+    /// Time from the first to the last event of an object, in seconds.
+    lead_s: Option<JsonStats>,
+    /// The graph, with the objects as cases.
+    #[serde(serialize_with = "whole")]
+    #[schemars(with = "Whole<'a, JsonDfg<'a>>")]
+    graph: JsonDfg<'a>,
+}
+
+impl Document for Json<'_> {
+    const FORMAT: &'static str = "flowmine-ocdfg";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+
+fn whole<S: Serializer>(graph: &JsonDfg<'_>, out: S) -> Result<S::Ok, S::Error> {
+    Whole::new(graph).serialize(out)
+}
+
+fn json_type(of: &TypeGraph) -> JsonType<'_> {
+    let TypeGraph { kind, dfg, lead_ns } = of;
+    JsonType {
+        r#type: kind,
+        objects: dfg.cases,
+        empty_objects: dfg.empty_cases,
+        lead_s: JsonStats::seconds(lead_ns),
+        graph: JsonDfg::of(dfg),
+    }
+}
+
+fn json_activity(of: &OcActivity) -> JsonActivity<'_> {
+    JsonActivity {
+        frequency: of.events,
+        name: &of.name,
+        read_bytes: JsonStats::bytes(&of.read_bytes),
+        written_bytes: JsonStats::bytes(&of.written_bytes),
+    }
+}
+
+/// Writes the JSON document.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &OcDfg, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
-    flowmine_draw::json::write(&Document(found), &mut out)?;
-    out.flush()
-}
-
-struct Document<'a>(&'a OcDfg);
-
-struct OfType<'a>(&'a TypeGraph);
-
-impl Serialize for Document<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let found = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("format", "flowmine-ocdfg")?;
-        map.serialize_entry("version", &1)?;
-        map.serialize_entry("events", &found.events)?;
-        map.serialize_entry("filters", &found.words.filters)?;
-        map.serialize_entry("left_out", &found.left_out.sentences())?;
-        let activity = |of: &OcActivity| {
-            let (read, written) = (stats_json(&of.read_bytes, 1.0), stats_json(&of.written_bytes, 1.0));
-            json!({ "name": of.name, "frequency": of.events, "read_bytes": read, "written_bytes": written })
-        };
-        map.serialize_entry("activities", &Entries(|| found.activities.iter().map(activity)))?;
-        map.serialize_entry("types", &found.types.iter().map(OfType).collect::<Vec<_>>())?;
-        map.end()
-    }
-}
-
-impl Serialize for OfType<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let of = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", &of.kind)?;
-        map.serialize_entry("objects", &of.dfg.cases)?;
-        map.serialize_entry("empty_objects", &of.dfg.empty_cases)?;
-        map.serialize_entry("lead_s", &stats_json(&of.lead_ns, 1e9))?;
-        map.serialize_entry("graph", &super::dfg::Document(&of.dfg))?;
-        map.end()
-    }
+    let json = Json {
+        events: found.events,
+        filters: &found.words.filters,
+        left_out: found.left_out.sentences(),
+        activities: Entries::of(&found.activities, json_activity),
+        types: found.types.iter().map(json_type).collect(),
+    };
+    document::write(&json, out)
 }
 
 /// Writes the pairs of all types as a table.

@@ -130,6 +130,7 @@ pub fn gantt(chart: &Gantt, traced: Option<Traced<'_>>, out: impl Write) -> io::
             let place = Place { group, lane: (bar.lane - resource.first_lane) * 3 + 1 };
             let case = (bar.case != NONE).then(|| visible(chart.cases.get(bar.case)).into());
             let about = args([
+                ("who", chart.identities.who(bar.instance).words().map(Into::into)),
                 ("case", case),
                 ("status", Some(word(bar.status).into())),
                 ("attempt", bar.attempt.map(Into::into)),
@@ -148,9 +149,10 @@ pub fn gantt(chart: &Gantt, traced: Option<Traced<'_>>, out: impl Write) -> io::
         }
         group += 1;
     }
-    let running = chart.bars.iter().map(|bar| (bar.start_ns, bar.end_ns));
+    let first_bars = || chart.bars.iter().filter(|bar| bar.is_first());
+    let running = first_bars().map(|bar| (bar.start_ns, bar.end_ns));
     put_level(&mut trace, "running at once", running, &chart.running)?;
-    let waiting = chart.bars.iter().filter_map(|bar| Some((bar.ready_ns?, bar.start_ns)));
+    let waiting = first_bars().filter_map(|bar| Some((bar.ready_ns?, bar.start_ns)));
     put_level(&mut trace, "waiting at once", waiting, &chart.queued)?;
     if let Some(traced) = traced {
         put_processes(&mut trace, traced, group)?;

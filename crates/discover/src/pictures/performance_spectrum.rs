@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{self, Axis, SMALL};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration};
@@ -262,12 +263,19 @@ fn legend(lines: &Lines, segments: &[Segment]) -> Vec<Entry> {
     entries
 }
 
+impl Document for PerformanceSpectrum {
+    const FORMAT: &'static str = "flowmine-performance-spectrum";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<PerformanceSpectrum>();
+
 /// Writes the numbers of the segments as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(spectrum: &PerformanceSpectrum, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-performance-spectrum", spectrum, out)
+    document::write(spectrum, out)
 }
 
 /// Writes all passages as a table.

@@ -4,15 +4,20 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
 use flowmine_draw::graph::{Edge, Graph, Node, Shape as NodeShape};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, visible, width, wrap_name, wrap_words};
+use flowmine_process_models::declare::Constraint;
 use flowmine_process_models::layout::{Kind, Layout, Sizes};
-use flowmine_process_models::{PetriNet, bpmn, pnml};
-use serde_json::{Value, json};
+use flowmine_process_models::net::Transition;
+use flowmine_process_models::{FlatTree, PetriNet, bpmn, pnml};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::csv::Csv;
+use crate::about::About;
 use crate::process_model::{Constraints, ProcessModel};
 
 /// What was measured, in sentences.
@@ -191,22 +196,120 @@ pub fn text(model: &ProcessModel) -> String {
     format!("{}\n", visible(&model.tree.to_text()))
 }
 
+/// A process model and its measures.
+#[derive(Serialize, JsonSchema)]
+struct Json<'a> {
+    /// The log that the model is of.
+    about: &'a About,
+    /// Fitness by alignments.
+    alignments: Alignments,
+    /// Parts of the log that ended in a flower: any number of any of their activities.
+    flowers: u64,
+    /// Generalisation, 0 to 1.
+    generalisation: f64,
+    /// The Petri net.
+    net: Net<'a>,
+    /// The noise threshold, 0 to 1.
+    noise: f64,
+    /// Number of steps of cases behind a prefix that the net cannot follow; they do not count in the
+    /// precision.
+    not_followed: u64,
+    /// Number of fall-throughs that were not tried because they would have taken too long.
+    passed_over: u64,
+    /// Precision, 0 to 1; null when the log gives no state to judge by.
+    precision: Option<f64>,
+    /// Token-based replay.
+    token_replay: TokenReplay,
+    /// The process tree.
+    tree: FlatTree<'a>,
+    /// The process tree in PM4Py's notation.
+    tree_text: String,
+    /// Number of distinct traces in the log.
+    variants: u64,
+}
+
+/// Fitness by alignments.
+#[derive(Serialize, JsonSchema)]
+struct Alignments {
+    /// Fitness over the cases that have an alignment, 0 to 1; null when there are none.
+    fitness: Option<f64>,
+    /// Number of cases of which an alignment would take longer than is allowed.
+    not_aligned_cases: u64,
+}
+
+/// A workflow net.
+#[derive(Serialize, JsonSchema)]
+struct Net<'a> {
+    /// Number of places; they are numbered from zero.
+    places: u32,
+    /// The place that holds the token at the end.
+    sink: u32,
+    /// The place that holds the token at the beginning.
+    source: u32,
+    /// The transitions.
+    transitions: Entries<'a, JsonTransition<'a>>,
+}
+
+/// A transition.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Transition")]
+struct JsonTransition<'a> {
+    /// Its activity; null for a silent transition.
+    activity: Option<&'a str>,
+    /// The places from which firing takes one token each.
+    inputs: &'a [u32],
+    /// The places to which firing gives one token each.
+    outputs: &'a [u32],
+}
+
+/// Token-based replay.
+#[derive(Serialize, JsonSchema)]
+struct TokenReplay {
+    /// Number of variants of which it is not certain that they do not fit.
+    cut_short: u64,
+    /// Fitness of the log, 0 to 1.
+    fitness: f64,
+    /// The share of cases that fit without a fault.
+    fitting_cases: f64,
+}
+
+impl Document for Json<'_> {
+    const FORMAT: &'static str = "flowmine-process-model";
+}
+
+/// The format of the JSON document of a model.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+
 /// Writes the model and its measures as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
-    let transitions: Vec<Value> = (model.net.transitions().iter())
-        .map(|t| json!({ "activity": t.activity.map(|a| model.net.label(a)), "inputs": t.inputs, "outputs": t.outputs }))
-        .collect();
-    let document = json!({ "format": "flowmine-process-model", "version": 1, "about": model.about, "noise": model.noise,
-        "variants": model.variants, "tree": model.tree.to_flat_json(), "tree_text": model.tree.to_text(),
-        "net": { "places": model.net.places(), "source": PetriNet::SOURCE, "sink": PetriNet::SINK, "transitions": transitions },
-        "flowers": model.flowers, "passed_over": model.passed_over,
-        "token_replay": { "fitness": model.fitness, "fitting_cases": model.fitting_cases, "cut_short": model.cut_short },
-        "precision": model.precision, "not_followed": model.not_followed, "generalisation": model.generalisation,
-        "alignments": { "fitness": model.alignment_fitness, "not_aligned_cases": model.not_aligned } });
-    flowmine_draw::json::write(&document, out)
+    let json = Json {
+        about: &model.about,
+        alignments: Alignments { fitness: model.alignment_fitness, not_aligned_cases: model.not_aligned },
+        flowers: model.flowers,
+        generalisation: model.generalisation,
+        net: Net {
+            places: model.net.places(),
+            sink: PetriNet::SINK,
+            source: PetriNet::SOURCE,
+            transitions: Entries::of(model.net.transitions(), |of| json_transition(&model.net, of)),
+        },
+        noise: model.noise,
+        not_followed: model.not_followed,
+        passed_over: model.passed_over,
+        precision: model.precision,
+        token_replay: TokenReplay { cut_short: model.cut_short, fitness: model.fitness, fitting_cases: model.fitting_cases },
+        tree: model.tree.to_flat(),
+        tree_text: model.tree.to_text(),
+        variants: model.variants,
+    };
+    document::write(&json, out)
+}
+
+fn json_transition<'a>(net: &'a PetriNet, of: &'a Transition) -> JsonTransition<'a> {
+    JsonTransition { activity: of.activity.map(|activity| net.label(activity)), inputs: &of.inputs, outputs: &of.outputs }
 }
 
 /// The Petri net as PNML (ISO/IEC 15909-2).
@@ -261,17 +364,60 @@ pub fn constraints_csv(found: &Constraints, out: &mut dyn Write) -> io::Result<(
     table.finish()
 }
 
+/// The constraints that the cases keep.
+#[derive(Serialize, JsonSchema)]
+struct JsonConstraints<'a> {
+    /// The log that the constraints are of.
+    about: &'a About,
+    /// The constraints.
+    constraints: Entries<'a, JsonConstraint<'a>>,
+}
+
+/// A constraint.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Constraint")]
+struct JsonConstraint<'a> {
+    /// The first activity.
+    a: &'a str,
+    /// Number of cases in which it is activated.
+    activated: u64,
+    /// The second activity; null for a constraint on one.
+    b: Option<&'a str>,
+    /// Number of cases of the log.
+    cases: u64,
+    /// The share of the cases in which it is activated and holds, 0 to 1.
+    confidence: f64,
+    /// Name of the constraint.
+    constraint: &'static str,
+    /// Number of cases in which it is activated and holds.
+    holds: u64,
+    /// The share of cases in which it is activated, 0 to 1.
+    support: f64,
+}
+
+impl Document for JsonConstraints<'_> {
+    const FORMAT: &'static str = "flowmine-declare";
+}
+
+/// The format of the JSON document of constraints.
+pub const CONSTRAINTS_DOCUMENT: DocumentFormat = DocumentFormat::of::<JsonConstraints<'static>>();
+
 /// Writes the constraints as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn constraints_json(found: &Constraints, out: &mut dyn Write) -> io::Result<()> {
-    let name = |at: u32| found.activities.get(at as usize).map_or("", String::as_str);
-    let list: Vec<Value> = (found.constraints.iter())
-        .map(|c| {
-            json!({ "constraint": c.template.name(), "a": name(c.a), "b": c.b.map(name), "support": c.support(), "confidence": c.confidence(),
-                "activated": c.activated, "holds": c.holds, "cases": c.cases })
-        })
-        .collect();
-    flowmine_draw::json::write(&json!({ "format": "flowmine-declare", "version": 1, "about": found.about, "constraints": list }), out)
+    let name = move |at: u32| found.activities.get(at as usize).map_or("", String::as_str);
+    let constraint = move |of: &Constraint| JsonConstraint {
+        a: name(of.a),
+        activated: of.activated,
+        b: of.b.map(name),
+        cases: of.cases,
+        confidence: of.confidence(),
+        constraint: of.template.name(),
+        holds: of.holds,
+        support: of.support(),
+    };
+    let json = JsonConstraints { about: &found.about, constraints: Entries::of(&found.constraints, constraint) };
+    document::write(&json, out)
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::graph::{Edge as Line, Graph, Node as Box};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::{WidthScale, box_colour};
@@ -357,10 +358,17 @@ pub fn csv(found: &ProcessTree, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
+impl Document for ProcessTree {
+    const FORMAT: &'static str = "flowmine-process-tree";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<ProcessTree>();
+
 /// Writes the whole tree as JSON (`flowmine-process-tree`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &ProcessTree, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-process-tree", found, out)
+    document::write(found, out)
 }

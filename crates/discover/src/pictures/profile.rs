@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, bytes, percent};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::scale::blend;
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration, visible, width, wrap_words};
@@ -746,10 +747,17 @@ fn over_time_csv(of: &OverTime, by: &str, names: &[String], out: impl Write) -> 
     csv.finish()
 }
 
+impl Document for Profile {
+    const FORMAT: &'static str = "flowmine-profile";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Profile>();
+
 /// Writes the whole profile as JSON (`flowmine-profile`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Profile, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-profile", found, out)
+    document::write(found, out)
 }

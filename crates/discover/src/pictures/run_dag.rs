@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::graph::{Datum, Edge as Line, Graph, Mark, Node as Box, Shape};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
@@ -494,10 +495,17 @@ pub fn edges_csv(found: &RunDag, out: impl Write) -> io::Result<()> {
     csv.finish()
 }
 
+impl Document for RunDag {
+    const FORMAT: &'static str = "flowmine-run-dag";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<RunDag>();
+
 /// Writes the whole graph as JSON (`flowmine-run-dag`).
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &RunDag, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-run-dag", found, out)
+    document::write(found, out)
 }

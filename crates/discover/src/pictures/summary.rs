@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::percent;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::text::{count, counted, duration};
 
 use super::calendar;
@@ -22,7 +23,7 @@ use crate::summary::{Activity, Bytes, Case, Summary, Times};
 pub struct Drawing {
     /// At most so many activities are in the text, those with most time first.
     pub activities: usize,
-    /// At most so many cases are in the text, in the order of the summary.
+    /// At most so many cases are in the text: the longest ones, in the order of the summary.
     pub cases: usize,
 }
 
@@ -65,20 +66,30 @@ pub fn text(summary: &Summary, drawing: &Drawing) -> String {
         }
         out.push('\n');
         out.push_str(&text_table::write(&activity_columns(summary, &rows)));
-        more(&mut out, summary.activities.len() - shown.len(), "activity", "activities");
+        more(&mut out, summary.activities.len() - shown.len(), ("activity", "activities"), "");
     }
     if !summary.case_list.is_empty() {
-        let shown = &summary.case_list[..summary.case_list.len().min(drawing.cases)];
+        let shown = longest(&summary.case_list, drawing.cases);
         out.push('\n');
-        out.push_str(&text_table::write(&case_columns(summary, shown)));
-        more(&mut out, summary.case_list.len() - shown.len(), "case", "cases");
+        out.push_str(&text_table::write(&case_columns(summary, &shown)));
+        more(&mut out, summary.case_list.len() - shown.len(), ("case", "cases"), ", none of them longer");
     }
     out
 }
 
-fn more(out: &mut String, n: usize, one: &str, many: &str) {
+/// The longest cases, at most a number of them, in their order.
+fn longest(cases: &[Case], most: usize) -> Vec<&Case> {
+    let mut places: Vec<usize> = (0..cases.len()).collect();
+    places.sort_by_key(|&at| (std::cmp::Reverse(cases[at].duration_ns), at));
+    places.truncate(most);
+    places.sort_unstable();
+    places.into_iter().map(|at| &cases[at]).collect()
+}
+
+fn more(out: &mut String, n: usize, (one, many): (&str, &str), which: &str) {
     if n > 0 {
-        let _ = writeln!(out, "… and {}: JSON and CSV have all.", counted(n as u64, &format!("more {one}"), &format!("more {many}")));
+        let more = counted(n as u64, &format!("more {one}"), &format!("more {many}"));
+        let _ = writeln!(out, "… and {more}{which}: JSON and CSV have all.");
     }
 }
 
@@ -133,7 +144,7 @@ fn activity_columns(summary: &Summary, rows: &[&Activity]) -> Vec<Column> {
     table.columns
 }
 
-fn case_columns(summary: &Summary, rows: &[Case]) -> Vec<Column> {
+fn case_columns(summary: &Summary, rows: &[&Case]) -> Vec<Column> {
     let names = Column { heading: "case".to_owned(), cells: rows.iter().map(|case| case.case.clone()).collect(), ..Column::default() };
     let mut table = Columns { rows, columns: vec![names] };
     table.add("", "start (UTC)", |case| case.start_ns.map(calendar::moment));
@@ -146,12 +157,19 @@ fn case_columns(summary: &Summary, rows: &[Case]) -> Vec<Column> {
     table.columns
 }
 
+impl Document for Summary {
+    const FORMAT: &'static str = "flowmine-summary";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Summary>();
+
 /// Writes the whole summary as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(summary: &Summary, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-summary", summary, out)
+    document::write(summary, out)
 }
 
 /// Writes the activities as a table. Bytes have columns for each who counted them.

@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 
 use flowmine_draw::axis::SMALL;
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::TimeScale;
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
@@ -181,12 +182,19 @@ fn deviations(sheet: &mut Sheet, profile: &TemporalProfile, most: usize, top: f6
     y + 8.0
 }
 
+impl Document for TemporalProfile {
+    const FORMAT: &'static str = "flowmine-temporal-profile";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<TemporalProfile>();
+
 /// Writes all pairs and all listed deviations as JSON; `from` and `to` are places in `activities`.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(profile: &TemporalProfile, out: impl Write) -> io::Result<()> {
-    super::document("flowmine-temporal-profile", profile, out)
+    document::write(profile, out)
 }
 
 /// Writes all pairs as a table.

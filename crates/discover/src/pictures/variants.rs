@@ -8,9 +8,11 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{SMALL, bytes, percent};
+use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration, visible, width};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::colours::{OTHER, PALETTE, ink};
@@ -274,31 +276,45 @@ fn legend(colours: &Colours, has_bytes: bool) -> Vec<Entry> {
     ]
 }
 
-#[derive(Serialize)]
+/// The sequences of activities.
+#[derive(Serialize, JsonSchema)]
 struct Json<'a> {
     #[serde(flatten)]
     about: &'a About,
+    /// Number of all variants.
     total_variants: u64,
+    /// Number of cases of variants that are not listed.
     cases_not_listed: u64,
-    #[serde(serialize_with = "list")]
-    variants: &'a VariantsModel,
+    /// The variants, the most frequent first.
+    variants: Entries<'a, JsonVariant<'a>>,
 }
 
-#[derive(Serialize)]
+/// A sequence of activities.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Variant")]
 struct JsonVariant<'a> {
+    /// Number of its cases.
     cases: u64,
+    /// Their share of all cases, 0 to 1.
     share: f64,
+    /// The share of the cases of this variant and of those before it, 0 to 1.
     cumulative_share: f64,
+    /// Name of its first case.
     example_case: &'a str,
+    /// Number of cases of which the duration is known.
     timed_cases: u64,
+    /// Mean of these durations.
     mean_duration_ns: Option<f64>,
+    /// Median of these durations.
     median_duration_ns: Option<f64>,
+    /// Bytes moved, by who counted them.
     bytes: &'a [Bytes],
+    /// Its activities, in order.
     activities: Vec<&'a str>,
 }
 
-fn list<S: serde::Serializer>(model: &&VariantsModel, out: S) -> Result<S::Ok, S::Error> {
-    out.collect_seq(model.variants.iter().map(|variant| JsonVariant {
+fn json_variant<'a>(model: &'a VariantsModel, variant: &'a Variant) -> JsonVariant<'a> {
+    JsonVariant {
         cases: variant.cases,
         share: variant.share,
         cumulative_share: variant.cumulative_share,
@@ -308,16 +324,24 @@ fn list<S: serde::Serializer>(model: &&VariantsModel, out: S) -> Result<S::Ok, S
         median_duration_ns: variant.median_ns,
         bytes: &variant.bytes,
         activities: variant.trace.iter().map(|&activity| model.activities.get(activity)).collect(),
-    }))
+    }
 }
+
+impl Document for Json<'_> {
+    const FORMAT: &'static str = "flowmine-variants";
+}
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
 
 /// Writes all variants as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(model: &VariantsModel, out: impl Write) -> io::Result<()> {
-    let whole = Json { about: &model.about, total_variants: model.total, cases_not_listed: model.cases_not_listed, variants: model };
-    super::document("flowmine-variants", &whole, out)
+    let variants = Entries::of(&model.variants, |variant| json_variant(model, variant));
+    let whole = Json { about: &model.about, total_variants: model.total, cases_not_listed: model.cases_not_listed, variants };
+    document::write(&whole, out)
 }
 
 /// Writes all variants as a table.

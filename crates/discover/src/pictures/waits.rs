@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks};
+use flowmine_draw::document::{self, Document, DocumentFormat};
 use flowmine_draw::duration;
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Sheet, WEAK_TEXT};
@@ -13,16 +14,12 @@ use super::calendar;
 use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, Page, nothing};
 use super::text_table::{self, Column};
+use super::units::core_hours;
 use crate::wait_advice;
 use crate::waits::{CauseRow, Dimension, DimensionRow, Example, Waits};
 
 /// Number of values of a dimension that a terminal shows.
 const SHOWN: usize = 8;
-
-/// Nanoseconds of one core as hours of one core.
-fn core_hours(core_ns: i128) -> String {
-    format!("{:.2}", core_ns as f64 / 3.6e12)
-}
 
 fn main_of<'r>(row: &'r CauseRow, dimension: &str) -> Option<&'r str> {
     row.main.iter().find(|main| main.dimension == dimension).map(|main| main.value.as_str())
@@ -43,6 +40,10 @@ fn headline(row: &CauseRow) -> String {
         if let Some(value) = main_of(row, dimension) {
             let _ = write!(words, ", {dimension} {}", visible(value));
         }
+    }
+    // Who held what others waited for, where that is most of it.
+    if let Some(one) = row.occupants.first().filter(|one| one.core_ns.saturating_mul(2) >= row.core_ns) {
+        let _ = write!(words, "; meanwhile {} ran {} core-hours there", visible(&one.user), core_hours(one.core_ns));
     }
     words
 }
@@ -156,11 +157,11 @@ pub fn csv(found: &Waits, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Csv::new(out, &COLUMNS)?;
     for row in &found.causes {
         table.text("cause").text(row.cause).text(row.kind);
-        text_or_none(&mut table, row.limit.as_deref());
+        table.text_or_unknown(row.limit.as_deref());
         table.count(row.jobs).number(Some(seconds(row.time_ns))).number(Some(core_hours(row.core_ns)));
         table.number(Some(seconds(row.median_ns.into()))).number(None::<u64>).number(None::<u64>).number(None::<u64>);
-        text_or_none(&mut table, main_of(row, "user"));
-        text_or_none(&mut table, row.examples.first().map(|one| one.job.as_str()));
+        table.text_or_unknown(main_of(row, "user"));
+        table.text_or_unknown(row.examples.first().map(|one| one.job.as_str()));
         table.end()?;
     }
     for dimension in &found.by {
@@ -169,7 +170,7 @@ pub fn csv(found: &Waits, out: &mut dyn Write) -> io::Result<()> {
             table.count(row.jobs).number(Some(seconds(row.queue_ns))).number(Some(core_hours(row.queue_core_ns)));
             table.number(Some(seconds(row.median_queue_ns.into()))).number(Some(seconds(row.wish_ns)));
             table.number(Some(seconds(row.predecessor_ns)));
-            text_or_none(&mut table, row.main_cause);
+            table.text_or_unknown(row.main_cause);
             table.number(None::<u64>).number(None::<u64>);
             table.end()?;
         }
@@ -177,19 +178,19 @@ pub fn csv(found: &Waits, out: &mut dyn Write) -> io::Result<()> {
     table.finish()
 }
 
-fn text_or_none<W: Write>(table: &mut Csv<W>, text: Option<&str>) {
-    match text {
-        Some(text) => table.text(text),
-        None => table.number(None::<u64>),
-    };
+impl Document for Waits {
+    const FORMAT: &'static str = "flowmine-waits";
 }
+
+/// The format of the JSON document.
+pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Waits>();
 
 /// Writes everything as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(found: &Waits, out: &mut dyn Write) -> io::Result<()> {
-    super::document("flowmine-waits", found, out)
+    document::write(found, out)
 }
 
 const HEIGHT: f64 = 260.0;

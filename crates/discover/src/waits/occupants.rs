@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use flowmine_activity_log::{NONE, Names, WaitKind, WaitPart};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::HELD_BY_OTHERS;
@@ -14,7 +15,7 @@ use super::rows::Keys;
 const MOST: usize = 5;
 
 /// A user who occupied CPUs of a partition while others waited there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Occupant {
     /// Name of the partition.
     pub partition: String,

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use flowmine_activity_log::{Interner, JobWait, NONE, Names, WaitKind, WaitPart};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Occupant;
@@ -66,7 +67,7 @@ impl Sum {
 }
 
 /// A job that waited long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Example {
     /// Name of the cluster.
     pub cluster: String,
@@ -102,7 +103,7 @@ impl Example {
 }
 
 /// The value of a dimension that has most of a cause's time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Main {
     /// Name of the dimension.
     pub dimension: &'static str,
@@ -113,7 +114,7 @@ pub struct Main {
 }
 
 /// A cause with its sums.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CauseRow {
     /// Name of the cause.
     pub cause: &'static str,
@@ -199,7 +200,7 @@ impl CauseSums {
 }
 
 /// A value of a dimension with its sums.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DimensionRow {
     /// The value.
     pub value: String,
@@ -242,14 +243,14 @@ impl DimensionSums {
             match kind {
                 WaitKind::Predecessor => self.predecessor_ns += i128::from(time_ns),
                 WaitKind::Wish => self.wish_ns += i128::from(time_ns),
-                WaitKind::Queue | WaitKind::Unknown => {
+                _ if kind.is_queue() => {
                     queued = queued.saturating_add(time_ns);
                     match self.causes.iter_mut().find(|(known, _)| *known == cause) {
                         Some((_, sum)) => *sum += i128::from(time_ns),
                         None => self.causes.push((cause, i128::from(time_ns))),
                     }
                 }
-                WaitKind::Started => {}
+                _ => {}
             }
         }
         self.queue.add(queued, cpus);
@@ -272,9 +273,14 @@ impl DimensionSums {
 
 /// The lower of the two in the middle, where their number is even.
 fn median(times: &mut [i64]) -> i64 {
+    quantile(times, 1, 2)
+}
+
+/// The least of the times that a share of them does not exceed; 0 where there is none.
+pub(super) fn quantile(times: &mut [i64], part: usize, of: usize) -> i64 {
     if times.is_empty() {
         return 0;
     }
-    let middle = (times.len() - 1) / 2;
-    *times.select_nth_unstable(middle).1
+    let at = (times.len() * part).div_ceil(of).saturating_sub(1);
+    *times.select_nth_unstable(at).1
 }

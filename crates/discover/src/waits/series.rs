@@ -1,13 +1,14 @@
 //! CPUs waited for over time.
 
 use flowmine_activity_log::WaitPart;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Number of equal spans into which the time is divided.
 const BINS: usize = 120;
 
 /// CPUs waited for, by cause, in equal spans of time. A job whose CPUs are not known counts as one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
     /// Begin of the first span, in nanoseconds since 1970.
     pub begin_ns: i64,
@@ -18,7 +19,7 @@ pub struct Series {
 }
 
 /// The CPUs waited for because of one cause.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesOf {
     /// Name of the cause.
     pub cause: &'static str,

@@ -186,6 +186,8 @@ pub const SLURM: Definition = Definition {
         (Event, "gpus", Integer),
         (Event, "max_rss_bytes", Integer),
         (Event, "cpu_time_ns", Integer),
+        (Event, "job_memory_bytes", Integer),
+        (Event, "job_peak_bytes", Integer),
         (Event, "exit_code", Integer),
         (Event, "exit_signal", Integer),
         (Event, "cancelled_by_uid", Integer),

@@ -88,6 +88,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     record.submit_ns = job.time(&["time", "submission"]);
     record.start_ns = job.time(&["time", "start"]);
     record.end_ns = job.time(&["time", "end"]);
+    record.times_out_of_order().for_each(|what| diagnostics.push(job.warn("times_out_of_order", what)));
     record.time_limit_s = minutes(job.number(&["time", "limit"]));
     record.name = job.text(&["name"]);
     record.user = job.text(&["user"]).or_else(|| job.text(&["association", "user"]));
@@ -123,6 +124,8 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     for step in job.get(&["steps"]).and_then(Value::as_array).into_iter().flatten() {
         let max = step.get("tres").and_then(|tres| tres.get("requested")).and_then(|usage| usage.get("max"));
         record.max_rss_bytes = record.max_rss_bytes.max(count_in(max, "mem", "").filter(|&bytes| bytes != 0));
+        let total = step.get("tres").and_then(|tres| tres.get("requested")).and_then(|usage| usage.get("total"));
+        record.step_memory_bytes = record.step_memory_bytes.max(count_in(total, "mem", "").filter(|&bytes| bytes != 0));
         for (direction, sum) in [("requested", &mut record.read_bytes), ("consumed", &mut record.written_bytes)] {
             let total = step.get("tres").and_then(|tres| tres.get(direction)).and_then(|usage| usage.get("total"));
             if let Some(bytes) = count_in(total, "fs", "disk") {

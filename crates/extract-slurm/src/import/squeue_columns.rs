@@ -54,8 +54,6 @@ const WORDS: &[&str] = &[
     "CORE_SPEC",
     "S:C:T",
     "ACCRUE_TIME",
-    "ALLOC_NODES",
-    "ALLOC_SID",
     "ASSOC_ID",
     "BATCH_FLAG",
     "BOARDS_PER_NODE",
@@ -94,7 +92,6 @@ const WORDS: &[&str] = &[
 const ANY: &[&str] = &[
     "REQ_NODES",
     "EXC_NODES",
-    "LICENSES",
     "SCHEDNODES",
     "ADMIN_COMMENT",
     "SYSTEM_COMMENT",

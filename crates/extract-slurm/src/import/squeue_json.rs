@@ -24,6 +24,7 @@ use crate::record::JobRecord;
 
 const KEEP: &[&str] = &[
     "account",
+    "allocating_node",
     "array_job_id",
     "array_task_id",
     "array_task_string",
@@ -42,6 +43,7 @@ const KEEP: &[&str] = &[
     "het_job_offset",
     "job_id",
     "job_state",
+    "licenses",
     "memory_per_cpu",
     "memory_per_node",
     "name",
@@ -138,6 +140,8 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     record.nice = job.get(&["nice"]).and_then(Value::as_i64);
     record.features = job.text(&["features"]);
     record.tres_per_node = job.text(&["tres_per_node"]);
+    record.licenses = job.text(&["licenses"]);
+    record.submit_node = job.text(&["allocating_node"]);
     record.requested_tres = job.text(&["tres_req_str"]);
     record.allocated_tres = job.text(&["tres_alloc_str"]);
     record.eligible_ns = job.time(&["eligible_time"]);

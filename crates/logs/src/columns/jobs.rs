@@ -14,7 +14,7 @@ use flowmine_correlate::waits::{Cause, Wait};
 use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
-use flowmine_schema::tables::DataFlow;
+use flowmine_schema::tables::{DataFlow, TaskTotal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::options::{ReadOptions, Unit};
@@ -35,10 +35,12 @@ enum Kept {
     QueuedFor,
     /// The wish of its own for which it waited longest.
     NotReadyFor,
+    /// Slurm's reason for most of the time before the start.
+    Reason,
 }
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
-const KEPT: [(&str, Pick); 13] = [
+const KEPT: [(&str, Pick); 14] = [
     ("account", |a| a.account),
     ("user", |a| a.user),
     ("group", |a| a.group),
@@ -52,6 +54,7 @@ const KEPT: [(&str, Pick); 13] = [
     ("comment", |a| a.comment),
     ("command", |a| a.command),
     ("arguments", |a| a.arguments),
+    ("state", |a| a.final_state),
 ];
 
 /// What of an event is part of its activity.
@@ -74,7 +77,7 @@ fn label_parts(keys: &[String]) -> Option<Vec<LabelPart>> {
         "state" | "slurm:state" => Some(LabelPart::State),
         key => match find(key)? {
             Kept::Text(pick) => Some(LabelPart::Text(pick)),
-            Kept::QueuedFor | Kept::NotReadyFor => None,
+            Kept::QueuedFor | Kept::NotReadyFor | Kept::Reason => None,
         },
     };
     keys.iter().map(part).collect()
@@ -101,6 +104,7 @@ fn find(key: &str) -> Option<Kept> {
     match key {
         QUEUED_FOR => return Some(Kept::QueuedFor),
         NOT_READY_FOR => return Some(Kept::NotReadyFor),
+        "reason" => return Some(Kept::Reason),
         _ => {}
     }
     let name = key.strip_prefix("slurm:").unwrap_or(key);
@@ -309,6 +313,7 @@ impl<'a> JobColumns<'a> {
                     known.or_else(|| wait.main_cause(|cause| cause == Cause::Unknown)).map(Cause::name)
                 }
                 Some(Kept::NotReadyFor) => wait.main_cause(Cause::is_own_wish).map(Cause::name),
+                Some(Kept::Reason) => wait.main_reason(),
                 None => None,
             };
             self.kept.push(text.map_or(NONE, |text| values.names.intern(text)));
@@ -316,7 +321,10 @@ impl<'a> JobColumns<'a> {
         let first = self.measures.len() as u32;
         for (measure, value, factor) in [
             (Measure::Cpus, attempt.cpus, 1),
-            (Measure::MemoryBytes, attempt.memory_bytes, 1),
+            (Measure::Gpus, attempt.gpus, 1),
+            (Measure::MemoryBytes, attempt.job_memory_bytes, 1),
+            (Measure::PeakMemoryBytes, attempt.job_peak_bytes, 1),
+            (Measure::CpuTimeNs, attempt.cpu_time_ns, 1),
             (Measure::TimeLimitNs, attempt.time_limit_s, 1_000_000_000),
         ] {
             // What cannot be counted in nanoseconds is out of range, and counted as that.
@@ -331,7 +339,14 @@ impl<'a> JobColumns<'a> {
         match traced {
             Some(traced) => {
                 bytes_from = BytesFrom::Trace;
+                let traced_from = self.measures.len();
                 super::traced::put_traced(traced, &mut self.measures);
+                // Accounting counts all processes of a job.
+                if attempt.cpu_time_ns.is_known()
+                    && let Some(at) = self.measures[traced_from..].iter().position(|(measure, _)| *measure == Measure::CpuTimeNs)
+                {
+                    self.measures.remove(traced_from + at);
+                }
             }
             None => {
                 for (measure, value) in [(Measure::ReadBytes, attempt.read_bytes), (Measure::WrittenBytes, attempt.written_bytes)] {
@@ -486,23 +501,47 @@ fn flows(
     left_out: &mut LeftOut,
 ) -> Result<Flows, DatasetError> {
     let clusters: FxHashMap<&str, u32> = clusters.names().iter().zip(0u32..).collect();
-    let find =
-        |kind: &Option<std::borrow::Cow<'_, str>>, scope: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| {
-            if kind.as_deref() != Some("job") {
-                return NONE;
-            }
-            let cluster = clusters.get(scope.as_deref().unwrap_or_default());
-            let attempt = cluster.and_then(|&cluster| by_name.get(&(cluster, id.as_deref().unwrap_or_default().into())));
-            attempt.and_then(|&attempt| instance_of.get(attempt as usize).copied()).unwrap_or(NONE)
-        };
+    let of_job = |cluster: Option<&str>, job: Option<&str>| {
+        let cluster = clusters.get(cluster.unwrap_or_default());
+        let attempt = cluster.and_then(|&cluster| by_name.get(&(cluster, job.unwrap_or_default().into())));
+        attempt.and_then(|&attempt| instance_of.get(attempt as usize).copied()).unwrap_or(NONE)
+    };
+    let mut of_tasks: FxHashMap<Box<str>, u32> = FxHashMap::default();
+    each_task_in_job(dataset, |task, cluster, job| {
+        of_tasks.insert(task.into(), of_job(cluster, Some(job)));
+    })?;
+    let find = |kind: Option<&str>, scope: Option<&str>, id: Option<&str>| match kind {
+        Some("job") => of_job(scope, id),
+        Some("task") => id.and_then(|task| of_tasks.get(task)).copied().unwrap_or(NONE),
+        _ => NONE,
+    };
     let mut gathered = GatheredFlows::default();
     each_flow::<DatasetError>(dataset, |row| {
-        let from = find(&row.writer_type, &row.writer_scope, &row.writer);
-        let to = find(&row.reader_type, &row.reader_scope, &row.reader);
+        let from = find(row.writer_type.as_deref(), row.writer_scope.as_deref(), row.writer.as_deref());
+        let to = find(row.reader_type.as_deref(), row.reader_scope.as_deref(), row.reader.as_deref());
         gathered.add(from, to, row.read_bytes);
         Ok(())
     })?;
     Ok(gathered.finish(left_out))
+}
+
+flowmine_schema::columns! {
+    /// The job in which a task ran.
+    struct JobOfTask of TaskTotal { task, cluster, job }
+}
+
+/// Calls `each` with every task that ran in a job, with the job's cluster and the job: what the task
+/// read or wrote, the job did.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn each_task_in_job(dataset: &Dataset, mut each: impl FnMut(&str, Option<&str>, &str)) -> Result<(), DatasetError> {
+    dataset.read::<JobOfTask<'static>, DatasetError>(|row| {
+        if let (Some(task), Some(job)) = (row.task.as_deref(), row.job.as_deref()) {
+            each(task, row.cluster.as_deref(), job);
+        }
+        Ok(())
+    })
 }
 
 /// What a row of `data_flow` is about: one version of a file, and one who read it.

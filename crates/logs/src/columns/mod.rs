@@ -13,7 +13,7 @@ mod tasks;
 mod traced;
 
 pub use jobs::{ColumnsError, JobColumns, suffices};
-pub(crate) use jobs::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
+pub(crate) use jobs::{FlowRow, each_flow, each_flow_of, each_task_in_job, some_wrote_nothing};
 pub use options::{OR, ReadOptions, Unit};
 pub use records::{Columns, classifier, read_file, walk_cases, walk_objects};
 pub use tasks::{TASK_KEY, tasks, unknown_attribute};

@@ -211,6 +211,8 @@ const KEYS: &[(&str, &str)] = &slurm!(
     "gpus",
     "max_rss_bytes",
     "cpu_time_ns",
+    "job_memory_bytes",
+    "job_peak_bytes",
     "features",
     "tres_per_node",
     "requested_tres",

@@ -26,7 +26,7 @@ pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
 ];
 
 /// The numbers of a job, likewise.
-pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 18] = [
+pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 20] = [
     ("job_id", |a| Maybe::known(a.job_id)),
     ("attempt", |a| Maybe::known(i64::from(a.number))),
     ("array_job_id", |a| a.array_job_id),
@@ -42,6 +42,8 @@ pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 18] = [
     ("gpus", |a| a.gpus),
     ("max_rss_bytes", |a| a.max_rss_bytes),
     ("cpu_time_ns", |a| a.cpu_time_ns),
+    ("job_memory_bytes", |a| a.job_memory_bytes),
+    ("job_peak_bytes", |a| a.job_peak_bytes),
     ("exit_code", |a| a.exit_code),
     ("exit_signal", |a| a.exit_signal),
     ("cancelled_by_uid", |a| a.cancelled_by_uid),

@@ -11,9 +11,10 @@ use flowmine_activity_log::{
     ActivityLog, Attribute, BytesFrom, Cases, EventRow, Events, Instances, LogBuilder, Measure, NONE, Names, Status, TooLarge, Transition,
     UNKNOWN,
 };
+use flowmine_threads::{Beside, beside};
 
 use super::TableError;
-use super::columns::{Coded, Columns, in_order_of_rows, result_of, threads};
+use super::columns::{Coded, Columns, in_order_of_rows, threads};
 use crate::log_file::as_objects::UNNAMED;
 
 /// The rows of a table, put together by case.
@@ -182,9 +183,9 @@ fn in_order_of_time(by_case: &mut ByCase, time: &[i64]) {
             share.clone().all(|case| is_in_order(time[offsets[case] as usize..offsets[case + 1] as usize].iter().copied()))
         };
         let all_sorted = thread::scope(|scope| {
-            let others: Vec<_> = shares.iter().skip(1).map(|share| scope.spawn(|| sorted(share))).collect();
+            let others: Vec<_> = shares.iter().skip(1).map(|share| beside(scope, || sorted(share))).collect();
             let first = shares.first().is_none_or(sorted);
-            others.into_iter().fold(first, |all, other| all & result_of(other))
+            others.into_iter().fold(first, |all, other| all & other.join())
         });
         if all_sorted {
             return;
@@ -201,7 +202,7 @@ fn in_order_of_time(by_case: &mut ByCase, time: &[i64]) {
             rest = others;
             let first = done;
             done = end;
-            scope.spawn(move || {
+            let work = move || {
                 let mut known = Vec::new();
                 for case in share {
                     let rows = &mut part[offsets[case] as usize - first..offsets[case + 1] as usize - first];
@@ -209,7 +210,8 @@ fn in_order_of_time(by_case: &mut ByCase, time: &[i64]) {
                         sort(rows, time, &mut known);
                     }
                 }
-            });
+            };
+            drop(beside(scope, work));
         }
     });
 }
@@ -242,7 +244,7 @@ fn moved<T: Copy + Default + Send + Sync>(column: Vec<T>, rows: Option<&[u32]>) 
         for (to, from) in out.chunks_mut(share).zip(rows.chunks(share)) {
             let column = &column;
             let mut work = move || to.iter_mut().zip(from).for_each(|(to, &from)| *to = column[from as usize]);
-            if from.len() == rows.len() { work() } else { drop(scope.spawn(work)) }
+            if from.len() == rows.len() { work() } else { drop(beside(scope, work)) }
         }
     });
     out
@@ -412,14 +414,14 @@ fn intervals(mut columns: Columns, start: Vec<i64>, ends: Option<Ends>, by_case:
             .into_iter()
             .map(|share| {
                 let (by_case, start, end) = (&by_case, &start, &end);
-                scope.spawn(move || {
+                beside(scope, move || {
                     let mut out = Share::default();
                     share.for_each(|case| out.case(by_case, case, start, end, status_of));
                     out
                 })
             })
             .collect();
-        others.into_iter().map(result_of).collect()
+        others.into_iter().map(Beside::join).collect()
     });
     drop((start, end));
     let mut log = ActivityLog::default();

@@ -59,14 +59,18 @@ const READ_BYTES: &[&str] = &["io:read_bytes", "read_bytes", "bytes_read"];
 const WRITTEN_BYTES: &[&str] = &["io:written_bytes", "written_bytes", "bytes_written", "write_bytes"];
 
 /// Numbers of our own tables under their exact names, with what makes their unit of them.
-const OURS: [(&str, Measure, i64); 12] = [
+const OURS: [(&str, Measure, i64); 15] = [
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1),
     ("io:read_operations", Measure::ReadCalls, 1),
     ("io:write_operations", Measure::WriteCalls, 1),
     ("task:cpus", Measure::Cpus, 1),
     ("slurm:cpus", Measure::Cpus, 1),
     ("task:memory_bytes", Measure::MemoryBytes, 1),
-    ("slurm:memory_bytes", Measure::MemoryBytes, 1),
+    ("slurm:gpus", Measure::Gpus, 1),
+    ("slurm:cpu_time_ns", Measure::CpuTimeNs, 1),
+    // Not `slurm:memory_bytes`, which is of a node or a CPU.
+    ("slurm:job_memory_bytes", Measure::MemoryBytes, 1),
+    ("slurm:job_peak_bytes", Measure::PeakMemoryBytes, 1),
     ("task:peak_rss_bytes", Measure::PeakMemoryBytes, 1),
     ("slurm:time_limit_s", Measure::TimeLimitNs, 1_000_000_000),
     ("task:time_s", Measure::TimeLimitNs, 1_000_000_000),

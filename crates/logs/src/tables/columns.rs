@@ -212,11 +212,6 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
     Ok(ReadColumns { columns, notes, bad_rows, time_unit, inferred })
 }
 
-/// What a thread did. Its panic is ours.
-pub fn result_of<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
 /// Faults of one sort: how many, and the first few with their places.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Faults {

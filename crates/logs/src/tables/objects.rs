@@ -125,10 +125,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
                 // What has no event is no relation, and the first row of an object decides where it stands.
                 object.codes.iter_mut().zip(&event.codes).filter(|(_, event)| **event == NONE).for_each(|(object, _)| *object = NONE);
             }
-            std::thread::scope(|scope| {
-                scope.spawn(|| in_order_of_rows(&mut event));
-                in_order_of_rows(&mut object);
-            });
+            flowmine_threads::both(|| in_order_of_rows(&mut event), || in_order_of_rows(&mut object));
             rows.reserve(event.names.len());
             for (row, &code) in event.codes.iter().enumerate() {
                 if code as usize == rows.len() {

@@ -9,7 +9,7 @@ use flowmine_dataset::foreign_parquet::{As, Data, ForeignFile, ForeignKind, NO_N
 use flowmine_eventlog::ValueType;
 use flowmine_schema::text_numbers::TextNumbers;
 
-use super::columns::{Coded, Faults, Got, Read, Source, Want, result_of};
+use super::columns::{Coded, Faults, Got, Read, Source, Want};
 use super::times::{TimeRules, TimesReading};
 use super::{TableError, values};
 
@@ -128,7 +128,7 @@ fn in_one_each(columns: Vec<Data>) -> (Vec<Got>, u64) {
         let work: Vec<_> = columns
             .into_iter()
             .map(|column| match column {
-                Data::Texts { codes, groups } => Err(scope.spawn(|| in_one(codes, groups))),
+                Data::Texts { codes, groups } => Err(flowmine_threads::beside(scope, || in_one(codes, groups))),
                 Data::Numbers { values, refused } => {
                     let first = refused.first.iter().map(|(row, text)| format!("row {} has {text:?}", row + 1)).collect();
                     Ok(Got::Numbers(values, Faults { count: refused.count, first }))
@@ -138,7 +138,7 @@ fn in_one_each(columns: Vec<Data>) -> (Vec<Got>, u64) {
         let mut replaced = 0;
         let columns = work.into_iter().map(|column| {
             column.unwrap_or_else(|texts| {
-                let (column, of_it) = result_of(texts);
+                let (column, of_it) = texts.join();
                 replaced += of_it;
                 Got::Texts(column)
             })

@@ -66,9 +66,18 @@ codes! {
     "clock_skew" [Warning] "`observe`",
         "The clock of the machine where squeue runs differs by more than two seconds from this machine's; times in the dataset are by the clock there",
         "";
+    "clock_went_back" [Warning] "`observe`",
+        "The clock of the machine where squeue runs is behind the last poll; the poll is used, and its changes happened after the last poll",
+        "";
     "columns_cut" [Warning] "`import squeue`",
         "A column of the table has a fixed width and is filled to it, so that longer values were cut short; they are used as they are",
         "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
+    "controller_clock" [Warning] "`observe`, `import squeue`",
+        "The clock of the machine where squeue runs differs from slurmctld's by more than two seconds, or was set; rows stay as observed, and the times that are derived from them are corrected (table `controller_clocks`)",
+        "";
+    "controller_clock_unread" [Warning] "`observe`",
+        "`scontrol show config` did not report slurmctld's time; the clock of the machine where squeue runs is compared with it by the times of jobs only",
+        "";
     "counts_differ" [Warning] "`import nextflow`",
         "Nextflow's own count of tasks that came to some end differs from what its log tells of each of them; the rows are what it tells of each (where rows are missing, `tasks_missing` says so too)",
         "";
@@ -417,6 +426,9 @@ codes! {
     "time_of_file" [Warning] "`import squeue`",
         "The file does not tell when it was recorded; its modification time is taken",
         "Give `--observed-at TIME` when that is wrong.";
+    "times_out_of_order" [Warning] "`observe --accounting`, `import squeue`",
+        "Accounting has a start before the submission, or an end before the start: the clock was set, or the record was changed; the times are kept",
+        "";
     "too_few_columns" [Error] "`import io-csv`",
         "A line of the trace has too few columns; it is left out",
         "";

@@ -110,6 +110,14 @@ crate::table! {
         features: opt_text(Label) droppable,
         /// Trackable resources asked for on each node (`%b`): `gres:gpu:2`.
         tres_per_node: opt_text(Resources) droppable,
+        /// Licences asked for (`squeue`'s LICENSES): `matlab:2`. Accounting has those that were given
+        /// in `allocated_tres`.
+        licenses: opt_text(Resources) droppable,
+        /// The node from which it was submitted (`ALLOC_NODES`).
+        submit_node: opt_text(Host) droppable,
+        /// The session of the shell or job that submitted it (`ALLOC_SID`): a process id on
+        /// `submit_node`.
+        submit_session: opt_i64 droppable,
         /// Trackable resources asked for, as accounting keeps them (`ReqTRES`):
         /// `billing=4,cpu=4,gres/gpu=2,mem=8G,node=1`.
         requested_tres: opt_text(Resources) droppable,
@@ -139,6 +147,9 @@ crate::table! {
         /// The largest main memory (resident set) that a task of a step had, in bytes, as Slurm's
         /// accounting plugin sampled it (`MaxRSS`).
         max_rss_bytes: opt_i64 droppable,
+        /// The largest main memory that all tasks of a step had together, in bytes: the sum of
+        /// their peaks (`mem` of `TRESUsageInTot`) of the step where it is largest.
+        step_memory_bytes: opt_i64 droppable,
         /// CPU time used by all steps, system and user, in nanoseconds (`TotalCPU`).
         cpu_time_ns: opt_i64 droppable,
         /// The command line of sbatch, srun or salloc, as accounting keeps it.

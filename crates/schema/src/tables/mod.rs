@@ -1,6 +1,7 @@
 //! The tables of a dataset, one file each. `docs/tables.md` is generated from these declarations.
 
 mod cases;
+mod controller_clocks;
 mod data_flow;
 mod diagnostics;
 mod files;
@@ -16,6 +17,7 @@ mod task_runs;
 mod waits;
 
 pub use cases::Case;
+pub use controller_clocks::ControllerClock;
 pub use data_flow::DataFlow;
 pub use diagnostics::DiagnosticRow;
 pub use files::TracedFile;
@@ -56,6 +58,7 @@ impl TableDef {
 pub const ALL: &[TableDef] = &[
     TableDef::of::<JobState<'static>>(),
     TableDef::of::<JobDependency<'static>>(),
+    TableDef::of::<ControllerClock<'static>>(),
     TableDef::of::<DiagnosticRow<'static>>(),
     TableDef::of::<Host<'static>>(),
     TableDef::of::<Clock<'static>>(),

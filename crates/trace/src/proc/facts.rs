@@ -4,7 +4,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::files::look;
 use super::paths::{Views, as_path};
 use super::text::{LONGEST, read_up_to};
 use super::{Proc, mounts, stat};
@@ -80,8 +79,8 @@ impl FactReader {
     /// Where a link of `/proc/PID` leads, as the host sees it.
     fn place(&self, pid: u32, name: &str, views: &mut Views) -> Option<Vec<u8>> {
         let link = self.proc.link(pid, name)?;
-        let file = look(libc::AT_FDCWD, &self.proc.c_path(pid, name), 0).ok()?;
         let view = views.of(&self.proc, pid);
+        let file = views.look(view.as_ref(), libc::AT_FDCWD, &self.proc.c_path(pid, name), 0).ok()?;
         views.paths(view.as_ref(), &link, &file).host
     }
 

@@ -27,6 +27,8 @@ pub struct Looked {
     pub size: u64,
     /// The number of its mount, as in `mountinfo`.
     pub mount: Option<u64>,
+    /// Whether a process may answer for the file: it is never opened then.
+    pub served: bool,
 }
 
 impl Looked {
@@ -61,7 +63,8 @@ pub fn statx(dir: RawFd, path: &CStr, flags: libc::c_int, mask: u32) -> io::Resu
     if result == 0 { Ok(status) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Looks at a file. `flags` are those of statx(2), such as `AT_SYMLINK_NOFOLLOW`.
+/// Looks at a file, whoever serves it ([`Views::look`](super::paths::Views::look) does not ask a
+/// process). `flags` are those of statx(2), such as `AT_SYMLINK_NOFOLLOW`.
 ///
 /// # Errors
 /// As statx(2).
@@ -74,6 +77,7 @@ pub fn look(dir: RawFd, path: &CStr, flags: libc::c_int) -> io::Result<Looked> {
         links: status.stx_nlink,
         size: status.stx_size,
         mount: (status.stx_mask & MOUNT_ID != 0).then_some(status.stx_mnt_id),
+        served: false,
     })
 }
 
@@ -100,9 +104,9 @@ pub struct Generations {
 impl Generations {
     /// The generation of a regular file (`FS_IOC_GETVERSION`). `path` must lead to the file that
     /// was looked at; it is opened for reading, which changes nothing in it, and only when its file
-    /// system has not refused before.
+    /// system has not refused before, and is served by no process.
     pub fn ask(&mut self, path: &CStr, file: &Looked) -> Option<u32> {
-        if file.kind() != Some(FileKind::Regular) || self.silent.contains(&file.device) {
+        if file.served || file.kind() != Some(FileKind::Regular) || self.silent.contains(&file.device) {
             return None;
         }
         // Not to wait should it be something else by now.
@@ -121,24 +125,31 @@ impl Generations {
     }
 }
 
-/// The type of the file system of an open file that is on no mount of ours, by its number
-/// (statfs(2)), for the few that can be so.
-pub fn unmounted_kind(path: &CStr) -> Option<&'static str> {
-    // SAFETY: all-zero is a valid `statfs` (integers only).
-    let mut status: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the path ends with a zero byte and the buffer is a `statfs`.
-    if unsafe { libc::statfs(path.as_ptr(), &raw mut status) } != 0 {
-        return None;
+/// The file systems that the kernel mounts for itself, by their devices.
+#[derive(Debug)]
+pub struct Unmounted {
+    devices: Vec<(u64, &'static str)>,
+}
+
+impl Unmounted {
+    /// Learns the devices from a file of each: statfs(2) of a file would ask who serves it.
+    pub fn here() -> Self {
+        let kinds = [(0, "tmpfs"), (libc::MFD_HUGETLB, "hugetlbfs")];
+        let memory = kinds.into_iter().filter_map(|(flags, kind)| {
+            // SAFETY: memfd_create(2) reads a name that ends with a zero byte.
+            let fd = unsafe { libc::syscall(libc::SYS_memfd_create, c"flowmine".as_ptr(), libc::MFD_CLOEXEC | flags) };
+            // SAFETY: the descriptor was just opened and belongs to nobody else.
+            let file = (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as i32) })?;
+            Some((look(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH).ok()?.device, kind))
+        });
+        let namespace = look(libc::AT_FDCWD, c"/proc/self/ns/mnt", 0).ok().map(|looked| (looked.device, "nsfs"));
+        Unmounted { devices: memory.chain(namespace).collect() }
     }
-    match status.f_type as u32 {
-        // memfd_create(2) and shared anonymous memory.
-        0x0102_1994 => Some("tmpfs"),
-        0x9584_58f6 => Some("hugetlbfs"),
-        0x0000_9fa0 => Some("proc"),
-        0x6265_6572 => Some("sysfs"),
-        0x5049_4446 | 0x6e73_6673 => Some("nsfs"),
-        0x0904_1934 => Some("anon_inodefs"),
-        _ => None,
+
+    /// The type of the file system of an open file that is on no mount, such as one of
+    /// memfd_create(2).
+    pub fn kind(&self, file: &Looked) -> Option<&'static str> {
+        self.devices.iter().find(|(device, _)| *device == file.device).map(|(_, kind)| *kind)
     }
 }
 
@@ -165,7 +176,20 @@ mod tests {
         assert_eq!(first.is_none(), generations.silent.contains(&looked.device));
         let proc = look(libc::AT_FDCWD, c"/proc/self/stat", 0).unwrap();
         assert_eq!(generations.ask(c"/proc/self/stat", &proc), None);
-        assert_eq!(unmounted_kind(c"/proc/self/stat"), Some("proc"));
+        assert_eq!(generations.ask(&path, &Looked { served: true, device: 1, ..looked }), None);
+        assert!(!generations.silent.contains(&1), "a served file was opened");
         assert!(look(libc::AT_FDCWD, c"/nowhere", 0).is_err());
+    }
+
+    #[test]
+    fn memory_has_a_file_system_of_its_own() {
+        // SAFETY: memfd_create(2) reads a name that ends with a zero byte.
+        let fd = unsafe { libc::syscall(libc::SYS_memfd_create, c"x".as_ptr(), libc::MFD_CLOEXEC) } as RawFd;
+        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        let unmounted = Unmounted::here();
+        assert_eq!(unmounted.kind(&look(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH).unwrap()), Some("tmpfs"));
+        assert_eq!(unmounted.kind(&look(libc::AT_FDCWD, c"/proc/self/ns/net", 0).unwrap()), Some("nsfs"));
+        assert_eq!(unmounted.kind(&look(libc::AT_FDCWD, c"/proc/self/stat", 0).unwrap()), None);
     }
 }

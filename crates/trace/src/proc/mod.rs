@@ -12,6 +12,7 @@ pub mod files;
 pub mod memory;
 pub mod mounts;
 pub mod paths;
+pub mod places;
 pub mod stat;
 mod text;
 

@@ -6,6 +6,8 @@ use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
+use rustc_hash::FxHashSet;
+
 use super::text::{LONGEST, number};
 
 /// A mount, as a line of `mountinfo` describes it (proc_pid_mountinfo(5)).
@@ -21,26 +23,58 @@ pub struct Mount {
     pub point: Vec<u8>,
     /// Type of the file system.
     pub kind: String,
+    /// Whether a process of this machine answers for its files. A tracer that stops this process
+    /// and asks for such a file waits for ever.
+    pub served: bool,
 }
 
 /// The mounts that a `mountinfo` lists, in its order. Lines of another form are left out.
 pub fn parse(text: &[u8]) -> Vec<Mount> {
-    text.split(|&byte| byte == b'\n').filter_map(mount).collect()
+    let (mut mounts, layers): (Vec<_>, Vec<_>) = text.split(|&byte| byte == b'\n').filter_map(mount).unzip();
+    // The layers of an overlay may be mounted after it.
+    let over: Vec<usize> = (0..mounts.len()).filter(|&at| lies_on_served(&mounts, &layers[at])).collect();
+    over.into_iter().for_each(|at| mounts[at].served = true);
+    mounts
 }
 
-fn mount(line: &[u8]) -> Option<Mount> {
+/// Whether the files of a type of file system come from a process: FUSE, and autofs, which mounts
+/// when it is asked.
+fn is_served(kind: &str) -> bool {
+    matches!(kind, "fuse" | "fuseblk" | "autofs") || kind.starts_with("fuse.")
+}
+
+fn lies_on_served(mounts: &[Mount], layers: &[Vec<u8>]) -> bool {
+    layers.iter().any(|layer| innermost(mounts, layer).is_some_and(|mount| mount.served))
+}
+
+/// The directories of which an overlay consists, from its options (overlayfs in the kernel's
+/// documentation).
+fn layers(options: &[u8]) -> Vec<Vec<u8>> {
+    let of = |option: &[u8]| {
+        ["lowerdir=", "lowerdir+=", "upperdir="].iter().find_map(|name| option.strip_prefix(name.as_bytes()).map(<[u8]>::to_vec))
+    };
+    let lists = options.split(|&byte| byte == b',').filter_map(of);
+    lists.flat_map(|list| list.split(|&byte| byte == b':').map(unescape).collect::<Vec<_>>()).collect()
+}
+
+/// A mount, and the layers of which it consists where it is an overlay.
+fn mount(line: &[u8]) -> Option<(Mount, Vec<Vec<u8>>)> {
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
     // Optional fields come before a dash, the type after it.
     let dash = fields.iter().skip(6).position(|field| *field == b"-")? + 6;
     let device = std::str::from_utf8(fields[2]).ok()?;
     let (major, minor) = device.split_once(':')?;
-    Some(Mount {
+    let kind = String::from_utf8_lossy(fields.get(dash + 1)?).into_owned();
+    let layers = if kind == "overlay" { layers(fields.get(dash + 3).unwrap_or(&&b""[..])) } else { Vec::new() };
+    let mount = Mount {
         id: number(fields[0])?,
         device: libc::makedev(major.parse().ok()?, minor.parse().ok()?),
         root: unescape(fields[3]),
         point: unescape(fields[4]),
-        kind: String::from_utf8_lossy(fields.get(dash + 1)?).into_owned(),
-    })
+        served: is_served(&kind),
+        kind,
+    };
+    Some((mount, layers))
 }
 
 /// Spaces, tabs, newlines and backslashes stand as a backslash and three octal digits.
@@ -107,8 +141,12 @@ pub fn places(mounts: &[Mount], device: u64, inside: &[u8]) -> Vec<Vec<u8>> {
 /// The type of the file system on which a path lies: that of the innermost mount, and of several at
 /// one place the last.
 pub fn kind_of_path<'m>(mounts: &'m [Mount], path: &[u8]) -> Option<&'m str> {
+    innermost(mounts, path).map(|mount| mount.kind.as_str())
+}
+
+fn innermost<'m>(mounts: &'m [Mount], path: &[u8]) -> Option<&'m Mount> {
     let over = mounts.iter().filter(|mount| below(&mount.point, path).is_some());
-    over.max_by_key(|mount| mount.point.len()).map(|mount| mount.kind.as_str())
+    over.max_by_key(|mount| mount.point.len())
 }
 
 /// The mounts of one namespace, read again when they changed.
@@ -116,6 +154,9 @@ pub fn kind_of_path<'m>(mounts: &'m [Mount], path: &[u8]) -> Option<&'m str> {
 pub struct MountTable {
     file: File,
     mounts: Vec<Mount>,
+    /// Devices of served file systems, also of those that are mounted no more: their files may be
+    /// open still.
+    served: FxHashSet<u64>,
 }
 
 impl MountTable {
@@ -124,7 +165,7 @@ impl MountTable {
     /// # Errors
     /// When it cannot be read.
     pub fn open(mountinfo: &Path) -> std::io::Result<Self> {
-        let mut table = MountTable { file: File::open(mountinfo)?, mounts: Vec::new() };
+        let mut table = MountTable { file: File::open(mountinfo)?, mounts: Vec::new(), served: FxHashSet::default() };
         table.read()?;
         Ok(table)
     }
@@ -142,6 +183,7 @@ impl MountTable {
         self.file.rewind()?;
         (&mut self.file).take(LONGEST).read_to_end(&mut text)?;
         self.mounts = parse(&text);
+        self.served.extend(self.mounts.iter().filter(|mount| mount.served).map(|mount| mount.device));
         Ok(())
     }
 
@@ -173,11 +215,21 @@ impl MountTable {
         &self.mounts
     }
 
-    /// The type of the file system of a mount, or else of a device.
-    pub fn kind(&mut self, mount: Option<u64>, device: u64) -> Option<&str> {
+    /// A mount by its number, or else one of a device.
+    pub fn find(&mut self, mount: Option<u64>, device: u64) -> Option<&Mount> {
         let mounts = self.mounts();
         let by_number = mount.and_then(|id| mounts.iter().find(|mount| mount.id == id));
-        by_number.or_else(|| mounts.iter().find(|mount| mount.device == device)).map(|mount| mount.kind.as_str())
+        by_number.or_else(|| mounts.iter().find(|mount| mount.device == device))
+    }
+
+    /// The type of the file system of a mount, or else of a device.
+    pub fn kind(&mut self, mount: Option<u64>, device: u64) -> Option<&str> {
+        self.find(mount, device).map(|mount| mount.kind.as_str())
+    }
+
+    /// Devices of the served file systems that were mounted here at any time ([`Mount::served`]).
+    pub fn served(&self) -> &FxHashSet<u64> {
+        &self.served
     }
 }
 
@@ -213,6 +265,21 @@ mod tests {
         assert_eq!(elsewhere(&there, &here, Some(92), b"/tmp/x"), Vec::<Vec<u8>>::new());
         // The number of the mount and the path do not fit: nothing is guessed.
         assert_eq!(elsewhere(&there, &here, Some(91), b"/tmp/x"), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn files_of_a_server_are_known_also_through_an_overlay() {
+        let mounts = parse(
+            b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n\
+            2 1 0:60 / /image rw - overlay overlay rw,lowerdir=/rootfs/a\\040b:/plain,upperdir=/up,workdir=/work\n\
+            3 1 0:61 / /rootfs/a\\040b rw - fuse.squashfuse squashfuse rw\n\
+            4 1 0:62 / /other rw - overlay overlay rw,lowerdir=/plain,upperdir=/rootfs\n\
+            5 1 0:63 / /home rw - autofs auto.home rw\n\
+            6 1 8:2 / /windows rw - fuseblk /dev/sda2 rw\n\
+            7 1 0:64 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n",
+        );
+        let served: Vec<u64> = mounts.iter().filter(|mount| mount.served).map(|mount| mount.id).collect();
+        assert_eq!(served, [2, 3, 5, 6]);
     }
 
     #[test]

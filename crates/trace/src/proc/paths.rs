@@ -7,16 +7,18 @@
 
 use std::cell::RefCell;
 use std::ffi::{CString, OsStr};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Proc;
-use super::files::{Looked, look};
+use super::files::Looked;
 use super::mounts::{MountTable, below, elsewhere};
+use super::places::Bounds;
 
 /// The two paths of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -58,6 +60,8 @@ pub struct Views {
     ours: Option<(u64, u64)>,
     /// The link of our own root: `/`, also when that is not the machine's.
     others: FxHashMap<(u64, u64), Rc<RefCell<MountTable>>>,
+    /// Devices of served file systems of namespaces that were forgotten.
+    served: FxHashSet<u64>,
 }
 
 /// So many namespaces are remembered; each costs an open file.
@@ -74,7 +78,12 @@ impl Views {
     /// When they cannot be read.
     pub fn new(proc: &Proc) -> std::io::Result<Self> {
         let own = proc.root().join("self");
-        Ok(Views { here: MountTable::open(&own.join("mountinfo"))?, ours: namespace(&own.join("ns/mnt")), others: FxHashMap::default() })
+        Ok(Views {
+            here: MountTable::open(&own.join("mountinfo"))?,
+            ours: namespace(&own.join("ns/mnt")),
+            others: FxHashMap::default(),
+            served: FxHashSet::default(),
+        })
     }
 
     /// How a process or thread sees files. `None` when it cannot be found out.
@@ -90,10 +99,26 @@ impl Views {
         }
         let table = Rc::new(RefCell::new(MountTable::open(&proc.path(pid, "mountinfo")).ok()?));
         if self.others.len() >= NAMESPACES {
-            self.others.clear();
+            self.forget(|_| false);
         }
         self.others.insert(theirs, Rc::clone(&table));
         Some(View { root, mounts: Some(table) })
+    }
+
+    /// Forgets the namespaces of which no view is left. As long as one is known it stays, with its
+    /// mounts: a process that serves one of them would wait for its end.
+    pub fn forget_unused(&mut self) {
+        if !self.others.is_empty() {
+            self.forget(|table| Rc::strong_count(table) > 1);
+        }
+    }
+
+    fn forget(&mut self, stays: impl Fn(&Rc<RefCell<MountTable>>) -> bool) {
+        let served = &mut self.served;
+        self.others.retain(|_, table| {
+            served.extend(table.borrow().served());
+            stays(table)
+        });
     }
 
     /// The type of the file system of a file that a process has open.
@@ -104,6 +129,32 @@ impl Views {
         }
     }
 
+    /// Whether a process may answer for a file ([`Mount::served`](super::mounts::Mount::served)). A
+    /// file of which no mount is known may be one that was unmounted while it is in use.
+    pub(super) fn is_served(&mut self, view: Option<&View>, file: &Looked) -> bool {
+        let theirs = view
+            .and_then(|view| view.mounts.as_ref())
+            .and_then(|mounts| mounts.borrow_mut().find(file.mount, file.device).map(|mount| mount.served));
+        theirs.or_else(|| self.here.find(file.mount, file.device).map(|mount| mount.served)).unwrap_or(true)
+    }
+
+    /// Whether a path may lead to files for which a process answers.
+    pub(super) fn knows_servers(&mut self, view: Option<&View>) -> bool {
+        self.here.changed();
+        if let Some(mounts) = view.and_then(|view| view.mounts.as_ref()) {
+            mounts.borrow_mut().changed();
+        }
+        let has_served = |table: &Rc<RefCell<MountTable>>| !table.borrow().served().is_empty();
+        !self.here.served().is_empty() || !self.served.is_empty() || self.others.values().any(has_served)
+    }
+
+    /// Devices of the served file systems that were met.
+    pub(super) fn served_devices(&self) -> FxHashSet<u64> {
+        let mut all = self.here.served() | &self.served;
+        self.others.values().for_each(|table| all.extend(table.borrow().served()));
+        all
+    }
+
     /// The paths of a file from what a link says of it. `None` for a view: nothing is known of how
     /// the process sees it.
     pub fn paths(&mut self, view: Option<&View>, link: &[u8], file: &Looked) -> Paths {
@@ -112,7 +163,7 @@ impl Views {
             Some(name) if file.links == 0 => (name, true),
             Some(name) => {
                 let whole = self.resolved(view, link, file, false);
-                if whole.host.as_deref().is_some_and(|path| is_file(path, file)) {
+                if whole.host.as_deref().is_some_and(|path| self.is_file(path, file)) {
                     return whole;
                 }
                 (name, true)
@@ -120,6 +171,14 @@ impl Views {
             None => (link, false),
         };
         self.resolved(view, name, file, gone)
+    }
+
+    /// Whether a path of ours leads to this very file.
+    fn is_file(&mut self, path: &[u8], file: &Looked) -> bool {
+        let Ok(path) = CString::new(path) else { return false };
+        let place = self.open_place(None, None, &path, libc::O_NOFOLLOW, Bounds::None);
+        let found = place.ok().and_then(|place| self.look(None, place.as_raw_fd(), c"", libc::AT_EMPTY_PATH).ok());
+        found.is_some_and(|found| found.same(file))
     }
 
     fn resolved(&mut self, view: Option<&View>, path: &[u8], file: &Looked, gone: bool) -> Paths {
@@ -132,10 +191,9 @@ impl Views {
         let host = match &view.mounts {
             None => Some(path.to_vec()),
             Some(mounts) => {
-                let mut there = mounts.borrow_mut();
-                let candidates = elsewhere(there.mounts(), self.here.mounts(), file.mount, path);
+                let candidates = elsewhere(mounts.borrow_mut().mounts(), self.here.mounts(), file.mount, path);
                 // One that hides behind another mount is another file; of a deleted one only the most likely can be known.
-                if gone { candidates.into_iter().next() } else { candidates.into_iter().find(|path| is_file(path, file)) }
+                if gone { candidates.into_iter().next() } else { candidates.into_iter().find(|path| self.is_file(path, file)) }
             }
         };
         if host == container { Paths { host, container: None } } else { Paths { host, container } }
@@ -143,14 +201,6 @@ impl Views {
 }
 
 const DELETED: &[u8] = b" (deleted)";
-
-/// Whether a path leads to this very file.
-fn is_file(path: &[u8], file: &Looked) -> bool {
-    CString::new(path)
-        .ok()
-        .and_then(|path| look(libc::AT_FDCWD, &path, libc::AT_SYMLINK_NOFOLLOW).ok())
-        .is_some_and(|found| found.same(file))
-}
 
 /// A path as the standard library wants it.
 pub fn as_path(bytes: &[u8]) -> &Path {
@@ -160,9 +210,9 @@ pub fn as_path(bytes: &[u8]) -> &Path {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::fd::AsRawFd;
 
     use super::*;
+    use crate::proc::files::look;
 
     fn of(file: &fs::File) -> Paths {
         let proc = Proc::here();
@@ -196,7 +246,7 @@ mod tests {
     #[test]
     fn a_view_from_another_root_has_two_paths() {
         let mut views = Views::new(&Proc::here()).unwrap();
-        let file = Looked { device: 1, inode: 1, mode: libc::S_IFREG, links: 1, size: 0, mount: None };
+        let file = Looked { device: 1, inode: 1, mode: libc::S_IFREG, links: 1, size: 0, mount: None, served: false };
         let jail = View { root: b"/jail".to_vec(), mounts: None };
         let paths = |views: &mut Views, path: &[u8]| views.paths(Some(&jail), path, &file);
         let both = Paths { host: Some(b"/jail/in/x".to_vec()), container: Some(b"/in/x".to_vec()) };

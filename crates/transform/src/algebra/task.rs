@@ -109,13 +109,24 @@ pub struct Layer {
     pub parts: Parts,
     /// Whether it runs in a directory of its own.
     pub sandbox: bool,
+    /// Whether no pattern of a shell finds what belongs to it.
+    pub hidden: bool,
 }
 
 impl Layer {
     /// Name of the layer's script, as in the paper.
     pub fn script(&self) -> String {
-        format!("t_{}.sh", self.id)
+        self.file("sh")
     }
+
+    /// Name of a file that belongs to the layer.
+    pub fn file(&self, ending: &str) -> String {
+        own_file(&self.id, self.hidden, ending)
+    }
+}
+
+fn own_file(id: &str, hidden: bool, ending: &str) -> String {
+    format!("{}t_{id}.{ending}", if hidden { "." } else { "" })
 }
 
 /// A task, plain or transformed.
@@ -133,6 +144,9 @@ pub struct Task {
     pub layer: String,
     /// Whether the outermost layer runs in a directory of its own.
     pub sandbox: bool,
+    /// Whether its scripts and records have hidden names: the script that starts it may list the
+    /// directory.
+    pub hidden: bool,
     /// What is below, the plain task first.
     pub under: Vec<Layer>,
 }
@@ -143,7 +157,7 @@ impl Task {
     /// A task to which no transformation was applied.
     pub fn plain(name: impl Into<String>, at: Place, parts: Parts) -> Self {
         let own_environment = parts.environment.clone();
-        Self { name: name.into(), at, parts, own_environment, layer: "task".to_owned(), sandbox: false, under: Vec::new() }
+        Self { name: name.into(), at, parts, own_environment, layer: "task".to_owned(), sandbox: false, hidden: false, under: Vec::new() }
     }
 
     /// About how many bytes it has in memory, with all its layers.
@@ -187,7 +201,7 @@ impl Task {
         object(vec![
             ("name", text(&self.name)?),
             ("ID", text(id)?),
-            ("script", text(&format!("t_{id}.sh"))?),
+            ("script", text(&own_file(id, self.hidden, "sh"))?),
             ("cmd", text(&parts.command.cmd)?),
             ("command", command),
             ("inputs", files_value(&parts.inputs, at)?),

@@ -185,6 +185,7 @@ impl Transformation {
             id: id.clone(),
             parts: Parts { environment: task.own_environment.clone(), ..task.parts.clone() },
             sandbox: task.sandbox,
+            hidden: task.hidden,
         };
         // A layer with a directory of its own gives its files their names in the workflow: above it nobody is renamed.
         let mut seen = task;
@@ -222,7 +223,7 @@ impl Transformation {
         let sandbox = value("sandbox")?.map_or(Ok(false), |v| v.as_bool("sandbox"))?;
         let mut under = seen.under;
         under.push(below);
-        Ok(Task { name: seen.name, at: seen.at, parts, own_environment, layer: self.name.clone(), sandbox, under })
+        Ok(Task { name: seen.name, at: seen.at, parts, own_environment, layer: self.name.clone(), sandbox, hidden: seen.hidden, under })
     }
 
     /// Resources compose by kind (the paper's section "Resource Provisioning"): an expression over

@@ -26,7 +26,10 @@ fm_bring() {
   if [ -d "$fm_from" ]; then
     mkdir -p -- "./$2" && cp -RPp -- "$fm_from/." "./$2"
   elif [ -e "$fm_from" ]; then
-    ln -L -- "$fm_from" "./$2" 2>/dev/null || cp -p -- "$fm_from" "./$2"
+    # A FIFO is never opened, and stays the one that it is.
+    if ln -L -- "$fm_from" "./$2" 2>/dev/null; then :; elif [ -f "$fm_from" ]; then cp -p -- "$fm_from" "./$2"; else
+      ln -- "$(readlink -f -- "$fm_from")" "./$2"
+    fi
   else
     fm_say "the input $1 is not there"
     return 1
@@ -91,8 +94,8 @@ fm_move() {
     [ ! -L "$2" ] || fm_ours "$2" || return 1
     fm_clear "$1" "$2" && cp -RPp -- "$1/." "$2"
   elif { [ -d "$2" ] && [ ! -L "$2" ]; } || { [ ! -L "$1" ] && [ -d "$1" ] && [ -e "$2" ]; }; then
-    # A file in the place of a directory, or the other way round, where an earlier attempt made what is there.
-    [ -n "$fm_older" ] && fm_stale "$1" "$2" && $fm_take -- "$1" "$2"
+    # A file in the place of a directory, or the other way round, where what is there came in or an earlier attempt made it.
+    [ -n "$fm_older$fm_came" ] && fm_stale "$1" "$2" && $fm_take -- "$1" "$2"
   else
     # `mv` replaces a name but a link to a directory, `cp` opens what has it.
     if [ -L "$2" ] || [ "$fm_take" != 'mv -f' ]; then rm -f -- "$2" || return 1; fi
@@ -218,9 +221,9 @@ fm_remove() {
     fi
   done
 }
-# Removes what earlier attempts made at a name and below it; whether nothing is left there.
+# Removes what came in and what earlier attempts made at a name and below it; whether nothing is left there.
 fm_stale() {
-  printf '%s\n' "$fm_older" | fm_own=$1 awk '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
+  printf '%s\n' "$fm_older" "$fm_came" | fm_own=$1 awk '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
     name == ENVIRON["fm_own"] || index(name, ENVIRON["fm_own"] "/") == 1' | LC_ALL=C sort -r -k 6 | fm_remove
   [ ! -e "$2" ] && [ ! -L "$2" ]
 }
@@ -255,12 +258,12 @@ fm_gone_remove() {
 /// `fm_sandbox_in` and `fm_sandbox_out`. Files named absolutely are used where they are.
 pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
-    let _ = writeln!(out, "fm_box_name=t_{}.box\nfm_disk_mb={disk}", layer.id);
+    let _ = writeln!(out, "fm_box_name={}\nfm_disk_mb={disk}", layer.file("box"));
     // Each run of a script that runs many times has a list of its own, which goes when it succeeds.
     let _ = writeln!(
         out,
-        "fm_instance=${{FLOWMINE_TASK-}} fm_came='' fm_older='' fm_old_gone=''\nfm_made=t_{}.made${{fm_instance:+.$fm_instance}}",
-        layer.id
+        "fm_instance=${{FLOWMINE_TASK-}} fm_came='' fm_older='' fm_old_gone=''\nfm_made={}${{fm_instance:+.$fm_instance}}",
+        layer.file("made")
     );
     out.push_str(IN);
     let lasting: Vec<&FileName> =

@@ -43,7 +43,7 @@ fn script_word(text: &str) -> String {
 
 /// Name of the file into which the layers of a task write how they ended: a line of JSON each.
 pub fn record_name(layers: &[Layer]) -> String {
-    format!("t_{}.record", layers.first().map_or("", |layer| &layer.id))
+    layers.first().map_or_else(String::new, |layer| layer.file("record"))
 }
 
 /// The layers of a task, the plain one first; `id` is the checksum of the task as it is now. Where
@@ -54,7 +54,7 @@ pub fn layers(task: &Task, id: String) -> Vec<Layer> {
     let mut parts = task.parts.clone();
     parts.environment.clone_from(&task.own_environment);
     let renamed = parts.inputs.iter().chain(&parts.outputs).any(FileName::is_renamed);
-    all.push(Layer { name: task.layer.clone(), id, parts, sandbox: task.sandbox || renamed });
+    all.push(Layer { name: task.layer.clone(), id, parts, sandbox: task.sandbox || renamed, hidden: task.hidden });
     all
 }
 

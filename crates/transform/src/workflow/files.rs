@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Fault, Place};
 
@@ -23,6 +23,14 @@ pub trait Files {
     /// now. By default the names decide.
     fn can_change(&self, changed: &str, script: &str) -> bool {
         can_change(changed, script)
+    }
+
+    /// Whether what is written to a name that is not known can change the file `script` although
+    /// the name does not end as the script's: where it is a link, or has several names. By default
+    /// it has one.
+    fn has_other_names(&self, script: &str) -> bool {
+        let _ = script;
+        false
     }
 }
 
@@ -48,6 +56,15 @@ pub fn can_change_in(directory: &Path, changed: &str, script: &str) -> bool {
     let parent = || path.parent().and_then(|parent| Some(parent.canonicalize().ok()?.join(path.file_name()?)));
     let real = path.canonicalize().ok().or_else(parent);
     is_held || is_same || matches!((real, script.canonicalize()), (Some(real), Ok(script)) if script.starts_with(&real))
+}
+
+/// Whether a script of a directory is reached through a link, or has several names.
+pub fn has_other_names_in(directory: &Path, script: &str) -> bool {
+    let path = directory.join(script);
+    let Ok(here) = directory.canonicalize() else { return false };
+    let named = here.join(script.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<PathBuf>());
+    let named = if script.starts_with('/') { PathBuf::from(script) } else { named };
+    path.metadata().is_ok_and(|of| of.nlink() > 1) || path.canonicalize().is_ok_and(|real| real != named)
 }
 
 /// For workflows that name no files which are to be read.
@@ -94,6 +111,10 @@ impl<'f> Named<'f> {
 
     pub(super) fn can_change(&self, changed: &str, script: &str) -> bool {
         self.files.can_change(changed, script)
+    }
+
+    pub(super) fn has_other_names(&self, script: &str) -> bool {
+        self.files.has_other_names(script)
     }
 
     /// A file's text, or why it cannot be read. A fault at `at` where the workflow names too much.

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::builtin;
-use flowmine_transform::workflow::{Files, Workflow, can_change_in};
+use flowmine_transform::workflow::{Files, Workflow, can_change_in, has_other_names_in};
 
 use crate::common;
 
@@ -24,6 +24,10 @@ impl Files for Beside {
 
     fn can_change(&self, changed: &str, script: &str) -> bool {
         can_change_in(&self.0, changed, script)
+    }
+
+    fn has_other_names(&self, script: &str) -> bool {
+        has_other_names_in(&self.0, script)
     }
 }
 
@@ -65,6 +69,7 @@ impl Place {
         }
         place.put("flow/there.sh", &job("there.sh", "#SBATCH --chdir=work\n"));
         place.put("flow/data.txt", "#!/bin/sh\necho data >>\"$RESULTS\"\n");
+        place.put("flow/patterns", "* *.sh *.record ?_*\n");
         place.put("flow/conf.sh", "J=job2.sh\n");
         place.put("flow/moves.sh", "cd sub\n");
         place.put("flow/tmpl", "#!/bin/bash\necho N >>\"$RESULTS\"\n");

@@ -17,11 +17,13 @@ struct Value {
     /// Nothing where it depends on the run.
     literal: Option<Vec<u8>>,
     shape: Vec<u8>,
+    /// Whether a part of it outside of quotes is a pattern for names of files.
+    pattern: bool,
 }
 
 impl Value {
     fn new() -> Self {
-        Self { literal: Some(Vec::new()), shape: Vec::new() }
+        Self { literal: Some(Vec::new()), shape: Vec::new(), pattern: false }
     }
 
     fn put(&mut self, byte: u8) {
@@ -33,6 +35,13 @@ impl Value {
     fn unknown(&mut self, shape: u8) {
         self.literal = None;
         self.shape.push(shape);
+    }
+
+    /// What may stand here, in the place of what is known only when the script runs.
+    fn may_be(&mut self, other: &Value) {
+        self.literal = None;
+        self.shape.extend_from_slice(&other.shape);
+        self.pattern |= other.pattern;
     }
 }
 
@@ -76,7 +85,6 @@ impl Reader<'_> {
         self.rest()[..head].iter().for_each(|byte| value.put(*byte));
         self.at += head;
         let name = super::assigned(std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default()).map(str::to_owned);
-        let mut pattern = false;
         while let Some(byte) = self.peek(0) {
             match byte {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => break,
@@ -93,8 +101,7 @@ impl Reader<'_> {
                 b'"' => self.double_quoted(&mut value)?,
                 b'$' if self.peek(1) == Some(b'\'') => {
                     self.needs_bash("$'…'")?;
-                    self.ansi_quoted()?;
-                    value.unknown(b'$');
+                    self.ansi_quoted(&mut value)?;
                 }
                 b'$' if self.peek(1) == Some(b'"') => return self.unclear("$\"…\" is not understood"),
                 b'$' | b'`' => self.expansion(&mut value, name.as_deref(), false)?,
@@ -103,7 +110,7 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 b'*' | b'?' | b'[' => {
-                    pattern = true;
+                    value.pattern = true;
                     value.unknown(byte);
                     self.at += 1;
                 }
@@ -126,7 +133,8 @@ impl Reader<'_> {
             }
         }
         let literal = value.literal.and_then(|text| String::from_utf8(text).ok());
-        Ok(Word { start, end: self.at, literal, shape: String::from_utf8_lossy(&value.shape).into_owned(), pattern })
+        let shape = String::from_utf8_lossy(&value.shape).into_owned();
+        Ok(Word { start, end: self.at, literal, shape, pattern: value.pattern })
     }
 
     /// Whether the word is `[`, which is a program.
@@ -157,16 +165,21 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `$'…'`, in which a backslash stands before a quote too. Its value is not worked out.
-    fn ansi_quoted(&mut self) -> Outcome<()> {
+    /// `$'…'`, in which a backslash stands before a quote too. What it means with a backslash is not
+    /// worked out.
+    fn ansi_quoted(&mut self, value: &mut Value) -> Outcome<()> {
         let start = self.at;
         self.at += 2;
+        value.literal = None;
         loop {
             match self.peek(0) {
                 None => return self.unfinished(start, "the text in quotes"),
                 Some(b'\'') => break,
-                Some(b'\\') => self.at += 2,
-                Some(byte) => self.quoted_byte(&mut Value::new(), byte)?,
+                Some(b'\\') => {
+                    value.unknown(b'$');
+                    self.at += 2;
+                }
+                Some(byte) => self.quoted_byte(value, byte)?,
             }
         }
         self.at += 1;
@@ -220,7 +233,10 @@ impl Reader<'_> {
                 self.at += 1;
             }
             (_, Some(b'[')) => return self.unclear("$[…] is not understood: write $((…))"),
-            (_, Some(b'{')) => self.deeper(|reader| reader.braced(quoted))?,
+            (_, Some(b'{')) => {
+                let other = self.deeper(|reader| reader.braced(quoted))?;
+                value.may_be(&other);
+            }
             (_, Some(byte)) if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.at += 1;
                 self.at += self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -254,8 +270,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `${…}`. Shells disagree on quotes in it between double quotes.
-    fn braced(&mut self, quoted: bool) -> Outcome<()> {
+    /// `${…}`, with what it says that stands there instead, as in `${x:-*.sh}`. Shells disagree on
+    /// quotes in it between double quotes.
+    fn braced(&mut self, quoted: bool) -> Outcome<Value> {
         let begun = self.at;
         self.at += 2;
         self.at += usize::from(matches!(self.peek(0), Some(b'!' | b'#')) && self.peek(1) != Some(b'}'));
@@ -264,21 +281,31 @@ impl Reader<'_> {
         if self.peek(0) == Some(b'@') {
             return self.unclear("${…@…} is not understood");
         }
+        let operator = usize::from(self.peek(0) == Some(b':'));
+        let stands_there = matches!(self.peek(operator), Some(b'-' | b'+' | b'='));
+        self.at += if stands_there { operator + 1 } else { 0 };
+        let mut inside = Value::new();
         loop {
             match self.peek(0) {
                 None => return self.unfinished(begun, "${"),
                 Some(b'}') => break,
                 Some(b'\'' | b'"') if quoted => return self.unclear("quotes in ${…} between double quotes are not understood"),
-                Some(b'\'') => self.single_quoted(&mut Value::new())?,
-                Some(b'"') => self.double_quoted(&mut Value::new())?,
-                Some(b'\\') => self.at += 2,
+                Some(b'\'') => self.single_quoted(&mut inside)?,
+                Some(b'"') => self.double_quoted(&mut inside)?,
+                Some(b'\\') => {
+                    inside.unknown(b'$');
+                    self.at += 2;
+                }
                 Some(b'{') => return self.unclear("a brace in ${…} is not understood"),
-                Some(b'$' | b'`') => self.expansion(&mut Value::new(), None, quoted)?,
-                Some(byte) => self.quoted_byte(&mut Value::new(), byte)?,
+                Some(b'$' | b'`') => self.expansion(&mut inside, None, quoted)?,
+                Some(byte) => {
+                    inside.pattern |= !quoted && matches!(byte, b'*' | b'?' | b'[');
+                    self.quoted_byte(&mut inside, byte)?;
+                }
             }
         }
         self.at += 1;
-        Ok(())
+        Ok(if stands_there { inside } else { Value::new() })
     }
 
     /// The rest of `$((…))` and `((…))`, with the commands in it whose output is calculated with.

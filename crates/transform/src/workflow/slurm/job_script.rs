@@ -146,7 +146,7 @@ impl JobScript {
         let command = Command { cmd, ..Command::default() };
         let parts =
             Parts { command, inputs, outputs: self.outputs.clone(), environment: Default::default(), resources: self.resources.clone() };
-        let task = Task::plain(name, at, parts);
+        let task = Task { hidden: true, ..Task::plain(name, at, parts) };
         Entry {
             task,
             category: self.name.clone().or(stem),

@@ -12,12 +12,12 @@ mod job_script;
 
 pub(super) use call::{is_directory, sbatch};
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::constants::Constants;
 use super::files::{Named, not_too_many};
 use super::lines::Lines;
-use super::shell::{self, Dialect, Word};
+use super::shell::{self, Dialect, Simple, Word};
 use super::understood::Chain;
 use super::{Form, Note, Workflow};
 use crate::algebra::{Layer, Resources, Task};
@@ -49,7 +49,7 @@ struct Job {
 /// Whether a text is a job script or one that submits such: it names its interpreter, and has lines
 /// `#SBATCH` or mentions sbatch.
 pub(super) fn is_slurm(text: &str) -> bool {
-    let mentions = |line: &str| mention(line).is_some_and(|at| !line[..at].trim_start().starts_with('#'));
+    let mentions = |line: &str| mentions(line).next().is_some_and(|at| !line[..at].trim_start().starts_with('#'));
     text.starts_with("#!") && (is_job(text) || shell_of(text).is_some() && text.lines().any(mentions))
 }
 
@@ -189,8 +189,16 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         jobs.push(Job { replaced: call.replaced, put_at: call.put_at, head, resources: task.task.parts.resources.clone(), arguments });
         tasks.push(task);
     }
-    let seen: HashSet<u32> = tasks.iter().map(|task| task.task.at.line).chain(notes.iter().map(|note| note.at.line)).collect();
-    for note in unseen(text, &seen) {
+    // A command whose name is in a variable is not read as a call.
+    for command in &script.commands {
+        let first = command.words.first().filter(|word| word.literal.is_none());
+        let value = first.and_then(|word| constants.split(text.get(word.start..word.end)?, word.start));
+        if value.and_then(|value| value.split_whitespace().next()) == Some("sbatch") {
+            let at = lines.place(command.start);
+            notes.push(Note { at, message: "this sbatch stays as it is: its name is in a variable, write it out".to_owned() });
+        }
+    }
+    for note in unseen(text, &lines, &seen(&script)) {
         not_too_many(note.at, tasks.len() + notes.len())?;
         notes.push(note);
     }
@@ -202,12 +210,12 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(Slurm { text: text.to_owned(), jobs, alone: false }), notes })
 }
 
-/// Where a line first mentions sbatch.
-fn mention(line: &str) -> Option<usize> {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+/// Where a line mentions sbatch.
+fn mentions(line: &str) -> impl Iterator<Item = usize> {
+    let is_word = move |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
     let bytes = line.as_bytes();
-    let is_whole = |at: usize| !(at > 0 && is_word(bytes.get(at - 1)) || is_word(bytes.get(at + "sbatch".len())));
-    line.match_indices("sbatch").map(|(at, _)| at).find(|at| is_whole(*at))
+    let is_whole = move |at: usize| !(at > 0 && is_word(bytes.get(at - 1)) || is_word(bytes.get(at + "sbatch".len())));
+    line.match_indices("sbatch").map(|(at, _)| at).filter(move |at| is_whole(*at))
 }
 
 /// Names of variables that a word mentions.
@@ -219,18 +227,34 @@ fn variables(raw: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Where a mention of sbatch is a call, or says nothing: from byte to byte, in order.
+fn seen(script: &shell::Script) -> Vec<(usize, usize)> {
+    let is_seen = |command: &&Simple| sbatch(command).is_some() || matches!(command.program(), Some("echo" | "printf"));
+    let commands = script.commands.iter().filter(is_seen);
+    let whole = commands.map(|command| (command.start, command.words.iter().map(|word| word.end).max().unwrap_or(command.start)));
+    let mut parts: Vec<(usize, usize)> = whole.chain(script.comments.iter().copied()).collect();
+    parts.sort_unstable();
+    parts.dedup_by(|next, part| {
+        let within = next.0 <= part.1;
+        part.1 = if within { part.1.max(next.1) } else { part.1 };
+        within
+    });
+    parts
+}
+
 /// Mentions of sbatch that are no commands here: in variables, functions of other shells, texts
-/// that are run later. The first one of each line, of lines that are not `seen`.
-fn unseen<'t>(text: &'t str, seen: &'t HashSet<u32>) -> impl Iterator<Item = Note> + 't {
-    let is_said = |before: &str| {
-        let begun = before.trim_start();
-        begun.starts_with('#') || before.contains(" #") || begun.starts_with("echo") || begun.starts_with("printf")
+/// that are run later. The first one of each line, of those that are not `seen`.
+fn unseen<'t>(text: &'t str, lines: &'t Lines<'t>, seen: &'t [(usize, usize)]) -> impl Iterator<Item = Note> + 't {
+    let is_seen = |at: usize| {
+        let behind = seen.partition_point(|(start, _)| *start <= at);
+        behind > 0 && seen[behind - 1].1 > at
     };
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    text.lines().enumerate().filter(move |(n, _)| !seen.contains(&number(n + 1))).filter_map(move |(n, line)| {
-        let before = &line[..mention(line)?];
-        let at = Place { line: number(n + 1), column: number(before.chars().count() + 1) };
-        (!is_said(before)).then(|| Note { at, message: "this sbatch is no command here, and stays as it is".to_owned() })
+    let mut behind = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let start = behind;
+        behind += line.len();
+        let at = mentions(line).map(|at| start + at).find(|at| !is_seen(*at))?;
+        Some(Note { at: lines.place(at), message: "this sbatch is no command here, and stays as it is".to_owned() })
     })
 }
 
@@ -262,7 +286,7 @@ impl Slurm {
             if self.alone {
                 return (text, Vec::new());
             }
-            let name = format!("t_{}.sbatch", outermost.id);
+            let name = outermost.file("sbatch");
             let put: String = options.iter().map(|option| format!("{option} ")).collect::<String>() + &name;
             scripts.push(Script { name, text });
             let (start, end) = job.replaced;

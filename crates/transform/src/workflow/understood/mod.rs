@@ -162,6 +162,11 @@ impl<'c> Check<'c> {
                 _ => Err(format!("“{raw}” is known only when it runs: it may be any command. {}", capital(ELSE))),
             };
         };
+        // What a variable or an argument of a function holds becomes a pattern where it is used without quotes.
+        let keeps = self.functions.contains_key(called) || matches!(called, "set" | "printf" | "read" | "mapfile" | "readarray");
+        for word in command.words[1..].iter().chain(command.redirections.iter().map(|to| &to.word)).filter(|_| keeps) {
+            names::sees_no_scripts(&word.shape)?;
+        }
         let name = ["/usr/bin/", "/bin/"].iter().find_map(|place| called.strip_prefix(place)).unwrap_or(called);
         let rest = &command.words[1..];
         if let Some(start) = self.functions.get(name) {
@@ -180,6 +185,7 @@ impl<'c> Check<'c> {
                     false => Err(format!("{name} is understood with the option -t only")),
                 }
             }
+            "grep" | "egrep" | "fgrep" => self.search(rest),
             _ if HARMLESS.contains(&name) => Ok(()),
             "ls" => self.list(rest),
             "set" | "shopt" => self.options(name, rest),
@@ -300,7 +306,14 @@ impl<'c> Check<'c> {
                 Some(directory) => directory,
                 None => return Err(format!("{what} may be a job script, because its name is a pattern: {hint}")),
             },
-            None if names::ends_otherwise(&word.shape, self.scripts) => return Ok(()),
+            None if names::ends_otherwise(&word.shape, self.scripts) => {
+                return match self.scripts.iter().find(|script| self.files.has_other_names(script)) {
+                    None => Ok(()),
+                    Some(script) => Err(format!(
+                        "{what} may be “{script}”, which is a link or has several names: write a name in full, or submit the file itself"
+                    )),
+                };
+            }
             None => return Err(format!("{what} may be a job script, because its name is known only when it runs: {hint}")),
         };
         if names::is_of_flowmine(&path) {
@@ -314,20 +327,44 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// `ls` with names: without, it lists the scripts of the layers too.
+    /// `ls` with names: without, it lists the new script too.
     fn list(&self, words: &[Word]) -> Checked {
         let mut operands = words.iter().filter(|word| !self.is_option(word)).peekable();
-        let sees_all = |word: &Word| {
-            !word.pattern
-                && self
-                    .constants
-                    .value(self.text, word)
-                    .is_none_or(|name| name.starts_with('/') || name.split('/').all(|part| matches!(part, "" | "." | "..")))
-        };
-        if operands.peek().is_none() || operands.any(sees_all) {
+        if operands.peek().is_none() || operands.any(|word| self.may_hold_all(word)) {
             return Err("ls lists the directory, in which the scripts of the layers are too: name what it is to list".to_owned());
         }
         Ok(())
+    }
+
+    /// Whether a word may be the directory of the workflow, or one around it.
+    fn may_hold_all(&self, word: &Word) -> bool {
+        let holds = |name: String| {
+            name.starts_with('/') || name.split('/').any(|part| part == "..") || name.split('/').all(|part| matches!(part, "" | "."))
+        };
+        !word.pattern && self.constants.value(self.text, word).is_none_or(holds)
+    }
+
+    /// `grep` of files, and of directories below this one: the scripts of the layers are in this one.
+    fn search(&self, words: &[Word]) -> Checked {
+        let values: Vec<Option<String>> = words.iter().map(|word| self.constants.value(self.text, word)).collect();
+        let is_option = |value: &Option<String>| value.as_deref().is_some_and(|text| text.starts_with('-') && text.len() > 1);
+        let recursive = values.iter().flatten().any(|value| searches_directories(value));
+        let unknown = words.iter().zip(&values).any(|(word, value)| value.is_none() && self.raw(word).starts_with('$'));
+        let operands: Vec<&Word> = words.iter().zip(&values).filter(|(_, value)| !is_option(value)).map(|(word, _)| word).collect();
+        // The first is what is searched for, unless an option says it.
+        let mut places = operands.iter().skip(1);
+        let is_certain = |word: &Word| self.constants.value(self.text, word).is_some();
+        let sees_all = match recursive {
+            true => operands.len() < 2 || places.any(|word| self.may_hold_all(word)),
+            false => unknown && operands.iter().any(|word| is_certain(word) && self.may_hold_all(word)),
+        };
+        match sees_all {
+            false => Ok(()),
+            true => {
+                Err("grep searches the directory, in which the scripts of the layers are too: name the files that it is to search"
+                    .to_owned())
+            }
+        }
     }
 
     fn options(&self, program: &str, words: &[Word]) -> Checked {
@@ -371,6 +408,19 @@ impl<'c> Check<'c> {
             .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "rwxX".contains(c)));
         let sets = mode.len() == 3 && mode.starts_with(['4', '5', '6', '7']) && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
         if adds || sets { Ok(()) } else { Err("chmod may make a job script unreadable: write +x, or a mode such as 755".to_owned()) }
+    }
+}
+
+/// Whether a word is an option of grep(1) that has it search directories.
+fn searches_directories(word: &str) -> bool {
+    const LONG: [&str; 3] = ["recursive", "dereference-recursive", "directories"];
+    match (word.strip_prefix("--"), word.strip_prefix('-')) {
+        (Some(long), _) => {
+            let name = long.split('=').next().unwrap_or(long);
+            name.len() > 1 && LONG.iter().any(|known| known.starts_with(name))
+        }
+        (None, Some(letters)) => letters.contains(['r', 'R', 'd']),
+        (None, None) => false,
     }
 }
 

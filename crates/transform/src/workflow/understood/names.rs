@@ -7,7 +7,7 @@ pub(super) fn is_of_flowmine(path: &str) -> bool {
     !path.starts_with('/') && (first.starts_with("t_") || first.starts_with(".t_"))
 }
 
-/// Refuses a pattern that can match the scripts and records of layers.
+/// Refuses a pattern that can match the new script, or the scripts and records of layers.
 pub(super) fn sees_no_scripts(shape: &str) -> Result<(), String> {
     let parts: Vec<&str> = shape.split('/').filter(|part| *part != ".").collect();
     for (n, part) in parts.iter().enumerate() {
@@ -15,7 +15,7 @@ pub(super) fn sees_no_scripts(shape: &str) -> Result<(), String> {
         let below = n > 0 && parts[..n].iter().all(|part| !part.contains(OPEN) && !matches!(*part, "" | ".."));
         if part.contains(GLOB) && !below && may_be_of_flowmine(part) {
             return Err(format!(
-                "the pattern “{}” can match the scripts of the layers too (t_….sh): name the directory, or how the names begin or end",
+                "the pattern “{}” can match the new script or those of the layers: name the directory, or how the names begin or end",
                 shape.chars().take(60).collect::<String>()
             ));
         }

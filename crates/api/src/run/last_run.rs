@@ -1,4 +1,4 @@
-//! What `flowmine run` made last, so that it is not made again when nothing is new.
+//! What a run made last, so that it is not made again when nothing is new.
 //!
 //! Beside the results lies a note (`.flowmine-run.json`): which version made which files, with
 //! which options, of which files of the dataset. Results are current when all of that is as it is
@@ -13,6 +13,7 @@ use flowmine_files::{FileError, Folder};
 use flowmine_schema::text::bounds::read_whole;
 use serde_json::{Map, Value, json};
 
+use crate::error::Result;
 use crate::output;
 
 const NOTE: &str = ".flowmine-run.json";
@@ -92,7 +93,7 @@ pub fn forget(out: &Path) -> Result<(), FileError> {
 ///
 /// # Errors
 /// When a file cannot be looked at or the note not be written.
-pub fn remember<'f>(out: &Path, of: &Value, files: impl Iterator<Item = &'f str>, told: &str, losses: bool) -> anyhow::Result<()> {
+pub fn remember<'f>(out: &Path, of: &Value, files: impl Iterator<Item = &'f str>, told: &str, losses: bool) -> Result<()> {
     let mut stamps = Map::new();
     for name in files {
         stamps.insert(name.to_owned(), stamp(&fs::symlink_metadata(out.join(name))?));

@@ -1,11 +1,9 @@
-//! `flowmine export --format wfformat`.
+//! Workflow runs of a dataset as instances in WfFormat.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use anyhow::Context;
-use flowmine_api::lower_bounds;
 use flowmine_attribution::task_attempts::for_each;
 use flowmine_correlate::Timestamp;
 use flowmine_dataset::Dataset;
@@ -13,11 +11,11 @@ use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs}
 use flowmine_privacy::RowRules;
 use flowmine_schema::tables::{DataFlow, TaskIo};
 
-use crate::args::Export;
-use crate::outcome::Outcome;
-use crate::progress::Stage;
-use crate::terminal::Terminal;
-use crate::{messages, output};
+use super::{Exported, Request};
+use crate::error::{Context, Error, Result, ensure, refuse};
+use crate::lower_bounds;
+use crate::output;
+use crate::sink::{Message, Sink};
 
 flowmine_schema::columns! {
     /// How far a task wrote into a file.
@@ -30,28 +28,25 @@ flowmine_schema::columns! {
 }
 
 /// Writes an instance for each run.
-pub fn export(args: &Export) -> anyhow::Result<Outcome> {
+pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     let what = "wfformat holds the workflow runs of a dataset";
-    anyhow::ensure!(args.source.log.is_empty(), "{what}: --log is for event logs");
-    let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
-    let of_jobs = !args.filter.is_open() || args.timestamp != Timestamp::default();
-    anyhow::ensure!(!of_jobs, "--account, --user, --from, --to and --timestamp choose among jobs; {what}: choose one with --run");
-    anyhow::ensure!(args.case_notion.is_none() && !args.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
+    ensure!(request.source.logs.is_empty(), "{what}: --log is for event logs");
+    let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
+    let of_jobs = !request.filter.is_open() || request.timestamp != Timestamp::default();
+    ensure!(!of_jobs, "--account, --user, --from, --to and --timestamp choose among jobs; {what}: choose one with --run");
+    ensure!(request.case_notion.is_none() && !request.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
     // Names stand in every path and command: to write them as they are would break a promise.
-    anyhow::ensure!(
-        args.pseudonymise.is_none() && args.drop.is_empty(),
+    ensure!(
+        request.pseudonymise.is_none() && request.drop.is_empty(),
         "wfformat is written with names as they are: --pseudonymise and --drop are for event logs"
     );
-    let stage = Stage::new("writing the runs");
+    let stage = sink.stage("writing the runs");
     let dataset = Dataset::open(dir)?;
-    lower_bounds::warn(&dataset, &Terminal)?;
-    let mut runs = runs(&dataset, args.run.as_deref())?;
+    lower_bounds::warn(&dataset, sink)?;
+    let mut runs = runs(&dataset, request.run.as_deref())?;
     add_data_flow(&dataset, &mut runs)?;
-    let asked = args.run.as_ref().map(|run| format!(" with the id or name {run:?}")).unwrap_or_default();
-    anyhow::ensure!(
-        !runs.is_empty(),
-        "there is no workflow run{asked} in this dataset: `flowmine import nextflow` and its like bring them"
-    );
+    let asked = request.run.as_ref().map(|run| format!(" with the id or name {run:?}")).unwrap_or_default();
+    ensure!(!runs.is_empty(), "there is no workflow run{asked} in this dataset: `flowmine import nextflow` and its like bring them");
     let mut refused = 0;
     let mut instances: Vec<(&Run, Instance)> = Vec::new();
     for run in &runs {
@@ -59,13 +54,13 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
             Ok(instance) => instances.push((run, instance)),
             Err(why) => {
                 refused += 1;
-                messages::warning(&format!("the {} run {} is not written: {why}", run.engine, run.label().unwrap_or("without a name")));
+                sink.warning(&format!("the {} run {} is not written: {why}", run.engine, run.label().unwrap_or("without a name")));
             }
         }
     }
-    let path = args.output.as_deref().filter(|path| *path != "-");
+    let path = request.place();
     match (&instances[..], path) {
-        ([], _) => anyhow::bail!("no run could be written"),
+        ([], _) => refuse!("no run could be written"),
         ([(_, instance)], path) if path.is_none_or(|path| !path.is_dir()) => write(path, instance)?,
         (several, Some(dir)) => {
             let names = file_names(several);
@@ -74,22 +69,24 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
             for ((_, instance), name) in several.iter().zip(names) {
                 write(Some(&dir.join(name)), instance)?;
             }
+            made.finish().with_context(|| dir.display().to_string())?;
         }
-        (several, None) => anyhow::bail!("there are {} runs: say with -o DIR where to, or choose one with --run", several.len()),
+        (several, None) => refuse!("there are {} runs: say with -o DIR where to, or choose one with --run", several.len()),
     }
     drop(stage);
     let mut left: BTreeMap<&str, u64> = BTreeMap::new();
     instances.iter().flat_map(|(_, instance)| &instance.left).for_each(|(what, count)| *left.entry(what).or_default() += count);
     for (what, count) in left {
-        messages::warning(&format!("{count} {what}"));
+        sink.warning(&format!("{count} {what}"));
     }
-    messages::note(&format!("{} runs written{}", instances.len(), if refused > 0 { format!(", {refused} not") } else { String::new() }));
-    Ok(if refused > 0 { Outcome::WithLosses } else { Outcome::Clean })
+    let not = if refused > 0 { format!(", {refused} not") } else { String::new() };
+    sink.message(Message::Done(&format!("{} runs written{not}", instances.len())));
+    Ok(Exported { is_lossy: refused > 0 })
 }
 
 /// Who read whose data, in which files, and how long these are, where `flowmine correlate` found
 /// who did what.
-fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
+fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> Result<()> {
     if dataset.row_count::<DataFlow<'static>>()? == 0 {
         return Ok(());
     }
@@ -97,7 +94,7 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
     let of_run: HashMap<_, usize> =
         runs.iter().enumerate().map(|(at, run)| ((run.engine.clone(), run.id.clone(), run.name.clone()), at)).collect();
     let mut tasks: HashMap<String, (usize, String)> = HashMap::new();
-    for_each::<anyhow::Error>(dataset, &RowRules::default(), |attempt| {
+    for_each::<Error>(dataset, &RowRules::default(), |attempt| {
         let row = &attempt.row;
         let run = of_run.get(&(row.engine.to_string(), text(&row.run_id), text(&row.run_name)));
         if let (Some(&run), Some(task)) = (run, row.task_id.as_deref()) {
@@ -108,7 +105,7 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
         }
         Ok(())
     })?;
-    dataset.read::<Gave<'static>, anyhow::Error>(|row| {
+    dataset.read::<Gave<'static>, Error>(|row| {
         let of = |kind: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| {
             tasks.get(id.as_deref().filter(|_| kind.as_deref() == Some("task"))?)
         };
@@ -121,9 +118,9 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
                 runs[*run].gave.entry(writer.clone()).or_default().insert(path);
             }
         }
-        Ok::<(), anyhow::Error>(())
+        Ok::<(), Error>(())
     })?;
-    dataset.read::<WrittenTo<'static>, anyhow::Error>(|row| {
+    dataset.read::<WrittenTo<'static>, Error>(|row| {
         if let (Some((run, _)), Some(path), Some(end)) =
             (row.task.as_deref().and_then(|task| tasks.get(task)), &row.path, row.write_offset_end)
         {
@@ -134,7 +131,7 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
     })
 }
 
-fn write(path: Option<&Path>, instance: &Instance) -> anyhow::Result<()> {
+fn write(path: Option<&Path>, instance: &Instance) -> Result<()> {
     output::write(path, |out| {
         serde_json::to_writer_pretty(&mut *out, &instance.json).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)

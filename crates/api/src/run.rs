@@ -1,0 +1,341 @@
+//! The whole pipeline over a dataset: correlate, export, discover, summarise.
+//!
+//! It is made again only when something is new.
+//!
+//! What a dataset has no rows of is not known of: without jobs there is no log, picture or number
+//! of jobs, without tasks none of tasks.
+
+mod last_run;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use flowmine_activity_log::{ActivityLog, JOB, NOT_READY_FOR, QUEUED_FOR};
+use flowmine_correlate::cases;
+use flowmine_correlate::parts::Parts;
+use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, RowRules, Timestamp};
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_discover::dag::Dag;
+use flowmine_discover::dfg::dfg;
+use flowmine_discover::pictures::dfg::{self as picture, Options};
+use flowmine_discover::{bottlenecks, pictures, summary};
+use flowmine_draw::svg;
+use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
+use flowmine_logs::columns::{self, JobColumns, ReadOptions};
+use flowmine_logs::job_log::JobLogs;
+use flowmine_logs::summary::{Summary, SummaryBuilder, diagnostic_counts};
+use flowmine_logs::task_log::{self, TaskNotion, Tasks};
+use flowmine_logs::task_summary::TaskSummary;
+use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::losses::LostOperations;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::error::{Context, Result, ensure};
+use crate::groups::EventFilter;
+use crate::log_format::LogFormat;
+use crate::models::dag;
+use crate::sink::{Message, Sink};
+use crate::source::{self, Notion};
+use crate::{export, jobs, lower_bounds, output};
+
+/// What is made, of which dataset, and where.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// For root: whether the dataset is written as its owner.
+    pub as_owner: bool,
+    /// The directory for the results; made when it does not exist.
+    pub out: PathBuf,
+    /// The formats of the logs.
+    pub formats: Vec<&'static LogFormat>,
+    /// Which moment of an observed interval is the time of an event.
+    pub timestamp: Timestamp,
+    /// Which events.
+    pub filter: EventFilter,
+}
+
+/// What was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// The results and numbers, for people.
+    pub text: String,
+    /// Whether inputs of the dataset were rejected.
+    pub is_lossy: bool,
+    /// Whether it was made now; otherwise the results of the last run are still true.
+    pub is_new: bool,
+}
+
+/// What was written, and what of it the log writers could not carry as it was.
+struct Written<'a> {
+    out: &'a Path,
+    formats: &'a [&'static LogFormat],
+    files: Vec<(String, String)>,
+    counts: Counts,
+    sink: &'a dyn Sink,
+}
+
+impl Written<'_> {
+    fn log(&mut self, suffix: &str, log: &dyn CaseLog, case: &str) -> Result<()> {
+        for &format in self.formats.iter().filter(|format| !format.has_objects()) {
+            let name = format!("log{suffix}.{}", format.name);
+            self.counts += export::write_cases(Some(&self.out.join(&name)), format, xes::Options::default(), log, self.sink)?;
+            self.files.push((name, format!("event log, a case is: {case}")));
+        }
+        Ok(())
+    }
+
+    fn objects(&mut self, log: &dyn ObjectLog) -> Result<()> {
+        for &format in self.formats.iter().filter(|format| format.has_objects()) {
+            let name = format!("log.{}", format.name);
+            self.counts += export::write_objects(Some(&self.out.join(&name)), format, log, self.sink)?;
+            self.files.push((name, "object-centric event log, OCEL 2.0".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The directly-follows graph of a log's instances.
+    fn graph(&mut self, name: String, log: &ActivityLog, what: &str) -> Result<()> {
+        let _stage = self.sink.stage("drawing");
+        let Some(cases) = log.cases().filter(|_| !log.is_empty()) else { return Ok(()) };
+        let svg = svg::svg(&picture::graph(&dfg(log, cases), &Options::default()))?;
+        output::write(Some(&self.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
+        self.files.push((name, what.to_owned()));
+        Ok(())
+    }
+
+    /// Who waits for whom, where engines report it.
+    fn dependencies(&mut self, found: &Dag) -> Result<()> {
+        if found.edges.is_empty() {
+            return Ok(());
+        }
+        let svg = svg::svg(&pictures::dag::graph(found))?;
+        output::write(Some(&self.out.join("dag.svg")), |out| Ok(out.write_all(svg.as_bytes())?))?;
+        self.files.push(("dag.svg".to_owned(), "which tasks wait for which, as the workflow engine declares it".to_owned()));
+        Ok(())
+    }
+
+    /// What costs time, and the table of activities.
+    fn tables(&mut self, log: &ActivityLog) -> Result<()> {
+        let Some(cases) = log.cases().filter(|_| !log.is_empty()) else { return Ok(()) };
+        let found = bottlenecks::discover(log, cases, &bottlenecks::Options::default());
+        let text = pictures::bottlenecks::text(&found);
+        output::write(Some(&self.out.join("bottlenecks.txt")), |out| Ok(out.write_all(text.as_bytes())?))?;
+        self.files.push(("bottlenecks.txt".to_owned(), "what costs most time, with evidence and advice".to_owned()));
+        let found = summary::discover(log, cases, &summary::Options::default());
+        output::write(Some(&self.out.join("activities.csv")), |out| Ok(pictures::summary::csv(&found, out)?))?;
+        self.files.push(("activities.csv".to_owned(), "times, failures, bytes of each activity".to_owned()));
+        Ok(())
+    }
+}
+
+/// The names of all results that there can be.
+fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
+    let notions = cases::ALL.iter().map(|notion| notion.name()).chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
+    let mut names: Vec<String> = ["dag.svg", "bottlenecks.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
+    for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
+        names.push(format!("dfg{suffix}.svg"));
+        names.extend(formats.iter().map(|&format| format!("log{suffix}.{}", format.name)));
+    }
+    names
+}
+
+/// What the cases of tasks are, in the order in which their logs are written.
+const TASK_NOTIONS: [TaskNotion; 2] = [TaskNotion::Run, TaskNotion::Tag];
+
+/// Correlates, exports, discovers and summarises.
+///
+/// # Errors
+/// When the dataset cannot be read, or a result cannot be written.
+pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
+    let dir = request.dataset.as_path();
+    Dataset::open(dir)?;
+    let formats: Vec<&str> = request.formats.iter().map(|format| format.name).collect();
+    let options = format!("{} {:?} {:?}", formats.join(","), request.timestamp, request.filter);
+    let of = last_run::of(dir, &options).with_context(|| dir.display().to_string())?;
+    if let Some((told, losses)) = last_run::current(&request.out, &of) {
+        return Ok(Made { text: told, is_lossy: losses, is_new: false });
+    }
+    let dataset = jobs::open(dir, request.as_owner)?;
+    let filter = jobs::filter(&request.filter)?;
+    let rules = RowRules::default();
+    let parts = jobs::parts(&dataset, request.timestamp, &rules, sink)?;
+    ensure!(!request.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", request.out.display());
+    let mut made = output::made_in(&request.out)?;
+    made.add_known(last_run::files(&request.out));
+    made.claim(possible_names(&request.formats)).with_context(|| request.out.display().to_string())?;
+    last_run::forget(&request.out).with_context(|| request.out.display().to_string())?;
+    correlate(&dataset, &parts, sink)?;
+
+    let has_jobs = jobs::has_any(&dataset)?;
+    let has_tasks = task_log::has_tasks(&dataset)?;
+    let has_more = task_log::has_more_than_jobs(&dataset)?;
+    let mut written = Written { out: &request.out, formats: &request.formats, files: Vec::new(), counts: Counts::default(), sink };
+    let stage = sink.stage("making logs");
+    let with_objects = request.formats.iter().any(|format| format.has_objects());
+    // Only what was traced shows who gave data to whom.
+    let exchanges = if has_jobs && has_more { Exchanges::read(&dataset, &rules, &parts)? } else { Exchanges::default() };
+    let telling = cases::telling(&exchanges);
+    let notions = if has_jobs { &telling[..] } else { &[] };
+    let traced = task_log::of_jobs(&dataset, &rules)?;
+    // The list of bottlenecks names jobs and what they waited for.
+    let keep = [JOB, QUEUED_FOR, NOT_READY_FOR].map(str::to_owned).to_vec();
+    let options = ReadOptions { keep, ..ReadOptions::default() };
+    let mut columns = Vec::new();
+    for notion in notions {
+        columns.push(JobColumns::new(&dataset, *notion, &filter, &traced, &options)?);
+    }
+    let mut logs = JobLogs::new(filter.clone(), with_objects, notions, task_log::of_jobs(&dataset, &rules)?);
+    let mut summary = SummaryBuilder::new(&filter, &telling);
+    let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
+    parts.for_each(|jobs| -> Result<()> {
+        odd.extend(jobs.diagnostics.clone());
+        unknown.look(jobs);
+        let entities = Entities { jobs, exchanges: &exchanges };
+        summary.add(&entities);
+        for columns in &mut columns {
+            columns.add(&entities)?;
+        }
+        Ok(logs.add(&entities)?)
+    })?;
+    drop(parts);
+    sink.message(Message::Diagnostics("dataset", &odd));
+    unknown.say(&request.filter, sink);
+    let mut logs = logs.finish()?;
+    if with_objects {
+        let wanted = source::usual_objects(&Notion::Tasks(TaskNotion::default()));
+        logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects, sink)?);
+    }
+    sink.message(Message::Diagnostics("log", &logs.diagnostics));
+    drop(stage);
+    for ((notion, log), columns) in notions.iter().zip(&logs.cases).zip(columns) {
+        // log.xes.gz and dfg.svg are those of the first notion; each other notion's name is in its files' names.
+        let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
+        written.log(&suffix, log, notion.description())?;
+        let log = columns.finish(&dataset)?;
+        written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
+        if suffix.is_empty() {
+            written.tables(&log)?;
+        }
+    }
+    let tasks = if has_tasks { Some(TaskSummary::of(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
+    if tasks.as_ref().is_some_and(|tasks| tasks.without_time < tasks.attempts) {
+        for notion in TASK_NOTIONS {
+            tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;
+        }
+    } else if has_tasks {
+        sink.warning("no time of any task is known: there is no log with cases, and no graph of what follows what");
+    }
+    if has_tasks {
+        written.dependencies(&dag::of(&dataset, &filter)?)?;
+    }
+    if let Some(log) = logs.objects.as_ref().filter(|_| has_jobs || has_more) {
+        written.objects(log)?;
+    }
+    export::tell(written.counts, sink);
+
+    let (warnings, errors) = diagnostic_counts(&dataset)?;
+    let counts = (warnings + odd.warnings(), errors + odd.errors());
+    let numbers = Numbers {
+        jobs: has_jobs.then(|| summary.finish()),
+        tasks,
+        warnings: counts.0,
+        errors: counts.1,
+        lost: lower_bounds::warn(&dataset, sink)?,
+    };
+    if has_jobs || has_tasks {
+        output::write(Some(&request.out.join("summary.json")), |out| {
+            serde_json::to_writer_pretty(&mut *out, &numbers)?;
+            Ok(out.write_all(b"\n")?)
+        })?;
+        written.files.push(("summary.json".to_owned(), "the numbers below".to_owned()));
+    } else if !has_more {
+        sink.warning("the dataset has no jobs, no tasks and nothing that was traced: there is nothing to make logs of");
+    }
+    let mut told = format!("{}\n", request.out.display());
+    for (name, what) in &written.files {
+        told.push_str(&format!("  {name:<28} {what}\n"));
+    }
+    told.push_str(&numbers.text());
+    if let Some(sentence) = numbers.lost.sentence() {
+        told.push_str(&format!("\n{sentence}\n"));
+    }
+    let losses = numbers.errors > 0;
+    made.finish().with_context(|| request.out.display().to_string())?;
+    last_run::remember(&request.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
+    Ok(Made { text: told, is_lossy: losses, is_new: true })
+}
+
+/// Log, graph and tables of tasks, a case being what the notion says.
+fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNotion, filter: &Filter, has_jobs: bool) -> Result<()> {
+    let rules = RowRules::default();
+    let stage = written.sink.stage("making logs");
+    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions::default())?;
+    drop(stage);
+    if columns.is_empty() {
+        return Ok(());
+    }
+    // What the dataset is mostly about has the plain names.
+    let is_first = !has_jobs && notion == TaskNotion::default();
+    let suffix = if is_first { String::new() } else { format!("-{}", notion.name()) };
+    written.log(&suffix, &source::task_cases(dataset, notion, &rules, filter, written.sink)?, notion.description())?;
+    written.graph(format!("dfg{suffix}.svg"), &columns, &format!("directly-follows graph of tasks, {} cases", notion.name()))?;
+    if is_first { written.tables(&columns) } else { Ok(()) }
+}
+
+/// What `summary.json` says: of jobs, of tasks, and what was wrong with their sources.
+#[derive(serde::Serialize)]
+struct Numbers {
+    #[serde(flatten)]
+    jobs: Option<Summary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<TaskSummary>,
+    /// Warnings in the dataset and from correlating.
+    warnings: u64,
+    /// Number of inputs that were rejected.
+    errors: u64,
+    /// Operations that the traces do not have: bytes are lower bounds.
+    #[serde(skip_serializing_if = "is_whole", serialize_with = "lost_operations")]
+    lost: LostOperations,
+}
+
+fn is_whole(lost: &LostOperations) -> bool {
+    lost.count == 0
+}
+
+fn lost_operations<S: Serializer>(lost: &LostOperations, to: S) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(2))?;
+    map.serialize_entry("operations", &lost.count)?;
+    map.serialize_entry("bytes", &lost.bytes)?;
+    map.end()
+}
+
+impl Numbers {
+    /// For a terminal: ends with a newline, or is empty.
+    fn text(&self) -> String {
+        let texts = self.jobs.iter().map(Summary::text).chain(self.tasks.iter().map(TaskSummary::text));
+        let mut text: String = texts.map(|text| format!("\n{text}")).collect();
+        if self.warnings + self.errors > 0 {
+            text.push_str(&format!("\n{} errors and {} warnings stand in the table diagnostics\n", self.errors, self.warnings));
+        }
+        text
+    }
+}
+
+fn correlate(dataset: &Dataset, parts: &Parts<'_>, sink: &dyn Sink) -> Result<()> {
+    let _stage = sink.stage("correlating");
+    match flowmine_correlate::correlate(dataset, parts, cases::ALL, None) {
+        Ok(_) => {}
+        // Somebody else's dataset can be read all the same.
+        Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {
+            sink.warning(&format!("the tables links and cases are left to the other: {error}"));
+        }
+        Err(CorrelateError::Dataset(DatasetError::Io { path, source }))
+            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
+            sink.warning(&format!("the tables links and cases are not written: {}: {source}", path.display()));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,245 @@
+//! Arguments of `flowmine import`.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use flowmine_api::groups::TableColumns;
+use flowmine_api::import::{Recorded, Request};
+use flowmine_api::options::parse::moment;
+use flowmine_extract_slurm::import::Options as ReadOptions;
+use flowmine_extract_slurm::import_files::Options as SlurmOptions;
+use flowmine_extract_workflow::{Engine, Options as TaskOptions};
+use flowmine_sources::{KINDS, Kind, Reading};
+
+use super::options::{Group, sentence};
+use super::shared::Kept;
+
+/// `flowmine import`.
+#[derive(Debug, Subcommand)]
+pub enum Import {
+    /// Files of squeue, sacct or SLURMminer; which it is is found out from each file.
+    #[command(visible_alias = "sacct")]
+    Squeue(ImportSlurm),
+    /// Event logs: XES, OCEL 2.0 or tables, as other tools write them.
+    Log(ImportLog),
+    /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv
+    /// and cgroups.csv.
+    IoCsv(ImportIoCsv),
+    /// What a workflow engine recorded.
+    #[command(flatten)]
+    Engine(ImportEngine),
+}
+
+impl Import {
+    /// The request for the library.
+    pub fn request(&self) -> Request {
+        let (dataset, kept, recorded) = match self {
+            Self::Squeue(args) => (&args.dataset, &args.kept, args.recorded()),
+            Self::Log(args) => (&args.dataset, &args.kept, Recorded::Logs(args.files.clone(), Box::new((*args.columns).clone()))),
+            Self::IoCsv(args) => (&args.dataset, &args.kept, Recorded::IoCsv(args.dirs.clone())),
+            Self::Engine(ImportEngine { engine, args }) => (&args.dataset, &args.kept, args.recorded(*engine)),
+        };
+        Request { into: kept.target(dataset), recorded }
+    }
+}
+
+/// `flowmine import ENGINE`: a command for each workflow engine among the kinds of sources.
+pub struct ImportEngine {
+    engine: &'static dyn Engine,
+    args: ImportTasks,
+}
+
+impl std::fmt::Debug for ImportEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ImportEngine").field("engine", &self.engine.name()).field("args", &self.args).finish()
+    }
+}
+
+/// The kinds of sources that are recorded by a workflow engine.
+fn engines() -> impl Iterator<Item = (&'static Kind, &'static dyn Engine)> {
+    KINDS.iter().filter_map(|kind| match kind.reading {
+        Reading::Tasks(engine) => Some((*kind, engine)),
+        _ => None,
+    })
+}
+
+impl Subcommand for ImportEngine {
+    fn augment_subcommands(command: Command) -> Command {
+        // The arguments would give the command their own description.
+        let of = |kind: &Kind| {
+            ImportTasks::augment_args(Command::new(kind.name)).about(sentence(format!("{}: {}", kind.title, kind.reads.replace('`', ""))))
+        };
+        command.subcommands(engines().map(|(kind, _)| of(kind)))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        engines().any(|(kind, _)| kind.name == name)
+    }
+}
+
+impl FromArgMatches for ImportEngine {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let engine = |name: &str| engines().find(|(kind, _)| kind.name == name).map(|(_, engine)| engine);
+        let (engine, matches) = matches
+            .subcommand()
+            .and_then(|(name, matches)| Some((engine(name)?, matches)))
+            .ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))?;
+        Ok(Self { engine, args: ImportTasks::from_arg_matches(matches)? })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// `flowmine import nextflow` and the other workflow engines.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Files are recognised by their content and may be packed with gzip. Give all that belongs to a run in one call: what they tell of \
+    the same task is joined to one row of the table task_runs. What was imported before (same content) is skipped."
+)]
+pub struct ImportTasks {
+    /// Files, and directories in which they lie.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
+    /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not
+    /// tell it.
+    #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
+    pub zone: Option<i64>,
+    /// The year in which a log without years begins, where it does not tell it. Otherwise the
+    /// file's modification time is asked, and that is said.
+    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(1990..2262))]
+    pub year: Option<i32>,
+}
+
+impl ImportTasks {
+    fn recorded(&self, engine: &'static dyn Engine) -> Recorded {
+        Recorded::Tasks(engine, self.paths.clone(), TaskOptions { zone_offset_s: self.zone, year: self.year })
+    }
+}
+
+/// `flowmine import io-csv`.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads file-bpf.csv and cgroups.csv, packed with gzip or not, in each directory given and in those below it. \
+    The name of the directory in which they lie is the host's. A file that was imported before (same host, same content) is skipped.")]
+pub struct ImportIoCsv {
+    /// A directory of a node, or one that holds several.
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<PathBuf>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
+}
+
+/// `flowmine import log`.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads XES, OCEL 2.0 (JSON, XML, SQLite) and tables (CSV, Parquet); the text formats packed with gzip or not. \
+    `discover` and `export` take such a file directly as well.")]
+pub struct ImportLog {
+    /// The files.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// What the columns of a table hold.
+    #[command(flatten)]
+    pub columns: Group<TableColumns>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
+}
+
+/// `flowmine import squeue`.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
+    sacct --parsable2 with a header, sacct --json, and SLURMminer's files; packed with gzip or not, from files or pipes. Files of one queue are taken in the order of their times; \
+    a file that was imported before (same name, same content) is skipped.")]
+pub struct ImportSlurm {
+    /// The files, or directories whose files are all taken.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
+    /// The cluster's name, whatever the files say; without it their own, or "cluster" when they
+    /// tell none.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub cluster: Option<String>,
+    /// When the queue was looked at, for files that do not tell it in their content or name
+    /// (squeue-20261120T130405Z.txt). Otherwise the file's modification time is taken, and said.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub observed_at: Option<i64>,
+    /// The zone of times without one, as an offset east of UTC (+01:00). Without it they are taken
+    /// as UTC, and that is said.
+    #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
+    pub zone: Option<i64>,
+    /// What separates the fields of a text file, instead of finding it out from the header.
+    #[arg(long, value_name = "TEXT")]
+    pub separator: Option<String>,
+}
+
+impl ImportSlurm {
+    fn recorded(&self) -> Recorded {
+        let options = SlurmOptions {
+            cluster: self.cluster.clone(),
+            observed_at_ns: self.observed_at,
+            import: ReadOptions { zone_offset_s: self.zone, separator: self.separator.clone() },
+        };
+        Recorded::Slurm(self.files.clone(), options)
+    }
+}
+
+fn zone(text: &str) -> Result<i64, String> {
+    let bad = || format!("{text:?} is not an offset from UTC such as +01:00 or Z");
+    if matches!(text, "Z" | "z" | "UTC") {
+        return Ok(0);
+    }
+    let (sign, rest) = match text.split_at_checked(1) {
+        Some(("+", rest)) => (1, rest),
+        Some(("-", rest)) => (-1, rest),
+        _ => return Err(bad()),
+    };
+    let digits: String = rest.split(':').collect();
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(bad());
+    }
+    let (hours, minutes) = match digits.len() {
+        1 | 2 => (digits.parse::<i64>().map_err(|_| bad())?, 0),
+        4 => (digits[..2].parse::<i64>().map_err(|_| bad())?, digits[2..].parse::<i64>().map_err(|_| bad())?),
+        _ => return Err(bad()),
+    };
+    if hours > 14 || minutes > 59 {
+        return Err(bad());
+    }
+    Ok(sign * (hours * 3600 + minutes * 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones() {
+        assert_eq!(zone("+01:00"), Ok(3600));
+        assert_eq!(zone("-0530"), Ok(-19_800));
+        assert!(zone("CET").is_err() && zone("+25").is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! The memory of a whole job: how much it occupied, and how much it used at most.
+//!
+//! The definitions are those of `seff` 2.1 (Slurm, `contribs/seff/seff`), and where accounting
+//! lacks what it reads, those of `reportseff` (`src/reportseff/job.py`):
+//!
+//! * **Occupied**: `mem` of `AllocTRES`; else `ReqMem` of the job; else `mem` of `ReqTRES`. What
+//!   was asked for per node or per CPU gives the whole only where the job has as many nodes as
+//!   CPUs: the table does not say which of both it was.
+//! * **Used**: the largest sum of the peaks of a step's tasks (`mem` of `TRESUsageInTot`); else the
+//!   largest peak of a task (`MaxRSS`).
+
+use flowmine_slurm::tres;
+
+use crate::attempts::Attempt;
+use crate::maybe::Maybe;
+use crate::strings::{Strings, Sym};
+
+/// The memory that a job occupied, in bytes.
+pub(crate) fn of_job(attempt: &Attempt, strings: &Strings) -> Maybe {
+    let named = |list: Option<Sym>| Maybe::from(list.and_then(|list| tres::memory_bytes(strings.get(list))));
+    named(attempt.allocated_tres).or(attempt.total_memory_bytes).or(named(attempt.requested_tres)).or(of_parts(attempt).into())
+}
+
+fn of_parts(attempt: &Attempt) -> Option<i64> {
+    let parts = attempt.nodes.get().filter(|nodes| attempt.cpus.get() == Some(*nodes))?;
+    attempt.memory_bytes.get()?.checked_mul(parts)
+}
+
+/// The memory that a job used at most, in bytes.
+pub(crate) fn peak(attempt: &Attempt) -> Maybe {
+    attempt.step_memory_bytes.or(attempt.max_rss_bytes)
+}

@@ -1,0 +1,293 @@
+//! Suggested requests: the time limit, memory and CPUs to ask for, by activity.
+//!
+//! In goes a log with what its instances asked for and used ([`crate::resources::Usage`]); out
+//! comes for each activity a suggestion of each resource, by one of two rules ([`Rule`]): the most
+//! that was used plus a margin, or a percentile, with the number of instances that used more.
+//!
+//! * **Counted** are instances that completed or whose outcome is not known, and those that were
+//!   ended at their time limit or out of memory: they needed at least what they had used. Others
+//!   that failed say nothing of what is needed.
+//! * **CPUs used** are the mean over the running time, rounded up.
+//! * **Rounding** is upwards: times to whole minutes, the unit of Slurm's time limits; memory to
+//!   whole MiB.
+//! * **Saved** is the difference to what was asked for, of instances of which both are known: hours
+//!   of time limit, GiB-hours, core-hours. It is below zero where more should be asked for.
+
+use flowmine_activity_log::{ActivityLog, Attribute, Cases, Status};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::about::About;
+use crate::resources::{STATE, Usage};
+
+/// Nanoseconds of a minute.
+const MINUTE_NS: i64 = 60_000_000_000;
+
+/// Bytes of a MiB.
+const MIB: i64 = 1 << 20;
+
+/// States of jobs that were ended for having asked for too little.
+const CUT_SHORT: [&str; 2] = ["TIMEOUT", "OUT_OF_MEMORY"];
+
+/// How a suggestion follows from what was used.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// The most that was used, and this share of it more.
+    Maximum {
+        /// The margin: 0.2 is 20 % more.
+        margin: f64,
+    },
+    /// The smallest value that at least this share of the instances did not exceed.
+    Percentile {
+        /// The share, 0 to 1.
+        share: f64,
+    },
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self::Maximum { margin: 0.2 }
+    }
+}
+
+/// Suggested requests of a log's activities.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Requests {
+    /// The log that the suggestions are of.
+    #[serde(flatten)]
+    pub about: About,
+    /// How they follow from what was used.
+    pub rule: Rule,
+    /// The activities of which something was measured, most core time saved first.
+    pub activities: Vec<Request>,
+}
+
+/// Suggested requests of an activity.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Request {
+    /// The activity.
+    pub activity: String,
+    /// Number of instances that are counted.
+    pub instances: u64,
+    /// Number of those that were ended for having asked for too little.
+    pub cut_short: u64,
+    /// The time limit, in nanoseconds; saved nanoseconds.
+    pub time_ns: Option<Suggestion>,
+    /// The memory of a whole instance, in bytes; saved byte-nanoseconds.
+    pub memory_bytes: Option<Suggestion>,
+    /// The number of CPUs; saved nanoseconds of one core.
+    pub cpus: Option<Suggestion>,
+}
+
+/// A suggestion of one resource, in the unit of its field.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Suggestion {
+    /// Number of instances of which the use is known.
+    pub measured: u64,
+    /// The most that was asked for.
+    pub asked: Option<i64>,
+    /// The most that was used.
+    pub used: i64,
+    /// What to ask for.
+    pub suggested: i64,
+    /// Number of instances that used more. With this time limit or memory they would have been
+    /// killed, with these CPUs they would have run longer.
+    pub exceeding: u64,
+    /// What was asked for and would not have been, over all instances.
+    pub saved: Option<i128>,
+}
+
+/// What an instance used and asked for of a resource, and how long it would have saved that.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    used: i64,
+    asked: Option<i64>,
+    weight_ns: i64,
+}
+
+impl Rule {
+    /// The value for numbers that are sorted, before it is rounded.
+    fn value(self, sorted: &[i64]) -> i64 {
+        let Some(&most) = sorted.last() else { return 0 };
+        match self {
+            Self::Maximum { margin } => (most as f64 * (1.0 + margin)).ceil() as i64,
+            Self::Percentile { share } => {
+                let rank = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
+                sorted[rank.clamp(1, sorted.len()) - 1]
+            }
+        }
+    }
+
+    fn suggest(self, samples: &[Sample], step: i64) -> Option<Suggestion> {
+        let mut sorted: Vec<i64> = samples.iter().map(|sample| sample.used).collect();
+        sorted.sort_unstable();
+        let used = *sorted.last()?;
+        let suggested = round_up(self.value(&sorted).max(1), step);
+        let saved = samples.iter().filter_map(|sample| {
+            let difference = i128::from(sample.asked?) - i128::from(suggested);
+            Some(difference.saturating_mul(sample.weight_ns.into()))
+        });
+        Some(Suggestion {
+            measured: samples.len() as u64,
+            asked: samples.iter().filter_map(|sample| sample.asked).max(),
+            used,
+            suggested,
+            exceeding: samples.iter().filter(|sample| sample.used > suggested).count() as u64,
+            saved: saved.reduce(i128::saturating_add),
+        })
+    }
+}
+
+/// The next multiple of a step; the largest that there is, where 64 bits hold no larger one.
+fn round_up(value: i64, step: i64) -> i64 {
+    let whole = value / step;
+    let steps = if value % step == 0 { whole } else { whole + 1 };
+    steps.checked_mul(step).unwrap_or(i64::MAX / step * step)
+}
+
+/// Whether an instance says what its activity needs.
+fn counts(log: &ActivityLog, instance: u32, is_cut_short: bool) -> bool {
+    is_cut_short || matches!(log.status(instance), Status::Completed | Status::Unknown)
+}
+
+fn is_cut_short(states: Option<&Attribute>, instance: u32) -> bool {
+    states.and_then(|states| states.value(instance)).is_some_and(|state| CUT_SHORT.contains(&state))
+}
+
+/// Suggests requests for the activities of a log.
+pub fn discover(log: &ActivityLog, cases: &Cases, rule: Rule) -> Requests {
+    let states = log.attribute(STATE);
+    let mut of: Vec<Vec<(Usage, bool)>> = vec![Vec::new(); log.activities.len()];
+    for at in 0..log.len() as u32 {
+        let cut = is_cut_short(states, at);
+        if let Some(usage) = Usage::of(log, states, at).filter(|_| counts(log, at, cut)) {
+            of[log.instances.activity[at as usize] as usize].push((usage, cut));
+        }
+    }
+    let named = (0u32..).zip(&of).filter(|(_, usages)| !usages.is_empty());
+    let mut activities: Vec<Request> = named.map(|(activity, usages)| request(log.activities.get(activity), usages, rule)).collect();
+    activities.sort_by(|a, b| {
+        let saved = |request: &Request| {
+            let of = |suggestion: Option<Suggestion>| suggestion.and_then(|of| of.saved);
+            std::cmp::Reverse((of(request.cpus), of(request.time_ns), of(request.memory_bytes)))
+        };
+        saved(a).cmp(&saved(b)).then_with(|| a.activity.cmp(&b.activity))
+    });
+    Requests { about: About::of(log, cases), rule, activities }
+}
+
+fn request(activity: &str, usages: &[(Usage, bool)], rule: Rule) -> Request {
+    let samples = |of: fn(&Usage) -> Option<Sample>| -> Vec<Sample> { usages.iter().filter_map(|(usage, _)| of(usage)).collect() };
+    let time = samples(|usage| Some(Sample { used: usage.elapsed_ns, asked: usage.limit_ns, weight_ns: 1 }));
+    let memory = samples(|usage| Some(Sample { used: usage.peak_bytes?, asked: usage.memory_bytes, weight_ns: usage.elapsed_ns }));
+    let cpus = samples(|usage| {
+        let used = (usage.mean_cpus()?.ceil() as i64).max(1);
+        Some(Sample { used, asked: usage.cpus, weight_ns: usage.elapsed_ns })
+    });
+    // More CPUs than the most that were used are used by nothing.
+    let without_margin = match rule {
+        Rule::Maximum { .. } => Rule::Maximum { margin: 0.0 },
+        rule => rule,
+    };
+    Request {
+        activity: activity.to_owned(),
+        instances: usages.len() as u64,
+        cut_short: usages.iter().filter(|(_, cut)| *cut).count() as u64,
+        time_ns: rule.suggest(&time, MINUTE_NS),
+        memory_bytes: rule.suggest(&memory, MIB),
+        cpus: without_margin.suggest(&cpus, 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_activity_log::{BytesFrom, InstanceRow, LogBuilder, Measure, UNKNOWN};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Minutes of running, state in which the job ended.
+    fn log(jobs: &[(i64, &str)]) -> ActivityLog {
+        let mut builder = LogBuilder::new(&[STATE.to_owned()]);
+        for &(minutes, state) in jobs {
+            let activity = builder.activity("align");
+            let measures = [
+                (Measure::TimeLimitNs, 100 * MINUTE_NS),
+                (Measure::Cpus, 8),
+                (Measure::CpuTimeNs, 2 * minutes * MINUTE_NS),
+                (Measure::MemoryBytes, 1000 * MIB),
+                (Measure::PeakMemoryBytes, 10 * minutes * MIB),
+            ];
+            let state_value = builder.value(0, state);
+            let row = InstanceRow {
+                activity,
+                ready_ns: UNKNOWN,
+                start_ns: 0,
+                end_ns: minutes * MINUTE_NS,
+                resource: None,
+                status: if state == "COMPLETED" { Status::Completed } else { Status::Failed },
+                attempt: 0,
+                measures: &measures,
+                bytes_from: BytesFrom::Nobody,
+                attributes: &[(0, state_value)],
+            };
+            builder.instance(&row).expect("few");
+        }
+        builder.end_case("case").expect("one");
+        builder.finish()
+    }
+
+    fn align(jobs: &[(i64, &str)], rule: Rule) -> Request {
+        let log = log(jobs);
+        discover(&log, &log.groups[0], rule).activities.remove(0)
+    }
+
+    #[test]
+    fn the_maximum_has_a_margin_and_kills_nothing() {
+        let found = align(&[(10, "COMPLETED"), (20, "COMPLETED"), (90, "FAILED")], Rule::default());
+        let time = found.time_ns.expect("known");
+        assert_eq!((time.used, time.suggested, time.exceeding), (20 * MINUTE_NS, 24 * MINUTE_NS, 0));
+        assert_eq!(time.saved, Some(i128::from(2 * 76 * MINUTE_NS)));
+        let memory = found.memory_bytes.expect("known");
+        assert_eq!((memory.suggested, memory.asked), (240 * MIB, Some(1000 * MIB)));
+        assert_eq!(memory.saved, Some(i128::from(760 * MIB) * i128::from(30 * MINUTE_NS)));
+        let cpus = found.cpus.expect("known");
+        assert_eq!((cpus.suggested, cpus.saved), (2, Some(i128::from(6 * 30 * MINUTE_NS))));
+        assert_eq!((found.instances, found.cut_short), (2, 0));
+    }
+
+    #[test]
+    fn a_percentile_says_how_many_it_would_have_killed() {
+        let jobs: Vec<(i64, &str)> = (1..=10).map(|minutes| (minutes, "COMPLETED")).collect();
+        let time = align(&jobs, Rule::Percentile { share: 0.8 }).time_ns.expect("known");
+        assert_eq!((time.suggested, time.exceeding, time.measured), (8 * MINUTE_NS, 2, 10));
+    }
+
+    #[test]
+    fn what_was_cut_short_needed_at_least_what_it_had() {
+        let found = align(&[(10, "COMPLETED"), (100, "TIMEOUT")], Rule::default());
+        assert_eq!(found.cut_short, 1);
+        assert_eq!(found.time_ns.map(|time| time.suggested), Some(120 * MINUTE_NS));
+    }
+
+    proptest! {
+        #[test]
+        fn a_percentile_covers_its_share_and_a_maximum_all(minutes in proptest::collection::vec(1i64..500, 1..60), share in 0.01f64..1.0) {
+            let jobs: Vec<(i64, &str)> = minutes.iter().map(|&minutes| (minutes, "COMPLETED")).collect();
+            let time = align(&jobs, Rule::Percentile { share }).time_ns.expect("known");
+            let within = minutes.iter().filter(|&&minutes| minutes * MINUTE_NS <= time.suggested).count();
+            prop_assert!(within as f64 >= share * minutes.len() as f64 - 1e-9);
+            prop_assert_eq!(time.exceeding as usize, minutes.len() - within);
+            for suggestion in [align(&jobs, Rule::Maximum { margin: 0.0 })].iter().flat_map(|found| [found.time_ns, found.memory_bytes, found.cpus]) {
+                prop_assert_eq!(suggestion.map(|of| of.exceeding), Some(0));
+            }
+        }
+
+        #[test]
+        fn rounding_up_never_lowers_and_is_a_multiple(value in 0i64..i64::MAX / 2, step in 1i64..1_000_000_000_000) {
+            let rounded = round_up(value, step);
+            prop_assert!(rounded >= value && rounded - value < step && rounded % step == 0);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Which part of a dataset is the run: a run of an engine, or cases of a notion.
+
+use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_correlate::{Entities, Exchanges, Jobs};
+use flowmine_schema::tables::TaskRun;
+
+use crate::task_log::TaskNotion;
+use crate::task_log::notion::run_or_engine;
+
+/// The part of a dataset that is taken as a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum RunPart<'a> {
+    /// The only run of an engine; without tasks all jobs.
+    #[default]
+    Whole,
+    /// The run of an engine with this name, id, or both as `engine:name:id`.
+    Run(&'a str),
+    /// The tasks of these cases.
+    TaskCases(TaskNotion, &'a [String]),
+    /// The jobs of these cases, with what is known of exchanged data.
+    JobCases(&'a dyn CaseNotion, &'a [String], &'a Exchanges),
+}
+
+/// A notion of cases, of tasks or of jobs.
+#[derive(Debug, Clone, Copy)]
+pub enum NotionOfCase {
+    /// Of tasks.
+    Tasks(TaskNotion),
+    /// Of jobs.
+    Jobs(&'static dyn CaseNotion),
+}
+
+impl NotionOfCase {
+    /// The notion of a case, with whose name its id begins.
+    pub fn of(case: &str) -> Option<Self> {
+        let (name, _) = case.split_once(':')?;
+        let of_tasks = TaskNotion::find(name).map(Self::Tasks);
+        of_tasks.or_else(|| cases::find(name).map(Self::Jobs))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tasks(notion) => notion.name(),
+            Self::Jobs(notion) => notion.name(),
+        }
+    }
+}
+
+/// Which tasks belong to a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TasksOf<'a> {
+    Run(&'a str),
+    Cases(TaskNotion, &'a [String]),
+}
+
+impl TasksOf<'_> {
+    /// The name of what they are together.
+    pub fn name(self) -> String {
+        match self {
+            Self::Run(run) => run.to_owned(),
+            Self::Cases(_, cases) => cases.join(", "),
+        }
+    }
+
+    pub fn has(self, row: &TaskRun<'_>) -> bool {
+        match self {
+            Self::Run(run) => run_or_engine(row) == run,
+            Self::Cases(notion, cases) => notion.case_of(row).is_some_and(|case| cases.contains(&case)),
+        }
+    }
+}
+
+/// Which jobs belong to a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum JobsOf<'a> {
+    All,
+    Cases(&'a dyn CaseNotion, &'a [String], &'a Exchanges),
+}
+
+impl JobsOf<'_> {
+    /// The name of what they are together.
+    pub fn name(self) -> String {
+        match self {
+            Self::All => "all jobs".to_owned(),
+            Self::Cases(_, cases, _) => cases.join(", "),
+        }
+    }
+
+    /// Of each attempt whether it belongs to the run.
+    pub fn chosen(self, jobs: &Jobs) -> Vec<bool> {
+        let Self::Cases(notion, names, exchanges) = self else { return vec![true; jobs.attempts.len()] };
+        let assignment = notion.assign(&Entities { jobs, exchanges });
+        let wanted: Vec<bool> = assignment.ids.iter().map(|id| names.contains(id)).collect();
+        assignment.case_of.iter().map(|case| wanted[*case as usize]).collect()
+    }
+}

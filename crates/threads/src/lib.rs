@@ -1,0 +1,188 @@
+//! Work on further threads, where the system gives any.
+//!
+//! - **In:** work that can be done beside the caller's.
+//! - **Out:** its result, the same in any case.
+//!
+//! **One rule.** A thread is an offer: where none can be started (`ulimit -u`, `pids.max`, no
+//! memory), the calling thread does the work. The standard library's `spawn` panics there.
+//!
+//! ```
+//! let (one, two) = std::thread::scope(|scope| {
+//!     let one = flowmine_threads::beside(scope, || 1);
+//!     let two = 2;
+//!     (one.join(), two)
+//! });
+//! assert_eq!(one + two, 3);
+//! let sum = flowmine_threads::ahead(1..=4, 1, |numbers| numbers.sum::<i32>());
+//! assert_eq!(sum, 10);
+//! ```
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
+use std::thread::{Builder, Scope, ScopedJoinHandle, scope};
+
+/// The most threads that work is shared between.
+const MOST: usize = 16;
+
+/// The number of threads among which work can be shared, the calling one included: at most that of
+/// the processors.
+pub fn count(work: usize) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    processors.min(MOST).min(work).max(1)
+}
+
+/// Whether a thread can be started now. For libraries that start theirs without a question.
+pub fn can_start() -> bool {
+    Builder::new().spawn(|| ()).is_ok_and(|thread| thread.join().is_ok())
+}
+
+/// Work that another thread does, or that the calling one has done.
+#[derive(Debug)]
+pub enum Beside<'scope, T> {
+    /// A thread does it; what is handed over to it gives a result.
+    Running(ScopedJoinHandle<'scope, Option<T>>),
+    /// It is done.
+    Done(T),
+}
+
+impl<T> Beside<'_, T> {
+    /// The result, when it is there.
+    ///
+    /// # Panics
+    /// When the work did.
+    pub fn join(self) -> T {
+        match self {
+            Self::Running(thread) => match thread.join() {
+                Ok(Some(result)) => result,
+                Ok(None) => unreachable!("the work was handed over"),
+                Err(panic) => resume_unwind(panic),
+            },
+            Self::Done(result) => result,
+        }
+    }
+}
+
+/// Starts work on another thread, or does it at once.
+pub fn beside<'scope, T: Send + 'scope, W>(scope: &'scope Scope<'scope, '_>, work: W) -> Beside<'scope, T>
+where
+    W: FnOnce() -> T + Send + 'scope,
+{
+    beside_of(true, scope, work)
+}
+
+fn beside_of<'scope, T: Send + 'scope, W>(threads: bool, scope: &'scope Scope<'scope, '_>, work: W) -> Beside<'scope, T>
+where
+    W: FnOnce() -> T + Send + 'scope,
+{
+    // What is moved into a thread that does not start is lost: so it follows when there is one.
+    let (hand, handed) = sync_channel::<W>(1);
+    let run = move || handed.recv().ok().map(|work| work());
+    match threads.then(|| Builder::new().spawn_scoped(scope, run)) {
+        Some(Ok(thread)) => match hand.send(work) {
+            Ok(()) => Beside::Running(thread),
+            Err(back) => Beside::Done(back.0()),
+        },
+        _ => Beside::Done(work()),
+    }
+}
+
+/// What both give, the first on a thread of its own where there can be one.
+pub fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    scope(|scope| {
+        let first = beside(scope, first);
+        let second = second();
+        (first.join(), second)
+    })
+}
+
+/// Starts the same work on so many other threads, or on as many as the system gives.
+pub fn helpers<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    most: usize,
+    work: impl Fn() -> T + Send + Copy + 'scope,
+) -> Vec<ScopedJoinHandle<'scope, T>> {
+    (0..most).map_while(|_| Builder::new().spawn_scoped(scope, work).ok()).collect()
+}
+
+/// Calls `take` with items that another thread makes meanwhile, at most `room` of them and one more
+/// in advance; without another thread each is made when it is taken.
+pub fn ahead<I, R>(items: I, room: usize, take: impl FnOnce(&mut dyn Iterator<Item = I::Item>) -> R) -> R
+where
+    I: Iterator + Send,
+    I::Item: Send,
+{
+    ahead_of(true, items, room, take)
+}
+
+fn ahead_of<I, R>(threads: bool, mut items: I, room: usize, take: impl FnOnce(&mut dyn Iterator<Item = I::Item>) -> R) -> R
+where
+    I: Iterator + Send,
+    I::Item: Send,
+{
+    // What is moved into a thread that does not start is lost: so it follows when there is one.
+    let (hand, handed) = sync_channel::<I>(1);
+    let (give, taken) = sync_channel(room);
+    let make = move || {
+        for item in handed.into_iter().flatten() {
+            if give.send(item).is_err() {
+                return;
+            }
+        }
+    };
+    scope(|scope| {
+        if !threads || Builder::new().spawn_scoped(scope, make).is_err() {
+            return take(&mut items);
+        }
+        let sent = hand.send(items);
+        drop(hand);
+        match sent {
+            Ok(()) => take(&mut taken.into_iter()),
+            Err(mut back) => take(&mut back.0),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_come_in_order_with_a_thread_and_without() {
+        for threads in [true, false] {
+            let all: Vec<u32> = ahead_of(threads, 0..1000, 2, |items| items.collect());
+            assert_eq!(all, (0..1000).collect::<Vec<_>>());
+            // Whoever stops taking ends the thread.
+            assert_eq!(ahead_of(threads, 0_u64.., 0, |items| items.take(3).sum::<u64>()), 3);
+        }
+    }
+
+    #[test]
+    fn work_is_done_once() {
+        let done = std::sync::atomic::AtomicU32::new(0);
+        let work = || done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        scope(|scope| {
+            let running = beside(scope, work);
+            assert!(matches!(running, Beside::Running(_)), "there are threads");
+            assert_eq!(running.join(), 0);
+            let own = beside_of(false, scope, work);
+            assert!(matches!(own, Beside::Done(1)), "{own:?}");
+            let helped = helpers(scope, 3, work);
+            assert_eq!(helped.into_iter().map(|thread| thread.join().unwrap()).max(), Some(4));
+        });
+        assert_eq!(done.into_inner(), 5);
+    }
+
+    #[test]
+    fn both_are_done() {
+        let text = String::from("one");
+        assert_eq!(both(move || text, || 2), ("one".to_owned(), 2));
+    }
+
+    #[test]
+    fn work_is_shared_by_processors_at_most() {
+        assert_eq!((count(0), count(1)), (1, 1));
+        assert!((1..=MOST).contains(&count(usize::MAX)) && can_start());
+    }
+}

@@ -1,0 +1,110 @@
+//! The JSON of each model against its schema in `docs/schemas/`, by a validator of others: Python's
+//! `jsonschema`, which Snakemake brings along.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flowmine_api::Format;
+use flowmine_api::models::MODELS;
+use serde_json::{Value, json};
+
+use crate::support::require::require;
+use crate::support::{expect, flowmine, repository};
+
+/// Checks documents against schemas in which no field is allowed that they do not name.
+const VALIDATE: &str = r#"
+import json, sys
+from jsonschema import Draft202012Validator
+
+def close(schema, is_part):
+    if isinstance(schema, list):
+        for part in schema:
+            close(part, is_part)
+    elif isinstance(schema, dict):
+        for name, part in schema.items():
+            close(part, name in ("allOf", "anyOf", "oneOf"))
+        if "properties" in schema and not is_part:
+            schema["unevaluatedProperties"] = False
+
+for pair in json.load(open(sys.argv[1])):
+    schema = json.load(open(pair["schema"]))
+    Draft202012Validator.check_schema(schema)
+    close(schema, False)
+    for error in Draft202012Validator(schema).iter_errors(json.load(open(pair["document"]))):
+        sys.exit(f"{pair['document']}: {error.json_path}: {error.message[:300]}")
+"#;
+
+/// The Python of the virtual environment of Snakemake.
+fn python() -> Option<PathBuf> {
+    let snakemake = PathBuf::from(std::env::var_os("FLOWMINE_SNAKEMAKE").unwrap_or_default());
+    let python = snakemake.with_file_name("python");
+    let works = Command::new(&python).args(["-c", "import jsonschema"]).output().is_ok_and(|output| output.status.success());
+    require("snakemake", "Snakemake, whose program FLOWMINE_SNAKEMAKE names", works).then_some(python)
+}
+
+/// Sources of every kind of input of a model: jobs, a traced run, a run that is only declared, a log
+/// with cases, a log with objects.
+fn sources(dir: &Path) -> Vec<PathBuf> {
+    let (jobs, run) = (dir.join("jobs"), dir.join("run"));
+    let import = |engine: &str, dataset: &Path, from: &[PathBuf]| {
+        expect(flowmine().args(["import", engine, "--dataset"]).arg(dataset).args(from), 0);
+        expect(flowmine().args(["correlate", "--dataset"]).arg(dataset), 0);
+    };
+    import("squeue", &jobs, &["fixtures/case-study/polls", "fixtures/case-study/sacct-token.txt.gz"].map(repository));
+    let traced = repository("fixtures/workflows/makeflow-slurm");
+    expect(Command::new("cp").arg("-r").arg(traced.join("dataset")).arg(&run), 0);
+    import("makeflow", &run, &[traced.join("flow.makeflow.makeflowlog")]);
+    let read_as_they_are = ["fixtures/workflows/nextflow-local/nextflow.log", "tests/fixtures/logs/cases.xes", OBJECTS];
+    [jobs, run].into_iter().chain(read_as_they_are.map(repository)).collect()
+}
+
+const OBJECTS: &str = "tests/fixtures/logs/jobs.json";
+
+/// Options without which a model cannot be made of a source.
+fn needed(model: &str, source: &Path) -> Vec<String> {
+    let mut words = match model {
+        "compare" => vec!["--with".to_owned(), source.display().to_string()],
+        "accesses" => {
+            let found = flowmine().args(["discover", "access-share", "--format", "json"]).arg(source).output().unwrap().stdout;
+            let found: Value = serde_json::from_slice(&found).unwrap_or_default();
+            found["points"][0]["path"].as_str().map(|path| format!("--file={path}")).into_iter().collect()
+        }
+        _ => Vec::new(),
+    };
+    if source.ends_with(OBJECTS) && model != "ocdfg" {
+        words.push("--case-notion=object:job".to_owned());
+    }
+    words
+}
+
+#[test]
+fn the_json_of_each_model_has_its_schema() {
+    let Some(python) = python() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (sources, mut pairs) = (sources(dir.path()), Vec::new());
+    for about in MODELS.iter().map(|model| model.about()).filter(|about| about.formats.contains(&Format::Json)) {
+        let mut written = Vec::new();
+        for source in &sources {
+            let mut discover = flowmine();
+            discover.args(["discover", about.name, "--format", "json"]).args(needed(about.name, source)).arg(source);
+            let output = discover.output().unwrap();
+            // Not every source has what a model is made of.
+            if output.status.code() == Some(2) {
+                continue;
+            }
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let known = about.documents.iter().find(|known| document["format"] == known.name).expect("a document of the model");
+            assert_eq!(document["version"], known.version, "{}", about.name);
+            let path = dir.path().join(format!("{}-{}.json", about.name, pairs.len()));
+            fs::write(&path, &output.stdout).unwrap();
+            pairs.push(json!({ "schema": repository("docs/schemas").join(format!("{}.json", known.name)), "document": path }));
+            written.push(known.name);
+        }
+        let missing: Vec<_> = about.documents.iter().map(|known| known.name).filter(|name| !written.contains(name)).collect();
+        assert!(missing.is_empty(), "{}: no source gives {missing:?}", about.name);
+    }
+    let list = dir.path().join("pairs.json");
+    fs::write(&list, Value::from(pairs).to_string()).unwrap();
+    expect(Command::new(python).args(["-c", VALIDATE]).arg(list), 0);
+}
