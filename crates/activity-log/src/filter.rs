@@ -113,7 +113,7 @@ impl Filter {
             return Ok(log);
         }
         let mut wanted = self.instances(&log)?;
-        let by_frame = (self.frame != TimeFrame::Trimmed && self.has_frame()).then(|| one_group(&log)).transpose()?;
+        let by_frame = self.has_frame_of_cases().then(|| one_group(&log)).transpose()?;
         if let Some(cases) = by_frame {
             self.choose_by_frame(&log, cases, &mut wanted);
         }
@@ -135,6 +135,11 @@ impl Filter {
 
     fn has_frame(&self) -> bool {
         self.from_ns.is_some() || self.to_ns.is_some()
+    }
+
+    /// Whether a time frame chooses whole cases.
+    fn has_frame_of_cases(&self) -> bool {
+        self.frame != TimeFrame::Trimmed && self.has_frame()
     }
 
     /// Leaves of whole cases those that lie in the frame, or have a part in it.
@@ -170,7 +175,9 @@ impl Filter {
     }
 
     fn cases(&self, log: &ActivityLog, cases: &Cases) -> Result<Vec<bool>, FilterError> {
-        let mut chosen = vec![true; cases.len()];
+        // A case without instances has neither a time nor an activity.
+        let needs_instances = self.between.is_some() || self.has_frame_of_cases();
+        let mut chosen: Vec<bool> = (0..cases.len()).map(|case| !needs_instances || cases.of(case).len() > 0).collect();
         if !self.case_names.is_empty() {
             for (case, chosen) in chosen.iter_mut().enumerate() {
                 *chosen = self.case_names.iter().any(|name| name == cases.names.get(case as u32));
