@@ -295,10 +295,12 @@ fn accounts_and_users_choose_events_of_logs() {
         String::from_utf8(output.stdout).unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
     let all = rows(&[]);
-    for (option, name) in [("--account", "physics"), ("--user", "fm-bob")] {
-        let (chosen, with_name) = (rows(&[option, name]), all.iter().filter(|row| row.contains(name)).count());
-        assert!(chosen.iter().all(|row| row.contains(name)), "{option}");
-        assert!(chosen.len() == with_name && with_name > 0 && with_name < all.len(), "{option}: {} {with_name}", chosen.len());
+    for (option, name, other) in [("--account", "physics", "biology"), ("--user", "fm-bob", "fm-alice")] {
+        let counted = |rows: &[String], name: &str| rows.iter().filter(|row| row.split(',').any(|field| field == name)).count();
+        let chosen = rows(&[option, name]);
+        assert!(chosen.len() < all.len() && counted(&chosen, name) == counted(&all, name), "{option} {name}");
+        assert!(counted(&chosen, name) == chosen.len() && !chosen.is_empty(), "{option} {name}");
+        assert!(!rows(&[option, other]).iter().any(|row| chosen.contains(row)), "{option} {other}");
     }
 }
 
