@@ -72,6 +72,9 @@ fn output(jobs: usize, running: usize) -> Vec<u8> {
                 Field::Nice => "0".to_owned(),
                 Field::Features => "(null)".to_owned(),
                 Field::TresPerNode => if job % 10 == 0 { "gres:gpu:4" } else { "N/A" }.to_owned(),
+                Field::Licenses => "(null)".to_owned(),
+                Field::SubmitNode => format!("login{:02}", job % 8),
+                Field::SubmitSession => (10_000 + job % 5000).to_string(),
             };
             out.extend(value.as_bytes());
             out.extend(TOKEN.as_bytes());

@@ -1,11 +1,25 @@
 //! Parts of a log: a log and what is wanted of it in, the log of that part out.
 //!
-//! First instances are chosen (by time, activity, attribute), then cases (by attribute, path,
-//! variant). A case of which no instance is left is not in the result; a case that had none before
-//! stays, unless cases are chosen.
+//! Whole cases are chosen first where the time frame or a part between two activities says so, then
+//! instances (by time, activity, attribute), then cases (by attribute, path, first and last
+//! activity, length, size, variant). A case of which no instance is left is not in the result; a
+//! case that had none before stays, unless cases are chosen.
 
 use crate::columns::{ActivityLog, Cases, Flow, Flows, Instances, NONE};
+use crate::condition::Condition;
 use crate::variants::variants;
+
+/// What a time frame does with a case that reaches beyond it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TimeFrame {
+    /// Only the instances that start within the frame are left of it.
+    #[default]
+    Trimmed,
+    /// It is left out.
+    Contained,
+    /// It is whole, if some of it lies within the frame.
+    Intersecting,
+}
 
 /// What is wanted. The default wants all.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,19 +28,40 @@ pub struct Filter {
     pub from_ns: Option<i64>,
     /// Only instances whose start (or only moment) is before this time, in nanoseconds since 1970.
     pub to_ns: Option<i64>,
+    /// What these two do with cases that reach beyond them.
+    pub frame: TimeFrame,
     /// Only these activities; `*` stands for any text. Empty for all.
     pub activities: Vec<String>,
     /// Only instances of none of these activities; `*` stands for any text.
     pub without_activities: Vec<String>,
-    /// Only instances with one of these values of an attribute that the log keeps; several
-    /// attributes must all fit.
-    pub instances_where: Vec<(String, Vec<String>)>,
-    /// Only cases with an instance with one of these values of an attribute.
-    pub cases_where: Vec<(String, Vec<String>)>,
+    /// Only instances with attributes that fit. Conditions that ask for a value of one attribute are
+    /// alternatives; all others must hold.
+    pub instances_where: Vec<Condition>,
+    /// Only cases with an instance that fits, as above.
+    pub cases_where: Vec<Condition>,
     /// Only cases of these names. Empty for all.
     pub case_names: Vec<String>,
     /// Only cases in which the second activity comes right after the first, by start.
     pub paths: Vec<(String, String)>,
+    /// Only cases in which the second activity comes some time after the first, by start.
+    pub eventually: Vec<(String, String)>,
+    /// Only cases with both activities in this order, and of these only what is from the first one
+    /// to the next of the second one.
+    pub between: Option<(String, String)>,
+    /// Only cases that begin with one of these activities. Empty for all.
+    pub starts_with: Vec<String>,
+    /// Only cases that end with one of these activities. Empty for all.
+    pub ends_with: Vec<String>,
+    /// Only cases in which each of these activities comes twice or more.
+    pub rework: Vec<String>,
+    /// Only cases that take at least this long, in nanoseconds from their first to their last time.
+    pub min_duration_ns: Option<i64>,
+    /// Only cases that take at most this long.
+    pub max_duration_ns: Option<i64>,
+    /// Only cases of at least so many instances.
+    pub min_size: Option<usize>,
+    /// Only cases of at most so many instances.
+    pub max_size: Option<usize>,
     /// Only cases of so many most frequent variants.
     pub top_variants: Option<usize>,
     /// Only cases of the most frequent variants that together cover this share of all cases (0 to
@@ -38,8 +73,13 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
     /// The log keeps no such attribute.
-    #[error("the log has no attribute {0:?} to choose by")]
-    NoAttribute(String),
+    #[error("the log has no attribute {key:?} to choose by; it has: {known}")]
+    NoAttribute {
+        /// The key that was asked for.
+        key: String,
+        /// The keys of the log.
+        known: String,
+    },
     /// Cases are to be chosen, and it is not said what a case is.
     #[error("to choose cases, say which objects are the cases (--case-notion object:TYPE)")]
     NoCases,
@@ -51,12 +91,17 @@ impl Filter {
         *self == Self::default()
     }
 
-    fn chooses_cases(&self) -> bool {
-        !self.case_names.is_empty()
-            || !self.cases_where.is_empty()
-            || !self.paths.is_empty()
-            || self.top_variants.is_some()
-            || self.variant_coverage.is_some()
+    /// Whether it chooses among cases, so that one without instances is not in the result.
+    pub fn chooses_cases(&self) -> bool {
+        let of_instances = Self {
+            from_ns: self.from_ns,
+            to_ns: self.to_ns,
+            activities: self.activities.clone(),
+            without_activities: self.without_activities.clone(),
+            instances_where: self.instances_where.clone(),
+            ..Self::default()
+        };
+        *self != of_instances
     }
 
     /// The wanted part of a log.
@@ -67,12 +112,19 @@ impl Filter {
         if self.is_empty() {
             return Ok(log);
         }
-        let wanted = self.instances(&log)?;
+        let mut wanted = self.instances(&log)?;
+        let by_frame = self.has_frame_of_cases().then(|| one_group(&log)).transpose()?;
+        if let Some(cases) = by_frame {
+            self.choose_by_frame(&log, cases, &mut wanted);
+        }
+        if let Some((first, last)) = &self.between {
+            choose_between(&log, one_group(&log)?, first, last, &mut wanted);
+        }
         let log = if wanted.iter().all(|&wanted| wanted) { log } else { keep(log, &wanted, None) };
         if !self.chooses_cases() {
             return Ok(log);
         }
-        let [cases] = &log.groups[..] else { return Err(FilterError::NoCases) };
+        let cases = one_group(&log)?;
         let chosen = self.cases(&log, cases)?;
         let mut wanted = vec![false; log.len()];
         for case in (0..cases.len()).filter(|&case| chosen[case]) {
@@ -81,47 +133,81 @@ impl Filter {
         Ok(keep(log, &wanted, Some(&chosen)))
     }
 
+    fn has_frame(&self) -> bool {
+        self.from_ns.is_some() || self.to_ns.is_some()
+    }
+
+    /// Whether a time frame chooses whole cases.
+    fn has_frame_of_cases(&self) -> bool {
+        self.frame != TimeFrame::Trimmed && self.has_frame()
+    }
+
+    /// Leaves of whole cases those that lie in the frame, or have a part in it.
+    fn choose_by_frame(&self, log: &ActivityLog, cases: &Cases, wanted: &mut [bool]) {
+        let (from, to) = (self.from_ns.unwrap_or(i64::MIN), self.to_ns.unwrap_or(i64::MAX));
+        for case in 0..cases.len() {
+            let fits = match span(log, cases, case) {
+                Some((first, last)) if self.frame == TimeFrame::Contained => first >= from && last < to,
+                Some((first, last)) => first < to && last >= from,
+                None => false,
+            };
+            if !fits {
+                cases.of(case).for_each(|at| wanted[at as usize] = false);
+            }
+        }
+    }
+
     fn instances(&self, log: &ActivityLog) -> Result<Vec<bool>, FilterError> {
         let by_name: Vec<bool> = (log.activities.iter())
-            .map(|name| {
-                let fits = |list: &[String]| list.iter().any(|pattern| matches(pattern, name));
-                (self.activities.is_empty() || fits(&self.activities)) && !fits(&self.without_activities)
-            })
+            .map(|name| (self.activities.is_empty() || is_one_of(&self.activities, name)) && !is_one_of(&self.without_activities, name))
             .collect();
         let mut wanted: Vec<bool> = log.instances.activity.iter().map(|&activity| by_name[activity as usize]).collect();
-        if self.from_ns.is_some() || self.to_ns.is_some() {
+        if self.frame == TimeFrame::Trimmed && self.has_frame() {
             for (at, wanted) in wanted.iter_mut().enumerate() {
                 let inside = |ns: i64| self.from_ns.is_none_or(|from| ns >= from) && self.to_ns.is_none_or(|to| ns < to);
                 *wanted &= log.start_ns(at as u32).is_some_and(inside);
             }
         }
-        for (key, values) in &self.instances_where {
-            let has = having(log, key, values)?;
+        for has in fitting(log, &self.instances_where)? {
             wanted.iter_mut().zip(has).for_each(|(wanted, has)| *wanted &= has);
         }
         Ok(wanted)
     }
 
     fn cases(&self, log: &ActivityLog, cases: &Cases) -> Result<Vec<bool>, FilterError> {
-        let mut chosen = vec![true; cases.len()];
+        // A case without instances has neither a time nor an activity.
+        let needs_instances = self.between.is_some() || self.has_frame_of_cases();
+        let mut chosen: Vec<bool> = (0..cases.len()).map(|case| !needs_instances || cases.of(case).len() > 0).collect();
         if !self.case_names.is_empty() {
             for (case, chosen) in chosen.iter_mut().enumerate() {
                 *chosen = self.case_names.iter().any(|name| name == cases.names.get(case as u32));
             }
         }
-        for (key, values) in &self.cases_where {
-            let has = having(log, key, values)?;
+        for has in fitting(log, &self.cases_where)? {
             for (case, chosen) in chosen.iter_mut().enumerate() {
                 *chosen &= cases.of(case).any(|at| has[at as usize]);
             }
         }
+        for (case, chosen) in chosen.iter_mut().enumerate() {
+            *chosen = *chosen && self.fits_case(log, cases, case);
+        }
         for (first, second) in &self.paths {
-            let fits = |pattern: &str| -> Vec<bool> { log.activities.iter().map(|name| matches(pattern, name)).collect() };
-            let (first, second) = (fits(first), fits(second));
+            let (first, second) = (named(log, first), named(log, second));
             for (case, chosen) in chosen.iter_mut().enumerate() {
-                let activity = |at: u32| log.instances.activity[at as usize] as usize;
-                let steps = cases.of(case).zip(cases.of(case).skip(1));
-                *chosen &= steps.into_iter().any(|(a, b)| first[activity(a)] && second[activity(b)]);
+                let mut steps = cases.of(case).zip(cases.of(case).skip(1));
+                *chosen &= steps.any(|(a, b)| is_of(log, a, &first) && is_of(log, b, &second));
+            }
+        }
+        for (first, second) in &self.eventually {
+            let (first, second) = (named(log, first), named(log, second));
+            for (case, chosen) in chosen.iter_mut().enumerate() {
+                let mut behind = cases.of(case).skip_while(|&at| !is_of(log, at, &first)).skip(1);
+                *chosen &= behind.any(|at| is_of(log, at, &second));
+            }
+        }
+        for pattern in &self.rework {
+            for (case, chosen) in chosen.iter_mut().enumerate() {
+                *chosen &= comes_again(log, cases, case, pattern);
             }
         }
         if self.top_variants.is_some() || self.variant_coverage.is_some() {
@@ -142,10 +228,101 @@ impl Filter {
     }
 }
 
-fn having(log: &ActivityLog, key: &str, values: &[String]) -> Result<Vec<bool>, FilterError> {
-    let attribute = log.attributes.iter().find(|attribute| attribute.key == key).ok_or_else(|| FilterError::NoAttribute(key.to_owned()))?;
-    let fits: Vec<bool> = attribute.names.iter().map(|name| values.iter().any(|value| value == name)).collect();
-    Ok(attribute.of.iter().map(|&value| fits.get(value as usize).copied().unwrap_or(false)).collect())
+impl Filter {
+    /// Whether a case begins, ends and lasts as wanted.
+    fn fits_case(&self, log: &ActivityLog, cases: &Cases, case: usize) -> bool {
+        let size = cases.of(case).len();
+        let fits = |list: &[String], at: Option<u32>| list.is_empty() || at.is_some_and(|at| is_one_of(list, log.activity(at)));
+        if !fits(&self.starts_with, cases.of(case).next()) || !fits(&self.ends_with, cases.of(case).last()) {
+            return false;
+        }
+        if self.min_size.is_some_and(|least| size < least) || self.max_size.is_some_and(|most| size > most) {
+            return false;
+        }
+        if self.min_duration_ns.is_none() && self.max_duration_ns.is_none() {
+            return true;
+        }
+        let Some((first, last)) = span(log, cases, case) else { return false };
+        let duration = last.saturating_sub(first);
+        self.min_duration_ns.is_none_or(|least| duration >= least) && self.max_duration_ns.is_none_or(|most| duration <= most)
+    }
+}
+
+fn one_group(log: &ActivityLog) -> Result<&Cases, FilterError> {
+    match &log.groups[..] {
+        [cases] => Ok(cases),
+        _ => Err(FilterError::NoCases),
+    }
+}
+
+fn is_one_of(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+/// Of each activity whether it fits a pattern.
+fn named(log: &ActivityLog, pattern: &str) -> Vec<bool> {
+    log.activities.iter().map(|name| matches(pattern, name)).collect()
+}
+
+fn is_of(log: &ActivityLog, at: u32, activities: &[bool]) -> bool {
+    activities[log.instances.activity[at as usize] as usize]
+}
+
+/// The first and the last time of a case; `None` where no time of it is known.
+fn span(log: &ActivityLog, cases: &Cases, case: usize) -> Option<(i64, i64)> {
+    let times = || cases.of(case).flat_map(|at| [log.start_ns(at), log.end_ns(at)]).flatten();
+    Some((times().min()?, times().max()?))
+}
+
+/// Leaves of each case what is from an instance of the first activity to the next one of the last.
+fn choose_between(log: &ActivityLog, cases: &Cases, first: &str, last: &str, wanted: &mut [bool]) {
+    let (first, last) = (named(log, first), named(log, last));
+    for case in 0..cases.len() {
+        let mut open: Vec<u32> = Vec::new();
+        let mut inside: Vec<u32> = Vec::new();
+        for at in cases.of(case) {
+            if !open.is_empty() || is_of(log, at, &first) {
+                open.push(at);
+            }
+            if open.len() > 1 && is_of(log, at, &last) {
+                inside.append(&mut open);
+            }
+        }
+        let mut inside = inside.into_iter().peekable();
+        for at in cases.of(case) {
+            if inside.next_if_eq(&at).is_none() {
+                wanted[at as usize] = false;
+            }
+        }
+    }
+}
+
+/// Whether an activity that fits the pattern comes twice or more in a case.
+fn comes_again(log: &ActivityLog, cases: &Cases, case: usize, pattern: &str) -> bool {
+    let mut seen: Vec<u32> = cases.of(case).map(|at| log.instances.activity[at as usize]).collect();
+    seen.sort_unstable();
+    seen.windows(2).any(|pair| pair[0] == pair[1] && matches(pattern, log.activities.get(pair[0])))
+}
+
+/// Of each group of conditions that are alternatives which instances fit.
+fn fitting(log: &ActivityLog, conditions: &[Condition]) -> Result<Vec<Vec<bool>>, FilterError> {
+    let mut groups: Vec<Vec<&Condition>> = Vec::new();
+    for condition in conditions {
+        match groups.iter_mut().find(|group| condition.is_alternative_to(group[0])) {
+            Some(group) => group.push(condition),
+            None => groups.push(vec![condition]),
+        }
+    }
+    let of = |group: Vec<&Condition>| {
+        let key = &group[0].key;
+        let Some(attribute) = log.attributes.iter().find(|attribute| attribute.key == *key) else {
+            let known: Vec<&str> = log.attributes.iter().map(|attribute| attribute.key.as_str()).collect();
+            return Err(FilterError::NoAttribute { key: key.clone(), known: known.join(", ") });
+        };
+        let fits: Vec<bool> = attribute.names.iter().map(|name| group.iter().any(|condition| condition.fits(name))).collect();
+        Ok(attribute.of.iter().map(|&value| fits.get(value as usize).copied().unwrap_or(false)).collect())
+    };
+    groups.into_iter().map(of).collect()
 }
 
 /// Whether a text fits a pattern in which `*` stands for any text.
@@ -279,6 +456,61 @@ mod tests {
         (0..cases.len()).map(|case| (cases.names.get(case as u32).to_owned(), text(case))).collect()
     }
 
+    fn condition(text: &str) -> Condition {
+        Condition::parse(text).expect("a condition")
+    }
+
+    fn names(filter: &Filter) -> String {
+        traces(filter).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Times of the cases are 0, 1 and 2 ns, and case 4 has none.
+    #[test]
+    fn cases_by_what_they_are() {
+        let starts = |name: &str| Filter { starts_with: vec![name.into()], ..Filter::default() };
+        assert_eq!((names(&starts("a")), names(&starts("b"))), ("123".into(), String::new()));
+        assert_eq!(names(&Filter { ends_with: vec!["b".into(), "x".into()], ..Filter::default() }), "3");
+        assert_eq!(names(&Filter { eventually: vec![("a".into(), "b".into())], ..Filter::default() }), "123");
+        assert_eq!(names(&Filter { eventually: vec![("b".into(), "c".into())], ..Filter::default() }), "12");
+        assert_eq!(names(&Filter { min_size: Some(3), ..Filter::default() }), "123");
+        assert_eq!(names(&Filter { max_size: Some(2), ..Filter::default() }), "4");
+        assert_eq!(names(&Filter { min_duration_ns: Some(2), max_duration_ns: Some(2), ..Filter::default() }), "123");
+        assert_eq!(names(&Filter { min_duration_ns: Some(3), ..Filter::default() }), "");
+        assert_eq!(names(&Filter { rework: vec!["*".into()], ..Filter::default() }), "");
+        let between = Filter { between: Some(("a".into(), "b".into())), ..Filter::default() };
+        assert_eq!(traces(&between), pairs(&[("1", "ab"), ("2", "ab"), ("3", "acb")]));
+        let between = Filter { between: Some(("b".into(), "c".into())), ..Filter::default() };
+        assert_eq!(traces(&between), pairs(&[("1", "bc"), ("2", "bc")]));
+    }
+
+    #[test]
+    fn frames_take_whole_cases_or_cut_them() {
+        let frame = |frame, from, to| traces(&Filter { from_ns: Some(from), to_ns: Some(to), frame, ..Filter::default() });
+        assert_eq!(frame(TimeFrame::Contained, 0, 3).len(), 3);
+        assert_eq!(frame(TimeFrame::Contained, 0, 2), []);
+        assert_eq!(frame(TimeFrame::Intersecting, 2, 3), pairs(&[("1", "abc"), ("2", "abc"), ("3", "acb")]));
+        assert_eq!(frame(TimeFrame::Intersecting, 3, 9), []);
+    }
+
+    #[test]
+    fn rework_and_segments() {
+        let mut builder = LogBuilder::new(&[]);
+        for (at, letter) in "xabaybz".chars().enumerate() {
+            let activity = builder.activity(&letter.to_string());
+            let row = EventRow { activity, time_ns: at as i64, transition: Transition::Untold, ..EventRow::default() };
+            builder.event(&row).expect("few");
+        }
+        builder.end_case("1").expect("few");
+        let log = builder.finish();
+        let left = |filter: Filter| {
+            let log = filter.apply(log.clone()).expect("a log with cases");
+            (0..log.len() as u32).map(|at| log.activity(at).to_owned()).collect::<String>()
+        };
+        assert_eq!(left(Filter { between: Some(("a".into(), "b".into())), ..Filter::default() }), "abayb");
+        assert_eq!(left(Filter { rework: vec!["a".into()], ..Filter::default() }), "xabaybz");
+        assert_eq!(left(Filter { rework: vec!["x".into()], ..Filter::default() }), "");
+    }
+
     fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
         list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
     }
@@ -291,7 +523,7 @@ mod tests {
         assert_eq!(traces(&wanted), pairs(&[("1", "ac"), ("2", "ac"), ("3", "ac"), ("4", "")]));
         let wanted = Filter { from_ns: Some(1), to_ns: Some(2), ..Filter::default() };
         assert_eq!(traces(&wanted), pairs(&[("1", "b"), ("2", "b"), ("3", "c"), ("4", "")]));
-        let wanted = Filter { instances_where: vec![("user".into(), vec!["bob".into()])], ..Filter::default() };
+        let wanted = Filter { instances_where: vec![condition("user=bob")], ..Filter::default() };
         assert_eq!(traces(&wanted), pairs(&[("2", "abc"), ("3", "acb"), ("4", "")]));
         let wanted = Filter { paths: vec![("c".into(), "b".into())], ..Filter::default() };
         assert_eq!(traces(&wanted), pairs(&[("3", "acb")]));
@@ -299,10 +531,11 @@ mod tests {
         assert_eq!(traces(&wanted), pairs(&[("1", "abc"), ("2", "abc")]));
         let wanted = Filter { variant_coverage: Some(0.75), ..Filter::default() };
         assert_eq!(traces(&wanted).len(), 3);
-        let wanted = Filter { cases_where: vec![("user".into(), vec!["ann".into()])], ..Filter::default() };
+        let wanted = Filter { cases_where: vec![condition("user=ann")], ..Filter::default() };
         assert_eq!(traces(&wanted), pairs(&[("1", "abc")]));
-        let unknown = Filter { cases_where: vec![("colour".into(), vec![])], ..Filter::default() };
-        assert_eq!(unknown.apply(log()), Err(FilterError::NoAttribute("colour".into())));
+        let unknown = Filter { cases_where: vec![condition("colour=red")], ..Filter::default() };
+        let error = FilterError::NoAttribute { key: "colour".into(), known: "user".into() };
+        assert_eq!(unknown.apply(log()), Err(error));
     }
 
     #[test]

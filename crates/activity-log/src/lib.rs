@@ -45,6 +45,7 @@
 mod builder;
 mod columns;
 mod concatenate;
+pub mod condition;
 mod elapsed;
 pub mod filter;
 mod job_waits;
@@ -60,8 +61,9 @@ pub use columns::{
     ActivityLog, Attribute, BytesFrom, Cases, Events, Flow, Flows, Instances, LeftOut, Measure, Members, NONE, Status, UNKNOWN, Words,
 };
 pub use concatenate::{ConcatenateError, Concatenation};
+pub use condition::Condition;
 pub use elapsed::elapsed_ns;
-pub use filter::{Filter, FilterError};
+pub use filter::{Filter, FilterError, TimeFrame};
 pub use job_waits::{JOB, JobWait, NOT_READY_FOR, QUEUED_FOR, WaitKind, WaitPart};
 pub use names::{Interner, Names};
 pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};

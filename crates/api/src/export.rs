@@ -5,6 +5,7 @@ pub(crate) mod wfformat;
 
 use std::path::{Path, PathBuf};
 
+use flowmine_activity_log::TimeFrame;
 use flowmine_correlate::{Share, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::part_of_cases::{PartOfCases, Takes};
@@ -16,12 +17,12 @@ use flowmine_privacy::RowRules;
 use flowmine_privacy::drop::DropColumns;
 
 use crate::error::{Context, Result, ensure, refuse};
-use crate::groups::EventFilter;
+use crate::groups::{EventFilter, Part, TableColumns};
 use crate::log_format::{LogFormat, Writer};
 use crate::options::Choice;
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, Selection, Source, SourcePaths};
-use crate::{lower_bounds, output, pseudonyms};
+use crate::{lower_bounds, output, part_of_log, pseudonyms};
 
 /// Objects of an object-centric log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +82,10 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Which events.
     pub filter: EventFilter,
+    /// Which part of the log.
+    pub of_log: Part,
+    /// What the columns of a table hold.
+    pub columns: TableColumns,
 }
 
 /// What was exported.
@@ -133,9 +138,10 @@ fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     let pseudonymiser = request.pseudonymise.as_deref().map(|key| pseudonyms::read_key(key, sink)).transpose()?;
     let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: request.drop.clone() };
     let mut is_lossy = false;
-    let counts = match source::open(&request.source, &request.filter, request.timestamp, log_rules, sink)? {
+    let counts = match source::open(&request.source, &request.columns, request.timestamp, log_rules, sink)? {
         Source::Jobs(dataset) => {
             lower_bounds::warn(&dataset, sink)?;
+            ensure!(!request.columns.is_some(), "--case-column and the like are for tables (CSV, Parquet), and this is a dataset");
             let pseudonymiser = pseudonymiser.map(|codes| pseudonyms::of_dataset(&dataset, codes, sink)).transpose()?;
             let rules = RowRules { drop: DropColumns::parse(&request.drop).context("--drop")?, pseudonymiser };
             of_dataset(request, &dataset, &rules, sink)?
@@ -145,9 +151,9 @@ fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
             if format.has_objects() {
                 let (log, lossy_as_objects) = source::as_objects(file, name, request.untimed, sink)?;
                 is_lossy |= lossy_as_objects;
-                write_objects(request.output.as_deref(), format, &*log, sink)?
+                write_chosen_objects(request, &*log, &request.filter, sink)?
             } else {
-                write_part(request, &*source::as_cases(file, name, sink)?, &PartOf::default(), sink)?
+                write_chosen_cases(request, &*source::as_cases(file, name, sink)?, &request.filter, &PartOf::default(), sink)?
             }
         }
     };
@@ -157,6 +163,7 @@ fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
 
 /// Writes a log of the jobs, tasks and files of a dataset.
 fn of_dataset(request: &Request, dataset: &Dataset, rules: &RowRules, sink: &dyn Sink) -> Result<Counts> {
+    let (of_events, of_log) = filters(request);
     let notion = source::notion(request.case_notion.as_deref(), dataset)?;
     let has_objects = request.format.has_objects();
     let rows = rows_of_part(request, dataset)?;
@@ -168,7 +175,7 @@ fn of_dataset(request: &Request, dataset: &Dataset, rules: &RowRules, sink: &dyn
         objects: notions.is_empty().then(|| objects(&request.objects, &notion)),
         notions: &notions,
         part: request.part,
-        filter: &request.filter,
+        filter: &of_events,
         timestamp: request.timestamp,
         rules,
     };
@@ -177,18 +184,18 @@ fn of_dataset(request: &Request, dataset: &Dataset, rules: &RowRules, sink: &dyn
     {
         let log = source::task_cases(dataset, notion, rules, &source::filter(&wanted)?, sink)?;
         unchanged(request, dataset, rows.as_deref())?;
-        return write_part(request, &log, &PartOf { rows, alone: false }, sink);
+        return write_chosen_cases(request, &log, &of_log, &PartOf { rows, alone: false }, sink);
     }
     let finished = source::job_logs(dataset, &wanted, sink)?;
     unchanged(request, dataset, rows.as_deref())?;
     let alone = matches!(notion, Notion::Jobs(notion) if notion.within_parts());
     let of = PartOf { rows, alone };
     match (finished.objects, finished.cases.first(), &notion) {
-        (_, Some(log), _) => write_part(request, log, &of, sink),
+        (_, Some(log), _) => write_chosen_cases(request, log, &of_log, &of, sink),
         (Some(log), None, Notion::Objects(kind)) => {
-            write_part(request, &*source::objects_as_cases(&log, &format!("object:{kind}"), sink)?, &of, sink)
+            write_chosen_cases(request, &*source::objects_as_cases(&log, &format!("object:{kind}"), sink)?, &of_log, &of, sink)
         }
-        (Some(log), None, _) => write_objects(request.output.as_deref(), request.format, &log, sink),
+        (Some(log), None, _) => write_chosen_objects(request, &log, &of_log, sink),
         (None, None, _) => Ok(Counts::default()),
     }
 }
@@ -234,6 +241,33 @@ struct PartOf {
     rows: Option<String>,
     /// Whether the log is made of the part alone, and not of all cases.
     alone: bool,
+}
+
+/// The filter by which the events of a dataset's jobs are read, and the one for the log that is made
+/// of them. A time frame that does not cut cases is one of the log.
+fn filters(request: &Request) -> (EventFilter, EventFilter) {
+    let EventFilter { from, to, .. } = request.filter;
+    if request.of_log.frame == TimeFrame::Trimmed {
+        return (request.filter.clone(), EventFilter::default());
+    }
+    (EventFilter { from: None, to: None, ..request.filter.clone() }, EventFilter { from, to, ..EventFilter::default() })
+}
+
+/// Writes the part of an object-centric log that is asked for.
+fn write_chosen_objects(request: &Request, log: &dyn ObjectLog, filter: &EventFilter, sink: &dyn Sink) -> Result<Counts> {
+    let write = |log: &dyn ObjectLog| write_objects(request.output.as_deref(), request.format, log, sink);
+    if request.of_log.is_open() && filter.is_open() {
+        return write(log);
+    }
+    write(&part_of_log::of_objects(log, &request.of_log, filter)?)
+}
+
+/// Writes the part of a log with cases that is asked for.
+fn write_chosen_cases(request: &Request, log: &dyn CaseLog, filter: &EventFilter, of: &PartOf, sink: &dyn Sink) -> Result<Counts> {
+    if request.of_log.is_open() && filter.is_open() {
+        return write_part(request, log, of, sink);
+    }
+    write_part(request, &part_of_log::of_cases(log, &request.of_log, filter)?, of, sink)
 }
 
 fn write_part(request: &Request, log: &dyn CaseLog, of: &PartOf, sink: &dyn Sink) -> Result<Counts> {

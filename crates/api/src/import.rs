@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use flowmine_dataset::Dataset;
 use flowmine_extract_slurm::import_files::Options as SlurmOptions;
 use flowmine_extract_workflow::{Engine, Options as TaskOptions};
-use flowmine_logs::log_file::{self, Content, LogRules, stored};
+use flowmine_logs::log_file::{Content, LogRules, stored};
 use flowmine_schema::text::visible;
 use flowmine_sources::import::{self, Fetched, Imported, Input};
 
 use crate::error::Result;
+use crate::groups::TableColumns;
 use crate::sink::{Message, Sink};
 use crate::source;
 use crate::target::Target;
@@ -28,8 +29,8 @@ pub enum Recorded {
     Slurm(Vec<PathBuf>, SlurmOptions),
     /// Directories with I/O traces of the published monitoring tools.
     IoCsv(Vec<PathBuf>),
-    /// Event logs.
-    Logs(Vec<PathBuf>),
+    /// Event logs, and what the columns of tables hold.
+    Logs(Vec<PathBuf>, Box<TableColumns>),
     /// What a workflow engine recorded.
     Tasks(&'static dyn Engine, Vec<PathBuf>, TaskOptions),
 }
@@ -57,11 +58,11 @@ pub fn import(request: &Request, sink: &dyn Sink) -> Result<Imported> {
             let stage = sink.stage("importing");
             Ok(import::io_csv(&dataset, dirs, &mut |done, total| stage.at(done, total))?)
         }
-        Recorded::Logs(files) => {
+        Recorded::Logs(files, columns) => {
             let dataset = request.into.open()?;
             let mut errors = 0;
             for path in files {
-                errors += u64::from(log(&dataset, path, sink)?);
+                errors += u64::from(log(&dataset, path, columns, sink)?);
             }
             Ok(Imported { inputs: Vec::new(), summary: String::new(), errors, is_empty: false })
         }
@@ -75,10 +76,9 @@ pub fn import(request: &Request, sink: &dyn Sink) -> Result<Imported> {
 }
 
 /// Imports an event log. Returns whether something of it is lost.
-fn log(dataset: &Dataset, path: &Path, sink: &dyn Sink) -> Result<bool> {
+fn log(dataset: &Dataset, path: &Path, columns: &TableColumns, sink: &dyn Sink) -> Result<bool> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let _stage = sink.stage("reading the log");
-    let log = log_file::read(path, LogRules::default()).map_err(|error| source::in_file(path, error))?;
+    let log = source::read_file(path, columns, LogRules::default(), sink)?;
     let is_lossy = source::findings(&path.display().to_string(), &log.findings, sink);
     let counts = stored::store(dataset, &name, &log)?;
     let what = if matches!(log.content, Content::Traces(_)) { "traces" } else { "objects" };

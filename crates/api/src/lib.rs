@@ -41,6 +41,7 @@ pub mod models;
 mod one_run;
 pub mod options;
 pub mod output;
+pub mod part_of_log;
 pub mod predict;
 mod processes;
 pub mod prune;

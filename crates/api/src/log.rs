@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use flowmine_activity_log::{ActivityLog, Cases, Concatenation, Filter, JOB};
+use flowmine_activity_log::{ActivityLog, Cases, Concatenation, JOB};
 use flowmine_attribution::losses;
 use flowmine_correlate::Entities;
 use flowmine_dataset::Dataset;
@@ -24,6 +24,7 @@ use crate::inputs;
 use crate::jobs;
 use crate::log_parts::{self, LogPart};
 use crate::models::Input;
+use crate::part_of_log::{self, OF_FILES, OF_JOBS};
 use crate::request::Request;
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, Selection, Source};
@@ -49,10 +50,6 @@ impl Loaded {
         self.log.cases().context("the log has no cases")
     }
 }
-
-/// The keys that accounts and users have: in datasets, and in log files.
-const OF_JOBS: [&str; 2] = ["account", "user"];
-const OF_FILES: [&str; 2] = ["slurm:account", "org:resource"];
 
 /// Attributes of instances that a model needs beyond those by which is filtered.
 #[derive(Debug, Clone, Default)]
@@ -113,10 +110,11 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
         asked.sink.note(&sentence);
     }
     loaded.is_lossy |= loaded.log.left_out.is_loss();
-    let mut filter = filter(asked, names)?;
+    let mut filter = part_of_log::filter(&asked.request.part, &asked.request.filter, names)?;
     filter.case_names.extend(asked.request.run.as_deref().map(|run| case_of_run(asked, run)).transpose()?);
     let before = loaded.log.len();
-    let words = filter_words(asked);
+    let mut words = part_of_log::words(&asked.request.part, &asked.request.filter);
+    words.extend(asked.request.run.iter().map(|run| format!("run {run}")));
     let mut log = filter.apply(loaded.log)?;
     log.words.filters.extend(words);
     if before > 0 && log.is_empty() {
@@ -146,11 +144,8 @@ fn case_of_run(asked: Asked<'_>, run: &str) -> Result<String> {
 pub const NODES: &str = "node_list";
 
 /// The attributes by which is filtered, and those that a picture shows.
-fn kept(asked: Asked<'_>, [account, user]: [&str; 2]) -> Vec<String> {
-    let mut keys: Vec<String> =
-        asked.request.part.instances_where.iter().chain(&asked.request.part.cases_where).map(|(key, _)| key.clone()).collect();
-    keys.extend((!asked.request.filter.account.is_empty()).then(|| account.to_owned()));
-    keys.extend((!asked.request.filter.user.is_empty()).then(|| user.to_owned()));
+fn kept(asked: Asked<'_>, names: [&str; 2]) -> Vec<String> {
+    let mut keys = part_of_log::keys(&asked.request.part, &asked.request.filter, names);
     keys.extend(asked.attributes.of_all.iter().cloned());
     keys.sort();
     keys.dedup();
@@ -164,53 +159,6 @@ fn kept_of_file(asked: Asked<'_>) -> Vec<String> {
     keys.sort();
     keys.dedup();
     keys
-}
-
-fn filter(asked: Asked<'_>, [account, user]: [&str; 2]) -> Result<Filter> {
-    let times = jobs::time_filter(&asked.request.filter)?;
-    let grouped = |pairs: &[(String, String)]| -> Vec<(String, Vec<String>)> {
-        let mut out: Vec<(String, Vec<String>)> = Vec::new();
-        for (key, value) in pairs {
-            match out.iter_mut().find(|(known, _)| known == key) {
-                Some((_, values)) => values.push(value.clone()),
-                None => out.push((key.clone(), vec![value.clone()])),
-            }
-        }
-        out
-    };
-    let mut instances_where = grouped(&asked.request.part.instances_where);
-    for (key, names) in [(account, &asked.request.filter.account), (user, &asked.request.filter.user)] {
-        if !names.is_empty() {
-            instances_where.push((key.to_owned(), names.clone()));
-        }
-    }
-    Ok(Filter {
-        from_ns: times.from_ns,
-        to_ns: times.to_ns,
-        activities: asked.request.part.only_activity.clone(),
-        without_activities: asked.request.part.without_activity.clone(),
-        instances_where,
-        cases_where: grouped(&asked.request.part.cases_where),
-        case_names: asked.request.part.case.clone(),
-        paths: asked.request.part.path.clone(),
-        top_variants: asked.request.part.top_variants,
-        variant_coverage: asked.request.part.variant_coverage,
-    })
-}
-
-fn filter_words(asked: Asked<'_>) -> Vec<String> {
-    let mut words = jobs::filter_words(&asked.request.filter);
-    let part = &asked.request.part;
-    words.extend(asked.request.run.iter().map(|run| format!("run {run}")));
-    words.extend((!part.case.is_empty()).then(|| format!("case {}", part.case.join(" or "))));
-    words.extend((!part.only_activity.is_empty()).then(|| format!("activity {}", part.only_activity.join(" or "))));
-    words.extend((!part.without_activity.is_empty()).then(|| format!("without activity {}", part.without_activity.join(" and "))));
-    words.extend(part.path.iter().map(|(a, b)| format!("cases with {a} => {b}")));
-    words.extend(part.top_variants.map(|n| format!("the {n} most frequent variants")));
-    words.extend(part.variant_coverage.map(|share| format!("variants that cover {} % of cases", share * 100.0)));
-    words.extend(part.instances_where.iter().map(|(key, value)| format!("{key} is {value}")));
-    words.extend(part.cases_where.iter().map(|(key, value)| format!("cases with {key} {value}")));
-    words
 }
 
 fn keep_once(keep: &mut Vec<String>, key: &str) {
@@ -237,12 +185,19 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
     let of_case = || asked.request.part.case.first().and_then(|case| NotionOfCase::of(case)).map(NotionOfCase::name);
     let name = asked.request.cases.case_notion.as_deref().or(of_run).or_else(of_case);
     ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
-    let whole = EventFilter::default();
-    let dataset = match source::open(&asked.request.source, &whole, asked.request.cases.timestamp, LogRules::default(), asked.sink)? {
+    let dataset = match source::open(
+        &asked.request.source,
+        &asked.request.columns,
+        asked.request.cases.timestamp,
+        LogRules::default(),
+        asked.sink,
+    )? {
         Source::Jobs(dataset) => dataset,
         Source::Log(file) => {
             let mut options = ReadOptions {
                 keep: kept_of_file(asked),
+                required: part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES),
+                qualifiers: asked.request.part.qualifiers.clone(),
                 activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
                 ..options
             };
@@ -372,6 +327,8 @@ fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loade
     inputs::note(&path);
     let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
     options.keep = kept_of_file(asked);
+    options.required = part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES);
+    options.qualifiers = asked.request.part.qualifiers.clone();
     options.activity = asked.request.cases.activity.as_deref().map(keys).unwrap_or_default();
     ensure!(
         asked.request.cases.timestamp == flowmine_correlate::Timestamp::default(),
@@ -468,24 +425,18 @@ fn table(asked: Asked<'_>, path: &Path, shown: &str, options: &ReadOptions) -> R
         matches!(options.unit, Unit::Instances | Unit::Events),
         "--events starts and ends choose by the lifecycle of events; of a table choose rows with --where COLUMN=VALUE"
     );
-    let joined = |list: &[String]| (!list.is_empty()).then(|| list.join("+"));
+    let named = typed.options();
     let wanted = TableOptions {
-        case_column: typed.case.clone(),
-        activity_column: joined(&typed.activity).or_else(|| {
+        activity_column: named.activity_column.or_else(|| {
             // Of several names the first is that of our own tables.
-            let keys = options.activity.iter().filter_map(|key| key.split(columns::OR).next().map(str::to_owned));
-            joined(&keys.collect::<Vec<_>>())
+            let keys: Vec<&str> = options.activity.iter().filter_map(|key| key.split(columns::OR).next()).collect();
+            (!keys.is_empty()).then(|| keys.join("+"))
         }),
-        timestamp_column: typed.timestamp.clone(),
-        start_column: typed.start.clone().or_else(none),
-        lifecycle_column: typed.lifecycle.clone().or_else(none),
-        resource_column: typed.resource.clone(),
-        instance_column: typed.instance.clone(),
-        read_bytes_column: typed.read_bytes.clone(),
-        written_bytes_column: typed.written_bytes.clone(),
-        timestamp_unit: typed.unit,
+        start_column: named.start_column.or_else(none),
+        lifecycle_column: named.lifecycle_column.or_else(none),
         // A table is refused where it lacks a column that is to be kept.
         keep: kept(asked, OF_FILES),
+        ..named
     };
     let read = tables::read(path, &wanted).map_err(|error| match path.display().to_string() {
         name if name == shown => Error::from(error),
@@ -495,7 +446,7 @@ fn table(asked: Asked<'_>, path: &Path, shown: &str, options: &ReadOptions) -> R
         asked.sink.warning(note);
     }
     if let Some(inferred) = &read.inferred {
-        asked.sink.note(&format!("{shown}: {inferred}; --timestamp-unit names another unit"));
+        asked.sink.note(&format!("{shown}: {inferred}"));
     }
     let mut log = read.log;
     let kind = asked.request.cases.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));

@@ -38,6 +38,8 @@ pub enum Kind {
     Choice(fn() -> Vec<(&'static str, &'static str)>),
     /// Any text.
     Text,
+    /// A text that the function takes, or it says why it does not; next to it one that it takes.
+    Checked(&'static str, fn(&str) -> Result<(), String>),
     /// A finite number between two bounds.
     Number(f64, f64),
     /// A whole number, zero or more.
@@ -50,8 +52,8 @@ pub enum Kind {
     Length,
     /// A moment such as 2026-11-20T13:00, or how long ago it was.
     Moment,
-    /// `KEY=VALUE`.
-    Attribute,
+    /// A condition on an attribute, `KEY=VALUE` or `KEY>=NUMBER`.
+    Condition,
     /// Two activities, `A=>B`.
     Path,
     /// A file or directory.

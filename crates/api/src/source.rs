@@ -1,6 +1,8 @@
 //! Where logs are read from: the jobs of a dataset, a log that was
 //! imported into it, or a log file.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flowmine_correlate::cases::{self, CaseNotion};
@@ -13,17 +15,21 @@ use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_logs::job_log::{Finished, JobLogs, JobObjectLog};
 use flowmine_logs::log_file::as_objects::{CASE, Untimed};
 use flowmine_logs::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
+use flowmine_logs::tables;
 use flowmine_logs::task_log::objects::ObjectSelection;
 use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, TaskNotion, Tasks, TracedJobs};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::JobState;
 use flowmine_schema::text::visible;
 
-use crate::error::{Error, Result, ensure, refuse};
-use crate::groups::EventFilter;
+use crate::error::{Context, Error, Result, ensure, refuse};
+use crate::groups::{EventFilter, TableColumns};
 use crate::inputs;
 use crate::jobs;
 use crate::sink::{Message, Sink};
+
+/// Number of bytes by which a table is recognised.
+const HEAD_BYTES: u64 = 4096;
 
 /// Where a log comes from, as a caller names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,12 +65,11 @@ pub enum Source {
 
 /// Opens what was asked for. A dataset without jobs and tasks and with one imported log is that
 /// log.
-pub fn open(paths: &SourcePaths, filter: &EventFilter, timestamp: Timestamp, rules: LogRules, sink: &dyn Sink) -> Result<Source> {
+pub fn open(paths: &SourcePaths, columns: &TableColumns, timestamp: Timestamp, rules: LogRules, sink: &dyn Sink) -> Result<Source> {
     let log = match (&paths.dataset, &paths.logs[..]) {
         (None, [path]) => {
-            let _stage = sink.stage("reading the log");
             inputs::note(path);
-            let log = log_file::read(path, rules).map_err(|error| in_file(path, error))?;
+            let log = read_file(path, columns, rules, sink)?;
             findings(&path.display().to_string(), &log.findings, sink);
             log
         }
@@ -86,12 +91,41 @@ pub fn open(paths: &SourcePaths, filter: &EventFilter, timestamp: Timestamp, rul
         (None, []) => refuse!("nothing to look at: give --dataset DIR or --log FILE"),
         (_, [_, _, ..]) => refuse!("one --log is enough here: only discover takes several, all of them files, as one log"),
     };
-    ensure!(filter.is_open(), "--account, --user, --from and --to choose among the jobs of a dataset; a log of others is taken whole");
     ensure!(
         timestamp == Timestamp::default(),
         "--timestamp chooses among the ends of the intervals in which jobs of a dataset changed; in a log of others an event has one time"
     );
     Ok(Source::Log(log))
+}
+
+/// Reads a log file or a table (CSV, Parquet) of traces.
+///
+/// # Errors
+/// When it is neither, or no more of it can be used.
+pub fn read_file(path: &Path, columns: &TableColumns, rules: LogRules, sink: &dyn Sink) -> Result<LogFile> {
+    let _stage = sink.stage("reading the log");
+    if !is_table(path)? {
+        ensure!(!columns.is_some(), "{}: --case-column and the like are for tables (CSV, Parquet), and this is none", path.display());
+        return log_file::read(path, rules).map_err(|error| in_file(path, error));
+    }
+    let (log, inferred) = tables::read_traces(path, &columns.options(), rules)?;
+    if let Some(inferred) = inferred {
+        sink.note(&format!("{}: {inferred}", path.display()));
+    }
+    Ok(log)
+}
+
+/// Whether a file is a table (CSV, Parquet).
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_table(path: &Path) -> Result<bool> {
+    let mut head = Vec::new();
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    if file.metadata().is_ok_and(|data| data.is_file()) {
+        file.take(HEAD_BYTES).read_to_end(&mut head).with_context(|| path.display().to_string())?;
+    }
+    Ok(!head.starts_with(b"SQLite format 3\0") && tables::is_table(Some(path), &head))
 }
 
 fn load(dataset: &Dataset, name: &str, rules: LogRules, sink: &dyn Sink) -> Result<LogFile> {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use flowmine_api::groups::EventFilter;
+use flowmine_api::groups::{EventFilter, TableColumns};
 use flowmine_api::log_format::LogFormat;
 use flowmine_api::options::parse::{duration, moment};
 use flowmine_correlate::Timestamp;
@@ -218,9 +218,12 @@ pub struct Ssh {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 no error found (there may be warnings), 1 errors found, 2 the file cannot be read.")]
 pub struct Validate {
-    /// The files: XES or OCEL 2.0 (JSON, XML, SQLite).
+    /// The files: XES, OCEL 2.0 (JSON, XML, SQLite) or tables (CSV, Parquet).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// What the columns of a table hold.
+    #[command(flatten)]
+    pub columns: Group<TableColumns>,
     /// Leave out notes: what is allowed and worth knowing.
     #[arg(long, short)]
     pub quiet: bool,

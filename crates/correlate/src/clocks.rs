@@ -9,8 +9,6 @@
 //! next: the clock was set. A time belongs to the period of its poll, where slurmctld was asked at
 //! that poll; else to the last period that had begun by then.
 
-use std::borrow::Cow;
-
 use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{ControllerClock, change, source};
 use flowmine_schema::time::SECOND_NS;
@@ -94,22 +92,22 @@ impl Clocks {
 
     /// The clock by which a row was observed. Rows of accounting have the time of a poll when
     /// accounting was asked at one, else one of Slurm's, which are whole seconds.
-    fn of(&self, cluster: &Cow<'_, str>, by: &Cow<'_, str>, observed_at_ns: i64) -> Option<&Clock> {
+    fn of(&self, cluster: &str, by: &str, observed_at_ns: i64) -> Option<&Clock> {
         if self.of.is_empty() {
             return None;
         }
-        let by: &str = if !source::is_accounting(by) {
+        let by = if !source::is_accounting(by) {
             by
         } else if observed_at_ns % SECOND_NS != 0 {
             source::SQUEUE
         } else {
             return None;
         };
-        self.of.get(&(cluster.to_string(), by.to_owned()))
+        self.of.get(&(cluster.to_owned(), by.to_owned()))
     }
 
     /// When a row was observed, on slurmctld's clock.
-    pub fn observed_at(&self, cluster: &Cow<'_, str>, source: &Cow<'_, str>, observed_at_ns: i64) -> i64 {
+    pub fn observed_at(&self, cluster: &str, source: &str, observed_at_ns: i64) -> i64 {
         self.of(cluster, source, observed_at_ns).map_or(observed_at_ns, |clock| clock.latest(observed_at_ns))
     }
 

@@ -53,6 +53,8 @@ fn texts<'r>(row: &'r JobState<'_>) -> Vec<(&'static str, &'r str)> {
         ("node_list", row.node_list.as_ref()),
         ("features", row.features.as_ref()),
         ("tres_per_node", row.tres_per_node.as_ref()),
+        ("licenses", row.licenses.as_ref()),
+        ("submit_node", row.submit_node.as_ref()),
         ("requested_tres", row.requested_tres.as_ref()),
         ("allocated_tres", row.allocated_tres.as_ref()),
         ("submit_line", row.submit_line.as_ref()),

@@ -17,7 +17,7 @@
 //! account for ([`ROWS_PER_BYTE`]); pages of more than [`LARGEST_PAGE`]; lists and structures,
 //! decimals with a fraction, and binary values that are no text. Nothing the file declares is
 //! believed before it is compared with what is there, and a panic of polars is an error here. Text
-//! that is not UTF-8 has U+FFFD in place of what is not, and is counted.
+//! that is not UTF-8 has its bytes written as `\xNN`, and is counted.
 
 use std::fs::File;
 use std::ops::Range;
@@ -204,9 +204,9 @@ impl Texts {
             Ok(text) => self.push(text),
             Err(_) => {
                 self.not_utf8 += 1;
-                // What was different may be the same now.
+                // It can be the same as a text in which this is written.
                 self.are_distinct = false;
-                self.push(&String::from_utf8_lossy(bytes));
+                self.push(&flowmine_schema::text::decode(bytes));
             }
         }
     }

@@ -53,6 +53,9 @@ pub struct ProcessModel {
     /// Precision (ETConformance, by token-based replay), 0 to 1; `None` when the log gives no state
     /// to judge by.
     pub precision: Option<f64>,
+    /// Steps of cases behind a prefix that the net cannot follow; they do not count in the
+    /// precision.
+    pub not_followed: u64,
     /// Generalisation, 0 to 1.
     pub generalisation: f64,
     /// Fitness by alignments over the cases that have one; `None` when there are none.
@@ -96,6 +99,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
         fitting_cases: replayed.fitting,
         cut_short: replayed.cut_short,
         precision: Some(precision.precision).filter(|_| precision.followed > 0),
+        not_followed: precision.not_followed,
         generalisation: replayed.generalisation(),
         alignment_fitness: aligned.as_ref().and_then(align::Alignments::fitness),
         not_aligned: aligned.as_ref().map_or(0, align::Alignments::undecided),

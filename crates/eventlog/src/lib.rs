@@ -90,6 +90,7 @@
 
 pub mod attribute;
 pub mod case_names;
+pub mod chosen;
 pub mod csv;
 pub mod error;
 pub mod flat;

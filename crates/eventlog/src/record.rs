@@ -285,6 +285,11 @@ pub(crate) fn is_trace(bytes: &[u8]) -> bool {
     bytes.first() == Some(&TRACE)
 }
 
+/// Whether these are the bytes of an event of a trace.
+pub(crate) fn is_case_event(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&CASE_EVENT)
+}
+
 /// Records in one piece of memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {

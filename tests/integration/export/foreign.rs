@@ -276,16 +276,32 @@ fn a_dataset_can_have_jobs_and_logs() {
 fn options_for_jobs_are_refused_for_logs() {
     let recording = Recording::new();
     let xes = recording.export("xes", "ours", &[]);
-    for option in [&["--account", "physics"][..], &["--user", "fm-bob"], &["--from", "2026-11-20"], &["--timestamp", "observed-at"]] {
-        // A model can be made of a part of any log; only the ends of intervals are the dataset's own.
-        let models = (option[0] == "--timestamp").then_some(&["discover"][..]);
-        for what in [&["export", "--format", "csv"][..]].into_iter().chain(models) {
-            let text = said(flowmine().args(what).args(option).arg("--log").arg(&xes), 2);
-            assert!(text.contains(option[0]), "{what:?} {option:?}: {text}");
-        }
+    // A part of any log can be taken; only the ends of intervals are the dataset's own.
+    for command in [&["export", "--format", "csv"][..], &["discover"]] {
+        let text = said(flowmine().args(command).args(["--timestamp", "observed-at", "--log"]).arg(&xes), 2);
+        assert!(text.contains("--timestamp"), "{command:?}: {text}");
     }
     let text = said(flowmine().args(["export", "--format", "ocel.json", "--case-notion", "object:case", "--log"]).arg(&xes), 2);
     assert!(text.contains("--case-notion"), "{text}");
+}
+
+/// A log of jobs has accounts and users too.
+#[test]
+fn accounts_and_users_choose_events_of_logs() {
+    let recording = Recording::new();
+    let xes = recording.export("xes", "ours", &[]);
+    let rows = |options: &[&str]| {
+        let output = expect(flowmine().args(["export", "--format", "csv"]).args(options).arg("--log").arg(&xes), 0);
+        String::from_utf8(output.stdout).unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = rows(&[]);
+    for (option, name, other) in [("--account", "physics", "biology"), ("--user", "fm-bob", "fm-alice")] {
+        let counted = |rows: &[String], name: &str| rows.iter().filter(|row| row.split(',').any(|field| field == name)).count();
+        let chosen = rows(&[option, name]);
+        assert!(chosen.len() < all.len() && counted(&chosen, name) == counted(&all, name), "{option} {name}");
+        assert!(counted(&chosen, name) == chosen.len() && !chosen.is_empty(), "{option} {name}");
+        assert!(!rows(&[option, other]).iter().any(|row| chosen.contains(row)), "{option} {other}");
+    }
 }
 
 #[test]

@@ -21,13 +21,14 @@ const EXTENSIONS: [&str; 2] = ["sh", "exe"];
 
 /// Columns that hold Slurm's words and our own. What is on none of their lists becomes a code,
 /// which crates/correlate/tests/pseudonyms.rs tries.
-const OF_WORDS: [&str; 11] = [
+const OF_WORDS: [&str; 12] = [
     "state",
     "change",
     "changed",
     "source",
     "reason",
     "tres_per_node",
+    "licenses",
     "requested_tres",
     "allocated_tres",
     "operator",
@@ -83,6 +84,8 @@ fn names(dataset: &Path) -> BTreeSet<String> {
             ("node_list", row.node_list.as_ref()),
             ("features", row.features.as_ref()),
             ("tres_per_node", row.tres_per_node.as_ref()),
+            ("licenses", row.licenses.as_ref()),
+            ("submit_node", row.submit_node.as_ref()),
             ("requested_tres", row.requested_tres.as_ref()),
             ("allocated_tres", row.allocated_tres.as_ref()),
             ("submit_line", row.submit_line.as_ref()),

@@ -25,11 +25,16 @@ fn the_exit_code_is_that_of_the_worst_file() {
     for ((line, file), name) in of_good.iter().zip(&good).zip(["OCEL 2.0 JSON", "OCEL 2.0 XML", "OCEL 2.0 SQLite", "XES", "XES"]) {
         assert!(line.starts_with(&format!("{}: {name}, 0 errors, 0 warnings, ", file.display())), "{line}");
     }
+    for format in ["csv", "parquet"] {
+        let table = recording.export(format, "table", &[]);
+        let of_table = lines(expect(flowmine().arg("validate").arg(&table), 0));
+        assert_eq!(of_table, [format!("{}: table, 0 errors, 0 warnings, 0 notes", table.display())]);
+    }
     let with_wrong = lines(expect(flowmine().arg("validate").arg(&good[0]).arg(&wrong).arg(&good[3]), 1));
     assert_eq!(with_wrong.len(), 3);
     assert!(!with_wrong[1].contains(" 0 errors"), "{with_wrong:?}");
     // A file that cannot be read does not keep the others from being checked.
-    for missing in [&unreadable, &recording.path("missing.xes"), &recording.dataset, &recording.export("csv", "table", &[])] {
+    for missing in [&unreadable, &recording.path("missing.xes"), &recording.dataset] {
         let output = expect(flowmine().arg("validate").arg(&wrong).arg(missing).arg(&good[3]), 2);
         let text = super::said_by(&output);
         assert!(text.contains(&missing.display().to_string()), "{text}");

@@ -9,3 +9,4 @@ mod logs;
 mod programs;
 mod queue;
 mod sums;
+mod tables;

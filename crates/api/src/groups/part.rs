@@ -1,11 +1,15 @@
 //! Which part of a log a model is made of.
 
+use flowmine_activity_log::{Condition, TimeFrame};
+
 use super::Grouped;
-use crate::options::{Group, Kind, OptionSpec, Values};
+use crate::options::{Choice, Group, Kind, OptionSpec, Values};
 
 /// Which part of a log a model is made of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Part {
+    /// What a time frame does with cases that reach beyond it.
+    pub frame: TimeFrame,
     /// Only these activities; `*` stands for any text.
     pub only_activity: Vec<String>,
     /// Not these activities.
@@ -14,14 +18,49 @@ pub struct Part {
     pub case: Vec<String>,
     /// Only cases in which the second activity comes directly after the first.
     pub path: Vec<(String, String)>,
+    /// Only cases in which the second activity comes some time after the first.
+    pub eventually: Vec<(String, String)>,
+    /// Only what is between two activities.
+    pub between: Option<(String, String)>,
+    /// Only cases that begin with one of these activities.
+    pub starts_with: Vec<String>,
+    /// Only cases that end with one of these activities.
+    pub ends_with: Vec<String>,
+    /// Only cases in which each of these activities comes again.
+    pub rework: Vec<String>,
+    /// Only cases that take at least this long, in nanoseconds.
+    pub min_duration_ns: Option<i64>,
+    /// Only cases that take at most this long, in nanoseconds.
+    pub max_duration_ns: Option<i64>,
+    /// Only cases of at least this number of instances.
+    pub min_size: Option<usize>,
+    /// Only cases of at most this number of instances.
+    pub max_size: Option<usize>,
     /// Only cases of the most frequent variants, at most this number.
     pub top_variants: Option<usize>,
     /// Only cases of the most frequent variants that together cover this share of cases.
     pub variant_coverage: Option<f64>,
-    /// Only instances with one of these values of an attribute.
-    pub instances_where: Vec<(String, String)>,
-    /// Only cases with one of these values of an attribute.
-    pub cases_where: Vec<(String, String)>,
+    /// Only instances with attributes that fit.
+    pub instances_where: Vec<Condition>,
+    /// Only cases with attributes that fit.
+    pub cases_where: Vec<Condition>,
+    /// Only relations of events to objects with one of these qualifiers.
+    pub qualifiers: Vec<String>,
+}
+
+impl Part {
+    /// Whether the whole log is wanted.
+    pub fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Choice for TimeFrame {
+    const VALUES: &'static [(&'static str, &'static str, Self)] = &[
+        ("trimmed", "Only the events within are left of a case", Self::Trimmed),
+        ("contained", "Only cases that lie within", Self::Contained),
+        ("intersecting", "Whole cases of which a part lies within", Self::Intersecting),
+    ];
 }
 
 /// `--only-activity`.
@@ -38,33 +77,60 @@ impl Grouped for Part {
     const GROUP: &'static Group = &Group {
         heading: "Filters by activity, path, variant, attribute",
         options: &[
+            OptionSpec::choice::<TimeFrame>("time-frame", "CASES", "What --from and --to do with cases that reach beyond them")
+                .by_default("trimmed")
+                .rare(),
             ONLY_ACTIVITY,
             WITHOUT_ACTIVITY,
             CASE,
             OptionSpec::new("path", "A=>B", Kind::Path, "Only cases in which B comes directly after A")
                 .details("For example align=>merge; may be given more than once")
                 .repeated(),
+            OptionSpec::new("eventually", "A=>B", Kind::Path, "Only cases in which B comes some time after A").repeated().rare(),
+            OptionSpec::new("between", "A=>B", Kind::Path, "Only cases with A and B, and of these what is from A to the next B").rare(),
+            OptionSpec::text("starts-with", "NAME", "Only cases that begin with this activity; several are alternatives").repeated().rare(),
+            OptionSpec::text("ends-with", "NAME", "Only cases that end with this activity; several are alternatives").repeated().rare(),
+            OptionSpec::text("rework", "NAME", "Only cases in which this activity comes at least twice").repeated().rare(),
+            OptionSpec::new("min-duration", "LENGTH", Kind::Length, "Only cases that take at least this long, such as 90s, 2h, 3d").rare(),
+            OptionSpec::new("max-duration", "LENGTH", Kind::Length, "Only cases that take at most this long").rare(),
+            OptionSpec::new("min-size", "N", Kind::Count, "Only cases of at least N activity instances").rare(),
+            OptionSpec::new("max-size", "N", Kind::Count, "Only cases of at most N activity instances").rare(),
             OptionSpec::new("top-variants", "N", Kind::Count, "Only cases of the N most frequent variants"),
             OptionSpec::new("variant-coverage", "PERCENT", Kind::Percent, "Only cases of the most frequent variants up to this share"),
-            OptionSpec::new("where", "KEY=VALUE", Kind::Attribute, "Only events, tasks or jobs with this value of an attribute")
-                .details("Several values of one attribute are alternatives")
+            OptionSpec::new("where", "CONDITION", Kind::Condition, "Only events, tasks or jobs whose attribute fits")
+                .details("KEY=VALUE, or !=, <, <=, >, >= with a number. Several values of one attribute are alternatives")
                 .repeated(),
-            OptionSpec::new("cases-where", "KEY=VALUE", Kind::Attribute, "Only cases with this value of an attribute")
+            OptionSpec::new("cases-where", "CONDITION", Kind::Condition, "Only cases whose attribute fits, as with --where")
                 .details("The case or one of its events has it; attributes of traces have `case:` before their key")
                 .repeated(),
+            OptionSpec::text("qualifier", "NAME", "Only relations of events to objects with this qualifier; several are alternatives")
+                .repeated()
+                .rare(),
         ],
     };
 
     fn read(values: &Values) -> Self {
+        let count = |name| values.count(name).map(|n| n as usize);
         Self {
+            frame: values.choice("time-frame").unwrap_or_default(),
             only_activity: values.texts("only-activity"),
             without_activity: values.texts("without-activity"),
             case: values.texts("case"),
             path: values.pairs("path"),
-            top_variants: values.count("top-variants").map(|n| n as usize),
+            eventually: values.pairs("eventually"),
+            between: values.pairs("between").into_iter().next(),
+            starts_with: values.texts("starts-with"),
+            ends_with: values.texts("ends-with"),
+            rework: values.texts("rework"),
+            min_duration_ns: values.length_ns("min-duration"),
+            max_duration_ns: values.length_ns("max-duration"),
+            min_size: count("min-size"),
+            max_size: count("max-size"),
+            top_variants: count("top-variants"),
             variant_coverage: values.number("variant-coverage"),
-            instances_where: values.pairs("where"),
-            cases_where: values.pairs("cases-where"),
+            instances_where: values.conditions("where"),
+            cases_where: values.conditions("cases-where"),
+            qualifiers: values.texts("qualifier"),
         }
     }
 }

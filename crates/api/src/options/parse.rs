@@ -76,15 +76,6 @@ pub fn path(text: &str) -> Result<(String, String), String> {
     Ok((first.trim().to_owned(), second.trim().to_owned()))
 }
 
-/// Reads an attribute and its value.
-///
-/// # Errors
-/// When there is no `=`.
-pub fn attribute(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or_else(|| format!("{text:?} is not an attribute and its value such as user=ann"))?;
-    Ok((key.trim().to_owned(), value.to_owned()))
-}
-
 /// Reads a number between two bounds.
 ///
 /// # Errors
@@ -137,8 +128,7 @@ mod tests {
         assert_eq!((percent("80"), percent("2.5%")), (Ok(0.8), Ok(0.025)));
         assert!(percent("101").is_err() && percent("all").is_err());
         assert_eq!(path("a b=>c"), Ok(("a b".to_owned(), "c".to_owned())));
-        assert_eq!(attribute("user=a=b"), Ok(("user".to_owned(), "a=b".to_owned())));
-        assert!(path("a->b").is_err() && attribute("user").is_err());
+        assert!(path("a->b").is_err());
         assert_eq!((number("1", 0.0, 1.0), number("-0.5", f64::MIN, f64::MAX)), (Ok(1.0), Ok(-0.5)));
         assert!(number("1.1", 0.0, 1.0).is_err() && number("nan", 0.0, 1.0).is_err() && number("inf", 0.0, f64::MAX).is_err());
     }

@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use flowmine_activity_log::Condition;
+
 use super::{Choice, Kind, Many, OptionSpec, parse};
 use crate::error::{Error, Result};
 
@@ -51,13 +53,17 @@ impl Kind {
                 Value::Text(text.to_owned())
             }
             Self::Text => Value::Text(text.to_owned()),
+            Self::Checked(_, check) => {
+                check(text)?;
+                Value::Text(text.to_owned())
+            }
             Self::Number(least, most) => Value::Number(parse::number(text, least, most)?),
             Self::Count => Value::Count(text.parse().map_err(|_| format!("{text:?} is not a whole number such as 10"))?),
             Self::Pid => Value::Pid(text.parse().map_err(|_| format!("{text:?} is not the number of a process"))?),
             Self::Percent => Value::Number(parse::percent(text)?),
             Self::Length => Value::Length(parse::duration(text)?),
             Self::Moment => Value::Moment(parse::moment(text)?),
-            Self::Attribute => parse::attribute(text).map(|(key, value)| Value::Pair(key, value))?,
+            Self::Condition => Condition::parse(text).map(|_| Value::Text(text.to_owned()))?,
             Self::Path => parse::path(text).map(|(first, second)| Value::Pair(first, second))?,
             Self::Place => Value::Place(text.into()),
         })
@@ -155,6 +161,11 @@ impl Values {
     /// Returns a moment in nanoseconds since 1970.
     pub fn moment_ns(&self, name: &str) -> Option<i64> {
         if let Some(Value::Moment(ns)) = self.first(name) { Some(*ns) } else { None }
+    }
+
+    /// Returns all conditions.
+    pub fn conditions(&self, name: &str) -> Vec<Condition> {
+        self.texts(name).iter().filter_map(|text| Condition::parse(text).ok()).collect()
     }
 
     /// Returns all pairs.

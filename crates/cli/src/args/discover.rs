@@ -122,10 +122,11 @@ mod tests {
             Kind::Flag => return vec![format!("--{}", option.name)],
             Kind::Choice(names) => names()[0].0,
             Kind::Text | Kind::Place => "text",
+            Kind::Checked(example, _) => example,
             Kind::Number(..) | Kind::Count | Kind::Pid | Kind::Percent => "1",
             Kind::Length => "1s",
             Kind::Moment => "2026-11-20",
-            Kind::Attribute => "key=value",
+            Kind::Condition => "key=value",
             Kind::Path => "a=>b",
         };
         vec![format!("--{}", option.name), value.to_owned()]

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use flowmine_api::endings::format_of;
 use flowmine_api::export::{Objects, Request};
-use flowmine_api::groups::{CASE_NOTION, EventFilter};
+use flowmine_api::groups::{CASE_NOTION, EventFilter, Part, TableColumns};
 use flowmine_api::log_format::LogFormat;
 use flowmine_correlate::{Share, Timestamp};
 use flowmine_logs::log_file::as_objects::Untimed;
@@ -65,6 +65,12 @@ pub struct Export {
     /// Which events.
     #[command(flatten)]
     pub filter: Group<EventFilter>,
+    /// Which part of the log.
+    #[command(flatten)]
+    pub of_log: Group<Part>,
+    /// What the columns of a table hold.
+    #[command(flatten)]
+    pub columns: Group<TableColumns>,
 }
 
 impl Export {
@@ -88,6 +94,8 @@ impl Export {
             run: self.run.clone(),
             output: self.output.clone(),
             filter: (*self.filter).clone(),
+            of_log: (*self.of_log).clone(),
+            columns: (*self.columns).clone(),
         })
     }
 }

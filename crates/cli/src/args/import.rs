@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use flowmine_api::groups::TableColumns;
 use flowmine_api::import::{Recorded, Request};
 use flowmine_api::options::parse::moment;
 use flowmine_extract_slurm::import::Options as ReadOptions;
@@ -10,7 +11,7 @@ use flowmine_extract_slurm::import_files::Options as SlurmOptions;
 use flowmine_extract_workflow::{Engine, Options as TaskOptions};
 use flowmine_sources::{KINDS, Kind, Reading};
 
-use super::options::sentence;
+use super::options::{Group, sentence};
 use super::shared::Kept;
 
 /// `flowmine import`.
@@ -19,7 +20,7 @@ pub enum Import {
     /// Files of squeue, sacct or SLURMminer; which it is is found out from each file.
     #[command(visible_alias = "sacct")]
     Squeue(ImportSlurm),
-    /// Event logs: XES or OCEL 2.0, as other tools write them.
+    /// Event logs: XES, OCEL 2.0 or tables, as other tools write them.
     Log(ImportLog),
     /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv
     /// and cgroups.csv.
@@ -34,7 +35,7 @@ impl Import {
     pub fn request(&self) -> Request {
         let (dataset, kept, recorded) = match self {
             Self::Squeue(args) => (&args.dataset, &args.kept, args.recorded()),
-            Self::Log(args) => (&args.dataset, &args.kept, Recorded::Logs(args.files.clone())),
+            Self::Log(args) => (&args.dataset, &args.kept, Recorded::Logs(args.files.clone(), Box::new((*args.columns).clone()))),
             Self::IoCsv(args) => (&args.dataset, &args.kept, Recorded::IoCsv(args.dirs.clone())),
             Self::Engine(ImportEngine { engine, args }) => (&args.dataset, &args.kept, args.recorded(*engine)),
         };
@@ -146,12 +147,15 @@ pub struct ImportIoCsv {
 
 /// `flowmine import log`.
 #[derive(Debug, Args)]
-#[command(after_help = "Reads XES and OCEL 2.0 (JSON, XML, SQLite); the text formats packed with gzip or not. `discover` and `export` \
-    take such a file directly as well: --log FILE.")]
+#[command(after_help = "Reads XES, OCEL 2.0 (JSON, XML, SQLite) and tables (CSV, Parquet); the text formats packed with gzip or not. \
+    `discover` and `export` take such a file directly as well.")]
 pub struct ImportLog {
     /// The files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// What the columns of a table hold.
+    #[command(flatten)]
+    pub columns: Group<TableColumns>,
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,

@@ -12,7 +12,7 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
     let request = args.request();
     let imported = import(&request, &Terminal)?;
     // Each log has its own line.
-    if let Recorded::Logs(_) = request.recorded {
+    if let Recorded::Logs(..) = request.recorded {
         return Ok(if imported.errors > 0 { Outcome::WithLosses } else { Outcome::Clean });
     }
     import_report::imported(&imported)

@@ -6,7 +6,7 @@ use flowmine_schema::text::visible;
 
 use crate::args::Validate;
 use crate::outcome::Outcome;
-use crate::progress::Stage;
+use crate::terminal::Terminal;
 use crate::{messages, output};
 
 /// Checks files; what is wrong with them goes to standard output, with its place.
@@ -16,8 +16,7 @@ pub fn run(args: &Validate) -> anyhow::Result<Outcome> {
     let mut unreadable: Option<anyhow::Error> = None;
     for path in &args.files {
         let name = path.display().to_string();
-        let _stage = Stage::new("checking");
-        let checked = match validate(path) {
+        let checked = match validate(path, &args.columns, &Terminal) {
             Ok(checked) => checked,
             Err(error) => {
                 if let Some(before) = unreadable.replace(error.into()) {

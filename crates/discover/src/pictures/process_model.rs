@@ -211,6 +211,9 @@ struct Json<'a> {
     net: Net<'a>,
     /// The noise threshold, 0 to 1.
     noise: f64,
+    /// Number of steps of cases behind a prefix that the net cannot follow; they do not count in the
+    /// precision.
+    not_followed: u64,
     /// Number of fall-throughs that were not tried because they would have taken too long.
     passed_over: u64,
     /// Precision, 0 to 1; null when the log gives no state to judge by.
@@ -294,6 +297,7 @@ pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
             transitions: Entries::of(model.net.transitions(), |of| json_transition(&model.net, of)),
         },
         noise: model.noise,
+        not_followed: model.not_followed,
         passed_over: model.passed_over,
         precision: model.precision,
         token_replay: TokenReplay { cut_short: model.cut_short, fitness: model.fitness, fitting_cases: model.fitting_cases },

@@ -17,6 +17,9 @@
 //! Refused: what breaks the contract of [`ObjectLog`]: ids that are there twice, types and
 //! attributes that are not declared, relations to objects that do not exist.
 //!
+//! Rows of `event` lie in the order of the log, which is that of events of one time. While ids
+//! ascend, it is that of their keys; with the first that does not, the table gets row ids.
+//!
 //! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with
 //! a temporary file beside the output, and so are the indexes. There is no journal and no fsync:
 //! the file is of use only when [`write()`] has come back without an error.
@@ -29,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use self::rows::{Bound, Cell, EVENT, EVENT_OBJECT, Group, OBJECT, OBJECT_OBJECT, Rows, Tables};
+use self::rows::{Bound, Cell, EVENT, EVENT_OBJECT, EVENT_WIDTH, Group, OBJECT, OBJECT_OBJECT, Rows, Tables};
 use crate::error::LogError;
 use crate::log::{Batches, Counts, ObjectLog, Types};
 use crate::parallel;
@@ -103,8 +106,8 @@ impl Writer<'_> {
         for table in ["event", "object"] {
             self.database.execute_batch(&format!(
                 "CREATE TABLE {table}_map_type (ocel_type TEXT NOT NULL, ocel_type_map TEXT NOT NULL, PRIMARY KEY (ocel_type)) WITHOUT ROWID;
-                 CREATE TABLE {table} (ocel_id TEXT NOT NULL, ocel_type TEXT NOT NULL, PRIMARY KEY (ocel_id),
-                     FOREIGN KEY (ocel_type) REFERENCES {table}_map_type (ocel_type)) WITHOUT ROWID;"
+                 {} WITHOUT ROWID;",
+                create_entities(table)
             ))?;
         }
         self.database.execute_batch(
@@ -130,6 +133,7 @@ impl Writer<'_> {
     fn load(&mut self, records: Batches<'_>) -> Result<(), LogError> {
         let mut last: Option<Vec<u8>> = None;
         let mut later = Sorter::beside(&self.dir);
+        let mut keeps_order = false;
         let tables = self.tables;
         parallel::in_order(
             records,
@@ -137,10 +141,19 @@ impl Writer<'_> {
             |rows| {
                 self.counts += rows.counts;
                 let Some((first, end)) = &rows.ends else { return Ok(()) };
-                if rows.ascending && last.as_ref().is_none_or(|last| last < first) {
+                let ascends = rows.ascending && last.as_ref().is_none_or(|last| last < first);
+                if !ascends && !keeps_order && rows.groups.iter().any(|group| group.table == EVENT) {
+                    keeps_order = true;
+                    self.give_row_ids_to_events()?;
+                }
+                if ascends {
                     last = Some(end.clone());
                     rows.groups.iter().try_for_each(|group| self.insert(group, &rows.text))
                 } else {
+                    for group in rows.groups.iter().filter(|group| group.table == EVENT) {
+                        // One row in a statement, so that an id that is there twice is known.
+                        group.cells.chunks_exact(EVENT_WIDTH).try_for_each(|row| self.insert_row(EVENT, row, &rows.text))?;
+                    }
                     put_aside(&rows, tables, &mut later)
                 }
             },
@@ -152,8 +165,8 @@ impl Writer<'_> {
         while let Some((key, value)) = later.next()? {
             let table = key.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)).ok_or(LogError::Damaged)?;
             let table = usize::try_from(table).map_err(|_| LogError::Damaged)?;
-            // Ids that are there twice meet in these tables, and one row in a statement says which.
-            let alone = matches!(table, EVENT | OBJECT);
+            // Ids that are there twice meet in this table, and one row in a statement says which.
+            let alone = table == OBJECT;
             if table != group.table || alone || group.cells.len() >= PARAMETERS || text.len() >= PUT_ASIDE_BYTES {
                 self.insert(&group, &text)?;
                 group = Group { table, cells: Vec::new() };
@@ -162,6 +175,24 @@ impl Writer<'_> {
             take_back(value, &mut group.cells, &mut text)?;
         }
         self.insert(&group, &text)
+    }
+
+    /// Makes the table of events one whose rows stay in the order in which they come.
+    fn give_row_ids_to_events(&self) -> Result<(), LogError> {
+        self.database.execute_batch(&format!(
+            "CREATE TEMP TABLE events_before AS SELECT ocel_id, ocel_type FROM main.event ORDER BY ocel_id;
+             DROP TABLE main.event;
+             {};
+             INSERT INTO main.event SELECT ocel_id, ocel_type FROM events_before ORDER BY rowid;
+             DROP TABLE events_before;",
+            create_entities("event")
+        ))?;
+        Ok(())
+    }
+
+    fn insert_row(&self, table: usize, row: &[Cell], text: &[u8]) -> Result<(), LogError> {
+        let table = self.tables.all.get(table).ok_or(LogError::Damaged)?;
+        self.execute(table, 1, std::iter::once(row), text)
     }
 
     fn insert(&self, group: &Group, text: &[u8]) -> Result<(), LogError> {
@@ -242,9 +273,18 @@ fn twice(error: rusqlite::Error, table: &rows::Table, cells: &[Cell], text: &[u8
     error.into()
 }
 
+/// Creates `event` or `object`; behind it may stand WITHOUT ROWID.
+fn create_entities(table: &str) -> String {
+    format!(
+        "CREATE TABLE {table} (ocel_id TEXT NOT NULL, ocel_type TEXT NOT NULL, PRIMARY KEY (ocel_id),
+             FOREIGN KEY (ocel_type) REFERENCES {table}_map_type (ocel_type))"
+    )
+}
+
+/// Puts rows aside to be sorted, but for those of `event`, which have an order of their own.
 fn put_aside(rows: &Rows, tables: &Tables, later: &mut Sorter) -> Result<(), LogError> {
     let (mut key, mut value) = (Vec::new(), Vec::new());
-    for group in &rows.groups {
+    for group in rows.groups.iter().filter(|group| group.table != EVENT) {
         let table = tables.all.get(group.table).ok_or(LogError::Damaged)?;
         for row in group.cells.chunks_exact(table.width) {
             value.clear();

@@ -158,11 +158,14 @@ pub(crate) struct Side {
     /// The place of a type's table in `tables`.
     pub table_of: Vec<Option<usize>>,
     pub tables: Vec<TypeTable>,
+    /// Whether the rows of `event` or `object` are in the order of their ids, once they were read.
+    pub rows_ascend: bool,
 }
 
 impl Side {
     fn of(database: &Database, kind: &'static Kind, limits: &Limits, report: &mut Report) -> Result<Self, LogError> {
-        let mut side = Self { kind, types: Vec::new(), by_name: FxHashMap::default(), table_of: Vec::new(), tables: Vec::new() };
+        let mut side =
+            Self { kind, types: Vec::new(), by_name: FxHashMap::default(), table_of: Vec::new(), tables: Vec::new(), rows_ascend: true };
         let mut by_table = FxHashMap::default();
         let mut columns = 0_usize;
         for (name, map) in type_names(database, kind, limits, report)? {
@@ -325,7 +328,7 @@ pub(crate) fn id(value: ValueRef<'_>, report: &mut Report, place: impl Fn() -> S
     match values::take(value, ValueType::String) {
         Taken::Fits(crate::Value::String(text)) => Some(text.into_owned()),
         Taken::NotUtf8(crate::Value::String(text)) => {
-            report.add(Severity::Error, "not_utf8", place, || "bytes that are no UTF-8; they are shown as U+FFFD".to_owned());
+            report.add(Severity::Error, "not_utf8", place, || "bytes that are no UTF-8; they are written as \\xNN".to_owned());
             Some(text.into_owned())
         }
         Taken::Differs(crate::Value::Integer(number)) => Some(number.to_string()),

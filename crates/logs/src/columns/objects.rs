@@ -19,9 +19,26 @@ pub(super) struct Objects {
     event_ids: Interner,
     duplicate_objects: u64,
     used: bool,
+    /// The qualifiers that count; empty for all.
+    qualifiers: Vec<String>,
+    /// The qualifiers of the log, where only some count.
+    seen_qualifiers: Interner,
 }
 
 impl Objects {
+    /// Objects with relations of these qualifiers; none for all.
+    pub fn with_qualifiers(qualifiers: Vec<String>) -> Self {
+        Self { qualifiers, ..Self::default() }
+    }
+
+    /// Refuses a qualifier that no relation has.
+    fn check_qualifiers(&self) -> Result<(), LogError> {
+        let Some(unknown) = self.qualifiers.iter().find(|wanted| self.seen_qualifiers.find(wanted).is_none()) else { return Ok(()) };
+        let known: Vec<&str> = self.seen_qualifiers.names().iter().collect();
+        let message = format!("no relation of an event has the qualifier {unknown:?}; there are: {}", known.join(", "));
+        Err(LogError::RefusedAt { place: "--qualifier".to_owned(), message })
+    }
+
     pub fn declare(&mut self, name: &str) {
         self.types.intern(name);
     }
@@ -58,6 +75,12 @@ impl Objects {
         self.event_ids.intern(&event.id);
         let first = self.objects.len();
         for relation in &event.relations {
+            if !self.qualifiers.is_empty() {
+                self.seen_qualifiers.intern(&relation.qualifier);
+                if !self.qualifiers.iter().any(|wanted| *wanted == relation.qualifier) {
+                    continue;
+                }
+            }
             let id = self.id(&relation.object);
             // An event that is related to an object in two ways is one event of it.
             if !self.objects[first..].contains(&id) {
@@ -71,6 +94,7 @@ impl Objects {
     /// Puts events in the order of their times and makes a grouping of each type, or of the one
     /// that is asked for.
     pub fn finish(self, log: &mut ActivityLog, wanted: Option<&str>, findings: &mut Findings) -> Result<(), LogError> {
+        self.check_qualifiers()?;
         let again = self.ends.len() as u64 - self.event_ids.len() as u64;
         for (count, rule, what) in [
             (self.duplicate_objects, "duplicate_object_id", "objects have an id that came before; the first of each counts"),

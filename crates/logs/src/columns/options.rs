@@ -52,6 +52,10 @@ pub struct ReadOptions {
     pub case_type: Option<String>,
     /// Attributes to keep, for filters: of events, or of cases with `case:` before the key.
     pub keep: Vec<String>,
+    /// Those of the kept attributes that a log of others must have: without one it is refused.
+    pub required: Vec<String>,
+    /// Only relations of events to objects with one of these qualifiers. Empty for all.
+    pub qualifiers: Vec<String>,
 }
 
 /// Stands between keys of [`ReadOptions::activity`] of which the first that an event has counts.

@@ -4,9 +4,10 @@
 //! for an event without attributes that are kept 20 bytes, for each relation to an object 4, for
 //! each object its name.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, LogBuilder, Measure, TooLarge, Transition, UNKNOWN};
+use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, InstanceRow, LogBuilder, Measure, TooLarge, Transition, UNKNOWN};
 use flowmine_eventlog::read::{self, Finding, Format, Limits, Sink};
 use flowmine_eventlog::{Attribute, CaseHeader, CaseLog, LogError, ObjectLog, Record, Types, Value};
 
@@ -17,6 +18,10 @@ use crate::log_file::as_objects::UNNAMED;
 
 /// The lifecycle of an event, under the key of XES and those that our own OCEL logs and others use.
 const TRANSITION: [&str; 2] = ["lifecycle:transition", "lifecycle"];
+
+/// When the instance started of which the event is the end, as PM4Py writes it. It counts until an
+/// event is a start by its lifecycle.
+const START: &str = "start_timestamp";
 
 /// Numbers of events that mean something to models, under the keys of our own logs.
 const MEASURES: [(&str, Measure, f64); 17] = [
@@ -56,6 +61,9 @@ pub struct Columns {
     header: CaseHeader,
     label: String,
     in_trace: bool,
+    /// Whether an event was the start of an instance.
+    has_starts: bool,
+    required: RequiredKeys,
 }
 
 impl Columns {
@@ -64,7 +72,8 @@ impl Columns {
         let keep = options.keep.clone();
         Self {
             builder: LogBuilder::new(&keep),
-            objects: Objects::default(),
+            objects: Objects::with_qualifiers(options.qualifiers.clone()),
+            required: RequiredKeys::new(&options.required),
             options,
             case: String::new(),
             of_case: Vec::new(),
@@ -74,6 +83,7 @@ impl Columns {
             header: CaseHeader::default(),
             label: String::new(),
             in_trace: false,
+            has_starts: false,
         }
     }
 
@@ -94,6 +104,7 @@ impl Columns {
                     // A trace without a name is a case of its own all the same.
                     self.case = format!("trace {}", self.case_number);
                 }
+                self.required.look(attributes, "case:");
                 self.of_case.clear();
                 for at in 0..self.options.keep.len() {
                     if let Some(key) = self.options.keep[at].strip_prefix("case:")
@@ -127,6 +138,7 @@ impl Columns {
     }
 
     fn event(&mut self, attributes: &[Attribute<'_>], kind: Option<&str>, time_ns: i64) -> Result<(), TooLarge> {
+        self.required.look(attributes, "");
         let told = TRANSITION.iter().find_map(|key| Attribute::find(attributes, key));
         let transition = match told.map(|told| &told.value) {
             Some(Value::String(text)) => Transition::parse(text),
@@ -175,6 +187,11 @@ impl Columns {
                 known += 1;
             }
         }
+        let started = match Attribute::find(attributes, START).map(|start| &start.value) {
+            Some(Value::Time(ns)) if unit == Unit::Instances && !self.has_starts => Some(*ns),
+            _ => None,
+        };
+        self.has_starts |= transition == Transition::Start;
         let has_bytes = measures[..known].iter().any(|(measure, _)| matches!(measure, Measure::ReadBytes | Measure::WrittenBytes));
         let attempt = ["task:attempt", "slurm:attempt"].iter().find_map(|key| match Attribute::find(attributes, key)?.value {
             Value::Integer(number) => u32::try_from(number).ok(),
@@ -186,15 +203,36 @@ impl Columns {
                 kept.push((at, self.builder.value(at, &value)));
             }
         }
+        let attempt = attempt.unwrap_or(0);
+        let measures = &measures[..known];
+        let bytes_from = if has_bytes { BytesFrom::Log } else { BytesFrom::Nobody };
+        if let Some(start_ns) = started
+            && matches!(transition, Transition::Untold | Transition::Complete)
+        {
+            let (end_ns, status) = (time_ns, transition.status());
+            self.builder.instance(&InstanceRow {
+                activity,
+                ready_ns: UNKNOWN,
+                start_ns,
+                end_ns,
+                resource,
+                status,
+                attempt,
+                measures,
+                bytes_from,
+                attributes: &kept,
+            })?;
+            return Ok(());
+        }
         self.builder.event(&EventRow {
             activity,
             time_ns,
             transition,
             instance,
             resource,
-            attempt: attempt.unwrap_or(0),
-            measures: &measures[..known],
-            bytes_from: if has_bytes { BytesFrom::Log } else { BytesFrom::Nobody },
+            attempt,
+            measures,
+            bytes_from,
             attributes: &kept,
         })
     }
@@ -235,6 +273,7 @@ impl Columns {
     /// # Errors
     /// When there are too many cases, or none are of the type that was asked for.
     pub fn finish(mut self) -> Result<(ActivityLog, CaseHeader, Vec<Finding>), LogError> {
+        self.required.check()?;
         if self.objects.is_used() {
             self.builder.end_case("").map_err(LogError::source)?;
             let mut log = self.builder.finish();
@@ -249,6 +288,46 @@ impl Columns {
         let unit = if self.options.unit == Unit::Instances && !log.has_intervals() { Unit::Events } else { self.options.unit };
         log.words.instance = unit.word("instance");
         Ok((log, self.header, self.findings.finish()))
+    }
+}
+
+/// Keys that the log must have, and the keys that it has.
+struct RequiredKeys {
+    missing: Vec<String>,
+    known: BTreeSet<String>,
+}
+
+/// Number of keys that a message names.
+const KEYS_SHOWN: usize = 100;
+
+impl RequiredKeys {
+    fn new(keys: &[String]) -> Self {
+        Self { missing: keys.to_vec(), known: BTreeSet::new() }
+    }
+
+    /// Looks at the attributes of an event or, with its prefix, of a trace.
+    fn look(&mut self, attributes: &[Attribute<'_>], prefix: &str) {
+        if self.missing.is_empty() {
+            return;
+        }
+        self.missing.retain(|key| key.strip_prefix(prefix).is_none_or(|key| Attribute::find(attributes, key).is_none()));
+        for attribute in attributes {
+            if self.known.len() < KEYS_SHOWN {
+                self.known.insert(format!("{prefix}{}", attribute.key));
+            }
+        }
+    }
+
+    /// Refuses a log in which a key is missing. One without any attribute has nothing to choose.
+    fn check(&self) -> Result<(), LogError> {
+        match self.missing.first() {
+            Some(missing) if !self.known.is_empty() => {
+                let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
+                let message = format!("the log has no attribute {missing:?} to choose by; it has: {}", known.join(", "));
+                Err(LogError::RefusedAt { place: "--where".to_owned(), message })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -2,11 +2,14 @@
 
 use flowmine_activity_log::Measure;
 
+use super::columns::Want;
 use super::error::TableError;
 use super::options::TableOptions;
 
-const CASE: &[&str] = &["case:concept:name", "case_id", "caseid", "case", "case_name", "trace_id"];
-const ACTIVITY: &[&str] = &["concept:name", "activity_id", "activity", "activity_name", "task"];
+const CASE: &[&str] =
+    &["case:concept:name", "case_id", "caseid", "case", "case_name", "trace_id", "case_key", "_case_key", "case_identifier"];
+const ACTIVITY: &[&str] =
+    &["concept:name", "activity_id", "activity", "activity_name", "task", "activityname", "activity_en", "event", "event_name"];
 const MOMENT: &[&str] = &[
     "time:timestamp",
     "timestamp",
@@ -15,15 +18,40 @@ const MOMENT: &[&str] = &[
     "end",
     "end_timestamp",
     "end_time",
+    "completetime",
+    "complete_time",
+    "endtime",
     "time",
     "datetime",
+    "date_time",
+    "eventtime",
+    "event_time",
+    "event_timestamp",
+    "end_date",
+    "date",
     "start_timestamp",
     "start",
     "start_time",
+    "starttime",
+    "start_date",
 ];
-const END: &[&str] =
-    &["time:timestamp", "complete", "complete_timestamp", "end", "end_timestamp", "end_time", "timestamp", "time", "datetime"];
-const START: &[&str] = &["start_timestamp", "start", "start_time"];
+const END: &[&str] = &[
+    "time:timestamp",
+    "complete",
+    "complete_timestamp",
+    "end",
+    "end_timestamp",
+    "end_time",
+    "completetime",
+    "complete_time",
+    "endtime",
+    "end_date",
+    "timestamp",
+    "time",
+    "datetime",
+    "eventtime",
+];
+const START: &[&str] = &["start_timestamp", "start", "start_time", "starttime", "start_date"];
 const LIFECYCLE: &[&str] = &["lifecycle:transition", "lifecycle_id", "lifecycle"];
 const RESOURCE: &[&str] = &["org:resource", "resource_id", "resource"];
 const INSTANCE: &[&str] = &["concept:instance", "activity_instance_id"];
@@ -50,15 +78,30 @@ const OURS: [(&str, Measure, i64); 15] = [
     ("slurm:before_ready_ns", Measure::BeforeReadyNs, 1),
 ];
 
+/// The place of a column of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeColumns {
+    pub time: usize,
+    /// The column with the dates, where `time` has times of day.
+    pub date: Option<usize>,
+}
+
+impl TimeColumns {
+    /// What is read of it.
+    pub fn wanted(self) -> (usize, Want) {
+        (self.time, self.date.map_or(Want::Times, Want::TimesOf))
+    }
+}
+
 /// The places of the columns of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub case: usize,
     /// One or several, whose values are joined.
     pub activity: Vec<usize>,
-    pub time: usize,
+    pub time: TimeColumns,
     /// Where an instance has a start of its own.
-    pub start: Option<usize>,
+    pub start: Option<TimeColumns>,
     /// Whether the start was asked for by name.
     pub start_is_asked: bool,
     pub lifecycle: Option<usize>,
@@ -81,6 +124,15 @@ pub fn looks_like_a_log<'a>(names: impl Iterator<Item = &'a str>) -> bool {
         || ["ocel_oid", "ocel_eid", "ocel_activity"].iter().filter(|name| names.iter().any(|other| other == *name)).count() >= 2
 }
 
+/// Whether one of the names is a usual one.
+pub fn has_usual_name<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    let usual = [CASE, ACTIVITY, MOMENT, END, START, LIFECYCLE, RESOURCE, INSTANCE];
+    names.any(|name| {
+        let name = plain(name);
+        name.starts_with("ocel_") || usual.iter().any(|list| list.iter().any(|usual| plain(usual) == name))
+    })
+}
+
 /// Names as they are shown, not too many of them.
 pub fn shown(names: &[String]) -> String {
     const SHOWN: usize = 40;
@@ -90,6 +142,13 @@ pub fn shown(names: &[String]) -> String {
         text.push_str(&format!(" and {} more", names.len() - SHOWN));
     }
     if names.is_empty() { "none at all".to_owned() } else { text }
+}
+
+/// Columns without names as they are shown: by number, with their first values.
+pub fn numbered(row: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown = row.iter().zip(1..).take(SHOWN).map(|(value, at)| format!("{at} has {:?}", value.chars().take(40).collect::<String>()));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// The names of a table, to look for columns in.
@@ -107,7 +166,8 @@ impl<'a> Chooser<'a> {
     pub fn named(&self, what: &'static str, name: &str) -> Result<usize, TableError> {
         let exact = self.names.iter().position(|other| other == name);
         let found = exact.or_else(|| self.plain.iter().position(|other| *other == plain(name)));
-        found.ok_or_else(|| TableError::NoSuchColumn { what, column: name.to_owned(), columns: shown(self.names) })
+        let by_number = || name.parse::<usize>().ok().and_then(|number| number.checked_sub(1)).filter(|at| *at < self.names.len());
+        found.or_else(by_number).ok_or_else(|| TableError::NoSuchColumn { what, column: name.to_owned(), columns: shown(self.names) })
     }
 
     /// The first of the usual names that is there; one that is written exactly so goes before one
@@ -117,6 +177,23 @@ impl<'a> Chooser<'a> {
             let exact = self.names.iter().position(|other| other == name);
             exact.or_else(|| self.plain.iter().position(|other| *other == plain(name)))
         })
+    }
+
+    /// A column of times. One called `time` has its dates in `date`, where there is such a column.
+    fn times(&self, at: usize, asked: Option<&String>) -> TimeColumns {
+        let date = self.plain[at].strip_suffix("time").filter(|_| asked.is_none()).and_then(|before| {
+            let name = format!("{before}date");
+            self.plain.iter().position(|other| *other == name)
+        });
+        TimeColumns { time: at, date }
+    }
+
+    /// The two columns that were asked for as one of times.
+    fn two(&self, what: &'static str, asked: Option<&String>) -> Result<Option<TimeColumns>, TableError> {
+        match asked.filter(|name| !self.names.contains(name)).and_then(|name| name.split_once('+')) {
+            Some((date, time)) => Ok(Some(TimeColumns { time: self.named(what, time)?, date: Some(self.named(what, date)?) })),
+            None => Ok(None),
+        }
     }
 
     fn optional(&self, what: &'static str, asked: Option<&String>, names: &[&str]) -> Result<Option<usize>, TableError> {
@@ -144,15 +221,20 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Choice, TableE
         }
         asked => vec![of.needed("activity", "--activity-column", asked.as_ref(), ACTIVITY)?],
     };
-    let start = of.optional("start", options.start_column.as_ref(), START)?;
+    let start = match of.two("start", options.start_column.as_ref())? {
+        None => of.optional("start", options.start_column.as_ref(), START)?.map(|at| of.times(at, options.start_column.as_ref())),
+        two => two,
+    };
     let start_is_asked = options.start_column.is_some();
-    let end = match &options.timestamp_column {
+    let asked = options.timestamp_column.as_ref();
+    let end = match asked {
         None if start.is_some() => of.usual(END),
         _ => None,
     };
-    let time = match end {
-        Some(end) => end,
-        None => of.needed("time", "--timestamp-column", options.timestamp_column.as_ref(), MOMENT)?,
+    let time = match (of.two("time", asked)?, end) {
+        (Some(two), _) => two,
+        (None, Some(end)) => of.times(end, asked),
+        (None, None) => of.times(of.needed("time", "--timestamp-column", asked, MOMENT)?, asked),
     };
     let mut measures = Vec::new();
     for (measure, what, asked, usual) in [
@@ -173,7 +255,7 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Choice, TableE
         case,
         activity,
         time,
-        start: start.filter(|&start| start != time),
+        start: start.filter(|start| start.time != time.time),
         start_is_asked,
         lifecycle: of.optional("lifecycle", options.lifecycle_column.as_ref(), LIFECYCLE)?,
         resource: of.optional("resource", options.resource_column.as_ref(), RESOURCE)?,

@@ -4,11 +4,12 @@
 use std::thread;
 
 use flowmine_activity_log::{Interner, Measure, NONE, Names, UNKNOWN};
+use flowmine_eventlog::ValueType;
 
-use super::choose::Choice;
+use super::choose::{Choice, TimeColumns};
 use super::error::TableError;
-use super::options::FAULTS_TOLD;
-use super::times::{self, TimeUnit, TimesReading};
+use super::options::{FAULTS_TOLD, Inferred, inferred_line};
+use super::times::{self, TimeRules, TimeUnit, TimesReading};
 
 /// A column of texts, each kept once and known by its number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Columns {
 pub enum Want {
     Texts,
     Times,
+    /// Times whose date is in another column.
+    TimesOf(usize),
     Numbers,
 }
 
@@ -61,6 +64,7 @@ pub struct Read {
     /// As many as were wanted, in their order.
     pub columns: Vec<Got>,
     pub notes: Vec<String>,
+    pub inferred: Vec<Inferred>,
     pub bad_rows: u64,
 }
 
@@ -69,8 +73,19 @@ pub trait Source {
     /// The names of its columns.
     fn names(&self) -> &[String];
 
+    /// The first row, where the table does not name its columns.
+    fn first_row(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// The type that the table declares for a column.
+    fn kind(&self, at: usize) -> Option<ValueType> {
+        let _ = at;
+        None
+    }
+
     /// Reads columns, all of the same length.
-    fn read(self, wanted: &[(usize, Want)]) -> Result<Read, TableError>;
+    fn read(self, wanted: &[(usize, Want)], rules: &TimeRules) -> Result<Read, TableError>;
 }
 
 /// Columns that were read, taken one after the other.
@@ -79,25 +94,35 @@ pub struct Taking<'a> {
     pub names: &'a [String],
     pub notes: Vec<String>,
     pub bad_rows: u64,
-    /// The unit of times that are numbers, and the sentence that says how it was inferred.
+    /// The unit of times that are numbers.
     pub time_unit: Option<TimeUnit>,
+    is_month_first: bool,
+    /// What was inferred, in a line.
     pub inferred: Option<String>,
 }
 
 impl<'a> Taking<'a> {
-    /// Takes columns of a table with these names; of times that are numbers this is the unit, or one
-    /// that fits them all.
-    pub fn new(read: Read, names: &'a [String], unit: Option<TimeUnit>) -> Result<Self, TableError> {
+    /// Takes columns of a table with these names. What is not said of times is what fits them all.
+    pub fn new(read: Read, names: &'a [String], rules: &TimeRules) -> Result<Self, TableError> {
+        let unit = rules.unit;
         let times = read.columns.iter().filter_map(|column| if let Got::Times(times) = column { Some(times) } else { None });
         let times: Vec<&TimesReading> = times.collect();
-        let (mut time_unit, mut inferred) = (unit.filter(|_| times.iter().any(|times| times.has_numbers())), None);
+        let (mut time_unit, mut inferred) = (unit.filter(|_| times.iter().any(|times| times.has_numbers())), read.inferred);
         if unit.is_none()
             && let Some(found) = times::infer(&times).map_err(TableError::Refused)?
         {
             time_unit = Some(found.unit);
-            inferred = Some(format!("times that are numbers are taken as {} since 1970, since {}", found.unit.name(), found.largest));
+            let sentence = format!("times that are numbers are taken as {}, since {}", found.unit.name(), found.largest);
+            inferred.push(Inferred { sentence, option: "--timestamp-unit" });
         }
-        Ok(Self { columns: read.columns.into_iter(), names, notes: read.notes, bad_rows: read.bad_rows, time_unit, inferred })
+        let dates = times::infer_dates(&times).map_err(TableError::Refused)?;
+        let is_month_first = dates.as_ref().is_some_and(|dates| dates.is_month_first);
+        if let Some(dates) = dates.filter(|_| rules.format.is_none()) {
+            inferred.push(Inferred { sentence: dates.sentence, option: "--date-format" });
+        }
+        let inferred = inferred_line(inferred);
+        let Read { columns, notes, bad_rows, .. } = read;
+        Ok(Self { columns: columns.into_iter(), names, notes, bad_rows, time_unit, is_month_first, inferred })
     }
 
     pub fn texts(&mut self) -> Coded {
@@ -111,7 +136,7 @@ impl<'a> Taking<'a> {
     fn numbers(&mut self, column: usize, one: &str, many: &str) -> (Vec<i64>, Faults) {
         let (values, faults) = match self.columns.next() {
             Some(Got::Numbers(values, faults)) => (values, faults),
-            Some(Got::Times(times)) => times.finish(self.time_unit),
+            Some(Got::Times(times)) => times.finish(self.time_unit, self.is_month_first),
             Some(Got::Texts(_)) | None => return Default::default(),
         };
         let name = self.names.get(column).map(String::as_str).unwrap_or_default();
@@ -124,7 +149,8 @@ impl<'a> Taking<'a> {
         let (times, faults) = self.numbers(column, "time", "times");
         match faults.first.first() {
             Some(first) if times.iter().all(|&time| time == UNKNOWN) => Err(TableError::Refused(format!(
-                "no value of the column {:?} can be read as a time ({first}): name another with --timestamp-column",
+                "no value of the column {:?} can be read as a time ({first}): name another with --timestamp-column, or the form of \
+                 dates with --date-format",
                 self.names.get(column).map(String::as_str).unwrap_or_default()
             ))),
             _ => Ok(times),
@@ -148,25 +174,25 @@ pub struct ReadColumns {
 }
 
 /// The columns of a log out of those of a table.
-pub fn read(source: impl Source, choice: &Choice, names: &[String], unit: Option<TimeUnit>) -> Result<ReadColumns, TableError> {
+pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &TimeRules) -> Result<ReadColumns, TableError> {
     let mut wanted = vec![(choice.case, Want::Texts)];
     wanted.extend(choice.activity.iter().map(|&at| (at, Want::Texts)));
     // Without a lifecycle nothing has to be paired.
     let instance = choice.instance.filter(|_| choice.lifecycle.is_some());
     wanted.extend([choice.lifecycle, choice.resource, instance].iter().flatten().map(|&at| (at, Want::Texts)));
     wanted.extend(choice.attributes.iter().map(|&(_, at)| (at, Want::Texts)));
-    wanted.push((choice.time, Want::Times));
-    wanted.extend(choice.start.map(|at| (at, Want::Times)));
+    wanted.push(choice.time.wanted());
+    wanted.extend(choice.start.map(TimeColumns::wanted));
     wanted.extend(choice.measures.iter().map(|&(_, at, _)| (at, Want::Numbers)));
-    let mut taking = Taking::new(source.read(&wanted)?, names, unit)?;
+    let mut taking = Taking::new(source.read(&wanted, rules)?, names, rules)?;
     let case = taking.texts();
     let activity = joined(choice.activity.iter().map(|_| taking.texts()).collect());
     let lifecycle = choice.lifecycle.map(|_| taking.texts());
     let resource = choice.resource.map(|_| taking.texts());
     let instance = instance.map(|_| taking.texts());
     let attributes = choice.attributes.iter().map(|(key, _)| (key.clone(), taking.texts())).collect();
-    let time = taking.times(choice.time)?;
-    let start = choice.start.map(|at| taking.times(at)).transpose()?;
+    let time = taking.times(choice.time.time)?;
+    let start = choice.start.map(|at| taking.times(at.time)).transpose()?;
     let mut bad_numbers = 0;
     let mut measures = Vec::new();
     for &(measure, at, factor) in &choice.measures {

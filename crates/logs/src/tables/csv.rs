@@ -1,16 +1,18 @@
 //! CSV as a table: bytes in, plain or packed as gz; columns out.
 //!
-//! - The first line names the columns. The delimiter is that of comma, semicolon, tab and bar which
-//!   stands most often in it outside quotes.
+//! - The first line names the columns, unless it has a date or a number and none of the usual
+//!   names: then columns are numbered from 1. How fields and lines are separated says [`Dialect`].
 //! - Fields as in RFC 4180: in quotes where they hold a delimiter, a quote (written twice) or a
-//!   line break. Lines end with LF or CR LF. Text behind a closing quote belongs to the field. A
-//!   byte order mark is skipped; UTF-16 is refused.
+//!   line break. Lines end with LF, CR LF or CR. Text behind a closing quote belongs to the field.
+//!   A byte order mark is skipped.
 //! - An empty field without quotes is missing; so are `NA`, `NaN`, `NaT`, `null`, `None` where a
 //!   time or number is read.
 //! - Text that our own export made harmless for spreadsheets (an apostrophe before `=`, `+`, `-`,
 //!   `@`) is as it was, in the rows that its column `flowmine:escaped` names
 //!   ([`flowmine_eventlog::csv`]). Elsewhere an apostrophe belongs to the text.
-//! - Text that is not UTF-8 has U+FFFD in place of what is not.
+//! - Without a named encoding, text is UTF-16 where the first bytes are, else UTF-8. Where texts
+//!   are not UTF-8, the whole table decides: with more of them than of texts of UTF-8 beyond ASCII
+//!   it is windows-1252, else their bytes are written as `\xNN`. Names that differ stay different.
 //!
 //! A row with fewer fields than there are columns misses the last ones. Rows with more (other than
 //! empty ones), of more than [`LONGEST_ROW`], or with a quote that is not closed to the end of the
@@ -22,14 +24,18 @@ use std::path::Path;
 use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
-use flowmine_activity_log::{Interner, NONE, TooLarge, UNKNOWN};
+use flowmine_activity_log::{NONE, TooLarge, UNKNOWN};
 use flowmine_dataset::foreign_parquet::{FEW_ROWS, ROWS_PER_BYTE};
 use flowmine_eventlog::flat::ESCAPED;
 use flowmine_schema::text::is_formula;
 use memchr::{memchr, memchr2};
 
-use super::columns::{Coded, Faults, Got, Read, Source, Want};
-use super::times::TimesReading;
+use super::columns::{Faults, Got, Read, Source, Want};
+use super::dialect::{Dialect, has_values};
+use super::encoding::{Decoded, Encoding, MARK};
+use super::options::{CsvRules, Inferred};
+use super::raw_texts::{RawTexts, TextsOf};
+use super::times::{TimeRules, TimesReading};
 use super::{TableError, choose, values};
 
 /// How many bytes a row may have.
@@ -40,8 +46,6 @@ const MOST_COLUMNS: usize = 10_000;
 
 const BLOCK: usize = 1 << 18;
 
-const DELIMITERS: [u8; 4] = *b",;\t|";
-
 /// Whether a file's name says that it is CSV.
 pub fn is_named_so(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
@@ -51,6 +55,11 @@ pub fn is_named_so(path: &Path) -> bool {
 
 /// Whether a file that begins so is CSV of a log: its first line has the usual names.
 pub fn looks_so(head: &[u8]) -> bool {
+    choose::looks_like_a_log(first_fields(head).iter().map(String::as_str))
+}
+
+/// The fields of the first line of CSV that begins so, cut at each delimiter and without quotes.
+pub fn first_fields(head: &[u8]) -> Vec<String> {
     let mut unpacked = Vec::new();
     let head = if head.starts_with(GZ) {
         // What is cut off gives an error behind what there is.
@@ -59,28 +68,21 @@ pub fn looks_so(head: &[u8]) -> bool {
     } else {
         head
     };
-    let head = head.strip_prefix(MARK).unwrap_or(head);
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let Ok(line) = std::str::from_utf8(line) else { return false };
-    let delimiter = char::from(delimiter(line.as_bytes()));
-    choose::looks_like_a_log(line.split(delimiter).map(|name| name.trim_matches(|c| matches!(c, '"' | '\r'))))
+    let decoded;
+    let head = match Encoding::seen(head) {
+        Some(encoding) => {
+            decoded = encoding.text(head);
+            decoded.as_bytes()
+        }
+        None => head.strip_prefix(MARK).unwrap_or(head),
+    };
+    let dialect = Dialect::of(head);
+    let line = head[dialect.preamble..].split(|&byte| byte == dialect.line_end).next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    line.split(char::from(dialect.delimiter)).map(|name| name.trim_matches(['"', '\r']).to_owned()).collect()
 }
 
 const GZ: &[u8] = &[0x1f, 0x8b];
-const MARK: &[u8] = "\u{feff}".as_bytes();
-
-fn delimiter(line: &[u8]) -> u8 {
-    let mut counts = [0; DELIMITERS.len()];
-    let mut quoted = false;
-    for byte in line {
-        quoted ^= *byte == b'"';
-        if let Some(at) = DELIMITERS.iter().position(|delimiter| !quoted && delimiter == byte) {
-            counts[at] += 1;
-        }
-    }
-    let most = counts.iter().max().copied().unwrap_or_default();
-    counts.iter().position(|&count| count == most).map_or(b',', |at| DELIMITERS[at])
-}
 
 /// Counts what is read, to know how much the input was before it was unpacked.
 struct Counted<R> {
@@ -123,7 +125,12 @@ pub struct CsvTable<'r> {
     names: Vec<String>,
     /// The column that says in which rows our export put apostrophes before texts.
     escaped: Option<usize>,
-    delimiter: u8,
+    dialect: Dialect,
+    /// The first row, where it does not name the columns.
+    first_row: Option<Vec<String>>,
+    /// The encoding that is named, so that none is inferred.
+    encoding: Option<Encoding>,
+    inferred: Vec<Inferred>,
     buffer: Vec<u8>,
     /// What of the buffer has not been taken.
     start: usize,
@@ -138,20 +145,32 @@ pub struct CsvTable<'r> {
 
 impl<'r> CsvTable<'r> {
     /// Reads the names of the columns.
-    pub fn open(source: impl io::Read + 'r) -> Result<Self, TableError> {
+    pub fn open(source: impl io::Read + 'r, rules: &CsvRules) -> Result<Self, TableError> {
         let packed = Rc::new(Cell::new(0));
         let mut source = BufReader::with_capacity(BLOCK, Counted { source, bytes: Rc::clone(&packed) });
-        let source: Box<dyn BufRead + 'r> = if source.fill_buf()?.starts_with(GZ) {
+        let mut source: Box<dyn BufRead + 'r> = if source.fill_buf()?.starts_with(GZ) {
             Box::new(BufReader::with_capacity(BLOCK, MultiGzDecoder::new(source)))
         } else {
             Box::new(source)
         };
+        let mut inferred = Vec::new();
+        let seen = if rules.encoding.is_none() { Encoding::seen(source.fill_buf()?) } else { None };
+        if let Some(encoding) = seen {
+            inferred.push(Inferred { sentence: format!("its text is {}", encoding.name()), option: "--encoding" });
+        }
+        let encoding = rules.encoding.or(seen);
+        if let Some(encoding) = encoding.filter(|encoding| *encoding != Encoding::UTF_8) {
+            source = Box::new(BufReader::with_capacity(BLOCK, Decoded::new(source, encoding)));
+        }
         let mut table = Self {
             source,
             packed,
             names: Vec::new(),
             escaped: None,
-            delimiter: b',',
+            dialect: Dialect { delimiter: b',', line_end: b'\n', preamble: 0 },
+            first_row: None,
+            encoding,
+            inferred,
             buffer: Vec::new(),
             start: 0,
             is_end: false,
@@ -166,14 +185,16 @@ impl<'r> CsvTable<'r> {
         if table.buffer.starts_with(b"PAR1") {
             return Err(TableError::Refused("this is Parquet, which cannot be read from a pipe: give the file by its name".to_owned()));
         }
-        if table.buffer.starts_with(&[0xff, 0xfe]) || table.buffer.starts_with(&[0xfe, 0xff]) {
-            return Err(TableError::Refused("the table is in UTF-16: store it as UTF-8".to_owned()));
-        }
         if table.buffer.starts_with(MARK) {
             table.start = MARK.len();
         }
-        let rest = &table.buffer[table.start..];
-        table.delimiter = delimiter(&rest[..memchr(b'\n', rest).unwrap_or(rest.len())]);
+        table.dialect = Dialect::of(&table.buffer[table.start..]);
+        table.start += table.dialect.preamble;
+        table.line += u64::from(table.dialect.preamble > 0);
+        if let Some(delimiter) = rules.delimiter {
+            table.dialect.delimiter = delimiter;
+        }
+        let (first, line) = (table.start, table.line);
         let mut faults = Faults::default();
         if !table.next(&mut faults)? {
             return Err(TableError::Refused("the table is empty: not even columns have names".to_owned()));
@@ -184,8 +205,23 @@ impl<'r> CsvTable<'r> {
         if table.fields.len() > MOST_COLUMNS {
             return Err(TableError::Refused(format!("the first line names more than {MOST_COLUMNS} columns: is this CSV?")));
         }
-        let name = |at| String::from_utf8_lossy(table.field(at).0).into_owned();
+        let name = |at| match std::str::from_utf8(table.field(at).0) {
+            Ok(name) => name.to_owned(),
+            Err(_) => rules.encoding.unwrap_or(Encoding::WINDOWS_1252).text(table.field(at).0),
+        };
         let mut names: Vec<String> = (0..table.fields.len()).map(name).collect();
+        let is_headless = rules.has_header.map_or_else(|| has_values(&names), |has_header| !has_header);
+        if is_headless {
+            if rules.has_header.is_none() {
+                let sentence = "its first line has values, so that columns are numbered from 1".to_owned();
+                table.inferred.push(Inferred { sentence, option: "--header" });
+            }
+            table.names = (1..=names.len()).map(|number| number.to_string()).collect();
+            table.first_row = Some(names);
+            // The buffer has grown at its end only: nothing of it was taken before the first row.
+            (table.start, table.line) = (first, line);
+            return Ok(table);
+        }
         if names.last().is_some_and(|last| last == ESCAPED) {
             table.escaped = Some(names.len() - 1);
             names.iter_mut().for_each(|name| *name = unescaped(name).to_owned());
@@ -219,7 +255,7 @@ impl<'r> CsvTable<'r> {
                 Row::Whole(end) if self.start == end => return Ok(false),
                 Row::Whole(end) => {
                     let (start, line) = (std::mem::replace(&mut self.start, end), self.line);
-                    let ended = memchr::memchr_iter(b'\n', &self.buffer[start..end]).count() as u64;
+                    let ended = self.dialect.lines(&self.buffer[start..end]);
                     self.line_of_row = line;
                     self.line = line + ended.max(1);
                     // A line without anything is no row.
@@ -245,7 +281,7 @@ impl<'r> CsvTable<'r> {
     /// Goes behind the next line break.
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
-            match memchr(b'\n', &self.buffer[self.start..]) {
+            match memchr(self.dialect.line_end, &self.buffer[self.start..]) {
                 Some(at) => {
                     self.start += at + 1;
                     self.line += 1;
@@ -288,7 +324,7 @@ impl<'r> CsvTable<'r> {
                 };
                 at = close + 1;
                 let Some(end) = self.end_of_field(at) else { return Row::More };
-                let behind = trimmed(buffer, at, end);
+                let behind = self.dialect.trimmed(buffer, at, end);
                 if aside || behind > at {
                     self.scratch.extend_from_slice(&buffer[from..close]);
                     self.scratch.extend_from_slice(&buffer[at..behind]);
@@ -299,14 +335,14 @@ impl<'r> CsvTable<'r> {
                 at = end;
             } else {
                 let Some(end) = self.end_of_field(at) else { return Row::More };
-                field = Field { start: at, end: trimmed(buffer, at, end), quoted: false, aside: false };
+                field = Field { start: at, end: self.dialect.trimmed(buffer, at, end), quoted: false, aside: false };
                 at = end;
             }
             if self.fields.len() <= MOST_COLUMNS {
                 self.fields.push(field);
             }
             match buffer.get(at) {
-                Some(&byte) if byte == self.delimiter => at += 1,
+                Some(&byte) if byte == self.dialect.delimiter => at += 1,
                 Some(_) => return Row::Whole(at + 1),
                 None => return Row::Whole(at),
             }
@@ -315,17 +351,11 @@ impl<'r> CsvTable<'r> {
 
     /// Where a field without quotes ends that begins here or before.
     fn end_of_field(&self, from: usize) -> Option<usize> {
-        match memchr2(self.delimiter, b'\n', &self.buffer[from..]) {
+        match memchr2(self.dialect.delimiter, self.dialect.line_end, &self.buffer[from..]) {
             Some(at) => Some(from + at),
             None => self.is_end.then_some(self.buffer.len()),
         }
     }
-}
-
-/// The end of a field without the CR of its line's end.
-fn trimmed(buffer: &[u8], start: usize, end: usize) -> usize {
-    let is_line_end = buffer.get(end).is_none_or(|&byte| byte == b'\n');
-    if is_line_end && end > start && buffer[end - 1] == b'\r' { end - 1 } else { end }
 }
 
 /// A text without the apostrophe that our export put before it.
@@ -337,8 +367,7 @@ fn unescaped(text: &str) -> &str {
 struct Reading {
     field: usize,
     want: Want,
-    names: Interner,
-    codes: Vec<u32>,
+    texts: RawTexts,
     numbers: Vec<i64>,
     faults: Faults,
     times: TimesReading,
@@ -346,39 +375,55 @@ struct Reading {
 
 impl Reading {
     fn put(&mut self, (bytes, quoted): (&[u8], bool), is_escaped: bool, line: u64, not_utf8: &mut Faults) {
-        let lossy;
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(_) => {
-                not_utf8.note(|| format!("line {line}, column {}", self.field + 1));
-                lossy = String::from_utf8_lossy(bytes);
-                &lossy
-            }
+        let column = self.field + 1;
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            not_utf8.note(|| format!("line {line}, column {column}"));
+            return self.put_raw(bytes, line);
         };
         match self.want {
-            Want::Texts => {
-                let code = if text.is_empty() && !quoted {
-                    NONE
-                } else {
-                    let text = if is_escaped { unescaped(text) } else { text };
-                    match self.codes.last() {
-                        Some(&last) if last != NONE && self.names.names().get(last) == text => last,
-                        _ => self.names.intern(text),
-                    }
-                };
-                self.codes.push(code);
-            }
-            Want::Times => self.times.push(text, line),
-            Want::Numbers => {
-                let value = if values::is_missing(text.trim_ascii()) { Some(UNKNOWN) } else { values::number(text) };
-                if value.is_none() {
-                    let field = self.field + 1;
-                    self.faults.note(|| format!("line {line}, column {field} has {:?}", text.chars().take(60).collect::<String>()));
-                }
-                self.numbers.push(value.unwrap_or(UNKNOWN));
-            }
+            Want::Texts if text.is_empty() && !quoted => self.texts.push_none(),
+            Want::Texts => self.texts.push(if is_escaped { unescaped(text) } else { text }),
+            Want::Times | Want::TimesOf(_) => self.times.push(text, line),
+            Want::Numbers => self.put_number(text, line),
         }
     }
+
+    fn put_raw(&mut self, bytes: &[u8], line: u64) {
+        match self.want {
+            Want::Texts => self.texts.push_raw(bytes),
+            Want::Times | Want::TimesOf(_) => self.times.push(&Encoding::UTF_8.text(bytes), line),
+            Want::Numbers => self.put_number(&Encoding::UTF_8.text(bytes), line),
+        }
+    }
+
+    fn put_number(&mut self, text: &str, line: u64) {
+        let value = if values::is_missing(text.trim_ascii()) { Some(UNKNOWN) } else { values::number(text) };
+        if value.is_none() {
+            let field = self.field + 1;
+            self.faults.note(|| format!("line {line}, column {field} has {:?}", text.chars().take(60).collect::<String>()));
+        }
+        self.numbers.push(value.unwrap_or(UNKNOWN));
+    }
+
+    fn put_two(&mut self, date: &[u8], time: &[u8], line: u64) {
+        self.times.push_two(&Encoding::UTF_8.text(date), &Encoding::UTF_8.text(time), line);
+    }
+}
+
+/// What texts are in which some bytes are not UTF-8, and the sentence that says so.
+fn inferred_encoding(columns: &[Reading], faults: &Faults) -> (TextsOf, Option<Inferred>) {
+    let (mut raw, mut beyond_ascii) = (0, 0);
+    for column in columns {
+        raw += column.texts.raw();
+        beyond_ascii += column.texts.beyond_ascii();
+    }
+    let places = faults.first.join("; ");
+    let (texts, sentence) = if raw > beyond_ascii {
+        (TextsOf::Encoding(Encoding::WINDOWS_1252), format!("its text is not UTF-8 ({places}) and is read as windows-1252"))
+    } else {
+        (TextsOf::Bytes, format!("bytes that are not UTF-8 are written as \\xNN ({places})"))
+    };
+    (texts, Some(Inferred { sentence, option: "--encoding" }))
 }
 
 impl Source for CsvTable<'_> {
@@ -386,15 +431,18 @@ impl Source for CsvTable<'_> {
         &self.names
     }
 
-    fn read(mut self, wanted: &[(usize, Want)]) -> Result<Read, TableError> {
+    fn first_row(&self) -> Option<&[String]> {
+        self.first_row.as_deref()
+    }
+
+    fn read(mut self, wanted: &[(usize, Want)], rules: &TimeRules) -> Result<Read, TableError> {
         let reading = |&(field, want): &(usize, Want)| Reading {
             field,
             want,
-            names: Interner::default(),
-            codes: Vec::new(),
+            texts: RawTexts::default(),
             numbers: Vec::new(),
             faults: Faults::default(),
-            times: TimesReading::new(field, "line"),
+            times: TimesReading::new(field, "line", rules),
         };
         let mut columns: Vec<Reading> = wanted.iter().map(reading).collect();
         let (mut bad, mut short, mut not_utf8) = (Faults::default(), Faults::default(), Faults::default());
@@ -422,18 +470,34 @@ impl Source for CsvTable<'_> {
             }
             let is_escaped = self.escaped.is_some_and(|at| self.field(at).0 == b"true");
             for column in &mut columns {
-                column.put(self.field(column.field), is_escaped, line, &mut not_utf8);
+                match column.want {
+                    Want::TimesOf(date) => column.put_two(self.field(date).0, self.field(column.field).0, line),
+                    _ => column.put(self.field(column.field), is_escaped, line, &mut not_utf8),
+                }
             }
         }
         let mut notes: Vec<String> = Vec::new();
         notes.extend(bad.sentence("line is no row and is left out", "lines are no rows and are left out"));
         notes.extend(short.sentence("row has fewer fields than there are columns", "rows have fewer fields than there are columns"));
-        notes.extend(not_utf8.sentence("text is not UTF-8", "texts are not UTF-8"));
+        let mut inferred = self.inferred;
+        let texts = match (not_utf8.count, self.encoding) {
+            (0, _) => TextsOf::Bytes,
+            (_, None) => {
+                let (texts, sentence) = inferred_encoding(&columns, &not_utf8);
+                inferred.extend(sentence);
+                texts
+            }
+            (_, Some(encoding)) => {
+                let what = format!("text is not {}; its bytes are written as \\xNN", encoding.name());
+                notes.extend(not_utf8.sentence(&what, &what.replacen("text is", "texts are", 1)));
+                TextsOf::Bytes
+            }
+        };
         let columns = columns.into_iter().map(|column| match column.want {
-            Want::Texts => Got::Texts(Coded { codes: column.codes, names: column.names.into_names() }),
-            Want::Times => Got::Times(column.times),
+            Want::Texts => Got::Texts(column.texts.finish(texts)),
+            Want::Times | Want::TimesOf(_) => Got::Times(column.times),
             Want::Numbers => Got::Numbers(column.numbers, column.faults),
         });
-        Ok(Read { columns: columns.collect(), notes, bad_rows: bad.count })
+        Ok(Read { columns: columns.collect(), notes, inferred, bad_rows: bad.count })
     }
 }

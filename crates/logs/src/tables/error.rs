@@ -25,6 +25,17 @@ pub enum TableError {
         /// The columns of the file.
         columns: String,
     },
+    /// No line names the columns, and one that a log needs is not named by an option.
+    #[error(
+        "the first line has values and no names of columns, so that no column is the {what}. Name the columns by their numbers, \
+         as in --case-column 1 --activity-column 2 --timestamp-column 3 (or --header yes): {columns}"
+    )]
+    NoHeader {
+        /// What no column is: `case`, `activity` and the like.
+        what: &'static str,
+        /// The columns by number, with their first values.
+        columns: String,
+    },
     /// A column was asked for that is not there.
     #[error("there is no column {column:?} (asked for as the {what}). The columns are {columns}")]
     NoSuchColumn {

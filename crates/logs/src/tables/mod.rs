@@ -39,11 +39,18 @@
 //! in order on the other places.
 //!
 //! # Times
-//! Dates are RFC 3339 and its relatives; what has no zone is UTC. In CSV, and where Parquet has
-//! text, numbers are times since 1970. One unit holds for all numbers of a table: the one asked for,
-//! else one that the largest number decides ([`ReadTable::inferred`] says so). A table whose
-//! numbers no unit fits is refused with two places. Numbers of Parquet that are no text are
-//! refused: the file could say what they are.
+//! Dates are RFC 3339 and its relatives, or as people write them (`dates`): the whole table decides
+//! whether the day or the month comes first, and where it does not, the table is refused. What has
+//! no zone is of the zone that is asked for, else UTC. A time of day has its date in a column of
+//! the same name that ends in `date` in place of `time`, or in the column that is named before it
+//! with a plus sign.
+//!
+//! In CSV, and where Parquet has text, numbers are times since 1970, days of spreadsheets or digits
+//! of dates. One unit holds for all numbers of a table: the one asked for, else one that they decide
+//! (`times`). A table whose numbers no unit fits is refused with two places. Numbers of Parquet that
+//! are no text are refused: the file could say what they are.
+//!
+//! What was inferred is one line ([`ReadTable::inferred`]).
 //!
 //! # What is missing or wrong
 //! Nothing vanishes: rows without a case are left out and counted, those without an activity get
@@ -61,23 +68,35 @@ mod assemble;
 mod choose;
 mod columns;
 mod csv;
+mod dates;
+mod dialect;
+mod encoding;
 mod error;
 mod objects;
 mod options;
 mod parquet;
+mod raw_texts;
+mod records;
 #[cfg(test)]
 mod tests;
 mod times;
 mod values;
+mod zone;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use columns::Source;
+use flowmine_eventlog::read::Format;
+
+use crate::log_file::{Collector, LogFile, LogRules};
+
+pub use encoding::Encoding;
 pub use error::TableError;
-pub use options::{FAULTS_TOLD, ReadTable, TableOptions};
-pub use times::TimeUnit;
+pub use options::{CsvRules, FAULTS_TOLD, Inferred, ReadTable, TableOptions};
+pub use times::{DateFormat, TimeRules, TimeUnit};
+pub use zone::Zone;
 
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -87,6 +106,16 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 /// the file begins, the more the better, up to a few kilobytes.
 pub fn is_table(path: Option<&Path>, head: &[u8]) -> bool {
     head.starts_with(PARQUET_MAGIC) || path.is_some_and(csv::is_named_so) || csv::looks_so(head)
+}
+
+/// The fields of the first line of a file that is named as CSV and begins so, where they have a
+/// usual name of a column or a date; none of another file.
+pub fn first_fields(path: &Path, head: &[u8]) -> Vec<String> {
+    let mut fields = if csv::is_named_so(path) { csv::first_fields(head) } else { Vec::new() };
+    if !dialect::has_date(&fields) && !choose::has_usual_name(fields.iter().map(String::as_str)) {
+        fields.clear();
+    }
+    fields
 }
 
 /// Whether columns are those of a log: there is one of a case and one of an activity, or they are
@@ -102,16 +131,9 @@ pub fn has_log_columns<'a>(names: impl Iterator<Item = &'a str>) -> bool {
 pub fn read(path: &Path, options: &TableOptions) -> Result<ReadTable, TableError> {
     let name = path.display().to_string();
     let in_file = |error: TableError| error.of(&name);
-    let mut file = File::open(path).map_err(|error| in_file(error.into()))?;
-    let mut head = [0; 4];
-    let is_parquet = file.metadata().is_ok_and(|data| data.is_file()) && {
-        use std::os::unix::fs::FileExt;
-        file.read_exact_at(&mut head, 0).is_ok() && head == PARQUET_MAGIC
-    };
-    let read = if is_parquet {
-        parquet::ParquetTable::open(file).and_then(|table| log_of(table, options))
-    } else {
-        csv::CsvTable::open(&mut file).and_then(|table| log_of(table, options))
+    let read = match open(path).map_err(in_file)? {
+        Opened::Parquet(table) => log_of(table, options),
+        Opened::Csv(file) => csv::CsvTable::open(file, &options.csv).and_then(|table| log_of(table, options)),
     };
     read.map_err(in_file)
 }
@@ -122,16 +144,58 @@ pub fn read(path: &Path, options: &TableOptions) -> Result<ReadTable, TableError
 /// # Errors
 /// Those of [`read`]; Parquet is refused, because it is read from its end.
 pub fn read_csv(source: impl Read, options: &TableOptions) -> Result<ReadTable, TableError> {
-    csv::CsvTable::open(source).and_then(|table| log_of(table, options)).map_err(|error| error.of("the input"))
+    csv::CsvTable::open(source, &options.csv).and_then(|table| log_of(table, options)).map_err(|error| error.of("the input"))
+}
+
+/// Which columns of a table are those of a log of cases.
+fn choice(table: &impl Source, options: &TableOptions) -> Result<choose::Choice, TableError> {
+    match (choose::choose(table.names(), options), table.first_row()) {
+        (Err(TableError::NoColumn { what, .. }), Some(row)) => Err(TableError::NoHeader { what, columns: choose::numbered(row) }),
+        (choice, _) => choice,
+    }
+}
+
+/// Reads a table as a log of traces with all of its columns, with rules for its records. Next to it
+/// is what was inferred, in a line.
+///
+/// # Errors
+/// Those of [`read`]; a table of objects is refused.
+pub fn read_traces(path: &Path, options: &TableOptions, rules: LogRules) -> Result<(LogFile, Option<String>), TableError> {
+    let name = path.display().to_string();
+    let in_file = |error: TableError| error.of(&name);
+    let mut collector = Collector::new(rules);
+    let inferred = match open(path).map_err(in_file)? {
+        Opened::Parquet(table) => records::collect(table, options, &mut collector),
+        Opened::Csv(file) => csv::CsvTable::open(file, &options.csv).and_then(|table| records::collect(table, options, &mut collector)),
+    };
+    let inferred = inferred.map_err(in_file)?;
+    let log = collector.finish(Format::Xes).map_err(|error| in_file(TableError::Refused(error.to_string())))?;
+    Ok((log, inferred))
+}
+
+/// A file that is a table.
+enum Opened {
+    Parquet(parquet::ParquetTable),
+    Csv(File),
+}
+
+fn open(path: &Path) -> Result<Opened, TableError> {
+    let file = File::open(path)?;
+    let mut head = [0; 4];
+    let is_parquet = file.metadata().is_ok_and(|data| data.is_file()) && {
+        use std::os::unix::fs::FileExt;
+        file.read_exact_at(&mut head, 0).is_ok() && head == PARQUET_MAGIC
+    };
+    Ok(if is_parquet { Opened::Parquet(parquet::ParquetTable::open(file)?) } else { Opened::Csv(file) })
 }
 
 fn log_of(table: impl Source, options: &TableOptions) -> Result<ReadTable, TableError> {
     let names = table.names().to_vec();
     if let Some(choice) = objects::choose(&names, options)? {
-        return objects::read(table, &choice, &names, options.timestamp_unit);
+        return objects::read(table, &choice, &names, &options.times);
     }
-    let choice = choose::choose(&names, options)?;
-    let read = columns::read(table, &choice, &names, options.timestamp_unit)?;
+    let choice = choice(&table, options)?;
+    let read = columns::read(table, &choice, &names, &options.times)?;
     let mut notes = read.notes;
     let (log, more) = assemble::assemble(read.columns, options.keep.clone())?;
     notes.extend(more);

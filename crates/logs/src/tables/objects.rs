@@ -18,7 +18,7 @@ use super::choose::Chooser;
 use super::columns::{Coded, Faults, Source, Taking, Want, in_order_of_rows};
 use super::error::TableError;
 use super::options::{ReadTable, TableOptions};
-use super::times::TimeUnit;
+use super::times::TimeRules;
 
 const EVENT: &str = "ocel:eid";
 const OBJECT: &str = "ocel:oid";
@@ -97,7 +97,7 @@ struct Relations {
 }
 
 /// Reads an object-centric table as a log.
-pub fn read(source: impl Source, choice: &Choice, names: &[String], unit: Option<TimeUnit>) -> Result<ReadTable, TableError> {
+pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &TimeRules) -> Result<ReadTable, TableError> {
     let mut wanted = Vec::new();
     wanted.extend(choice.event.map(|at| (at, Want::Texts)));
     wanted.push((choice.activity, Want::Texts));
@@ -108,7 +108,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], unit: Option
     wanted.extend(choice.attributes.iter().map(|(_, at)| (*at, Want::Texts)));
     wanted.push((choice.time, Want::Times));
     wanted.extend(choice.measures.iter().map(|(_, at)| (*at, Want::Numbers)));
-    let mut taking = Taking::new(source.read(&wanted)?, names, unit)?;
+    let mut taking = Taking::new(source.read(&wanted, rules)?, names, rules)?;
 
     let event = choice.event.map(|_| taking.texts());
     let mut activity = taking.texts();

@@ -6,10 +6,11 @@ use std::thread;
 
 use flowmine_activity_log::{NONE, Names, UNKNOWN};
 use flowmine_dataset::foreign_parquet::{As, Data, ForeignFile, ForeignKind, NO_NUMBER, NO_TEXT, Texts};
+use flowmine_eventlog::ValueType;
 use flowmine_schema::text_numbers::TextNumbers;
 
 use super::columns::{Coded, Faults, Got, Read, Source, Want};
-use super::times::TimesReading;
+use super::times::{TimeRules, TimesReading};
 use super::{TableError, values};
 
 // What is missing is written in the same way on both sides.
@@ -35,34 +36,52 @@ impl Source for ParquetTable {
         &self.names
     }
 
-    fn read(self, wanted: &[(usize, Want)]) -> Result<Read, TableError> {
+    fn kind(&self, at: usize) -> Option<ValueType> {
+        Some(match self.file.columns().get(at)?.kind {
+            ForeignKind::Text | ForeignKind::Other => ValueType::String,
+            ForeignKind::Time => ValueType::Time,
+            ForeignKind::Whole => ValueType::Integer,
+            ForeignKind::Float => ValueType::Float,
+            ForeignKind::Boolean => ValueType::Boolean,
+        })
+    }
+
+    fn read(self, wanted: &[(usize, Want)], rules: &TimeRules) -> Result<Read, TableError> {
         let how = |want: Want| match want {
             Want::Texts => As::Texts,
             Want::Times => As::Times(values::date),
+            Want::TimesOf(_) => As::Texts,
             Want::Numbers => As::Numbers(values::number),
         };
         let typed: Vec<(usize, As)> = wanted.iter().map(|&(at, want)| (at, how(want))).collect();
         let columns = self.file.read(&typed)?;
         let (mut columns, replaced) = in_one_each(columns);
-        for (column, &(at, _)) in columns.iter_mut().zip(wanted).filter(|(_, (_, want))| *want == Want::Times) {
-            if let Got::Numbers(values, faults) = column {
-                let dates = TimesReading::of_dates(std::mem::take(values), std::mem::take(faults));
-                *column = Got::Times(if dates.faults.count > 0 { self.times_of_texts(at)?.unwrap_or(dates) } else { dates });
+        // Dates of texts are read here only where nothing else is said of them.
+        let is_plain = rules.format.is_none() && rules.zone.is_none();
+        for (column, &(at, want)) in columns.iter_mut().zip(wanted) {
+            match (want, &mut *column) {
+                (Want::Times, Got::Numbers(values, faults)) => {
+                    let dates = TimesReading::of_dates(std::mem::take(values), std::mem::take(faults));
+                    let is_read = is_plain && dates.faults.count == 0;
+                    *column = Got::Times(if is_read { dates } else { self.times_of_texts(at, rules)?.unwrap_or(dates) });
+                }
+                (Want::TimesOf(date), Got::Texts(times)) => *column = Got::Times(self.two_columns(at, date, times, rules)?),
+                _ => {}
             }
         }
-        let note = format!("{replaced} texts are not UTF-8; what could not be read is shown as U+FFFD");
-        Ok(Read { columns, notes: (replaced > 0).then_some(note).into_iter().collect(), bad_rows: 0 })
+        let note = format!("{replaced} texts are not UTF-8; bytes that are not are written as \\xNN");
+        Ok(Read { columns, notes: (replaced > 0).then_some(note).into_iter().collect(), ..Read::default() })
     }
 }
 
 impl ParquetTable {
     /// A column of texts as times, where not all are dates: then they are read once more, as texts.
     /// `None` for a column that is no text.
-    fn times_of_texts(&self, at: usize) -> Result<Option<TimesReading>, TableError> {
+    fn times_of_texts(&self, at: usize, rules: &TimeRules) -> Result<Option<TimesReading>, TableError> {
         if self.file.columns().get(at).is_none_or(|column| column.kind != ForeignKind::Text) {
             return Ok(None);
         }
-        let mut times = TimesReading::new(at, "row");
+        let mut times = TimesReading::new(at, "row", rules);
         for column in self.file.read(&[(at, As::Texts)])? {
             let Data::Texts { codes, groups } = column else { continue };
             for (rows, texts) in groups {
@@ -73,6 +92,33 @@ impl ParquetTable {
             }
         }
         Ok(Some(times))
+    }
+}
+
+impl ParquetTable {
+    /// Times of day, with their dates from another column of texts.
+    fn two_columns(&self, at: usize, date: usize, times: &Coded, rules: &TimeRules) -> Result<TimesReading, TableError> {
+        let are_texts = [at, date].iter().all(|&at| self.file.columns().get(at).is_some_and(|column| column.kind == ForeignKind::Text));
+        if !are_texts {
+            let of = |at: usize| self.names.get(at).map(String::as_str).unwrap_or_default();
+            let message = format!(
+                "the columns {:?} and {:?} are not both texts: name one with dates and times of day with --timestamp-column",
+                of(date),
+                of(at)
+            );
+            return Err(TableError::Refused(message));
+        }
+        let (dates, _) = in_one_each(self.file.read(&[(date, As::Texts)])?);
+        let mut reading = TimesReading::new(at, "row", rules);
+        let Some(Got::Texts(dates)) = dates.into_iter().next() else { return Ok(reading) };
+        let text = |column: &'_ Coded, row: usize| match column.codes.get(row) {
+            Some(&code) if code != NONE => column.names.get(code).to_owned(),
+            _ => String::new(),
+        };
+        for row in 0..times.codes.len() {
+            reading.push_two(&text(&dates, row), &text(times, row), row as u64 + 1);
+        }
+        Ok(reading)
     }
 }
 

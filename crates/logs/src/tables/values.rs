@@ -11,11 +11,17 @@ pub fn date(text: &str) -> Option<i64> {
     usual_date(text).or_else(|| parse_time(text).ok())
 }
 
+/// Whether a date of RFC 3339 or its relatives has a zone.
+pub fn has_zone(text: &str) -> bool {
+    text.get(10..).is_some_and(|clock| clock.ends_with(['Z', 'z']) || clock.ends_with("UTC") || clock.contains(['+', '-']))
+}
+
 /// A decimal number of up to 19 digits, with a fraction or without; what is finer than a billionth
-/// is cut.
+/// is cut. The fraction may stand behind a comma, unless its three digits can be thousands.
 pub fn decimal(text: &str) -> Option<Number> {
     let (sign, plain) = text.strip_prefix('-').map_or((1, text), |plain| (-1, plain));
-    let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+    let comma = || plain.split_once(',').filter(|(_, fraction)| fraction.len() != 3);
+    let (whole, fraction) = plain.split_once('.').or_else(comma).unwrap_or((plain, ""));
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || whole.len() > 19 || !are_digits(whole) || !are_digits(fraction) {
         return None;

@@ -14,6 +14,8 @@ pub(super) const PARQUET: &[u8] = b"PAR1";
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 /// Number of rows that must have as many fields as there are columns.
 const ROWS: usize = 20;
+/// Number of columns of a log: a case, an activity and a time.
+const LEAST: usize = 3;
 /// Number of columns that evidence names.
 const NAMED: usize = 8;
 
@@ -31,6 +33,15 @@ pub const KIND: Kind = Kind {
 fn recognise(sample: &Sample) -> Answer {
     if sample.head().starts_with(PARQUET) {
         return parquet(sample);
+    }
+    // Other encodings, line ends and tables without a header are known by their name only.
+    let first = tables::first_fields(sample.path(), sample.head());
+    let named = || Seen::new("table (CSV)", has_columns(first.iter().map(String::as_str)));
+    if !first.is_empty() && tables::is_table(None, sample.head()) {
+        return Answer::Yes(named());
+    }
+    if first.len() >= LEAST {
+        return Answer::Maybe(named());
     }
     let lines = sample.lines();
     let Some(header) = lines.first() else { return Answer::No };

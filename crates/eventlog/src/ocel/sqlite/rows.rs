@@ -89,6 +89,8 @@ pub struct Table {
 
 /// The place of `event` in [`Tables::all`].
 pub const EVENT: usize = 0;
+/// Number of columns of `event`.
+pub const EVENT_WIDTH: usize = 2;
 /// The place of `event_object`.
 pub const EVENT_OBJECT: usize = 1;
 /// The place of `object` in [`Tables::all`].
@@ -125,7 +127,7 @@ impl Tables {
     /// # Errors
     /// When a type is there twice or has more attributes than a table can have columns.
     pub fn of(types: &Types) -> Result<Self, LogError> {
-        let fixed = [("event", 2), ("event_object", 3), ("object", 2), ("object_object", 3)];
+        let fixed = [("event", EVENT_WIDTH), ("event_object", 3), ("object", 2), ("object_object", 3)];
         let mut tables = Self {
             all: fixed.map(|(name, width)| Table { name: name.to_owned(), width, keyed: true }).into(),
             create: Vec::new(),

@@ -12,10 +12,11 @@ use crate::error::LogError;
 use crate::log::{TypeDef, Types};
 use crate::read::{Limits, Severity, Sink, shown};
 use crate::record::{Event, Object, Record, Relation};
+use crate::sorted::{SortRecords, SortedRecords};
 use crate::time;
 use flowmine_spill::{Keyed, Sorter, Walk};
 
-/// What a sorted entry is: a row of `event` or `object` with the place of its type, …
+/// What a sorted entry is: a row of `event` or `object` with the place of its type and its number, …
 const ENTITY: u8 = 0;
 /// … a row of a type's table with the place of the table and a record of the values, …
 const VALUES: u8 = 1;
@@ -41,12 +42,25 @@ impl Side {
         report.pass(sink);
         let sorted = sorter.finish()?;
         let mut groups = Groups { walk: sorted.walk()?, next: None, most: limits.record_bytes, name: self.kind.name };
+        // Events of one time are in the order of their rows, objects in that of their ids.
+        let mut by_row = (self.is_events() && !self.rows_ascend).then(Sorter::default);
         while let Some((id, entries)) = groups.next()? {
             let id = String::from_utf8(id).map_err(|_| LogError::Damaged)?;
             if let Some(record) = self.record(&id, &entries, report)? {
-                sink.record(&record)?;
+                match &mut by_row {
+                    None => sink.record(&record)?,
+                    Some(by_row) => {
+                        let mut key = row_number(&entries)?.to_be_bytes().to_vec();
+                        key.extend_from_slice(id.as_bytes());
+                        by_row.push_record(&key, &record)?;
+                    }
+                }
             }
             report.pass(sink);
+        }
+        let Some(by_row) = by_row else { return Ok(()) };
+        for batch in by_row.finish()?.batches(|_, _| false) {
+            batch?.records().try_for_each(|record| sink.record(&record?))?;
         }
         Ok(())
     }
@@ -67,6 +81,8 @@ impl Side {
         let table = database.table(name)?.ok_or_else(|| refused(&table_place(name), "it is missing, so this is no OCEL 2.0 file"))?;
         let columns = [needed(&table, "ocel_id")?, needed(&table, "ocel_type")?];
         let declared = self.types.len();
+        let mut last = String::new();
+        self.rows_ascend = true;
         database.scan(&table, &columns, |number, row| {
             let at = || format!("{}, row {number}", table_place(name));
             let (Some(id), Some(kind)) = (id(row.get_ref(0)?, report, at), id(row.get_ref(1)?, report, at)) else { return Ok(()) };
@@ -85,7 +101,13 @@ impl Side {
                     self.types.len() - 1
                 }
             };
-            sorter.push(id.as_bytes(), |out| out.extend_from_slice(&tagged(ENTITY, place))).map_err(Into::into)
+            self.rows_ascend &= last <= id;
+            last.clone_from(&id);
+            let entry = |out: &mut Vec<u8>| {
+                out.extend_from_slice(&tagged(ENTITY, place));
+                out.extend_from_slice(&number.to_be_bytes());
+            };
+            sorter.push(id.as_bytes(), entry).map_err(Into::into)
         })?;
         Ok(self.types.get(declared..).unwrap_or_default().to_vec())
     }
@@ -184,7 +206,7 @@ impl Side {
                 Some(value)
             }
             Taken::NotUtf8(value) => {
-                let message = || format!("the column {} has bytes that are no UTF-8; they are shown as U+FFFD", shown(name));
+                let message = || format!("the column {} has bytes that are no UTF-8; they are written as \\xNN", shown(name));
                 report.add(Severity::Error, "not_utf8", at, message);
                 Some(value)
             }
@@ -349,6 +371,17 @@ fn untagged(entry: &[u8]) -> Result<(u8, usize, &[u8]), LogError> {
     let (head, rest) = entry.split_first_chunk::<9>().ok_or(LogError::Damaged)?;
     let [tag, number @ ..] = *head;
     Ok((tag, usize::try_from(u64::from_le_bytes(number)).map_err(|_| LogError::Damaged)?, rest))
+}
+
+/// The number of the row that an event has in the table `event`; without one it comes last.
+fn row_number(entries: &[Vec<u8>]) -> Result<u64, LogError> {
+    for entry in entries {
+        let (tag, _, rest) = untagged(entry)?;
+        if tag == ENTITY {
+            return rest.try_into().map(u64::from_be_bytes).map_err(|_| LogError::Damaged);
+        }
+    }
+    Ok(u64::MAX)
 }
 
 /// An id with all that was sorted under it.

@@ -1,7 +1,5 @@
 //! Values of SQLite in, values of a log out, by the type that the column was declared with.
 
-use std::borrow::Cow;
-
 use rusqlite::types::ValueRef;
 
 use crate::attribute::{Value, ValueType};
@@ -34,7 +32,7 @@ pub(crate) enum Taken<'a> {
     Fits(Value<'a>),
     /// Kept in the type that it has, which is not the declared one.
     Differs(Value<'a>),
-    /// Text with bytes that are no UTF-8, shown as U+FFFD.
+    /// Text with bytes that are no UTF-8, written as `\xNN`.
     NotUtf8(Value<'a>),
     /// Bytes that are not text; they cannot be kept.
     Bytes,
@@ -51,9 +49,9 @@ pub(crate) fn take(value: ValueRef<'_>, wanted: ValueType) -> Taken<'_> {
         (ValueRef::Integer(number), _) => Taken::Differs(Value::Integer(number)),
         (ValueRef::Real(number), ValueType::Float) => Taken::Fits(Value::Float(number)),
         (ValueRef::Real(number), _) => Taken::Differs(Value::Float(number)),
-        (ValueRef::Text(bytes), _) => match String::from_utf8_lossy(bytes) {
-            Cow::Borrowed(text) => take_text(text, wanted),
-            Cow::Owned(text) => Taken::NotUtf8(Value::String(text.into())),
+        (ValueRef::Text(bytes), _) => match std::str::from_utf8(bytes) {
+            Ok(text) => take_text(text, wanted),
+            Err(_) => Taken::NotUtf8(Value::String(flowmine_text::decode(bytes))),
         },
     }
 }
@@ -137,7 +135,7 @@ mod tests {
             (text("inf"), ValueType::Float, Taken::Fits(Value::Float(f64::INFINITY))),
             (ValueRef::Real(0.5), ValueType::Integer, Taken::Differs(Value::Float(0.5))),
             (ValueRef::Integer(7), ValueType::String, Taken::Differs(Value::Integer(7))),
-            (ValueRef::Text(b"a\xff"), ValueType::String, Taken::NotUtf8(Value::String("a\u{fffd}".into()))),
+            (ValueRef::Text(b"a\xff"), ValueType::String, Taken::NotUtf8(Value::String("a\\xff".into()))),
             (ValueRef::Blob(b"a"), ValueType::String, Taken::Bytes),
         ] {
             assert_eq!(take(value, wanted), taken);
