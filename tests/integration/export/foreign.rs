@@ -295,12 +295,17 @@ fn accounts_and_users_choose_events_of_logs() {
         String::from_utf8(output.stdout).unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
     let all = rows(&[]);
-    for (option, name, other) in [("--account", "physics", "biology"), ("--user", "fm-bob", "fm-alice")] {
-        let counted = |rows: &[String], name: &str| rows.iter().filter(|row| row.split(',').any(|field| field == name)).count();
-        let chosen = rows(&[option, name]);
-        assert!(chosen.len() < all.len(), "{option} {name}: {} of {}", chosen.len(), all.len());
-        assert!(counted(&chosen, name) == chosen.len() && !chosen.is_empty(), "{option} {name}");
-        assert!(!rows(&[option, other]).iter().any(|row| chosen.contains(row)), "{option} {other}");
+    let users = ["fm-alice", "fm-bob", "fm-carol"];
+    for (option, names) in [("--account", &["physics", "biology", "thesis"][..]), ("--user", &users)] {
+        let chosen: Vec<Vec<String>> = names.iter().map(|name| rows(&[option, name])).collect();
+        for (name, rows) in names.iter().zip(&chosen) {
+            assert!(rows.iter().all(|row| row.split(',').any(|field| field == *name)), "{option} {name}");
+        }
+        // Each event has one account and one user.
+        let (mut parts, mut whole) = (chosen.concat(), all.clone());
+        parts.sort();
+        whole.sort();
+        assert_eq!(parts, whole, "{option}");
     }
 }
 
