@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cells::{as_in_xml, dump, rows};
 use super::{CASES, NOTIONS, OBJECTS, READABLE, Recording, all_formats, graph, said};
-use crate::support::{expect, flowmine, repository};
+use crate::support::{csv, expect, flowmine, repository};
 
 fn convert(from: &Path, format: &str, to: &Path) -> Command {
     let mut command = flowmine();
@@ -292,14 +292,15 @@ fn accounts_and_users_choose_events_of_logs() {
     let xes = recording.export("xes", "ours", &[]);
     let rows = |options: &[&str]| {
         let output = expect(flowmine().args(["export", "--format", "csv"]).args(options).arg("--log").arg(&xes), 0);
-        String::from_utf8(output.stdout).unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        csv::rows(&String::from_utf8(output.stdout).unwrap())
     };
     let all = rows(&[]);
     let users = ["fm-alice", "fm-bob", "fm-carol"];
-    for (option, names) in [("--account", &["physics", "biology", "thesis"][..]), ("--user", &users)] {
-        let chosen: Vec<Vec<String>> = names.iter().map(|name| rows(&[option, name])).collect();
+    let by = [("--account", "slurm:account", &["physics", "biology", "thesis"]), ("--user", "org:resource", &users)];
+    for (option, column, names) in by {
+        let chosen: Vec<Vec<_>> = names.iter().map(|name| rows(&[option, name])).collect();
         for (name, rows) in names.iter().zip(&chosen) {
-            assert!(rows.iter().all(|row| row.split(',').any(|field| field == *name)), "{option} {name}");
+            assert!(rows.iter().all(|row| row[column] == *name), "{option} {name}");
         }
         // Each event has one account and one user.
         let (mut parts, mut whole) = (chosen.concat(), all.clone());

@@ -3,7 +3,6 @@
 
 mod acts;
 mod cluster;
-mod csv;
 mod filters;
 mod logs;
 mod programs;

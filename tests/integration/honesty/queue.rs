@@ -8,8 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed};
 
 use super::cluster::{Attempt, BEGIN, Cluster, clusters, poll_name};
-use super::csv;
-use crate::support::{expect, flowmine};
+use crate::support::{csv, expect, flowmine};
 
 /// Imports files, and exports the log as CSV. Nothing of it may end with a warning.
 fn log(dir: &Path, files: &[&str]) -> Vec<BTreeMap<String, String>> {
