@@ -20,13 +20,8 @@ use crate::pending::{Name, Pending, Place, Side, What};
 use crate::requests::{self, CallStop, Go};
 use crate::tracer::Tracer;
 
-/// What is done with a call after its begin was seen.
-enum Next {
-    /// The call's end is of no interest.
-    Ignore,
-    /// It is stopped at its end again, for this.
-    Await(What),
-}
+/// For what a call is stopped at its end again, after its begin was seen; `None` where its end is of no interest.
+type Next = Option<What>;
 
 /// Where a transfer began.
 enum Began {
@@ -111,8 +106,8 @@ impl Tracer<'_> {
             }
         }
         let call = u32::try_from(number).ok().and_then(|number| self.calls.get(&number).copied());
-        let next = call.map_or(Next::Ignore, |call| self.begin(tid, call, &arguments));
-        let Next::Await(what) = next else {
+        let next = call.and_then(|call| self.begin(tid, call, &arguments));
+        let Some(what) = next else {
             requests::go(tid, Go::On, 0);
             return;
         };
@@ -272,38 +267,35 @@ impl Tracer<'_> {
             Call::Close => {
                 let Some(file) = self.resolve_file(tid, fd(0)) else {
                     self.clear(tid, fd(0));
-                    return Next::Ignore;
+                    return None;
                 };
                 // From now on the number may be another file's.
                 self.clear(tid, fd(0));
-                Next::Await(What::Close { closing: vec![(fd(0), file)] })
+                Some(What::Close { closing: vec![(fd(0), file)] })
             }
             Call::CloseRange => self.begin_close_range(tid, a),
-            Call::Duplicate => match self.resolve_file(tid, fd(0)) {
-                Some(from) => Next::Await(What::Duplicate { from }),
-                None => Next::Ignore,
-            },
+            Call::Duplicate => self.resolve_file(tid, fd(0)).map(|from| What::Duplicate { from }),
             Call::DuplicateTo => {
                 let (from, to) = (self.resolve(tid, fd(0)), fd(1));
-                let Some(from) = from.filter(|_| fd(0) != to) else { return Next::Ignore };
+                let from = from.filter(|_| fd(0) != to)?;
                 let old = self.resolve_file(tid, to);
                 if old.is_none() && from == Slot::Other {
                     self.clear(tid, to);
-                    return Next::Ignore;
+                    return None;
                 }
-                Next::Await(What::DuplicateTo { from, to, old })
+                Some(What::DuplicateTo { from, to, old })
             }
             Call::Transfer(op, buffer, position) => self.begin_transfer(tid, op, buffer, position, a),
             Call::Move(via) => self.begin_move(tid, via, a),
             Call::Seek => match self.resolve_file(tid, fd(0)) {
-                Some(file) if !self.descriptors.is_alone(&file) => Next::Await(What::Seek { file }),
-                _ => Next::Ignore,
+                Some(file) if !self.descriptors.is_alone(&file) => Some(What::Seek { file }),
+                _ => None,
             },
             Call::Delete(at) => {
                 // The removal of a directory is counted and has no row.
                 if at == At::Directory && a[2] as i32 & libc::AT_REMOVEDIR != 0 {
                     self.count(tid, Counted::Rmdir);
-                    return Next::Ignore;
+                    return None;
                 }
                 let (base, path) = place(at, 0, a);
                 self.begin_named(tid, Op::Delete, (base, path), None, None, false)
@@ -320,7 +312,7 @@ impl Tracer<'_> {
             }
             Call::Count(what) => {
                 self.count(tid, what);
-                Next::Ignore
+                None
             }
             Call::Truncate => self.begin_truncate(tid, a),
             Call::TruncateOpen => self.begin_on_file(tid, Op::Truncate, fd(0), None, offset(a[1]), None),
@@ -330,12 +322,12 @@ impl Tracer<'_> {
             Call::Map => self.begin_on_file(tid, Op::Mmap, fd(4), offset(a[5]), Some(a[1]), Some(a[2] as u32 | (a[3] as u32) << 8)),
             Call::RingSetup => {
                 let flags = self.memory(tid).exactly::<4>(a[1].wrapping_add(RING_FLAGS)).map(u32::from_ne_bytes);
-                Next::Await(What::RingSetup { polled: flags.is_none_or(|flags| flags & RING_POLLED != 0) })
+                Some(What::RingSetup { polled: flags.is_none_or(|flags| flags & RING_POLLED != 0) })
             }
-            Call::RingEnter => Next::Await(What::RingEnter),
-            Call::Submit => Next::Await(What::Submit { requests: a[2] }),
-            Call::Unshare => Next::Await(What::Unshare { flags: a[0] }),
-            Call::ChangeRoot => Next::Await(What::ChangeRoot),
+            Call::RingEnter => Some(What::RingEnter),
+            Call::Submit => Some(What::Submit { requests: a[2] }),
+            Call::Unshare => Some(What::Unshare { flags: a[0] }),
+            Call::ChangeRoot => Some(What::ChangeRoot),
         }
     }
 
@@ -367,7 +359,7 @@ impl Tracer<'_> {
             OpenCall::OpenAt2 => (a[0] as i32, Some(a[1]), self.memory(tid).word(a[2]).map(|flags| flags as u32)),
             OpenCall::ByHandle => (a[0] as i32, None, Some(a[2] as u32)),
         };
-        Next::Await(What::Open { flags: flags.map(|flags| flags & !O_LARGEFILE), directory, path })
+        Some(What::Open { flags: flags.map(|flags| flags & !O_LARGEFILE), directory, path })
     }
 
     fn begin_close_range(&mut self, tid: u32, a: &[u64; 6]) -> Next {
@@ -384,12 +376,12 @@ impl Tracer<'_> {
                 }
             }
         }
-        Next::Await(What::CloseRange { first, last, flags, closing })
+        Some(What::CloseRange { first, last, flags, closing })
     }
 
     fn begin_transfer(&mut self, tid: u32, op: Op, buffer: Buffer, position: Position, a: &[u64; 6]) -> Next {
         let fd = a[0] as i32;
-        let Some(file) = self.resolve_file(tid, fd).filter(|file| !file.path_only && self.wants(op)) else { return Next::Ignore };
+        let file = self.resolve_file(tid, fd).filter(|file| !file.path_only && self.wants(op))?;
         let size = match buffer {
             Buffer::Plain => Some(a[2]),
             Buffer::Vector => self.memory(tid).vector_bytes(a[1], a[2]),
@@ -404,7 +396,7 @@ impl Tracer<'_> {
             _ if op == Op::Write && flags & RWF_NOAPPEND == 0 && self.appends(tid, fd) => Place::End(self.size(tid, fd)),
             _ => Place::Given(offset(a[3])),
         };
-        Next::Await(What::Transfer { sides: vec![Side { op, via: Via::Call, fd, file, place }], size })
+        Some(What::Transfer { sides: vec![Side { op, via: Via::Call, fd, file, place }], size })
     }
 
     fn appends(&mut self, tid: u32, fd: i32) -> bool {
@@ -431,12 +423,12 @@ impl Tracer<'_> {
                 sides.push(Side { op, via, fd, file, place });
             }
         }
-        if sides.is_empty() { Next::Ignore } else { Next::Await(What::Transfer { sides, size: Some(size) }) }
+        if sides.is_empty() { None } else { Some(What::Transfer { sides, size: Some(size) }) }
     }
 
     fn begin_named(&mut self, tid: u32, op: Op, at: (i32, u64), new: Option<(i32, u64)>, flags: Option<u32>, follow: bool) -> Next {
         if !self.wants(op) {
-            return Next::Ignore;
+            return None;
         }
         let mut file = None;
         let mut name = self.name(tid, at);
@@ -446,7 +438,7 @@ impl Tracer<'_> {
             let found = self.file_at(tid, &located, follow);
             // A file that has no name yet is reached through a link in /proc.
             if !follow && !self.wants_file_system(file_system.as_deref()) {
-                return Next::Ignore;
+                return None;
             }
             // Only regular files and block devices have rows of their own: of a link, a directory, a FIFO or a socket its name is recorded.
             file = found.and_then(|(looked, key, _)| looked.kind().map(|_| key));
@@ -456,12 +448,12 @@ impl Tracer<'_> {
             let name = self.name(tid, at);
             self.led(tid, name)
         });
-        Next::Await(What::Named { op, name, new, file, size: None, flags })
+        Some(What::Named { op, name, new, file, size: None, flags })
     }
 
     fn begin_truncate(&mut self, tid: u32, a: &[u64; 6]) -> Next {
         if !self.wants(Op::Truncate) {
-            return Next::Ignore;
+            return None;
         }
         let size = offset(a[1]);
         let (mut name, mut file) = (self.name(tid, (libc::AT_FDCWD, a[0])), None);
@@ -471,12 +463,12 @@ impl Tracer<'_> {
             if let Some((looked, key, real)) = self.file_at(tid, &located, true) {
                 let file_system = self.file_system_of(tid, &located);
                 if looked.kind().is_none() || !self.wants_file_system(file_system.as_deref()) {
-                    return Next::Ignore;
+                    return None;
                 }
                 (name.paths, file) = (real, Some(key));
             }
         }
-        Next::Await(What::Named { op: Op::Truncate, name, new: None, file, size, flags: None })
+        Some(What::Named { op: Op::Truncate, name, new: None, file, size, flags: None })
     }
 
     /// A path that a call was given. One that cannot be read cannot be read by the kernel: the call
@@ -496,8 +488,8 @@ impl Tracer<'_> {
 
     fn begin_on_file(&mut self, tid: u32, op: Op, fd: i32, offset: Option<u64>, size: Option<u64>, flags: Option<u32>) -> Next {
         match self.resolve_file(tid, fd) {
-            Some(file) if self.wants(op) && !file.path_only => Next::Await(What::OnFile { op, file, offset, size, flags }),
-            _ => Next::Ignore,
+            Some(file) if self.wants(op) && !file.path_only => Some(What::OnFile { op, file, offset, size, flags }),
+            _ => None,
         }
     }
 

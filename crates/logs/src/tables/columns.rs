@@ -53,7 +53,7 @@ pub enum Want {
 pub enum Got {
     Texts(Coded),
     /// Times, of which numbers have no unit yet.
-    Times(TimesReading),
+    Times(Box<TimesReading>),
     /// Numbers, and which could not be read.
     Numbers(Vec<i64>, Faults),
 }
@@ -105,7 +105,7 @@ impl<'a> Taking<'a> {
     /// Takes columns of a table with these names. What is not said of times is what fits them all.
     pub fn new(read: Read, names: &'a [String], rules: &TimeRules) -> Result<Self, TableError> {
         let unit = rules.unit;
-        let times = read.columns.iter().filter_map(|column| if let Got::Times(times) = column { Some(times) } else { None });
+        let times = read.columns.iter().filter_map(|column| if let Got::Times(times) = column { Some(&**times) } else { None });
         let times: Vec<&TimesReading> = times.collect();
         let (mut time_unit, mut inferred) = (unit.filter(|_| times.iter().any(|times| times.has_numbers())), read.inferred);
         if unit.is_none()

@@ -495,7 +495,7 @@ impl Source for CsvTable<'_> {
         };
         let columns = columns.into_iter().map(|column| match column.want {
             Want::Texts => Got::Texts(column.texts.finish(texts)),
-            Want::Times | Want::TimesOf(_) => Got::Times(column.times),
+            Want::Times | Want::TimesOf(_) => Got::Times(Box::new(column.times)),
             Want::Numbers => Got::Numbers(column.numbers, column.faults),
         });
         Ok(Read { columns: columns.collect(), notes, inferred, bad_rows: bad.count })

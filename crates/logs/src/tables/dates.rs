@@ -282,8 +282,7 @@ impl Rest<'_> {
         let letter = rest.0.first()?.to_ascii_lowercase();
         rest.0 = &rest.0[1..];
         let point = rest.is(b'.');
-        if !(rest.is(b'm') || rest.is(b'M')) || point && !rest.is(b'.') || !rest.0.first().is_none_or(|byte| !byte.is_ascii_alphanumeric())
-        {
+        if !(rest.is(b'm') || rest.is(b'M')) || point && !rest.is(b'.') || rest.0.first().is_some_and(u8::is_ascii_alphanumeric) {
             return None;
         }
         let is_afternoon = match letter {

@@ -132,7 +132,7 @@ pub fn read(path: &Path, options: &TableOptions) -> Result<ReadTable, TableError
     let name = path.display().to_string();
     let in_file = |error: TableError| error.of(&name);
     let read = match open(path).map_err(in_file)? {
-        Opened::Parquet(table) => log_of(table, options),
+        Opened::Parquet(table) => log_of(*table, options),
         Opened::Csv(file) => csv::CsvTable::open(file, &options.csv).and_then(|table| log_of(table, options)),
     };
     read.map_err(in_file)
@@ -165,7 +165,7 @@ pub fn read_traces(path: &Path, options: &TableOptions, rules: LogRules) -> Resu
     let in_file = |error: TableError| error.of(&name);
     let mut collector = Collector::new(rules);
     let inferred = match open(path).map_err(in_file)? {
-        Opened::Parquet(table) => records::collect(table, options, &mut collector),
+        Opened::Parquet(table) => records::collect(*table, options, &mut collector),
         Opened::Csv(file) => csv::CsvTable::open(file, &options.csv).and_then(|table| records::collect(table, options, &mut collector)),
     };
     let inferred = inferred.map_err(in_file)?;
@@ -175,7 +175,7 @@ pub fn read_traces(path: &Path, options: &TableOptions, rules: LogRules) -> Resu
 
 /// A file that is a table.
 enum Opened {
-    Parquet(parquet::ParquetTable),
+    Parquet(Box<parquet::ParquetTable>),
     Csv(File),
 }
 
@@ -186,7 +186,7 @@ fn open(path: &Path) -> Result<Opened, TableError> {
         use std::os::unix::fs::FileExt;
         file.read_exact_at(&mut head, 0).is_ok() && head == PARQUET_MAGIC
     };
-    Ok(if is_parquet { Opened::Parquet(parquet::ParquetTable::open(file)?) } else { Opened::Csv(file) })
+    Ok(if is_parquet { Opened::Parquet(Box::new(parquet::ParquetTable::open(file)?)) } else { Opened::Csv(file) })
 }
 
 fn log_of(table: impl Source, options: &TableOptions) -> Result<ReadTable, TableError> {

@@ -63,9 +63,9 @@ impl Source for ParquetTable {
                 (Want::Times, Got::Numbers(values, faults)) => {
                     let dates = TimesReading::of_dates(std::mem::take(values), std::mem::take(faults));
                     let is_read = is_plain && dates.faults.count == 0;
-                    *column = Got::Times(if is_read { dates } else { self.times_of_texts(at, rules)?.unwrap_or(dates) });
+                    *column = Got::Times(Box::new(if is_read { dates } else { self.times_of_texts(at, rules)?.unwrap_or(dates) }));
                 }
-                (Want::TimesOf(date), Got::Texts(times)) => *column = Got::Times(self.two_columns(at, date, times, rules)?),
+                (Want::TimesOf(date), Got::Texts(times)) => *column = Got::Times(Box::new(self.two_columns(at, date, times, rules)?)),
                 _ => {}
             }
         }

@@ -66,7 +66,7 @@ impl<'s> OneWord<'s> {
             held.answer |= judged.held.answer;
             judged.uses.iter().for_each(|used| users.entry(used).or_default().push(name));
         }
-        let is_other = |name: &&str| !settings.get(*name).is_some_and(|(count, _)| named.get(*name) == Some(count));
+        let is_other = |name: &&str| settings.get(*name).is_none_or(|(count, _)| named.get(*name) != Some(count));
         wrong.extend(settings.keys().chain(users.keys()).copied().filter(is_other));
         // An answer that is used whole is several words.
         let mut pending: Vec<&str> = wrong.iter().copied().collect();
