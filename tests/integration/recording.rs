@@ -178,10 +178,16 @@ fn what_is_not_new_is_not_made_again() {
     let (again, first) = run(&[]);
     assert!(again && first.contains("summary.json"), "{first}");
     assert_eq!(run(&[]), (false, first.clone()));
-    // What is missing or was changed by hand is made again, and so is all when something else is asked for or new.
+    // What is missing is made again, what was changed by hand is left and refused until it is removed, and so is all when something else is asked for or new.
     fs::remove_file(out.join("dfg.svg")).unwrap();
     assert_eq!(run(&[]), (true, first.clone()));
     fs::write(out.join("summary.json"), "{}").unwrap();
+    let mut refused = flowmine();
+    refused.args(["run", "--formats", "csv", "--dataset"]).arg(&dataset).arg("--out").arg(&out);
+    let said = expect(&mut refused, 2).stderr;
+    assert!(String::from_utf8_lossy(&said).contains("summary.json was changed"), "{said:?}");
+    assert_eq!(fs::read_to_string(out.join("summary.json")).unwrap(), "{}");
+    fs::remove_file(out.join("summary.json")).unwrap();
     assert_eq!(run(&[]), (true, first.clone()));
     assert!(run(&["--timestamp", "observed-at"]).0);
     assert_eq!(run(&[]), (true, first.clone()));

@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_flipped_bit_is_noticed() {
-        let bytes = written(1000);
+        let bytes = written(4000);
         let whole = rows_of(&bytes).unwrap();
         let mut altered = 0;
         for at in (0..3000).map(|part| part * bytes.len() / 3000) {
