@@ -139,12 +139,17 @@ impl Division {
         }
         let mut high = unlimited;
         let mut low = self.respond_all(&high);
+        let mut within = low.clone();
         for _ in 0..ROUNDS {
             high = self.respond_all(&low);
             if self.alike(&low, &high) {
                 return self.polished(&[&high, &low], true);
             }
             low = self.respond_all(&high);
+            // What grows in later moments only does not settle, and grows beyond all bounds.
+            if is_higher_now(&low, &within) && self.is_within(&low) {
+                within.clone_from(&low);
+            }
         }
         // One after the other, the responses usually settle where the bounds do not meet.
         let mut levels = low.clone();
@@ -157,7 +162,7 @@ impl Division {
                 return self.polished(&[&levels], false);
             }
         }
-        self.solution(low, false, false)
+        self.solution(within, false, false)
     }
 
     fn solution(&self, levels: Vec<Level>, unique: bool, exact: bool) -> Solution {
@@ -192,13 +197,12 @@ impl Division {
         }
         let rates: Vec<Option<Rate>> = solution.rates.iter().map(|value| Some(Rate { value: *value, slope: 0.0, by: By::Cap })).collect();
         for (pool, level) in solution.levels.iter().enumerate() {
-            match level.height {
-                Some(height) => crosses(&Poly::constant(0.0), &height),
-                None => {
-                    if let Some((used, _)) = self.used(pool, &solution.levels, &rates) {
-                        crosses(&used, &self.capacities[pool]);
-                    }
-                }
+            level.height.iter().for_each(|height| crosses(&Poly::constant(0.0), height));
+            // Of an exact solution a resource with a limited level is used wholly.
+            if (level.height.is_none() || !solution.exact)
+                && let Some((used, _)) = self.used(pool, &solution.levels, &rates)
+            {
+                crosses(&used, &self.capacities[pool]);
             }
         }
         wait
@@ -345,6 +349,12 @@ impl Division {
         Some(levels)
     }
 
+    /// Whether each resource is used within its capacity.
+    fn is_within(&self, levels: &[Level]) -> bool {
+        let rates = self.rates(levels, None);
+        (0..levels.len()).all(|pool| self.used(pool, levels, &rates).is_some_and(|(used, _)| used.compare(&self.capacities[pool]).is_le()))
+    }
+
     /// Whether each resource is used within its capacity, and wholly where its level is limited.
     fn is_fair(&self, levels: &[Level]) -> bool {
         let rates = self.rates(levels, None);
@@ -356,6 +366,14 @@ impl Division {
             })
         })
     }
+}
+
+/// Whether a level is another one, or higher at the moment itself by more than rounding.
+fn is_higher_now(levels: &[Level], than: &[Level]) -> bool {
+    levels.iter().zip(than).any(|(level, old)| match (&level.height, &old.height) {
+        (Some(height), Some(before)) => level.priority != old.priority || height.at(0.0) > before.at(0.0) * (1.0 + CLOSE),
+        (height, before) => height.is_some() != before.is_some(),
+    })
 }
 
 /// Whether two polynomials agree but for rounding.
