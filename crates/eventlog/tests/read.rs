@@ -329,11 +329,11 @@ event type new []
 ! Error not_text table event_Start, row 2 (ocel_id "e2")
 ! Error no_row_in_type_table event "3"
 ! Error event_left_out event "3"
-start e1 at 1795179845500000000 n=Integer(5) ok=Boolean(true) at=Time(0) x=Float(1.5) -of-> j1 --> j2
 ! Error event_left_out event "e2"
 ! Error no_row_in_type_table event "e4"
 ! Error event_left_out event "e4"
 ! Error relation_without_source event "e9"
+start e1 at 1795179845500000000 n=Integer(5) ok=Boolean(true) at=Time(0) x=Float(1.5) -of-> j1 --> j2
 "#;
     // One that goes over several of its pages of 512 bytes.
     assert_eq!(lines("all_constructs.sqlite"), expected.replace("LONG", &"l".repeat(600)));

@@ -492,8 +492,11 @@ impl Carried {
             self.counts.object_relations += carried.relations.len() as u64;
             lines.push((carried.id.to_string(), format!("{:?}", Record::Object(carried))));
         }
-        self.sort(&mut lines);
-        taken.records.extend(lines.drain(..).map(|(_, line)| line));
+        // The order of objects is that of their ids in SQLite; events keep the order of their rows.
+        if self.form == Form::Sqlite {
+            lines.sort();
+        }
+        taken.records.extend(lines.into_iter().map(|(_, line)| line));
         for event in &log.events {
             let of = place(&log.types.events, &event.kind);
             let carried = Event {
@@ -505,17 +508,9 @@ impl Carried {
             };
             self.counts.events += 1;
             self.counts.event_relations += carried.relations.len() as u64;
-            lines.push((carried.id.to_string(), format!("{:?}", Record::Event(carried))));
+            taken.records.push(format!("{:?}", Record::Event(carried)));
         }
-        self.sort(&mut lines);
-        taken.records.extend(lines.into_iter().map(|(_, line)| line));
         taken
-    }
-
-    fn sort(&self, lines: &mut [(String, String)]) {
-        if self.form == Form::Sqlite {
-            lines.sort();
-        }
     }
 
     /// An attribute of XES, with all below it.
