@@ -247,7 +247,7 @@ struct PartOf {
 /// of them. A time frame that does not cut cases is one of the log.
 fn filters(request: &Request) -> (EventFilter, EventFilter) {
     let EventFilter { from, to, .. } = request.filter;
-    if request.of_log.frame == TimeFrame::Trimmed {
+    if request.of_log.filter.frame == TimeFrame::Trimmed {
         return (request.filter.clone(), EventFilter::default());
     }
     (EventFilter { from: None, to: None, ..request.filter.clone() }, EventFilter { from, to, ..EventFilter::default() })

@@ -182,7 +182,7 @@ fn keys(activity: &str) -> Vec<String> {
 
 fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static str; 2])> {
     let of_run = asked.request.run.is_some().then(|| TaskNotion::Run.name());
-    let of_case = || asked.request.part.case.first().and_then(|case| NotionOfCase::of(case)).map(NotionOfCase::name);
+    let of_case = || asked.request.part.filter.case_names.first().and_then(|case| NotionOfCase::of(case)).map(NotionOfCase::name);
     let name = asked.request.cases.case_notion.as_deref().or(of_run).or_else(of_case);
     ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
     let dataset = match source::open(

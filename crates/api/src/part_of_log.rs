@@ -17,7 +17,8 @@ pub const OF_FILES: [&str; 2] = ["slurm:account", "org:resource"];
 
 /// The attributes by which is filtered; of accounts and users these are the keys.
 pub fn keys(part: &Part, events: &EventFilter, [account, user]: [&str; 2]) -> Vec<String> {
-    let mut keys: Vec<String> = part.instances_where.iter().chain(&part.cases_where).map(|condition| condition.key.clone()).collect();
+    let mut keys: Vec<String> =
+        part.filter.instances_where.iter().chain(&part.filter.cases_where).map(|condition| condition.key.clone()).collect();
     keys.extend((!events.account.is_empty()).then(|| account.to_owned()));
     keys.extend((!events.user.is_empty()).then(|| user.to_owned()));
     keys.sort();
@@ -31,32 +32,11 @@ pub fn keys(part: &Part, events: &EventFilter, [account, user]: [&str; 2]) -> Ve
 /// When no event can be in the time frame.
 pub fn filter(part: &Part, events: &EventFilter, [account, user]: [&str; 2]) -> Result<Filter> {
     jobs::time_filter(events)?;
-    let mut instances_where = part.instances_where.clone();
+    let mut instances_where = part.filter.instances_where.clone();
     for (key, names) in [(account, &events.account), (user, &events.user)] {
         instances_where.extend(names.iter().map(|name| Condition::equal(key, name)));
     }
-    Ok(Filter {
-        from_ns: events.from,
-        to_ns: events.to,
-        frame: part.frame,
-        activities: part.only_activity.clone(),
-        without_activities: part.without_activity.clone(),
-        instances_where,
-        cases_where: part.cases_where.clone(),
-        case_names: part.case.clone(),
-        paths: part.path.clone(),
-        eventually: part.eventually.clone(),
-        between: part.between.clone(),
-        starts_with: part.starts_with.clone(),
-        ends_with: part.ends_with.clone(),
-        rework: part.rework.clone(),
-        min_duration_ns: part.min_duration_ns,
-        max_duration_ns: part.max_duration_ns,
-        min_size: part.min_size,
-        max_size: part.max_size,
-        top_variants: part.top_variants,
-        variant_coverage: part.variant_coverage,
-    })
+    Ok(Filter { from_ns: events.from, to_ns: events.to, instances_where, ..part.filter.clone() })
 }
 
 /// The part of a log with cases, with each event by itself.
@@ -107,26 +87,27 @@ fn chosen(part: &ActivityLog, number: usize) -> Vec<bool> {
 /// A part of a log in words, one for each filter.
 pub fn words(part: &Part, events: &EventFilter) -> Vec<String> {
     let mut words = jobs::filter_words(events);
+    let Part { filter, qualifiers } = part;
     let has_frame = events.from.is_some() || events.to.is_some();
-    words.extend((has_frame && part.frame != TimeFrame::Trimmed).then(|| format!("cases {}", part.frame.name())));
-    words.extend((!part.case.is_empty()).then(|| format!("case {}", part.case.join(" or "))));
-    words.extend((!part.only_activity.is_empty()).then(|| format!("activity {}", part.only_activity.join(" or "))));
-    words.extend((!part.without_activity.is_empty()).then(|| format!("without activity {}", part.without_activity.join(" and "))));
-    words.extend(part.path.iter().map(|(a, b)| format!("cases with {a} => {b}")));
-    words.extend(part.eventually.iter().map(|(a, b)| format!("cases with {a} and later {b}")));
-    words.extend(part.between.iter().map(|(a, b)| format!("from {a} to the next {b}")));
-    words.extend((!part.starts_with.is_empty()).then(|| format!("cases that begin with {}", part.starts_with.join(" or "))));
-    words.extend((!part.ends_with.is_empty()).then(|| format!("cases that end with {}", part.ends_with.join(" or "))));
-    words.extend(part.rework.iter().map(|name| format!("cases with {name} twice or more")));
-    words.extend(part.min_duration_ns.map(|ns| format!("cases of at least {} s", seconds(ns))));
-    words.extend(part.max_duration_ns.map(|ns| format!("cases of at most {} s", seconds(ns))));
-    words.extend(part.min_size.map(|n| format!("cases of at least {n} instances")));
-    words.extend(part.max_size.map(|n| format!("cases of at most {n} instances")));
-    words.extend(part.top_variants.map(|n| format!("the {n} most frequent variants")));
-    words.extend(part.variant_coverage.map(|share| format!("variants that cover {} % of cases", share * 100.0)));
-    words.extend(part.instances_where.iter().map(Condition::words));
-    words.extend(part.cases_where.iter().map(|condition| format!("cases with {}", condition.words())));
-    words.extend((!part.qualifiers.is_empty()).then(|| format!("relations with qualifier {}", part.qualifiers.join(" or "))));
+    words.extend((has_frame && filter.frame != TimeFrame::Trimmed).then(|| format!("cases {}", filter.frame.name())));
+    words.extend((!filter.case_names.is_empty()).then(|| format!("case {}", filter.case_names.join(" or "))));
+    words.extend((!filter.activities.is_empty()).then(|| format!("activity {}", filter.activities.join(" or "))));
+    words.extend((!filter.without_activities.is_empty()).then(|| format!("without activity {}", filter.without_activities.join(" and "))));
+    words.extend(filter.paths.iter().map(|(a, b)| format!("cases with {a} => {b}")));
+    words.extend(filter.eventually.iter().map(|(a, b)| format!("cases with {a} and later {b}")));
+    words.extend(filter.between.iter().map(|(a, b)| format!("from {a} to the next {b}")));
+    words.extend((!filter.starts_with.is_empty()).then(|| format!("cases that begin with {}", filter.starts_with.join(" or "))));
+    words.extend((!filter.ends_with.is_empty()).then(|| format!("cases that end with {}", filter.ends_with.join(" or "))));
+    words.extend(filter.rework.iter().map(|name| format!("cases with {name} twice or more")));
+    words.extend(filter.min_duration_ns.map(|ns| format!("cases of at least {} s", seconds(ns))));
+    words.extend(filter.max_duration_ns.map(|ns| format!("cases of at most {} s", seconds(ns))));
+    words.extend(filter.min_size.map(|n| format!("cases of at least {n} instances")));
+    words.extend(filter.max_size.map(|n| format!("cases of at most {n} instances")));
+    words.extend(filter.top_variants.map(|n| format!("the {n} most frequent variants")));
+    words.extend(filter.variant_coverage.map(|share| format!("variants that cover {} % of cases", share * 100.0)));
+    words.extend(filter.instances_where.iter().map(Condition::words));
+    words.extend(filter.cases_where.iter().map(|condition| format!("cases with {}", condition.words())));
+    words.extend((!qualifiers.is_empty()).then(|| format!("relations with qualifier {}", qualifiers.join(" or "))));
     words
 }
 

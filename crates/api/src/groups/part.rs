@@ -1,6 +1,6 @@
 //! Which part of a log a model is made of.
 
-use flowmine_activity_log::{Condition, TimeFrame};
+use flowmine_activity_log::{Filter, TimeFrame};
 
 use super::Grouped;
 use crate::options::{Choice, Group, Kind, OptionSpec, Values};
@@ -8,42 +8,8 @@ use crate::options::{Choice, Group, Kind, OptionSpec, Values};
 /// Which part of a log a model is made of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Part {
-    /// What a time frame does with cases that reach beyond it.
-    pub frame: TimeFrame,
-    /// Only these activities; `*` stands for any text.
-    pub only_activity: Vec<String>,
-    /// Not these activities.
-    pub without_activity: Vec<String>,
-    /// Only the cases with these names.
-    pub case: Vec<String>,
-    /// Only cases in which the second activity comes directly after the first.
-    pub path: Vec<(String, String)>,
-    /// Only cases in which the second activity comes some time after the first.
-    pub eventually: Vec<(String, String)>,
-    /// Only what is between two activities.
-    pub between: Option<(String, String)>,
-    /// Only cases that begin with one of these activities.
-    pub starts_with: Vec<String>,
-    /// Only cases that end with one of these activities.
-    pub ends_with: Vec<String>,
-    /// Only cases in which each of these activities comes again.
-    pub rework: Vec<String>,
-    /// Only cases that take at least this long, in nanoseconds.
-    pub min_duration_ns: Option<i64>,
-    /// Only cases that take at most this long, in nanoseconds.
-    pub max_duration_ns: Option<i64>,
-    /// Only cases of at least this number of instances.
-    pub min_size: Option<usize>,
-    /// Only cases of at most this number of instances.
-    pub max_size: Option<usize>,
-    /// Only cases of the most frequent variants, at most this number.
-    pub top_variants: Option<usize>,
-    /// Only cases of the most frequent variants that together cover this share of cases.
-    pub variant_coverage: Option<f64>,
-    /// Only instances with attributes that fit.
-    pub instances_where: Vec<Condition>,
-    /// Only cases with attributes that fit.
-    pub cases_where: Vec<Condition>,
+    /// The filter, without the times of the shared group.
+    pub filter: Filter,
     /// Only relations of events to objects with one of these qualifiers.
     pub qualifiers: Vec<String>,
 }
@@ -112,24 +78,27 @@ impl Grouped for Part {
     fn read(values: &Values) -> Self {
         let count = |name| values.count(name).map(|n| n as usize);
         Self {
-            frame: values.choice("time-frame").unwrap_or_default(),
-            only_activity: values.texts("only-activity"),
-            without_activity: values.texts("without-activity"),
-            case: values.texts("case"),
-            path: values.pairs("path"),
-            eventually: values.pairs("eventually"),
-            between: values.pairs("between").into_iter().next(),
-            starts_with: values.texts("starts-with"),
-            ends_with: values.texts("ends-with"),
-            rework: values.texts("rework"),
-            min_duration_ns: values.length_ns("min-duration"),
-            max_duration_ns: values.length_ns("max-duration"),
-            min_size: count("min-size"),
-            max_size: count("max-size"),
-            top_variants: count("top-variants"),
-            variant_coverage: values.number("variant-coverage"),
-            instances_where: values.conditions("where"),
-            cases_where: values.conditions("cases-where"),
+            filter: Filter {
+                frame: values.choice("time-frame").unwrap_or_default(),
+                activities: values.texts("only-activity"),
+                without_activities: values.texts("without-activity"),
+                case_names: values.texts("case"),
+                paths: values.pairs("path"),
+                eventually: values.pairs("eventually"),
+                between: values.pairs("between").into_iter().next(),
+                starts_with: values.texts("starts-with"),
+                ends_with: values.texts("ends-with"),
+                rework: values.texts("rework"),
+                min_duration_ns: values.length_ns("min-duration"),
+                max_duration_ns: values.length_ns("max-duration"),
+                min_size: count("min-size"),
+                max_size: count("max-size"),
+                top_variants: count("top-variants"),
+                variant_coverage: values.number("variant-coverage"),
+                instances_where: values.conditions("where"),
+                cases_where: values.conditions("cases-where"),
+                ..Filter::default()
+            },
             qualifiers: values.texts("qualifier"),
         }
     }

@@ -68,11 +68,11 @@ fn second(request: &Request) -> Result<Request> {
         let logs = if is_dataset { Vec::new() } else { vec![place.clone()] };
         second.source = SourcePaths { dataset: is_dataset.then_some(place), logs, given: Vec::new() };
         // Another place has other runs and cases.
-        (second.run, second.part.case) = (None, Vec::new());
+        (second.run, second.part.filter.case_names) = (None, Vec::new());
     }
     second.run = run.or(second.run);
     if let Some(case) = case {
-        second.part.case = vec![case];
+        second.part.filter.case_names = vec![case];
     }
     if period != (None, None) {
         (second.filter.from, second.filter.to) = period;
@@ -84,7 +84,7 @@ fn second(request: &Request) -> Result<Request> {
 fn name(request: &Request) -> String {
     let mut parts: Vec<String> = request.source.names().map(|path| path.display().to_string()).collect();
     parts.extend(request.run.iter().map(|run| format!("run {run}")));
-    parts.extend(request.part.case.iter().map(|case| format!("case {case}")));
+    parts.extend(request.part.filter.case_names.iter().map(|case| format!("case {case}")));
     let time = |what: &str, ns: &Option<i64>| ns.map(|ns| format!("{what} {}", time::rfc3339(ns)));
     parts.extend(time("from", &request.filter.from).into_iter().chain(time("to", &request.filter.to)));
     parts.join(", ")
