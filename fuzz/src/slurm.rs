@@ -85,9 +85,9 @@ fn file(bytes: &[u8], kind: FileKind, options: u8) {
             let mut poll = queue.poll(PollTime::at(observed_at_ns.unwrap_or(0)), source, &mut changes, &mut diagnostics);
             records.iter().for_each(|record| poll.see(record));
             if whole {
-                poll.finish()
+                poll.finish();
             } else {
-                poll.finish_changes(true)
+                poll.finish_changes(true);
             }
             // Everything leaves.
             queue.poll(PollTime::at(observed_at_ns.unwrap_or(0)), source, &mut changes, &mut diagnostics).finish();
