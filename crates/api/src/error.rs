@@ -12,6 +12,9 @@ use flowmine_discover::spec::SpecError;
 use flowmine_draw::LayoutError;
 use flowmine_draw::png::PngError;
 use flowmine_eventlog::LogError;
+use flowmine_extract_slurm::observe::ObserveError;
+#[cfg(feature = "ssh")]
+use flowmine_extract_slurm::ssh::SshError;
 use flowmine_file_access::FileAccessError;
 use flowmine_files::FileError;
 use flowmine_io_csv::IoCsvError;
@@ -24,6 +27,7 @@ use flowmine_predict::PredictError;
 use flowmine_privacy::PseudonymError;
 use flowmine_privacy::drop::DropError;
 use flowmine_sources::SourceError;
+use flowmine_trace::TraceError;
 
 /// Why something was not done. The text of a cause may repeat in that of the error.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +106,19 @@ pub enum Error {
     /// Sources cannot be recognised or imported.
     #[error("{0}")]
     Source(#[from] SourceError),
+    /// A queue cannot be observed.
+    #[error("{0}")]
+    Observe(#[from] ObserveError),
+    /// A login node cannot be reached.
+    #[cfg(feature = "ssh")]
+    #[error("{0}")]
+    Ssh(#[from] SshError),
+    /// A command or a host cannot be traced.
+    #[error("{0}")]
+    Trace(#[from] TraceError),
+    /// A workflow cannot be transformed.
+    #[error("{0}")]
+    Transform(#[from] flowmine_transform::Error),
     /// A model cannot be read, fitted or predicted.
     #[error("{0}")]
     Predict(#[from] PredictError),
@@ -124,6 +141,19 @@ pub enum Error {
 
 /// The result of what can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Returns an error and its causes as one sentence, without what a cause repeats.
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = String::new();
+    for cause in std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
 
 /// Adds a place to an error.
 pub trait Context<T> {

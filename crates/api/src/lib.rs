@@ -21,6 +21,7 @@
 //! ```
 
 pub mod correlate;
+pub mod doctor;
 pub mod endings;
 mod error;
 pub mod export;
@@ -38,6 +39,7 @@ pub mod lower_bounds;
 #[cfg(test)]
 mod model_docs;
 pub mod models;
+pub mod observe;
 mod one_run;
 pub mod options;
 pub mod output;
@@ -51,10 +53,12 @@ pub mod run;
 mod sink;
 pub mod source;
 pub mod target;
+pub mod trace;
+pub mod transform;
 pub mod validate;
 pub mod why;
 
-pub use error::{Context, Error, Result};
+pub use error::{Context, Error, Result, chain};
 pub use format::Format;
 pub use found::Found;
 pub use request::{Request, discover};

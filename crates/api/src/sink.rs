@@ -14,8 +14,12 @@ pub enum Message<'a> {
     Diagnostics(&'a str, &'a Diagnostics),
     /// A finding about an event log.
     Finding(&'a str, &'a Finding),
+    /// What begins, in one line.
+    Begun(&'a str),
     /// What was done, in one line.
     Done(&'a str),
+    /// What was done, in one line for whoever watches; nothing depends on it.
+    Watched(&'a str),
 }
 
 /// A stage of the work, which ends when it is dropped.

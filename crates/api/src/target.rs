@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use flowmine_dataset::{Access, Dataset};
+use flowmine_dataset::Dataset;
+
+pub use flowmine_dataset::Access;
 
 use crate::error::{Result, ensure};
 

@@ -18,6 +18,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use flowmine_api::groups::{EventFilter, TableColumns};
 use flowmine_api::log_format::LogFormat;
+use flowmine_api::observe::{LoginNode, Only, Options, Request, Rhythm};
 use flowmine_api::options::parse::{duration, moment};
 use flowmine_correlate::Timestamp;
 use options::{choice, log_format};
@@ -29,8 +30,8 @@ pub use old_forms::in_new_form;
 pub use options::Group;
 pub use predict::{Predict, PredictFormat, StartArg};
 pub use shared::{AsOwner, DatasetArgs, Kept, SourceArgs};
-pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
-pub use transform::{CollisionsArg, Transform};
+pub use trace::{Doctor, Trace, TraceFilters};
+pub use transform::Transform;
 pub use why::Why;
 
 /// Process mining for HPC clusters and scientific workflows.
@@ -159,6 +160,26 @@ pub struct Observe {
     pub ssh: Ssh,
 }
 
+impl Observe {
+    /// The request for the library.
+    pub fn request(&self) -> Request {
+        let rhythm = if self.once { Rhythm::Once } else { Rhythm::Every { interval: self.every, polls: self.polls } };
+        let only = Only { me: self.me, users: self.user.clone(), accounts: self.account.clone(), partitions: self.partition.clone() };
+        let options = Options {
+            only,
+            cluster: self.cluster.clone(),
+            slurm_bin_dir: self.slurm_bin_dir.clone(),
+            timeout: self.timeout,
+            accounting: self.accounting,
+            accounting_since_ns: self.accounting_since,
+            record: self.record.clone(),
+            ..Options::default()
+        };
+        let login_node = self.ssh.login_node();
+        Request { into: self.kept.target(&self.dataset), login_node, rhythm, options, pseudonymise: self.pseudonymise.clone() }
+    }
+}
+
 /// `flowmine prune`.
 #[derive(Debug, Args)]
 #[command(
@@ -212,6 +233,15 @@ pub struct Ssh {
     /// refused all the same.
     #[arg(long = "ssh-accept-new", requires = "target")]
     pub accept_new: bool,
+}
+
+impl Ssh {
+    /// The login node for the library.
+    fn login_node(&self) -> Option<LoginNode> {
+        let target = self.target.clone()?;
+        let (config, jump, identities) = (self.config.clone(), self.jump.clone(), self.identities.clone());
+        Some(LoginNode { target, config, jump, identities, passphrase_fd: self.passphrase_fd, accept_new: self.accept_new })
+    }
 }
 
 /// `flowmine validate`.

@@ -53,15 +53,7 @@ pub fn sums_out_of_range() {
 
 /// An error and its causes as one sentence, without what a cause repeats.
 pub fn chain(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
-        if text.is_empty() {
-            text = cause;
-        } else if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-    }
-    text
+    flowmine_api::chain(error.as_ref())
 }
 
 /// Whether standard error is a terminal.

@@ -15,6 +15,9 @@ impl Sink for Terminal {
             Message::Warning(text) => messages::warning(text),
             Message::Diagnostics(input, diagnostics) => messages::diagnostics(input, diagnostics, messages::Kept::Nowhere),
             Message::Finding(input, finding) => messages::finding(input, finding),
+            Message::Begun(text) => messages::note(&format!("flowmine: {text}")),
+            Message::Watched(text) if messages::on_terminal() => messages::note(&format!("flowmine: {text}")),
+            Message::Watched(_) => {}
             Message::Done(text) => messages::note(text),
         }
     }

@@ -2,8 +2,10 @@
 //! (`facts.rs` of its crate), which makes a [`Verdict`] of them; the choice is a pure function of
 //! these.
 
+use serde::Serialize;
+
 /// One thing that a backend needs or can use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// What was looked at, in words.
     pub what: String,
@@ -32,7 +34,7 @@ impl Check {
 }
 
 /// What was found out about one backend.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// Name of the backend: `ebpf`, `fuse` or `ptrace`.
     pub backend: &'static str,
@@ -55,27 +57,19 @@ pub struct Needs {
     pub directories: bool,
 }
 
-/// Takes the best backend that works: eBPF, because it costs least and sees every process. Then,
-/// for a command, FUSE where directories are named, since only calls in these wait for the tracer;
-/// and ptrace, which stops the command at each call and sees some calls that FUSE does not
-/// (`docs/tracing.md`). The second value says why.
+/// Takes the first of backends, in the order in which they suit a trace, that works for it. The
+/// second value says why.
 ///
 /// # Errors
 /// A sentence that says why none of them works.
 pub fn choose(verdicts: &[Verdict], wanted: Needs) -> Result<(&'static str, String), String> {
-    let order: &[&str] = match wanted {
-        Needs { command: false, .. } => &["ebpf"],
-        Needs { directories: false, .. } => &["ebpf", "ptrace"],
-        Needs { directories: true, .. } => &["ebpf", "fuse", "ptrace"],
-    };
     let mut refused = Vec::new();
-    for name in order {
-        let Some(verdict) = verdicts.iter().find(|verdict| verdict.backend == *name) else { continue };
+    for verdict in verdicts {
         if verdict.works && (wanted.command || verdict.whole_host) {
             let why = if refused.is_empty() { String::new() } else { format!(" ({})", refused.join("; ")) };
             return Ok((verdict.backend, format!("{}: {}{why}", verdict.backend, verdict.how)));
         }
-        refused.push(format!("not {name}: {}", verdict.how));
+        refused.push(format!("not {}: {}", verdict.backend, verdict.how));
     }
     let advice = if wanted.command {
         "`flowmine doctor` shows what would help"
@@ -96,16 +90,12 @@ mod tests {
     #[test]
     fn the_best_that_works_is_taken() {
         let all = |e, f, p| [verdict("ebpf", e), verdict("fuse", f), verdict("ptrace", p)];
-        let command = Needs { command: true, directories: false };
-        let in_directories = Needs { command: true, directories: true };
+        let command = Needs { command: true, directories: true };
         let host = Needs { command: false, directories: true };
         let chosen = |verdicts: &[Verdict], wanted| choose(verdicts, wanted).map(|chosen| chosen.0).ok();
         assert_eq!(chosen(&all(true, true, true), command), Some("ebpf"));
-        assert_eq!(chosen(&all(false, true, true), command), Some("ptrace"));
-        assert_eq!(chosen(&all(false, true, false), command), None);
-        assert_eq!(chosen(&all(true, true, true), in_directories), Some("ebpf"));
-        assert_eq!(chosen(&all(false, true, true), in_directories), Some("fuse"));
-        assert_eq!(chosen(&all(false, false, true), in_directories), Some("ptrace"));
+        assert_eq!(chosen(&all(false, true, true), command), Some("fuse"));
+        assert_eq!(chosen(&all(false, false, true), command), Some("ptrace"));
         assert_eq!(chosen(&all(false, false, false), command), None);
         assert_eq!(chosen(&all(true, false, false), host), Some("ebpf"));
         assert_eq!(chosen(&all(false, true, true), host), None);

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use flowmine_api::SourcePaths;
-use flowmine_api::target::Target;
-use flowmine_dataset::Access;
+use flowmine_api::target::{Access, Target};
 
 /// Who may read what is written.
 #[derive(Debug, Args)]

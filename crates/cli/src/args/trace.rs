@@ -4,10 +4,15 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use flowmine_api::options::parse::duration;
-use flowmine_trace::Op;
+use flowmine_api::target::Access;
+use flowmine_api::trace::backends::{self, Backend};
+use flowmine_api::trace::{self, CommandLines, Detail, Filters, Hooks, Op, Recording, Request, Tasks, Tracer};
 
+use super::options::choice;
 use super::shared::AsOwner;
 
 /// `flowmine trace`.
@@ -40,15 +45,15 @@ pub struct Trace {
     #[command(flatten)]
     pub written: AsOwner,
     /// The backend.
-    #[arg(long, value_enum, default_value_t)]
-    pub backend: BackendArg,
+    #[arg(long, value_name = "BACKEND", default_value = AUTO, value_parser = backend())]
+    pub backend: Chosen,
     /// Keep each read and write, or add them up for each process and open file. A command is traced
     /// with events when this is not given, a host with totals.
-    #[arg(long, value_enum)]
-    pub detail: Option<DetailArg>,
+    #[arg(long, value_name = "DETAIL", value_parser = choice::<Detail>())]
+    pub detail: Option<Detail>,
     /// What eBPF hooks into: the kernel's VFS functions or its system calls.
-    #[arg(long, value_enum, default_value_t)]
-    pub hooks: HooksArg,
+    #[arg(long, value_name = "HOOKS", default_value = "auto", value_parser = choice::<Hooks>())]
+    pub hooks: Hooks,
     /// The host's name in the tables, instead of what uname tells; for containers.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub host: Option<String>,
@@ -58,8 +63,8 @@ pub struct Trace {
     pub environ: Option<Vec<String>>,
     /// What to keep of command lines, which may hold passwords: nothing, the first word, or all.
     /// When it is not given all of a command and what it starts, and the first word of all else.
-    #[arg(long, value_enum)]
-    pub command_lines: Option<CommandLinesArg>,
+    #[arg(long, value_name = "COMMAND_LINES", value_parser = choice::<CommandLines>())]
+    pub command_lines: Option<CommandLines>,
     /// Make the command one task of this name, with all that it starts: in attribution, logs and
     /// models, beside those of workflow engines.
     #[arg(long, value_name = "NAME", requires = "command", conflicts_with_all = ["join", "tasks"], value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -129,41 +134,6 @@ pub struct TraceFilters {
     pub not_directory: Vec<PathBuf>,
 }
 
-/// Backends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum BackendArg {
-    /// The best that works here; which, and why, is said.
-    #[default]
-    Auto,
-    /// Programs in the kernel. Sees every process; can lose records, and counts them.
-    Ebpf,
-    /// A file system laid over the directories of --directory (the current one when none is given):
-    /// only what is done in them is seen, and waits.
-    Fuse,
-    /// Stops the command at each call. Needs no privilege; slow for many small calls.
-    Ptrace,
-}
-
-/// How much is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DetailArg {
-    /// Sums of reads and writes.
-    Totals,
-    /// Each operation.
-    Events,
-}
-
-/// What is kept of command lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CommandLinesArg {
-    /// Nothing.
-    None,
-    /// The first word.
-    Program,
-    /// All, up to 4096 bytes.
-    All,
-}
-
 /// What of a traced command is a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TasksArg {
@@ -171,18 +141,66 @@ pub enum TasksArg {
     Commands,
 }
 
-/// Hooks of eBPF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum HooksArg {
-    /// VFS functions where the kernel lets us, otherwise system calls.
-    #[default]
-    Auto,
-    /// VFS functions, by fentry or else by kprobes.
-    Vfs,
-    /// VFS functions by kprobes, also where fentry works.
-    VfsKprobe,
-    /// System calls.
-    Syscalls,
+impl Trace {
+    /// The request for the library.
+    ///
+    /// # Errors
+    /// When there is neither a dataset nor another tracer.
+    pub fn request(&self) -> anyhow::Result<Request> {
+        let tracer = match &self.join {
+            Some(socket) => Tracer::Listening(socket.clone()),
+            None => Tracer::Own(Box::new(self.recording()?)),
+        };
+        Ok(Request { command: self.command.clone(), must_trace: self.must_trace, tracer })
+    }
+
+    fn recording(&self) -> anyhow::Result<Recording> {
+        let filters = &self.filters;
+        Ok(Recording {
+            dataset: self.dataset.clone().context("--dataset is missing")?,
+            access: if self.shared { Access::Umask } else { Access::Private },
+            as_owner: self.written.as_owner,
+            backend: self.backend,
+            hooks: self.hooks,
+            host: self.host.clone(),
+            detail: self.detail,
+            environment: self.environ.clone(),
+            command_lines: self.command_lines,
+            tasks: match (&self.task, self.tasks) {
+                (Some(name), _) => Some(Tasks::Whole(name.clone())),
+                (None, Some(TasksArg::Commands)) => Some(Tasks::Commands),
+                (None, None) => None,
+            },
+            ring_bytes: self.ring,
+            flush_every: self.flush,
+            serve: self.serve.clone(),
+            filters: Filters {
+                cgroups: filters.cgroup.clone(),
+                pids: filters.pid.clone(),
+                uids: filters.user.clone(),
+                gids: filters.group.clone(),
+                file_systems: filters.file_system.clone(),
+                file_systems_out: filters.not_file_system.clone(),
+                ops: filters.op.clone(),
+                directories: filters.directory.clone(),
+                directories_out: filters.not_directory.clone(),
+            },
+        })
+    }
+}
+
+/// A backend of the registry; `None` for the best that works. The alias keeps clap from taking the
+/// option for one without a default.
+type Chosen = Option<&'static Backend>;
+
+/// The name for the best backend that works.
+const AUTO: &str = "auto";
+
+/// Parses the name of a backend.
+fn backend() -> impl TypedValueParser<Value = Chosen> {
+    let auto = PossibleValue::new(AUTO).help("The best that works here; which, and why, is said");
+    let names = backends::ALL.iter().map(|backend| PossibleValue::new(backend.name).help(backend.about));
+    PossibleValuesParser::new(std::iter::once(auto).chain(names)).map(|name| backends::find(&name))
 }
 
 /// `flowmine doctor`.
@@ -221,11 +239,11 @@ fn op(name: &str) -> Result<Op, String> {
 }
 
 fn user(name: &str) -> Result<u32, String> {
-    flowmine_trace::host::user_id(name).ok_or_else(|| "no such user here".to_owned())
+    trace::user_id(name).ok_or_else(|| "no such user here".to_owned())
 }
 
 fn group(name: &str) -> Result<u32, String> {
-    flowmine_trace::host::group_id(name).ok_or_else(|| "no such group here".to_owned())
+    trace::group_id(name).ok_or_else(|| "no such group here".to_owned())
 }
 
 #[cfg(test)]

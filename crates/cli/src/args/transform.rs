@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use flowmine_api::transform::{Collisions, Request};
+
+use super::options::choice;
 
 /// `flowmine transform`.
 #[derive(Debug, Args)]
@@ -35,8 +38,8 @@ pub struct Transform {
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["check", "dry_run", "explain"])]
     pub out: Option<PathBuf>,
     /// What is done when two tasks get an output of one name.
-    #[arg(long, value_enum, default_value_t = CollisionsArg::Refuse)]
-    pub collisions: CollisionsArg,
+    #[arg(long, value_name = "COLLISIONS", default_value = "refuse", value_parser = choice::<Collisions>())]
+    pub collisions: Collisions,
     /// Print the layers of this task, bound, and write nothing.
     #[arg(long, value_name = "RULE", conflicts_with_all = ["check", "dry_run"])]
     pub explain: Option<String>,
@@ -48,13 +51,19 @@ pub struct Transform {
     pub dry_run: bool,
 }
 
-/// `--collisions`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CollisionsArg {
-    /// It is an error.
-    Refuse,
-    /// Each gets its task's identifier after its name in the workflow.
-    Remap,
+impl Transform {
+    /// The request for the library.
+    pub fn request(&self) -> Request {
+        Request {
+            workflow: self.workflow.clone(),
+            layers: self.apply.clone(),
+            values: self.values.clone(),
+            jx_args: self.jx_args.clone(),
+            selection: self.explain.iter().chain(&self.select).cloned().collect(),
+            collisions: self.collisions,
+            out: self.out.clone(),
+        }
+    }
 }
 
 fn binding(text: &str) -> Result<(String, String), String> {

@@ -1,6 +1,5 @@
 //! The commands, one file each.
 
-mod backends;
 mod correlate;
 mod discover;
 mod doctor;
@@ -15,15 +14,10 @@ mod prune;
 mod run;
 mod trace;
 mod transform;
-mod transform_scripts;
 mod validate;
 mod why;
 
-// What a build can leave out, see the features in Cargo.toml: in its place is what says so. Backends of `trace`: `backends.rs`.
-#[cfg_attr(not(feature = "ssh"), path = "without/login_node.rs")]
-mod login_node;
-
-use flowmine_trace::privileges;
+use flowmine_api::trace::keep_lent_rights_small;
 
 use crate::args::{Cli, Command};
 use crate::outcome::Outcome;
@@ -31,9 +25,7 @@ use crate::outcome::Outcome;
 /// Of rights that this program has by its file and not by its caller, keeps those that a trace
 /// needs, and for another command none. False where that failed.
 pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
-    let traces = matches!(cli.command, Command::Trace(_) | Command::Doctor(_));
-    let needed: Vec<u32> = backends::built().iter().filter(|_| traces).flat_map(|backend| backend.lent).copied().collect();
-    privileges::lent_to().is_none() || privileges::keep_of_lent(&needed)
+    keep_lent_rights_small(matches!(cli.command, Command::Trace(_) | Command::Doctor(_)))
 }
 
 /// Runs the command of a command line.

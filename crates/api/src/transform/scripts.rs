@@ -1,21 +1,18 @@
-//! What `flowmine transform` writes: the scripts of all layers, and then the workflow that runs
-//! them.
+//! The scripts of all layers, and then the workflow that runs them.
 
 #![deny(clippy::disallowed_methods)]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Context;
 use flowmine_files::{Batch, FileError, Folder, Stranger};
+use flowmine_schema::text::visible;
 use flowmine_transform::script::Script;
 use flowmine_transform::workflow::Plan;
 
-use flowmine_schema::text::visible;
-
-use flowmine_api::output as results;
-
-use crate::{messages, output};
+use crate::error::{Context, Error, Result, refuse};
+use crate::output;
+use crate::sink::Sink;
 
 /// The permissions of a script, before the umask: only its owner can write it, whatever the umask.
 const SCRIPT: u32 = 0o755;
@@ -25,14 +22,17 @@ const SCRIPT: u32 = 0o755;
 ///
 /// No script appears before all are on the disk, and the workflow appears last: what it names is
 /// complete.
-pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
+///
+/// # Errors
+/// When a script or the workflow cannot be written there.
+pub fn write(plan: &Plan, path: &Path, directory: &Path, sink: &dyn Sink) -> Result<usize> {
     let shown = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let folder = Folder::open_to_write(shown).with_context(|| shown.display().to_string())?;
-    results::refuse_dataset(&folder).with_context(|| shown.display().to_string())?;
-    results::check_place(path)?;
-    refuse_strangers(&folder)?;
+    output::refuse_dataset(&folder).with_context(|| shown.display().to_string())?;
+    output::check_place(path)?;
+    refuse_strangers(&folder, sink)?;
     let next = AtomicUsize::new(0);
-    let some = || -> anyhow::Result<(Batch, usize)> {
+    let some = || -> Result<(Batch, usize)> {
         let (mut batch, mut written) = (Batch::new(folder.try_clone()?), 0);
         loop {
             let task = next.fetch_add(1, Ordering::Relaxed);
@@ -46,11 +46,11 @@ pub fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize
         }
     };
     let threads = flowmine_threads::count(8);
-    let mut batches = std::thread::scope(|scope| -> anyhow::Result<Vec<(Batch, usize)>> {
+    let mut batches = std::thread::scope(|scope| -> Result<Vec<(Batch, usize)>> {
         let others = flowmine_threads::helpers(scope, threads - 1, some);
         let mut batches = vec![some()?];
         for other in others {
-            batches.push(other.join().map_err(|_| anyhow::anyhow!("a thread that writes scripts ended before its time"))??);
+            batches.push(other.join().map_err(|_| Error::Refused("a thread that writes scripts ended before its time".to_owned()))??);
         }
         Ok(batches)
     })?;
@@ -80,18 +80,18 @@ fn beside(file: &Script, folder: &Folder) -> Result<Batch, FileError> {
 
 /// Scripts are run later: whoever can replace them by then decides what is run, and as whom. Root
 /// is refused such a place, everybody else is warned where it is all users who can.
-fn refuse_strangers(folder: &Folder) -> anyhow::Result<()> {
+fn refuse_strangers(folder: &Folder, sink: &dyn Sink) -> Result<()> {
     let Some(stranger) = folder.stranger()? else { return Ok(()) };
     let stranger_is = stranger.to_string();
     let who = visible(&stranger_is);
     if flowmine_files::is_root() {
-        anyhow::bail!(
+        refuse!(
             "{who}, who could replace the scripts before root runs them: write to a directory that only root can change, or run \
              flowmine as that user"
         );
     }
     if matches!(stranger, Stranger::Everybody(_)) {
-        messages::warning(&format!("{who} and replace the scripts: run them only where you trust all users of the machine"));
+        sink.warning(&format!("{who} and replace the scripts: run them only where you trust all users of the machine"));
     }
     Ok(())
 }
