@@ -328,7 +328,7 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     record.tres_per_node = words(Field::TresPerNode);
     record.licenses = words(Field::Licenses);
     record.submit_node = words(Field::SubmitNode);
-    record.submit_session = number(Field::SubmitSession, "session", &units::count);
+    record.submit_session = number(Field::SubmitSession, "session", &units::session);
     Some(record)
 }
 

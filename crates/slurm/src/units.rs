@@ -168,6 +168,18 @@ pub fn count(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if number.is_finite() && (0.0..1e9).contains(&number) { Ok(Some((number * unit) as i64)) } else { Err(BadValue) }
 }
 
+/// The session of a process (`AllocSID`). `None` for 0 and for numbers that no process id reaches.
+///
+/// sbatch sends what getsid(2) returns. That is 0 where the leader of the session is outside of the
+/// PID namespace, as in a container. slurm.h's `NO_VAL` (4294967294) stands for a session not set.
+pub fn session(field: &[u8]) -> Result<Option<i64>, BadValue> {
+    if is_nothing(field) {
+        return Ok(None);
+    }
+    let session = digits(field).ok_or(BadValue)?;
+    Ok(Some(session).filter(|session| (1..=i64::from(i32::MAX)).contains(session)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +224,15 @@ mod tests {
         assert_eq!(count(b"2-4"), Ok(Some(2)));
         assert_eq!(count(b"1.5K"), Ok(Some(1500)));
         assert_eq!(count(b"many"), Err(BadValue));
+    }
+
+    #[test]
+    fn a_session_whose_leader_is_not_visible_is_unknown() {
+        assert_eq!(session(b"4711"), Ok(Some(4711)));
+        for unknown in [&b"0"[..], b"4294967294", b"", b"N/A"] {
+            assert_eq!(session(unknown), Ok(None), "{}", shown(unknown));
+        }
+        assert_eq!(session(b"tty1"), Err(BadValue));
     }
 
     proptest! {

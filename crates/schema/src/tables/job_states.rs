@@ -116,7 +116,8 @@ crate::table! {
         /// The node from which it was submitted (`ALLOC_NODES`).
         submit_node: opt_text(Host) droppable,
         /// The session of the shell or job that submitted it (`ALLOC_SID`): a process id on
-        /// `submit_node`.
+        /// `submit_node`, there in the PID namespace of who submitted it. Null where the leader of
+        /// the session is not visible from there, for which Slurm has 0: often in a container.
         submit_session: opt_i64 droppable,
         /// Trackable resources asked for, as accounting keeps them (`ReqTRES`):
         /// `billing=4,cpu=4,gres/gpu=2,mem=8G,node=1`.
