@@ -15,6 +15,7 @@ use super::benchmark::Benchmark;
 use super::folder::FOLDER;
 use super::log::{Attempt, Log};
 use super::metadata::Record;
+use super::{files as lists, hidden};
 use crate::engine_names::SNAKEMAKE;
 use crate::{Options, Row, Source};
 
@@ -31,6 +32,9 @@ const SOON_NS: i64 = 60 * SECOND_NS;
 const BEFORE_NS: i64 = 2 * SECOND_NS;
 /// How exact a line's time is: lines have whole seconds.
 const LINE_NS: i64 = SECOND_NS;
+/// How exact a record's times are: they are times of files, which the kernel takes from a clock
+/// that goes on 100 times a second or more.
+const RECORD_NS: i64 = 10_000_000;
 /// Snakemake's `mem_mb` and `disk_mb`.
 const MEGABYTE: i64 = 1_000_000;
 
@@ -67,6 +71,13 @@ struct Known {
     /// Of the job's own log: that log, and the attempt within the job.
     job: Option<(usize, Attempt)>,
     benchmark: Option<usize>,
+}
+
+impl Known {
+    /// Whether its inputs and outputs are known: a rule's message hides them from the log.
+    fn has_known_files(&self) -> bool {
+        self.attempt.is_described || !self.records.is_empty()
+    }
 }
 
 impl Joined {
@@ -119,7 +130,9 @@ impl Joined {
             by_output.entry(&record.output).or_default().push(at);
         }
         let zones = self.zones(&known, &by_output, sources, options);
-        let used = self.join_records(&mut known, &by_output, &zones, sources);
+        let mut used = self.join_records(&mut known, &by_output, &zones, sources);
+        self.join_hidden(&mut known, &mut used, &zones, sources);
+        self.name_rules(&mut known, &by_output, sources);
         let alone = self.join_jobs(&mut known, sources);
         self.join_benchmarks(&mut known, &zones, sources);
         let mut rows = self.rows(known, &zones, sources);
@@ -238,6 +251,9 @@ impl Joined {
         let attempt = &known.attempt;
         let outputs = if attempt.is_described { &attempt.outputs } else { &attempt.missing };
         let records = outputs.iter().filter_map(|output| by_output.get(output.as_str())).flatten().copied();
+        let in_storage = attempt.special.iter().filter(|(path, kind)| kind.ends_with(" storage") && !by_output.contains_key(path.as_str()));
+        let copies = in_storage.flat_map(|(address, _)| by_output.iter().filter(|(path, _)| lists::is_local_copy(path, address)));
+        let records = records.chain(copies.flat_map(|(_, records)| records.iter().copied()));
         let fits = |at: &usize| {
             let (source, record) = &self.records[*at];
             attempt.rule.as_ref().is_none_or(|rule| *rule == record.rule) && are_together(log, &sources[*source].path)
@@ -275,6 +291,54 @@ impl Joined {
             }
         }
         used
+    }
+
+    /// Gives records to attempts of which neither outputs nor reasons are logged. A record that is of
+    /// one of several such attempts is used without an owner.
+    fn join_hidden(&self, known: &mut [Known], used: &mut [bool], zones: &[Zone], sources: &[Source]) {
+        let mut jobs: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (at, (source, record)) in self.records.iter().enumerate().filter(|(at, _)| !used[*at]) {
+            let own = record.job_hash.is_none().then_some(&record.output);
+            jobs.entry((*source, &record.rule, record.job_hash, own)).or_default().push(at);
+        }
+        let mut hidden: BTreeMap<(usize, Option<String>), Vec<(u64, i64, usize)>> = BTreeMap::new();
+        for (at, Known { run, attempt, records, .. }) in known.iter().enumerate() {
+            let ended = attempt.ended.and_then(|ended| zones[*run].utc(ended));
+            let is_hidden = !attempt.is_described && records.is_empty() && attempt.succeeded == Some(true);
+            if let Some((line, ended)) = attempt.end_line.zip(ended).filter(|_| is_hidden) {
+                hidden.entry((*run, attempt.rule.clone())).or_default().push((line, ended, at));
+            }
+        }
+        for ((run, rule), mut attempts) in hidden {
+            attempts.sort_unstable();
+            let log = &sources[self.runs[run].0].path;
+            let fits = |source: usize, of: &String| rule.as_ref().is_none_or(|rule| rule == of) && are_together(log, &sources[source].path);
+            let ended = |records: &Vec<usize>| records.iter().filter_map(|at| self.records[*at].1.ended_ns).max();
+            let of_run = jobs.iter().filter(|((source, rule, ..), records)| fits(*source, rule) && records.iter().all(|at| !used[*at]));
+            let mut of_run: Vec<(i64, &Vec<usize>)> = of_run.filter_map(|(_, records)| Some((ended(records)?, records))).collect();
+            of_run.sort_unstable();
+            let ends: Vec<i64> = attempts.iter().map(|(_, ended, _)| *ended).collect();
+            let job_ends: Vec<i64> = of_run.iter().map(|(ended, _)| *ended).collect();
+            let found = hidden::pair(&ends, &job_ends, BEFORE_NS, AT_ONCE_NS);
+            for (attempt, job) in &found.pairs {
+                known[attempts[*attempt].2].records.clone_from(of_run[*job].1);
+            }
+            let claimed = found.pairs.iter().map(|(_, job)| *job).chain(found.ambiguous);
+            claimed.flat_map(|job| of_run[job].1).for_each(|at| used[*at] = true);
+        }
+    }
+
+    /// Names the rules of attempts that a message hides and that did not end, by the records of the
+    /// outputs that they were to make.
+    fn name_rules(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, sources: &[Source]) {
+        for at in 0..known.len() {
+            if known[at].attempt.rule.is_some() || known[at].attempt.is_described {
+                continue;
+            }
+            let mut rules = self.candidates(&known[at], by_output, sources).into_iter().map(|record| &self.records[record].1.rule);
+            let first = rules.next();
+            known[at].attempt.rule = first.filter(|first| rules.all(|rule| rule == *first)).cloned();
+        }
     }
 
     /// Gives jobs' own logs to the attempts; those that are of none are given back.
@@ -357,8 +421,8 @@ impl Joined {
         let mut makers: HashMap<(usize, String), String> = HashMap::new();
         let mut described = Vec::new();
         for mut known in known {
-            let attempt = &mut known.attempt;
             if let Some((_, record)) = known.records.first().map(|at| &self.records[*at]) {
+                let attempt = &mut known.attempt;
                 if !attempt.is_described {
                     attempt.rule = Some(record.rule.clone());
                     attempt.inputs.clone_from(&record.inputs);
@@ -366,8 +430,17 @@ impl Joined {
                 }
                 attempt.command = record.command.clone().or(attempt.command.take());
             }
-            makers.extend(attempt.outputs.iter().map(|output| ((known.run, output.clone()), attempt.job.clone())));
+            let attempt = &known.attempt;
+            let outputs = if known.has_known_files() { &attempt.outputs } else { &attempt.missing };
+            makers.extend(outputs.iter().map(|output| ((known.run, output.clone()), attempt.job.clone())));
             described.push(known);
+        }
+        // For each run the first end of an attempt that may have made any file.
+        let mut hidden: HashMap<usize, u64> = HashMap::new();
+        for (run, end) in
+            described.iter().filter(|known| !known.has_known_files()).filter_map(|known| Some((known.run, known.attempt.end_line?)))
+        {
+            hidden.entry(run).and_modify(|first| *first = end.min(*first)).or_insert(end);
         }
         let mut tries: HashMap<(usize, String), i64> = HashMap::new();
         let mut rows = Vec::new();
@@ -381,20 +454,9 @@ impl Joined {
             row.task_id = Some(attempt.job.clone().into());
             row.run_id = log.run_id.clone().map(Into::into);
             row.run_name = Some(self.names[known.run].clone().into());
-            if attempt.is_described || !known.records.is_empty() {
-                let mut parents: Vec<&String> = Vec::new();
-                // Of a file in a directory that is an output, who made the directory.
-                let maker = |input: &String| {
-                    let mut above = Path::new(input).ancestors().filter_map(Path::to_str);
-                    above.find_map(|path| makers.get(&(known.run, path.to_owned())))
-                };
-                for maker in attempt.inputs.iter().filter_map(maker) {
-                    if *maker != attempt.job && !parents.contains(&maker) {
-                        parents.push(maker);
-                    }
-                }
-                row.parents = Some(json!(parents).to_string().into());
-            }
+            let after_hidden = hidden.get(&known.run).is_some_and(|end| *end < attempt.line);
+            row.parents = parents(&known, &makers, after_hidden).map(|parents| json!(parents).to_string().into());
+            self.put_exact_times(&mut row, &known);
             row.container_image = known.records.iter().find_map(|at| self.records[*at].1.container.clone()).map(|image| image.into());
             if let Some((at, inner)) = &known.job {
                 let (job_source, _, job_log) = &self.jobs[*at];
@@ -412,6 +474,21 @@ impl Joined {
             rows.push(row);
         }
         rows
+    }
+
+    /// The times of a local attempt as its records have them, which the log has in whole seconds.
+    fn put_exact_times(&self, row: &mut Row, known: &Known) {
+        let records = || known.records.iter().map(|at| &self.records[*at].1);
+        let began = records().filter_map(|record| record.began_ns).min();
+        let ended = records().filter_map(|record| record.ended_ns).max();
+        let (Some(began), Some(ended), Some(line), Some(last)) = (began, ended, row.started_ns, row.finished_ns) else { return };
+        let fits = (0..LINE_NS + BEFORE_NS).contains(&(began - line)) && (-BEFORE_NS..=AT_ONCE_NS).contains(&(last - ended));
+        if fits && began <= ended && row.executor.as_deref() == Some("local") {
+            let precision = Some(RECORD_NS);
+            (row.submitted_ns, row.submitted_precision_ns) = (Some(began), precision);
+            (row.started_ns, row.started_precision_ns) = (Some(began), precision);
+            (row.finished_ns, row.finished_precision_ns) = (Some(ended), precision);
+        }
     }
 
     /// What a block of a log says.
@@ -528,6 +605,27 @@ impl Joined {
         }
         rows
     }
+}
+
+/// The jobs that made the inputs of an attempt; `None` where one of them is not known. After an
+/// attempt that may have made any file (`after_hidden`), that is so of each input without a maker.
+fn parents<'m>(known: &Known, makers: &'m HashMap<(usize, String), String>, after_hidden: bool) -> Option<Vec<&'m String>> {
+    let attempt = &known.attempt;
+    if !known.has_known_files() || attempt.has_unknown_inputs {
+        return None;
+    }
+    let mut parents: Vec<&String> = Vec::new();
+    for input in &attempt.inputs {
+        // Of a file in a directory that is an output, who made the directory.
+        let mut above = Path::new(input).ancestors().filter_map(Path::to_str);
+        match above.find_map(|path| makers.get(&(known.run, path.to_owned()))) {
+            None if after_hidden => return None,
+            None => {}
+            Some(maker) if *maker == attempt.job || parents.contains(&maker) => {}
+            Some(maker) => parents.push(maker),
+        }
+    }
+    Some(parents)
 }
 
 /// Within a job Snakemake runs Snakemake, and the innermost may try the task more than once: from

@@ -24,6 +24,7 @@ use std::io::{self, BufRead};
 use chrono::NaiveDateTime;
 use flowmine_schema::text;
 
+use super::files;
 use crate::input;
 
 /// A log is a run, or one job of a run.
@@ -96,6 +97,8 @@ pub struct Attempt {
     pub interrupted: bool,
     /// The job's input files, as the rule declares them.
     pub inputs: Vec<String>,
+    /// Whether there are input files whose names the log does not show.
+    pub has_unknown_inputs: bool,
     /// The job's output files, as the rule declares them.
     pub outputs: Vec<String>,
     /// Those that were missing, which were the reason to run it.
@@ -346,7 +349,7 @@ impl Reading {
         if of_block && self.see_property(line, inner, depth) {
             return;
         }
-        if depth <= self.indent && !matches!(self.block, Block::Error(_)) {
+        if depth <= self.indent && !matches!(self.block, Block::Error(_)) && !self.is_in_message() {
             self.block = Block::None;
         }
         if depth == 0 && rule_of(inner).is_some() {
@@ -354,6 +357,11 @@ impl Reading {
             self.log.undated = self.log.undated.map(|(first, _)| (first, count + 1));
         }
         self.see_plain(inner, depth);
+    }
+
+    /// Whether a rule's message may go on, which can have several lines before the reason.
+    fn is_in_message(&self) -> bool {
+        matches!(&self.block, Block::Job(at) if !self.log.attempts[*at].is_described && self.log.attempts[*at].missing.is_empty())
     }
 
     /// Reads the line that follows a time, which says what the block is about.
@@ -402,26 +410,32 @@ impl Reading {
         match &mut self.block {
             Block::Job(at) => {
                 let attempt = &mut self.log.attempts[*at];
+                if !attempt.is_described && name != "Reason" {
+                    return true;
+                }
                 match name {
-                    "input" => attempt.inputs = names(value),
-                    "output" => {
-                        let (outputs, special) = plain_and_special(value);
-                        (attempt.outputs, attempt.special) = (outputs, special);
+                    "input" => {
+                        let inputs = files::read(value);
+                        (attempt.inputs, attempt.has_unknown_inputs) = (inputs.paths, inputs.has_undecided);
                     }
-                    "log" => attempt.logs = names(value),
+                    "output" => {
+                        let outputs = files::read(value);
+                        (attempt.outputs, attempt.special) = (outputs.paths, outputs.special);
+                    }
+                    "log" => attempt.logs = files::read(value).paths,
                     "jobid" if attempt.job.is_empty() => {
                         attempt.job = value.to_owned();
                         self.open.entry(value.to_owned()).or_default().push(*at);
                     }
-                    "benchmark" => attempt.benchmark = Some(value.to_owned()),
+                    "benchmark" => attempt.benchmark = Some(files::path(value).to_owned()),
                     "reason" | "Reason" => {
                         let missing = value.split("; ").find_map(|reason| reason.strip_prefix("Missing output files: "));
-                        attempt.missing = missing.map(names).unwrap_or_default();
+                        attempt.missing = missing.map(|list| files::read(list).paths).unwrap_or_default();
                     }
                     "wildcards" => attempt.wildcards = Some(value.to_owned()),
                     "threads" => attempt.threads = value.parse().ok(),
                     "resources" => {
-                        attempt.resources = names(value).iter().filter_map(|pair| pair.split_once('=').map(owned)).collect();
+                        attempt.resources = value.split(", ").filter_map(|pair| pair.split_once('=').map(owned)).collect();
                     }
                     _ => {}
                 }
@@ -440,7 +454,7 @@ impl Reading {
                 match name {
                     "jobid" => failure.jobs.push(value.to_owned()),
                     "message" => failure.message = Some(value.to_owned()).filter(|message| message != "None"),
-                    "output" => failure.outputs = names(value),
+                    "output" => failure.outputs = files::read(value).paths,
                     "external_jobid" | "cluster_jobid" => failure.native = Some(value.to_owned()),
                     "shell" if depth == self.indent + 4 => (failure.shell, failure.in_shell) = (Some(String::new()), true),
                     _ => {}
@@ -775,32 +789,6 @@ fn raised(line: &str) -> Option<Raised> {
         return None;
     }
     Some(Raised { text: vec![line.to_owned()], is_failure: true, rule, job: None })
-}
-
-/// Names with commas between; a name that holds a comma and a blank is cut there, which the log
-/// does not tell apart.
-fn names(list: &str) -> Vec<String> {
-    // `(check log file(s) for error details)` and its like follow some lists only.
-    list.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
-}
-
-/// What Snakemake calls files that are no plain ones, behind their names: `x (pipe)`. Of remote ones it
-/// writes `s3://… (send to storage)`.
-const SPECIAL: [&str; 6] = ["pipe", "service", "nodelocal", "update", "before update", "cached"];
-
-/// The outputs of a list by their paths, and which of them are no plain files.
-fn plain_and_special(list: &str) -> (Vec<String>, Vec<(String, String)>) {
-    let mut special = Vec::new();
-    let outputs = names(list).into_iter().map(|name| {
-        let marked = name
-            .strip_suffix(')')
-            .and_then(|name| name.rsplit_once(" ("))
-            .filter(|(_, kind)| SPECIAL.contains(kind) || kind.ends_with(" storage"));
-        let Some((path, kind)) = marked else { return name };
-        special.push((path.to_owned(), kind.to_owned()));
-        path.to_owned()
-    });
-    (outputs.collect(), special)
 }
 
 fn owned((name, value): (&str, &str)) -> (String, String) {

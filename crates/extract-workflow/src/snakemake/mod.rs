@@ -6,7 +6,9 @@
 //! there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
 
 mod benchmark;
+mod files;
 mod folder;
+mod hidden;
 mod join;
 mod log;
 mod metadata;

@@ -80,8 +80,11 @@ fn a_local_run_with_metadata_and_benchmarks() {
     assert_eq!((count.realtime_s, count.peak_rss_bytes, count.read_bytes), (Some(1.01), Some(5_085_594), Some(41_943)));
     assert_eq!(count.inputs.as_deref(), Some(r#"[{"path":"data/a.txt"}]"#));
     assert_eq!(count.outputs.as_deref(), Some(r#"[{"path":"counts/a.n"},{"path":"counts/a.bytes"}]"#));
-    assert_eq!((time(count.started_ns), time(count.finished_ns)), ("2026-11-22T05:55:43Z".into(), "2026-11-22T05:55:44Z".into()));
-    assert_eq!((count.started_precision_ns, count.finished_precision_ns), (Some(1_000_000_000), Some(1_000_000_000)));
+    assert_eq!(
+        (time(count.started_ns), time(count.finished_ns)),
+        ("2026-11-22T05:55:43.559260Z".into(), "2026-11-22T05:55:44.571588Z".into())
+    );
+    assert_eq!((count.started_precision_ns, count.finished_precision_ns), (Some(10_000_000), Some(10_000_000)), "of the metadata");
     // Its rule has a message, which hides the rest; the metadata have it.
     let total = find(&rows, "total");
     assert_eq!(total.inputs.as_deref(), Some(r#"[{"path":"counts/a.n"},{"path":"counts/b.n"}]"#));
@@ -104,14 +107,15 @@ fn retries_in_a_zone_that_the_metadata_tell() {
     assert_eq!(commands, ["test 1 -ge 2 && echo ok > flaky.txt", "test 2 -ge 2 && echo ok > flaky.txt"], "the record is of the last");
     // 11:4x in Kolkata.
     assert!(time(rows[0].started_ns).starts_with("2026-11-22T06:1"), "{}", time(rows[0].started_ns));
-    assert_eq!(rows[0].started_precision_ns, Some(1_000_000_000));
+    assert_eq!(rows[0].started_precision_ns, Some(10_000_000));
+    let second = |row: &Row| row.started_ns.unwrap().div_euclid(1_000_000_000);
     let log = Snakemake.find(&fixture("retried_kolkata_9/.snakemake/log")).unwrap();
     let (without, said) = read_with(&log, &Options::default());
     assert_eq!(said, ["no_zone"]);
-    assert_eq!(without[0].started_ns.unwrap() - rows[0].started_ns.unwrap(), 19_800_000_000_000);
+    assert_eq!(second(&without[0]) - second(&rows[0]), 19_800);
     assert_eq!(without[0].started_precision_ns, Some(50_401_000_000_000));
     let (given, said) = read_with(&log, &Options { zone_offset_s: Some(19_800), ..Options::default() });
-    assert_eq!((given[0].started_ns, said.len()), (rows[0].started_ns, 0));
+    assert_eq!((second(&given[0]), said.len()), (second(&rows[0]), 0));
     let all = Snakemake.find(&fixture("retried_kolkata_9")).unwrap();
     let (contradicted, said) = read_with(&all, &Options { zone_offset_s: Some(3600), ..Options::default() });
     assert_eq!((contradicted[0].started_ns, said), (rows[0].started_ns, vec!["zone_contradicted"]));
@@ -521,4 +525,44 @@ mod hostile {
             prop_assert_eq!(read_with(&paths, &Options::default()).0, rows);
         }
     }
+}
+
+/// A pipe, files in a storage, `shadow` and rules with a message of two lines: what is appended to
+/// names is no part of paths, and each attempt is one row.
+#[test]
+fn what_is_appended_to_names_and_what_a_message_hides() {
+    let (rows, said) = read("storage_9");
+    assert_eq!(said, Vec::<&str>::new());
+    assert_eq!(rows.len(), 14, "nine and five attempts: {:?}", statuses(&rows));
+    assert!(rows.iter().all(|row| row.run_name.is_some() && row.status == "completed"));
+    let first: Vec<_> = rows.iter().filter(|row| row.run_name == rows[0].run_name).collect();
+    let parents_of = |name: &str| {
+        let row = first.iter().find(|row| row.name == name).unwrap();
+        let mut parents: Vec<String> = serde_json::from_str(row.parents.as_deref().unwrap()).unwrap();
+        parents.sort();
+        parents
+    };
+    assert_eq!(parents_of("feed"), ["4"], "through a storage");
+    assert_eq!(parents_of("add"), ["2", "3"], "through a storage and a pipe");
+    assert_eq!(parents_of("forced"), ["6", "7", "8"]);
+    assert_eq!(parents_of("all"), ["1", "5"]);
+    let make = find(&rows, "make:i=1");
+    assert_eq!(make.outputs.as_deref(), Some(r#"[{"path":"store/part_1.txt"}]"#));
+    assert_eq!(make.command.as_deref(), Some("sleep 0.3; seq 1 > .snakemake/storage/fs/store/part_1.txt"));
+    // The second run logs neither outputs nor missing ones of its rules with a message.
+    let told: Vec<_> = rows[9..].iter().filter(|row| row.logical_task == "told").collect();
+    let made: Vec<_> = told.iter().map(|row| (row.task_id.as_deref().unwrap(), row.outputs.as_deref().unwrap())).collect();
+    let of = |number: u8| format!(r#"[{{"path":"told_{number}.txt"}}]"#);
+    assert_eq!(made, [("7", of(1).as_str()), ("8", of(2).as_str()), ("6", of(0).as_str())]);
+    assert_eq!(rows[9..].iter().find(|row| row.name == "forced").unwrap().parents.as_deref(), Some(r#"["6","7","8"]"#));
+    // Records have times with fractions of a second.
+    assert_eq!((make.started_precision_ns, make.finished_precision_ns), (Some(10_000_000), Some(10_000_000)));
+    let took = make.finished_ns.unwrap() - make.started_ns.unwrap();
+    assert!((300_000_000..1_500_000_000).contains(&took), "{took}");
+    // Without metadata the outputs of the second run are not known, and so are the parents of who may use them.
+    let logs = Snakemake.find(&fixture("storage_9/.snakemake/log")).unwrap();
+    let (rows, _) = read_with(&logs, &Options { zone_offset_s: Some(0), ..Options::default() });
+    let forced: Vec<_> = rows.iter().filter(|row| row.name == "forced").map(|row| row.parents.as_deref()).collect();
+    assert_eq!(forced, [Some(r#"["6","7","8"]"#), None]);
+    assert!(rows.iter().filter(|row| row.logical_task == "told").all(|row| row.parents.is_none()));
 }
