@@ -7,7 +7,7 @@ mod common;
 mod require;
 
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -198,6 +198,27 @@ fn other_signals_clean_up_too() {
             killed(&of_task, shell, 0, signal);
             let of_layer = plan(&serde_json::json!({"command": "echo no"}), &layer("sandbox").then(read(sleeping)).then(layer("plain")));
             killed(&of_layer, shell, 2, signal);
+        }
+    }
+}
+
+/// A signal to the process group ends the shells between layers before these can pass it on. The
+/// task below still ends before its layers do.
+#[test]
+fn a_signal_to_the_group_leaves_no_task_behind() {
+    let task = "trap 'sleep 1; : >cleaned; exit 1' TERM; : >ready; while :; do sleep 0.1; done";
+    for shell in common::SHELLS {
+        for above in [&["prepost"][..], &["retry"], &["prepost", "retry", "prepost"], &["environment", "plain", "prepost"]] {
+            let what = above.iter().fold(Composition::default(), |what, name| what.then(layer(name)));
+            let plan = plan(&serde_json::json!({"command": task}), &what);
+            let dir = tempfile::tempdir().unwrap();
+            let mut command = Command::new(install(&plan, dir.path(), shell));
+            let mut child = command.current_dir(dir.path()).stdin(Stdio::null()).process_group(0).spawn().unwrap();
+            wait_until(|| dir.path().join("ready").exists());
+            // SAFETY: the group is that of our child, which has not been waited for.
+            unsafe { libc::kill(-(child.id() as i32), libc::SIGTERM) };
+            assert!(!child.wait().unwrap().success());
+            assert!(dir.path().join("cleaned").exists(), "{shell}, {above:?}: the layers ended before the task");
         }
     }
 }

@@ -163,9 +163,9 @@ const OWN_DIRECTORY: &str = "unset FLOWMINE_DIR; FLOWMINE_DIR=$1; shift\n";
 fn run(out: &mut String, layers: &[Layer], level: usize) {
     let command = &layers[level].parts.command;
     out.push_str(if level == 0 {
-        "unset FLOWMINE_LAYERS FLOWMINE_TASK\n"
+        "unset FLOWMINE_LAYERS FLOWMINE_LAYER FLOWMINE_TASK\n"
     } else {
-        "export FLOWMINE_LAYERS=\"$fm_key|$fm_with|$fm_base\"\n"
+        "export FLOWMINE_LAYERS=\"$fm_key|$fm_with|$fm_base\" FLOWMINE_LAYER=\"$$.$fm_begun\"\n"
     });
     out.push_str("fm_phase=cmd\n");
     if command.pre.is_empty() {

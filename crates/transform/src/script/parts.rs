@@ -87,9 +87,8 @@ pub(super) const SIGNALS: &str = r#"fm_parents() {
   fi
 }
 fm_tree() {
-  fm_parents | awk -v root="$1" '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
-    while (q in up && q != root && n++ < 10000) q = up[q]
-    if (q == root && p != root) printf "%s ", p } }'
+  fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
+    while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
 }
 fm_on() {
   fm_woke=1
@@ -118,11 +117,26 @@ pub(super) const PASS_TO_ALL: &str = r#"fm_pass() {
 }
 "#;
 
-/// Above, it goes to the command alone, which passes it on: what is below has its own `post`. A
-/// layer that is started without `env` ignores INT and QUIT as background jobs do, and takes VTALRM
-/// and PROF for them.
-pub(super) const PASS_TO_LAYER: &str = r#"fm_pass() {
-  fm_left=$(fm_tree "$fm_child") fm_p=$fm_signal
+/// In a layer above, the signal goes to the command alone, which passes it on, because the layer
+/// below has its own `post`. A layer that is started without `env` ignores INT and QUIT as
+/// background jobs do, and takes VTALRM and PROF for them.
+///
+/// A signal to a whole process group also ends the shell of the layer's command, possibly before
+/// the trap runs. The processes that this shell started then have another parent. `fm_marked` finds
+/// them by `FLOWMINE_LAYER`, which each layer sets for the processes between itself and the next.
+pub(super) const PASS_TO_LAYER: &str = r#"fm_marked() {
+  for fm_p in $(
+    unset FLOWMINE_LAYER
+    grep -lszF "FLOWMINE_LAYER=$$.$fm_begun" /proc/[0-9]*/environ
+  ); do
+    fm_p=${fm_p#/proc/} fm_p=${fm_p%/environ}
+    [ "$fm_p" = "$fm_child" ] || printf '%s ' "$fm_p"
+  done
+}
+fm_pass() {
+  fm_left=$(fm_marked)
+  # shellcheck disable=SC2086
+  fm_left="$fm_left$(fm_tree "$fm_child" $fm_left)" fm_p=$fm_signal
   case $fm_layer$fm_signal in layerINT) fm_p=VTALRM ;; layerQUIT) fm_p=PROF ;; esac
   kill -s "$fm_p" "$fm_child" 2>/dev/null
   # A shell that waits for its command takes INT as meant for that: it goes to all, as from a terminal.
