@@ -1,0 +1,202 @@
+//! The sandbox of a layer as shell: the paper's steps 1 to 3 and 6 to 7.
+
+mod gone;
+mod inward;
+mod links;
+mod outward;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::{quote, quoted};
+use crate::algebra::{FileName, Layer};
+
+/// `fm_sandbox_in` and `fm_sandbox_out`. Files named absolutely are used where they are.
+pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
+    let files = Files::of(layer, record);
+    let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
+    let _ = writeln!(out, "fm_box_name={}\nfm_behind=.t_{}.behind\nfm_disk_mb={disk}", layer.file("box"), layer.id);
+    // Each run of a script that runs many times has a list of its own, which goes when it succeeds.
+    let made = layer.file("made");
+    let _ = writeln!(out, "fm_instance=${{FLOWMINE_TASK-}}\nfm_made={made}${{fm_instance:+.$fm_instance}}");
+    out.push_str(inward::LINES);
+    out.push_str(inward::IN);
+    for (needed, text) in [
+        (!files.outputs.is_empty(), inward::WAY),
+        (!files.outputs.is_empty(), inward::NOTED),
+        (!files.lasting.is_empty(), gone::GONE),
+        (!files.both.is_empty(), outward::SPARE),
+    ] {
+        if needed {
+            out.push_str(text);
+        }
+    }
+    inward(out, &files);
+    if !files.outputs.is_empty() {
+        let _ = writeln!(out, "fm_links_text={}", quoted(links::LINKS));
+    }
+    out.push_str(outward::OUT);
+    outward(out, &files);
+}
+
+/// Names of a layer's files as words of the shell.
+struct Files<'a> {
+    inputs: Vec<&'a FileName>,
+    outputs: Vec<&'a FileName>,
+    /// Outputs that a later attempt finds under the same name, each after `./`.
+    lasting: Vec<String>,
+    /// Those of them that are inputs too.
+    both: Vec<String>,
+    /// Directories on the way to outputs.
+    way: Vec<String>,
+}
+
+impl<'a> Files<'a> {
+    fn of(layer: &'a Layer, record: &str) -> Self {
+        let inputs: Vec<_> = here(&layer.parts.inputs).collect();
+        let outputs: Vec<_> = here(&layer.parts.outputs).filter(|file| file.outer != record).collect();
+        let came_in: BTreeSet<String> = inputs.iter().filter(|file| !file.is_renamed()).map(|file| tidy(&file.outer)).collect();
+        let lasting = || outputs.iter().filter(|file| !file.is_renamed() && !file.each_run).map(|file| tidy(&file.outer));
+        let word = |name: String| quote(&format!("./{name}"));
+        let mut way = BTreeSet::new();
+        for name in outputs.iter().filter(|file| !file.is_renamed()).map(|file| tidy(&file.inner)) {
+            way.extend(name.match_indices('/').map(|(end, _)| word(name[..end].to_owned())));
+        }
+        Self {
+            lasting: lasting().map(word).collect(),
+            both: lasting().filter(|name| came_in.contains(name)).map(word).collect(),
+            way: way.into_iter().collect(),
+            inputs,
+            outputs,
+        }
+    }
+}
+
+fn inward(out: &mut String, files: &Files<'_>) {
+    // A function for each list, so that names are in the script once.
+    for (name, words) in [("lasting", &files.lasting), ("both", &files.both), ("way", &files.way)] {
+        if !words.is_empty() {
+            let _ = writeln!(out, "fm_{name}() {{ \"$@\" {}; }}", words.join(" "));
+        }
+    }
+    out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return 1\n");
+    if !files.lasting.is_empty() {
+        out.push_str("  fm_lasting fm_older_find\n");
+    }
+    if !files.way.is_empty() {
+        out.push_str("  fm_way fm_place_all way || return\n");
+    }
+    if !files.both.is_empty() {
+        out.push_str("  fm_both fm_place_all both || return\n");
+    }
+    if !files.lasting.is_empty() {
+        out.push_str("  fm_lasting fm_place_all out || return\n");
+    }
+    for file in files.outputs.iter().filter(|file| file.is_renamed()) {
+        if let Some((inside, _)) = tidy(&file.inner).rsplit_once('/') {
+            let _ = writeln!(out, "  mkdir -p -- {} || return", quote(&format!("./{inside}")));
+        }
+    }
+    let (plain, others): (Vec<&FileName>, Vec<&FileName>) =
+        files.inputs.iter().copied().partition(|file| !file.is_renamed() && !tidy(&file.outer).contains('/'));
+    if !plain.is_empty() {
+        let names: Vec<String> = plain.iter().map(|file| quote(&tidy(&file.outer))).collect();
+        let _ = writeln!(out, "  fm_bring_all {} || return", names.join(" "));
+    }
+    let mut others: Vec<(String, String)> = others.iter().map(|file| (from(file), tidy(&file.inner))).collect();
+    // A directory comes before what is in it.
+    others.sort();
+    for (from, to) in others {
+        let _ = writeln!(out, "  fm_bring {} {} || return", quote(&from), quote(&to));
+    }
+    if !files.both.is_empty() {
+        out.push_str("  fm_came=$(fm_both fm_list -H)\n");
+    }
+    if !files.both.is_empty() {
+        out.push_str("  fm_both fm_notice\n");
+    } else if !files.outputs.is_empty() {
+        out.push_str("  fm_notice\n");
+    }
+    // What was not brought in whole is not brought out: a part of an input is no output.
+    out.push_str("  fm_boxed=1\n}\n");
+}
+
+fn outward(out: &mut String, files: &Files<'_>) {
+    out.push_str("fm_sandbox_out() {\n  [ -n \"$fm_box\" ] || return 0\n");
+    out.push_str("  if ! cd -P -- \"$fm_box\"; then\n    fm_keep \"the sandbox is gone, and what was in it\"\n    fm_kept=''\n    cd \"$fm_home\" || return 1\n");
+    out.push_str("  elif [ -n \"$fm_boxed\" ]; then\n    fm_box_itself=$PWD\n");
+    if !files.outputs.is_empty() {
+        out.push_str("    fm_open\n");
+    }
+    if !files.way.is_empty() {
+        out.push_str("    fm_way fm_settle_all way\n");
+    }
+    if !files.both.is_empty() {
+        out.push_str("    fm_both fm_settle_all both\n");
+    }
+    if !files.lasting.is_empty() {
+        out.push_str("    fm_lasting fm_settle_all out\n    fm_lasting fm_gone_find\n");
+    }
+    if !files.both.is_empty() {
+        out.push_str("    fm_both fm_spare_find\n");
+    }
+    if !files.outputs.is_empty() {
+        let roots: Vec<String> = files.outputs.iter().map(|file| quote(&root(file))).collect();
+        let _ = writeln!(out, "    fm_links {} || fm_keep 'links among the outputs lead into the sandbox'", roots.join(" "));
+    }
+    if !files.both.is_empty() {
+        out.push_str("    fm_spare\n");
+    }
+    let each = |out: &mut String, function: &str| {
+        for file in &files.outputs {
+            let run = if file.each_run { "\"${FLOWMINE_TASK:+.$FLOWMINE_TASK}\"" } else { "" };
+            let _ = writeln!(out, "    {function} {} {}{run}", quote(&tidy(&file.inner)), quote(&tidy(&file.outer)));
+        }
+    };
+    each(out, "fm_give");
+    if !files.lasting.is_empty() {
+        out.push_str("    [ -n \"$fm_kept\" ] || fm_lasting fm_gone_remove\n");
+    }
+    if !files.outputs.is_empty() {
+        out.push_str("    if [ -n \"$fm_closed$fm_merged\" ]; then\n");
+        each(out, "  fm_modes");
+        out.push_str("    fi\n");
+    }
+    out.push_str(
+        "    [ ! -f \"$fm_record\" ] || fm_note \"$(cat \"$fm_record\")\" || fm_keep 'the record could not be brought back'\n  fi\n",
+    );
+    out.push_str("  cd \"$fm_home\" || return 1\n");
+    out.push_str(
+        "  if [ -n \"$fm_kept\" ]; then\n    fm_say \"what is left is in $fm_box\"\n  else\n    fm_box_remove \"$fm_box\"\n  fi\n}\n",
+    );
+}
+
+/// A name in the workflow that a sandbox would not hold: one that leads out of the directory, or is
+/// the directory itself.
+pub(crate) fn leads_out(layer: &Layer) -> Option<&str> {
+    let names = here(&layer.parts.inputs).chain(here(&layer.parts.outputs)).filter(|file| !file.is_renamed());
+    let mut names = names.map(|file| file.outer.as_str());
+    names.find(|name| name.split('/').any(|part| part == "..") || name.split('/').all(|part| matches!(part, "" | ".")))
+}
+
+fn here(files: &[FileName]) -> impl Iterator<Item = &FileName> {
+    files.iter().filter(|file| file.is_renamed() || !file.outer.starts_with('/'))
+}
+
+/// An output as [`links::LINKS`] takes it.
+fn root(file: &FileName) -> String {
+    let renamed = file.is_renamed() || file.each_run;
+    format!("{}{}", if renamed { "././" } else { "./" }, tidy(&file.inner))
+}
+
+/// Where an input comes from.
+fn from(file: &FileName) -> String {
+    if file.outer.starts_with('/') { file.outer.clone() } else { tidy(&file.outer) }
+}
+
+/// A name without what says nothing: a slash at its end would make a link the directory to which it
+/// leads, and two slashes in a row mean a line feed in lines of names.
+fn tidy(name: &str) -> String {
+    let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    parts.join("/")
+}

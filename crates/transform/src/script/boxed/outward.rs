@@ -1,0 +1,155 @@
+//! The way out of a sandbox.
+
+/// Outputs leave the sandbox. What cannot leave it keeps it, so that nothing is lost.
+pub(super) const OUT: &str = r#"fm_closed='' fm_merged=''
+fm_keep() {
+  fm_say "$1"
+  fm_kept=1
+  [ "$fm_code" != 0 ] || fm_code=125 fm_failed=sandbox
+}
+# Directories that the task has closed are opened; their modes are given back in the workflow.
+fm_open() {
+  [ -n "$(find . -type d ! -perm -700 2>/dev/null)" ] || return 0
+  fm_closed=$(
+    {
+      find . -type d ! -perm -500 -exec stat -c '//%a %n/' -- {} \; -exec chmod u+rx -- {} \;
+      find . -type d ! -perm -200 -exec stat -c '//%a %n/' -- {} +
+    } | fm_join
+  )
+  find . -type d ! -perm -200 -exec chmod u+w -- {} +
+}
+# Links among the outputs, and in directories among them.
+fm_links() {
+  fm_n=''
+  for fm_f; do
+    shift
+    if [ -L "$fm_f" ] || [ -d "$fm_f" ]; then fm_n=1; fi
+    if [ -e "$fm_f" ] || [ -L "$fm_f" ]; then set -- "$@" "$fm_f"; fi
+  done
+  [ -z "$fm_n" ] || (
+    fm_depth=0 fm_copy='' fm_real=''
+    export fm_links_text fm_dirs fm_depth fm_copy fm_real
+    find "$@" -type l -exec sh -c 'eval "$fm_links_text"' sh "$fm_box" "$fm_home" "$#" "$@" {} +
+  )
+}
+# The names of a directory come into another, and replace what has them there, unless both are directories. No link is
+# followed, and nothing that is there is opened. Where the task could open directories for it, they are. `find` takes no
+# program that holds its own braces.
+fm_merge_text='to=$1 open=$2
+shift 2
+room() { [ -w "$1" ] || [ -z "$open" ] || chmod u+rwx -- "$1"; }
+for d; do
+  t=$to/$d
+  if [ "$d" != . ] && { [ -L "$t" ] || [ ! -d "$t" ]; }; then
+    room "${t%/*}" && rm -f -- "$t" && mkdir -- "$t" || exit
+  fi
+  [ -n "$(find "$d/." ! -name . -prune ! -type d)" ] || continue
+  room "$t" && (
+    cd -- "$d" && find . ! -name . -prune ! -type d -exec sh -c "to=\$1
+      shift
+      (cd -- \"\$to\" && rm -rf -- \"\$@\") && \$fm_take -- \"\$@\" \"\$to/\"" sh "$t" {} +
+  ) || exit
+done'
+fm_merge() {
+  (
+    export fm_merge_text fm_take
+    cd -- "$1" && find . -type d -exec sh -c 'eval "$fm_merge_text"' sh "$2" "$3" {} +
+  )
+}
+fm_move() {
+  # Through a link to another place its content is not ours to take away.
+  fm_take='mv -f'
+  case $1 in ./*/*)
+    fm_x=$(cd -P -- "${1%/*}" && printf '%s/' "$PWD") || return 1
+    case $fm_x in "$fm_box_itself"/*) ;; *) fm_take='cp -a' ;; esac
+    ;;
+  esac
+  case $2 in "$fm_home"/*/*) [ -d "${2%/*}" ] || mkdir -p -- "${2%/*}" || return 1 ;; esac
+  fm_x=''
+  if [ ! -L "$2" ]; then fm_x=1; else
+    case $fm_through in *"$fm_nl$2$fm_nl"*) fm_x=1 ;; esac
+  fi
+  # shellcheck disable=SC3013
+  if [ -n "$fm_x" ] && [ ! -L "$1" ] && [ "$1" -ef "$2" ]; then
+    # An input that the task has changed where it lies is the output already.
+    return 0
+  fi
+  if [ ! -L "$1" ] && [ -d "$1" ] && [ -d "$2" ]; then
+    if [ -n "$fm_x" ]; then
+      fm_encode "$1"
+      fm_x='' fm_merged=1
+      case $fm_nl$fm_older$fm_nl$fm_came$fm_nl in *" $fm_e$fm_nl"*) fm_x=1 ;; esac
+      fm_merge "$1" "$2" "$fm_x"
+      return "$?"
+    fi
+    # A link that no longer is what the task found is replaced where an earlier attempt made it.
+    [ -n "$fm_older$fm_came" ] && fm_stale "$1" "$2" || return 1
+  elif [ ! -L "$2" ] && [ -e "$2" ] && { [ -d "$2" ] || { [ ! -L "$1" ] && [ -d "$1" ]; }; }; then
+    # A file in the place of a directory, or the other way round, where what is there came in or an earlier attempt made it.
+    [ -n "$fm_older$fm_came" ] && fm_stale "$1" "$2" || return 1
+  elif [ -n "$fm_x" ] && [ -f "$2" ] && [ -f "$1" ] && [ ! -L "$1" ] && { [ -L "$2" ] || [ ! -w "${2%/*}" ]; }; then
+    # The task wrote through its link, or could not replace it without the sandbox either, and wrote it where it lies.
+    cp -p -- "$1" "$2"
+    return "$?"
+  fi
+  # A directory cannot be renamed into another file system, and `mv` would leave closed ones behind.
+  if [ ! -L "$1" ] && [ -d "$1" ] && [ "$(stat -c %d -- "$1")" != "$(stat -c %d -- "${2%/*}")" ]; then fm_take='cp -a'; fi
+  # `mv` replaces a name but a link to a directory, `cp` opens what has it.
+  if [ -L "$2" ] || [ "$fm_take" != 'mv -f' ]; then rm -f -- "$2" || return 1; fi
+  $fm_take -- "$1" "$2"
+}
+fm_give() {
+  if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then return 0; fi
+  fm_to=$fm_home/$2
+  if [ "${1%/*}/" = "${2%/*}/" ] && ! fm_reached "$fm_to" || ! fm_move "./$1" "$fm_to"; then
+    fm_keep "the output $2 could not be brought back"
+  fi
+}
+# Modes of directories at and below an output, when all else is done: those that the task closed and, where two became one, those
+# that it changed.
+fm_modes() {
+  set -- "./$1" "$fm_home/$2"
+  fm_encode "$1"
+  {
+    printf '%s\n' "$fm_closed" | sed 's/^/closed /'
+    if [ -n "$fm_merged" ]; then
+      printf '%s\n' "$fm_modes_in" | sed 's/^/in /'
+      printf '%s\n' "$fm_older" | sed 's/^/older /'
+      mkdir -- "./$fm_behind" && stat -c 'new %a' -- "./$fm_behind" && rmdir -- "./$fm_behind"
+      [ ! -d "$1" ] || fm_lines 'now %a' "$1" -type d
+    fi
+  } | fm_own=$fm_e awk '{ name = $0; sub(/^[^ ]* [^ ]* /, "", name) }
+    $1 == "new" { usual = $2 }
+    $1 == "in" { came[name] = $2 }
+    $1 == "older" { sub(/^[^ ]* [^ ]* [^ ]* [^ ]* /, "", name); older[name] }
+    index(name, ENVIRON["fm_own"]) != 1 { next }
+    $1 == "closed" && !(name in closed) { closed[name]; print $2, name }
+    $1 == "now" && !(name in closed) && $2 != (name in came ? came[name] : name in older ? "" : usual) { print $2, name }' | LC_ALL=C sort -r -k 2 | {
+    fm_x=0
+    while read -r fm_mode fm_f; do
+      fm_decode "$fm_f"
+      fm_f=$2${fm_f#"$1"}
+      [ ! -d "$fm_f" ] || [ -L "$fm_f" ] || chmod -- "$fm_mode" "$fm_f" || fm_x=1
+    done
+    [ "$fm_x" = 0 ]
+  } || fm_keep "the modes of the directories in ${2#"$fm_home"/} could not be set"
+}
+"#;
+
+/// Files that the task left alone stay where they are in the workflow.
+pub(super) const SPARE: &str = r#"fm_spare_find() {
+  fm_same=''
+  [ -z "$fm_inside" ] || fm_same=$({ printf '%s\n' "$fm_inside" //; fm_lines '%i %z' "$@"; } | fm_known 1)
+}
+fm_spare() {
+  [ -n "$fm_same" ] || return 0
+  printf '%s\n' "$fm_same" | {
+    while read -r fm_i fm_d fm_t fm_z fm_f; do
+      fm_decode "$fm_f"
+      [ -d "$fm_f" ] && [ ! -L "$fm_f" ] || set -- "$@" "$fm_f"
+      [ "$#" -lt 100 ] || { rm -f -- "$@" && set --; }
+    done
+    [ "$#" = 0 ] || rm -f -- "$@"
+  }
+}
+"#;

@@ -1,0 +1,425 @@
+//! A sandbox against the plain task, as root and as an ordinary user: the same exit code and, of all
+//! names, the same kinds, contents, modes, targets of links and names of one file.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::{SHELLS, install, is_root, plan, seen};
+use flowmine_transform::algebra::Composition;
+use flowmine_transform::builtin;
+
+/// The user `nobody` of Linux.
+const NOBODY: u32 = 65534;
+
+/// Users as whom tests run: this one and, where this is root, an ordinary one.
+fn users() -> Vec<Option<u32>> {
+    if is_root() { vec![None, Some(NOBODY)] } else { vec![None] }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Task {
+    /// What happens in the directory of the workflow before.
+    before: String,
+    /// The task; `N` is the number of the attempt.
+    command: String,
+    inputs: Vec<&'static str>,
+    outputs: Vec<&'static str>,
+    /// Attempts, each after one that failed.
+    attempts: usize,
+}
+
+fn task(inputs: &[&'static str], outputs: &[&'static str], before: &str, command: &str) -> Task {
+    Task { before: before.into(), command: command.into(), inputs: inputs.into(), outputs: outputs.into(), attempts: 1 }
+}
+
+/// What is below a directory, but for what belongs to flowmine.
+type Tree = BTreeMap<String, String>;
+
+#[derive(Debug, PartialEq, Eq)]
+struct End {
+    status: i32,
+    tree: Tree,
+}
+
+/// What one run leaves, with what it says and its sandboxes.
+struct Run {
+    end: End,
+    said: String,
+    kept: usize,
+}
+
+struct Place {
+    dir: tempfile::TempDir,
+    user: Option<u32>,
+}
+
+/// Every place has `in` and `ref`, with links to nothing and to itself, which are inputs, and files
+/// that nobody may change.
+const SETUP: &str = "umask 022; echo in >in; mkdir -p ref/sub; echo r >ref/x; echo s >ref/sub/y
+    ln -s nowhere ref/dangling; ln -s . ref/cycle; mkdir ../count ../precious; echo PRECIOUS >../precious/x";
+
+impl Place {
+    fn new(user: Option<u32>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let place = Self { dir, user };
+        fs::create_dir(place.flow()).unwrap();
+        for path in [place.dir.path().to_owned(), place.flow()] {
+            chown(path, user, user).unwrap();
+        }
+        place
+    }
+
+    fn flow(&self) -> PathBuf {
+        self.dir.path().join("flow")
+    }
+
+    fn shell(&self, command: &str, attempt: usize) -> (i32, String) {
+        let mut shell = Command::new("timeout");
+        shell.args(["60", "sh", "-c", command]).current_dir(self.flow()).stdin(Stdio::null());
+        shell.env("TOP", self.dir.path()).env("N", attempt.to_string());
+        if let Some(user) = self.user {
+            shell.uid(user).gid(user);
+        }
+        let done = shell.output().unwrap();
+        (seen(done.status), String::from_utf8_lossy(&done.stderr).into_owned())
+    }
+
+    /// Runs a task as often as it fails; the same place each time, so that names in it are the same.
+    fn run(&self, task: &Task, shell: Option<&str>) -> Run {
+        self.shell("cd .. && find . -type d -exec chmod u+rwx {} \\; ; rm -rf flow/* flow/.t_* count precious", 0);
+        let (status, said) = self.shell(&format!("{SETUP}\n{}", task.before), 0);
+        assert_eq!(status, 0, "{}: {said}", task.before);
+        let command = match shell {
+            None => format!("({})", task.command),
+            Some(shell) => {
+                let described = serde_json::json!({"command": task.command, "inputs": task.inputs, "outputs": task.outputs});
+                let sandbox = Composition::read("sandbox", builtin::text("sandbox").unwrap(), None, &[]).unwrap();
+                install(&plan(&described, &sandbox), &self.flow(), shell)
+            }
+        };
+        let (mut status, mut said) = (0, String::new());
+        for attempt in 0..task.attempts {
+            let (code, text) = self.shell(&command, attempt);
+            (status, said) = (code, said + &text);
+            if code == 0 {
+                break;
+            }
+        }
+        let kept = fs::read_dir(self.flow()).unwrap().filter(|entry| entry.as_ref().unwrap().path().to_string_lossy().contains(".box."));
+        Run { kept: kept.count(), end: End { status, tree: tree(self.dir.path()) }, said }
+    }
+}
+
+/// Kinds, modes, contents and targets of all names; files with several names have these too.
+fn tree(top: &Path) -> Tree {
+    let mut found = Vec::new();
+    let mut folders = vec![top.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = String::from_utf8_lossy(path.strip_prefix(top).unwrap().as_os_str().as_bytes()).into_owned();
+            if name.starts_with("flow/t_") || name.starts_with("flow/.t_") {
+                continue;
+            }
+            let of = fs::symlink_metadata(&path).unwrap();
+            let mode = of.mode() & 0o7777;
+            let shown = match of.file_type() {
+                kind if kind.is_symlink() => format!("-> {}", fs::read_link(&path).unwrap().display()),
+                kind if kind.is_dir() => format!("directory {mode:o}"),
+                kind if kind.is_fifo() => format!("FIFO {mode:o}"),
+                _ => format!("file {mode:o} {:?}", fs::read_to_string(&path).unwrap()),
+            };
+            if of.is_dir() {
+                folders.push(path);
+            }
+            found.push((name, shown, (of.is_file() && of.nlink() > 1).then(|| of.ino())));
+        }
+    }
+    found.sort();
+    let names =
+        |file: Option<u64>| found.iter().filter(|one| file.is_some() && one.2 == file).map(|one| one.0.as_str()).collect::<Vec<_>>();
+    found.iter().map(|(name, shown, file)| (name.clone(), format!("{shown} {:?}", names(*file)))).collect()
+}
+
+/// Runs tasks both ways in every shell and as every user.
+fn all_end_as_plain(tasks: &[Task]) {
+    for user in users() {
+        for shell in SHELLS {
+            for task in tasks {
+                let place = Place::new(user);
+                let plain = place.run(task, None);
+                let boxed = place.run(task, Some(shell));
+                assert_eq!(boxed.end, plain.end, "{shell}, {user:?}: {task:?}\n{}", boxed.said);
+                assert_eq!(boxed.kept, 0, "{shell}, {user:?}: {task:?}\n{}", boxed.said);
+            }
+        }
+    }
+}
+
+/// Whatever links to nothing, to themselves, or to places that only other hosts have lie there.
+#[test]
+fn links_to_directories_that_came_in_stay_links() {
+    let outputs = ["out"];
+    let elsewhere = "ln -s /only/on/other/hosts ref/far";
+    all_end_as_plain(&[
+        task(&["ref"], &outputs, elsewhere, "ln -s ref out"),
+        task(&["ref"], &outputs, elsewhere, "ln -s \"$PWD/ref\" out"),
+        task(&["ref"], &outputs, elsewhere, "mkdir out; ln -s ../ref out/r; ln -s ../ref/x out/x"),
+        task(&["ref"], &outputs, elsewhere, "ln -s ref/sub out"),
+        task(&["ref/sub"], &outputs, "", "ln -s ref/sub out"),
+        task(&["ref/sub"], &outputs, "", "ln -s ref out"),
+        task(&["linked"], &outputs, "ln -s ref linked", "ln -s linked out"),
+        task(&["linked"], &outputs, "ln -s ../precious linked", "mkdir -p out/d; ln -s ../../linked out/d/l"),
+        task(&["ref"], &outputs, "ln -s sub ref/current", "ln -s ref/current out"),
+        task(&["ref", "ref/x"], &outputs, "", "ln -s ref/x out"),
+    ]);
+}
+
+/// Where the task has changed an input, what it made of it is in the output. Links in what is copied
+/// lead where they led.
+#[test]
+fn content_of_directories_has_its_links() {
+    for user in users() {
+        for shell in SHELLS {
+            let place = Place::new(user);
+            let done = place.run(&task(&["ref"], &["out"], "", "echo new >ref/new; rm ref/x; ln -s ref out"), Some(shell));
+            assert_eq!(done.end.status, 0, "{shell}: {}", done.said);
+            let below = |name: &str| done.end.tree.get(&format!("flow/{name}")).map(String::as_str);
+            assert_eq!(below("out/new"), Some("file 644 \"new\\n\" []"), "{shell}");
+            assert_eq!(
+                (below("out/x"), below("out/dangling"), below("out/cycle")),
+                (None, Some("-> nowhere []"), Some("-> . []")),
+                "{shell}"
+            );
+            let command =
+                "mkdir -p d/e x; echo 1 >d/1; echo 2 >x/y; ln -s ../1 d/e/l; ln -s ../x d/x; ln -s \"$PWD/d/1\" d/abs; ln -s d/ out";
+            let done = place.run(&task(&[], &["out"], "", command), Some(shell));
+            assert_eq!(done.end.status, 0, "{shell}: {}", done.said);
+            let below = |name: &str| done.end.tree.get(&format!("flow/out/{name}")).map(String::as_str);
+            assert_eq!((below("e/l"), below("abs")), (Some("-> ../1 []"), Some("-> 1 []")), "{shell}");
+            assert_eq!(below("x/y"), Some("file 644 \"2\\n\" []"), "{shell}");
+        }
+    }
+}
+
+/// A link at the name of an output, or on the way to one, is followed where the task followed it.
+#[test]
+fn links_to_directories_are_followed_as_the_task_follows_them() {
+    let again = |command: &str, outputs: &[&'static str]| Task { attempts: 2, ..task(&[], outputs, "", command) };
+    all_end_as_plain(&[
+        // Left by an earlier attempt.
+        again("rm -rf a; if [ $N = 0 ]; then ln -s \"$TOP/precious\" a; exit 1; fi; mkdir a; echo new >a/x", &["a"]),
+        again("rm -rf a b; if [ $N = 0 ]; then mkdir b; ln -s b a; exit 1; fi; mkdir a b; echo new >a/x; echo b >b/y", &["a", "b"]),
+        // Made by the user.
+        task(&[], &["a"], "ln -s ../precious a", "rm -rf a; mkdir a; echo new >a/x"),
+        task(&[], &["a"], "ln -s ../precious a", "mkdir -p a; echo new >a/y"),
+        task(&[], &["a"], "ln -s ../precious a", "echo new >a/x"),
+        task(&[], &["a"], "ln -s ../precious a", "rm a; echo new >a"),
+        task(&[], &["a/x"], "ln -s ../precious a", "rm -rf a; mkdir a; echo new >a/x"),
+        task(&[], &["a/x"], "ln -s ../precious a", "echo new >a/x"),
+        task(&[], &["a/b/x"], "ln -s ../precious a; mkdir ../precious/d; ln -s d ../precious/b", "echo new >a/b/x"),
+        task(&["a"], &["a"], "ln -s ../precious a", "rm -rf a; mkdir a; echo new >a/x"),
+        task(&["a"], &["a"], "ln -s ../precious a; echo y >../precious/y", "rm a/x; echo new >a/z"),
+        task(&["a"], &["a"], "ln -s ../precious/x a", "rm a; echo new >a"),
+        task(&["a"], &["a"], "ln -s ../precious/x a", "echo new >a"),
+        task(&["a"], &["a"], "ln -s ../precious/x a", ":"),
+    ]);
+}
+
+/// What the task wrote through a link that it then removed cannot be told from what it wrote behind
+/// it: the task fails, and nothing behind the link is changed.
+#[test]
+fn nothing_behind_a_link_is_changed_that_the_task_may_not_have_changed() {
+    for user in users() {
+        for shell in SHELLS {
+            let place = Place::new(user);
+            let command = "echo new >a/x; rm a; mkdir a; echo newer >a/x";
+            let done = place.run(&task(&[], &["a"], "ln -s ../precious a", command), Some(shell));
+            assert_eq!((done.end.status, done.kept), (125, 1), "{shell}: {}", done.said);
+            assert!(done.said.contains("through the link a"), "{shell}: {}", done.said);
+            assert_eq!(done.end.tree["precious/x"], "file 644 \"PRECIOUS\\n\" []", "{shell}");
+            // A link that comes up while the task runs is not the one that the task found.
+            let command = "mkdir a; echo new >a/x; ln -s \"$TOP/precious\" \"$TOP/flow/a\"";
+            let done = place.run(&task(&[], &["a"], "", command), Some(shell));
+            assert_eq!((done.end.status, done.kept), (125, 1), "{shell}: {}", done.said);
+            assert_eq!(done.end.tree["precious/x"], "file 644 \"PRECIOUS\\n\" []", "{shell}");
+        }
+    }
+}
+
+/// Directories that are closed to writing, and to reading, for a user who is not root.
+#[test]
+fn closed_directories_come_out_with_their_modes() {
+    let both = ["e"];
+    all_end_as_plain(&[
+        task(&[], &["e"], "", "mkdir e; echo 1 >e/x; chmod 555 e"),
+        task(&[], &["e"], "", "mkdir -p e/s/t; echo 1 >e/s/t/x; chmod 500 e/s/t; chmod 555 e/s; chmod 555 e"),
+        task(&[], &["e"], "", "mkdir -p e/s; echo 1 >e/s/x; chmod 700 e/s; chmod 2750 e"),
+        task(&[], &["e/x"], "mkdir e", "echo 1 >e/x; chmod 755 e"),
+        task(&both, &both, "mkdir -p e/s; echo 1 >e/s/x; chmod 555 e/s", "echo 2 >e/y"),
+        task(&both, &both, "mkdir -p e/s; echo 1 >e/s/x; chmod 555 e/s e", ":"),
+        task(&both, &both, "mkdir -p e/s; echo 1 >e/s/x; chmod 555 e/s", "chmod 755 e/s; rm e/s/x; echo 2 >e/s/y; chmod 555 e/s"),
+        task(&both, &both, "mkdir -p e/s; echo 1 >e/s/x; chmod 555 e/s", "chmod 755 e/s; rm -rf e/s"),
+        task(&both, &both, "mkdir -p e/s; echo 1 >e/s/x", "chmod 500 e/s; chmod 2755 e; chmod 600 e/s/x"),
+        task(&["ref"], &["o"], "chmod 555 ref/sub ref", "ls ref >o"),
+        Task {
+            attempts: 2,
+            ..task(
+                &[],
+                &["e"],
+                "",
+                "[ $N = 1 ] || { mkdir -p e/s; echo 1 >e/s/x; chmod 0 e/s; chmod 555 e; exit 1; }; chmod 755 e; chmod 755 e/s; rm -rf e",
+            )
+        },
+    ]);
+}
+
+/// Names of one file, and names with blanks and line feeds.
+#[test]
+fn names_are_what_they_are_without_the_sandbox() {
+    let both = ["e"];
+    all_end_as_plain(&[
+        task(&["in", "e"], &both, "mkdir e", "ln in e/1"),
+        task(&["e"], &["e", "o"], "mkdir e; echo 1 >e/1", "ln e/1 e/2; ln e/1 o"),
+        task(&both, &both, "mkdir e; echo 1 >e/1; ln e/1 e/2", "echo more >>e/1"),
+        task(&both, &both, "mkdir e; echo 1 >'e/a\nb'; echo 2 >'e/\nc'; echo 3 >'e/d '; mkdir 'e/s\n'; echo 4 >'e/s\n/x'", "rm -rf e/*"),
+        task(&both, &both, "mkdir e; echo 1 >'e/a\nb'; echo 2 >e/a; echo 3 >e/b", "rm 'e/a\nb'; echo 4 >'e/c\n'"),
+        task(&["a\nb"], &["a\nb"], "echo 1 >'a\nb'; echo 2 >a", "rm 'a\nb'"),
+        Task { attempts: 2, ..task(&["in"], &["a"], "", "rm -rf a; if [ $N = 0 ]; then ln -s in a; exit 1; fi; ln in a") },
+        Task { attempts: 2, ..task(&[], &["e"], "", "rm -rf e; mkdir e; [ $N = 1 ] || { echo 1 >'e/a\nb '; exit 1; }") },
+    ]);
+}
+
+/// Numbers that are the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+}
+
+/// One thing that a task does to a name. What fails does nothing.
+fn action(random: &mut Random, names: &[&'static str]) -> String {
+    let (name, other, value) = (random.of(names), random.of(names), random.below(100));
+    let up = "../".repeat(name.matches('/').count());
+    let target = match random.below(12) {
+        0 => format!("'{up}{other}'"),
+        1 => format!("{up}ref"),
+        2 => format!("{up}ref/sub"),
+        3 => format!("{up}in"),
+        4 => "nowhere".to_owned(),
+        5 => "../x".to_owned(),
+        6 => format!("\"$PWD\"/'{other}'"),
+        7 => "\"$PWD/ref\"".to_owned(),
+        8 => "\"$TOP/precious\"".to_owned(),
+        9 => "\"$TOP/precious/x\"".to_owned(),
+        10 => format!("{up}ref/dangling"),
+        _ => "x".to_owned(),
+    };
+    let mode = ["444", "555", "500", "640", "700", "755", "2755"][random.below(7)];
+    match random.below(13) {
+        0 => format!("mkdir '{name}'"),
+        1 => format!("mkdir -p '{name}'; echo {value} >'{name}/x'"),
+        2 => format!("[ -p '{name}' ] || echo {value} >'{name}'"),
+        3 => format!("rm -rf '{name}'; echo {value} >'{name}'"),
+        4 => format!("ln '{other}' '{name}'"),
+        5 => format!("ln in '{name}'"),
+        6 => format!("rm -rf '{name}'; ln -s {target} '{name}'"),
+        7 => format!("ln -s {target} '{name}'"),
+        8 => format!("[ -L '{name}' ] || chmod {mode} '{name}'"),
+        9 => format!("rm -rf '{name}'"),
+        10 => format!("mv -T '{other}' '{name}'"),
+        11 => format!("mkfifo '{name}'"),
+        _ => format!("chmod 755 '{name}'; rm -f '{name}'"),
+    }
+}
+
+fn random_task(random: &mut Random) -> Task {
+    let names = ["a", "b", "c", "a/x", "a/y", "a/s", "a/s/x", "a/n\nl", "b/x", "b/ t ", "c/x"];
+    let top = ["a", "b", "c"];
+    let both: Vec<&str> = top.into_iter().filter(|_| random.below(5) < 2).collect();
+    let fresh: Vec<&str> = top.into_iter().filter(|name| !both.contains(name)).collect();
+    let actions = |random: &mut Random, n: usize| (0..n).map(|_| action(random, &names)).collect::<Vec<_>>().join("; ");
+    let n = random.below(6) + 1;
+    let mut before = format!("exec 2>/dev/null; {}", actions(random, n));
+    // What an output has from before is seen by the plain task only, unless it is a link to a directory.
+    for name in &fresh {
+        before
+            .push_str(&format!("; [ -L {name} ] && [ -d {name} ] || {{ find {name} -type d -exec chmod 755 {{}} \\; ; rm -rf {name}; }}"));
+    }
+    for name in &both {
+        before.push_str(&format!("; [ -e {name} ] || echo old >{name}; [ -e {name} ] || {{ rm -rf {name}; echo old >{name}; }}"));
+    }
+    before.push_str("; :");
+    let attempts = random.below(3) + 1;
+    let mut command = "exec 2>/dev/null".to_owned();
+    for name in &fresh {
+        command.push_str(&format!("; find {name} -type d -exec chmod u+rwx {{}} \\; ; rm -rf {name}"));
+    }
+    command.push_str("; case $N in");
+    for attempt in 0..attempts {
+        let n = random.below(6) + 1;
+        command.push_str(&format!(" {attempt}) {} ;;", actions(random, n)));
+    }
+    let last = if attempts == 1 && random.below(4) == 0 { 3 } else { 0 };
+    command.push_str(&format!(" esac; [ $N = {} ] || exit 1; exit {last}", attempts - 1));
+    let inputs = ["in", "ref"].into_iter().chain(both).collect();
+    Task { before, command, inputs, outputs: top.into(), attempts }
+}
+
+/// Whether what only is an input, or lies elsewhere, is after the plain run as before.
+fn leaves_inputs_alone(before: &Tree, after: &Tree) -> bool {
+    let inputs = |tree: &Tree| -> Vec<(String, String)> {
+        let kept = |name: &str| ["flow/in", "flow/ref", "precious"].iter().any(|top| name.starts_with(top));
+        // Without the other names of a file.
+        tree.iter()
+            .filter(|(name, _)| kept(name))
+            .map(|(name, shown)| (name.clone(), shown[..shown.rfind(" [").unwrap()].to_owned()))
+            .collect()
+    };
+    inputs(before) == inputs(after)
+}
+
+/// Random tasks: the end is that of the plain run, or the task fails and says so.
+#[test]
+fn random_tasks_end_as_without_the_sandbox() {
+    let tasks = if std::env::var_os("FLOWMINE_LONG").is_some() { 1000 } else { 24 };
+    let (mut compared, mut refused) = (0, 0);
+    for seed in 0..tasks {
+        let mut random = Random(0x2545_f491_4f6c_dd1d ^ (seed as u64) << 20);
+        random.below(2);
+        let task = random_task(&mut random);
+        let user = users()[seed % users().len()];
+        // The commands of busybox's shell differ from those of the plain run's.
+        let shell = ["dash", "bash"][seed / 2 % 2];
+        let place = Place::new(user);
+        let untouched = place.run(&Task { attempts: 0, ..task.clone() }, None);
+        let plain = place.run(&task, None);
+        if !leaves_inputs_alone(&untouched.end.tree, &plain.end.tree) {
+            continue;
+        }
+        let boxed = place.run(&task, Some(shell));
+        if boxed.said.contains("flowmine transform: ") {
+            refused += 1;
+            continue;
+        }
+        compared += 1;
+        assert_eq!(boxed.end, plain.end, "seed {seed}, {shell}, {user:?}: {task:#?}\n{}", boxed.said);
+    }
+    assert!(compared > tasks / 2 && refused < tasks / 4, "{compared} compared, {refused} refused");
+}
