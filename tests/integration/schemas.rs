@@ -1,12 +1,12 @@
-//! The JSON of each model against its schema in `docs/schemas/`, by a validator of others: Python's
-//! `jsonschema`, which Snakemake brings along.
+//! The JSON of each model, of predictions and of `run` against its schema in `docs/schemas/`, by a
+//! validator of others: Python's `jsonschema`, which Snakemake brings along.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flowmine_api::Format;
 use flowmine_api::models::MODELS;
+use flowmine_api::{Format, OTHER_DOCUMENTS};
 use serde_json::{Value, json};
 
 use crate::support::require::require;
@@ -109,7 +109,44 @@ fn the_json_of_each_model_has_its_schema() {
         let missing: Vec<_> = about.documents.iter().map(|known| known.name).filter(|name| !written.contains(name)).collect();
         assert!(missing.is_empty(), "{}: no source gives {missing:?}", about.name);
     }
-    let list = dir.path().join("pairs.json");
+    validate(&python, dir.path(), pairs);
+}
+
+fn validate(python: &Path, dir: &Path, pairs: Vec<Value>) {
+    let list = dir.join("pairs.json");
     fs::write(&list, Value::from(pairs).to_string()).unwrap();
     expect(Command::new(python).args(["-c", VALIDATE]).arg(list), 0);
+}
+
+/// Each kind of field is written at least once: studies, a fit, jobs, tasks.
+#[test]
+fn the_json_of_predictions_and_runs_has_its_schema() {
+    let Some(python) = python() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut pairs = Vec::new();
+    let mut pair = |name: &str, written: PathBuf, fields: &[&str]| {
+        let document: Value = serde_json::from_slice(&fs::read(&written).unwrap()).unwrap();
+        let known = OTHER_DOCUMENTS.iter().find(|known| known.name == name).expect("a document of a command");
+        assert_eq!((&document["format"], &document["version"]), (&json!(known.name), &json!(known.version)));
+        let missing: Vec<_> = fields.iter().filter(|field| document.get(field).is_none()).collect();
+        assert!(missing.is_empty(), "{name}: {missing:?}");
+        pairs.push(json!({ "schema": repository("docs/schemas").join(format!("{name}.json")), "document": written }));
+    };
+    let sources = sources(dir.path());
+    let studies = ["--widen", "2", "--segments", "3", "--sensitivity", "--vary", "shared[link].capacity*0.9..1.1", "--samples", "10"];
+    let sweep = ["--sweep", "shared[link].part[download 1]=0.5..0.9/5"];
+    let studied = dir.path().join("studied.json");
+    let mut predict = flowmine();
+    predict.arg("predict").arg(repository("crates/predict/examples/evaluation.json")).args(studies).args(sweep);
+    expect(predict.arg("-o").arg(&studied), 0);
+    pair("flowmine-prediction", studied, &["gains", "segment_gains", "sensitivity", "interval", "sweep", "processes", "notes"]);
+    let fitted = dir.path().join("fitted.json");
+    expect(flowmine().args(["predict", "--dataset"]).arg(&sources[1]).arg("-o").arg(&fitted), 0);
+    pair("flowmine-prediction", fitted, &["learnt", "observed_s", "processes"]);
+    for (source, fields) in [(&sources[0], &["jobs", "cases", "warnings"][..]), (&sources[1], &["tasks", "errors"])] {
+        let out = dir.path().join(format!("out-{}", fields[0]));
+        expect(flowmine().args(["run", "--dataset"]).arg(source).arg("--out").arg(&out), 0);
+        pair("flowmine-run-summary", out.join("summary.json"), fields);
+    }
+    validate(&python, dir.path(), pairs);
 }

@@ -1,5 +1,6 @@
 //! Deriving the tables of a dataset: links, cases, and to whom traced operations belong.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use flowmine_attribution::losses;
@@ -38,6 +39,44 @@ impl Found {
         let is_wanted = |name: &str| self.only.is_none_or(|only| only.name() == name);
         self.counts.cases.iter().copied().filter(move |(name, _)| is_wanted(name))
     }
+
+    /// Returns the counts for people.
+    pub fn text(&self) -> String {
+        let done = &self.counts;
+        let mut text = String::new();
+        // A dataset of traces and tasks need not have jobs.
+        if done.attempts > 0 || (done.tasks == 0 && done.attributed.hosts == 0) {
+            let Correlated { attempts, links, unseen_targets, .. } = done;
+            let _ = writeln!(text, "{attempts} job attempts, {links} links ({unseen_targets} to jobs that were never seen)");
+            for (name, cases) in self.cases() {
+                let _ = writeln!(text, "{name}: {cases} cases");
+            }
+        }
+        attributed(done, &mut text);
+        text
+    }
+}
+
+/// Adds what became of traced operations, if there are any.
+fn attributed(done: &Correlated, text: &mut String) {
+    let found = &done.attributed;
+    if found.hosts == 0 {
+        if done.tasks > 0 {
+            let _ = writeln!(text, "{} attempts at tasks, of which nothing was traced", done.tasks);
+        }
+        return;
+    }
+    let (operations, processes, hosts, tasks) = (found.operations, found.processes, found.hosts, done.tasks);
+    let _ = writeln!(text, "{operations} operations of {processes} processes on {hosts} hosts, {tasks} attempts at tasks");
+    let mut bytes = |what: &str, (read, wrote): (i64, i64)| {
+        let _ = writeln!(text, "{what}: {read} bytes read, {wrote} written");
+    };
+    let written = &found.written;
+    bytes(&format!("belongs to somebody ({} tasks)", written.tasks), written.assigned);
+    for (reason, sums) in &written.unassigned {
+        bytes(&format!("belongs to nobody ({reason})"), *sums);
+    }
+    let _ = writeln!(text, "{} rows of task_io, {} of data_flow, {} links of processes", written.rows, found.flows, found.links);
 }
 
 /// Correlates a dataset and writes its derived tables.

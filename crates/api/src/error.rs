@@ -145,7 +145,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Returns an error and its causes as one sentence, without what a cause repeats.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = String::new();
-    for cause in std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string) {
+    for cause in causes(error).map(ToString::to_string) {
         if text.is_empty() {
             text = cause;
         } else if !text.contains(&cause) {
@@ -153,6 +153,22 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
         }
     }
     text
+}
+
+/// Whether an error is that the reader of an output has closed it early (`| head`).
+pub fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    causes(error).any(|cause| {
+        let io = match cause.downcast_ref::<LogError>() {
+            // It stands for the error in it, which the causes leave out.
+            Some(LogError::Io(error)) => Some(error),
+            _ => cause.downcast_ref::<io::Error>(),
+        };
+        io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn causes<'e>(error: &'e (dyn std::error::Error + 'static)) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
 }
 
 /// Adds a place to an error.
@@ -209,3 +225,24 @@ macro_rules! ensure {
 }
 
 pub(crate) use {ensure, refuse};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_known_in_the_error_of_a_log() {
+        let log = |kind: io::ErrorKind| Error::Log(LogError::Io(kind.into()));
+        let at = |source| Error::At { place: "log.xes".to_owned(), source: Box::new(source) };
+        assert!(is_broken_pipe(&at(log(io::ErrorKind::BrokenPipe))));
+        assert!(!is_broken_pipe(&at(log(io::ErrorKind::PermissionDenied))));
+    }
+
+    #[test]
+    fn a_chain_repeats_no_cause() {
+        let refused = Error::Refused("there is no run".to_owned());
+        let at =
+            Error::At { place: "data".to_owned(), source: Box::new(Error::At { place: "data".to_owned(), source: Box::new(refused) }) };
+        assert_eq!(chain(&at), "data: there is no run");
+    }
+}

@@ -6,12 +6,11 @@ pub(crate) mod wfformat;
 use std::path::{Path, PathBuf};
 
 use flowmine_activity_log::TimeFrame;
-use flowmine_correlate::{Share, Timestamp};
+use flowmine_correlate::Timestamp;
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::part_of_cases::{PartOfCases, Takes};
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
 use flowmine_logs::log_file::LogRules;
-use flowmine_logs::log_file::as_objects::Untimed;
 use flowmine_logs::task_log::objects::ObjectSelection;
 use flowmine_privacy::RowRules;
 use flowmine_privacy::drop::DropColumns;
@@ -23,6 +22,9 @@ use crate::options::Choice;
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, Selection, Source, SourcePaths};
 use crate::{lower_bounds, output, part_of_log, pseudonyms};
+
+pub use flowmine_correlate::Share;
+pub use flowmine_logs::log_file::as_objects::Untimed;
 
 /// Objects of an object-centric log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@ pub use cases::{CASE_NOTION, CaseOptions, TIMESTAMP};
 pub use columns::TableColumns;
 pub use figure::Figure;
 pub use filter::EventFilter;
+pub use flowmine_correlate::Timestamp;
 pub use part::{CASE, ONLY_ACTIVITY, Part, WITHOUT_ACTIVITY};
 
 /// The typed form of a group of options.

@@ -3,17 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use flowmine_dataset::Dataset;
-use flowmine_extract_slurm::import_files::Options as SlurmOptions;
-use flowmine_extract_workflow::{Engine, Options as TaskOptions};
 use flowmine_logs::log_file::{Content, LogRules, stored};
 use flowmine_schema::text::visible;
-use flowmine_sources::import::{self, Fetched, Imported, Input};
+use flowmine_sources::import::{self, Fetched};
 
 use crate::error::Result;
 use crate::groups::TableColumns;
 use crate::sink::{Message, Sink};
 use crate::source;
 use crate::target::Target;
+
+pub use flowmine_extract_slurm::import::Options as ReadOptions;
+pub use flowmine_extract_slurm::import_files::Options as SlurmOptions;
+pub use flowmine_extract_workflow::{Engine, Options as TaskOptions};
+pub use flowmine_sources::import::{Imported, Input};
+pub use flowmine_sources::{KINDS, Kind, Reading};
 
 /// An import: from where, and into which dataset.
 pub struct Request {

@@ -48,6 +48,8 @@ pub mod predict;
 mod processes;
 pub mod prune;
 pub mod pseudonyms;
+pub mod recognised;
+pub mod remarks;
 mod request;
 pub mod run;
 mod sink;
@@ -58,9 +60,15 @@ pub mod transform;
 pub mod validate;
 pub mod why;
 
-pub use error::{Context, Error, Result, chain};
+pub use error::{Context, Error, Result, chain, is_broken_pipe};
 pub use format::Format;
 pub use found::Found;
 pub use request::{Request, discover};
 pub use sink::{Message, Silent, Sink, Stage};
 pub use source::SourcePaths;
+
+use flowmine_draw::document::DocumentFormat;
+
+/// The JSON documents of commands other than models: of `predict`, and `summary.json` of `run`.
+pub const OTHER_DOCUMENTS: &[DocumentFormat] =
+    &[DocumentFormat::of::<flowmine_predict::report::PredictionDocument<'static>>(), DocumentFormat::of::<run::Numbers>()];

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use flowmine_draw::json;
 use serde_json::Value;
 
+use crate::OTHER_DOCUMENTS;
 use crate::format::Format;
 use crate::models::{About, MODELS};
 use crate::options::Choice;
@@ -38,7 +39,7 @@ fn reference() -> String {
 
 /// The schemas of all JSON documents, by the names of their files.
 fn schemas() -> BTreeMap<String, String> {
-    let documents = models().flat_map(|about| about.documents);
+    let documents = models().flat_map(|about| about.documents).chain(OTHER_DOCUMENTS);
     documents
         .map(|document| {
             let mut schema = Vec::new();
@@ -98,7 +99,7 @@ fn docs_schemas_are_those_of_the_types() {
         (name, std::fs::read_to_string(path).expect("a schema can be read"))
     };
     let written: BTreeMap<String, String> = files.map(read).collect();
-    assert!(written.keys().eq(schemas.keys()), "docs/schemas has other files than the schemas of the models");
+    assert!(written.keys().eq(schemas.keys()), "docs/schemas has other files than the schemas of documents");
     let stale: Vec<_> = schemas.iter().filter(|(name, text)| written[*name] != **text).map(|(name, _)| name).collect();
     assert!(stale.is_empty(), "docs/schemas {stale:?} {STALE}");
 }

@@ -1,5 +1,7 @@
 //! Predictions of a model file, or of a model that is fitted to traced runs.
 
+mod written;
+
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,19 +11,81 @@ use flowmine_correlate::Filter;
 use flowmine_dataset::Dataset;
 use flowmine_logs::task_log::Tasks;
 use flowmine_logs::traced_run;
-use flowmine_predict::fit::{self, Fitted, Options};
+use flowmine_predict::fit::{self, Fitted};
 use flowmine_predict::model::Model;
 use flowmine_predict::report::Report;
-use flowmine_predict::study::{self, Sweep, Vary};
-use flowmine_predict::what_if::Wider;
+use flowmine_predict::study;
 use flowmine_privacy::RowRules;
 
 use crate::error::{Context, Result, ensure, refuse};
-use crate::sink::Sink;
+use crate::options::Choice;
+use crate::sink::{Message, Sink};
 use crate::{inputs, lower_bounds};
+
+pub use flowmine_predict::fit::{Link, Options, Start};
+pub use flowmine_predict::study::{Sweep, Vary};
+pub use flowmine_predict::what_if::Wider;
+pub use written::Format;
 
 /// The most bytes of a model's file: a larger one is refused.
 const MAX_BYTES: u64 = 512 << 20;
+
+/// A prediction: of which model, with which studies, and where it is written.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The model.
+    pub of: Of,
+    /// What is studied next to the prediction.
+    pub studies: Studies,
+    /// The file for the model: TOML by its ending, else JSON.
+    pub write_model: Option<PathBuf>,
+    /// The format; by default that of the ending of the output file, else text.
+    pub format: Option<Format>,
+    /// The file; standard output without.
+    pub output: Option<PathBuf>,
+    /// Whether use of resources and waiting data are written, too.
+    pub details: bool,
+    /// The CSV file with measured values of a sweep.
+    pub measured: Option<PathBuf>,
+}
+
+/// The model of a prediction.
+#[derive(Debug, Clone)]
+pub enum Of {
+    /// The model in a file.
+    File(PathBuf),
+    /// A model that is fitted to runs.
+    Runs(Runs),
+}
+
+/// Predicts, and writes the prediction.
+///
+/// # Errors
+/// When the model cannot be read or fitted, contradicts itself, or what was asked for cannot be
+/// written in the format.
+pub fn predict(request: &Request, sink: &dyn Sink) -> Result<()> {
+    let source = match &request.of {
+        Of::File(path) => Source::file(path)?,
+        Of::Runs(runs) => Source::fit(runs, sink)?,
+    };
+    let format = written::format(request)?;
+    if let Some(path) = &request.write_model {
+        written::model(&source.model, path)?;
+    }
+    let measured = request.measured.as_deref().map(written::measurements).transpose()?.unwrap_or_default();
+    source.predict(&request.studies, sink, |report| {
+        written::report(request, format, report, &measured)?;
+        if format != Format::Text {
+            report.notes().for_each(|note| sink.message(Message::Done(note)));
+        }
+        Ok(())
+    })?
+}
+
+impl Choice for Start {
+    const VALUES: &'static [(&'static str, &'static str, Self)] =
+        &[("observed", "With the delays that were observed", Self::Observed), ("ready", "As soon as what they read is there", Self::Ready)];
+}
 
 /// A model, and where it comes from.
 pub struct Source {

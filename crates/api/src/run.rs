@@ -19,6 +19,7 @@ use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_discover::{bottlenecks, pictures, summary};
+use flowmine_draw::document::{self, Document};
 use flowmine_draw::svg;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
 use flowmine_logs::columns::{self, JobColumns, ReadOptions};
@@ -27,8 +28,7 @@ use flowmine_logs::summary::{Summary, SummaryBuilder, diagnostic_counts};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_logs::task_summary::TaskSummary;
 use flowmine_schema::diagnostic::Diagnostics;
-use flowmine_schema::losses::LostOperations;
-use serde::ser::{SerializeMap, Serializer};
+use schemars::JsonSchema;
 
 use crate::error::{Context, Result, ensure};
 use crate::groups::EventFilter;
@@ -236,18 +236,16 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
 
     let (warnings, errors) = diagnostic_counts(&dataset)?;
     let counts = (warnings + odd.warnings(), errors + odd.errors());
+    let lost = lower_bounds::warn(&dataset, sink)?;
     let numbers = Numbers {
         jobs: has_jobs.then(|| summary.finish()),
         tasks,
         warnings: counts.0,
         errors: counts.1,
-        lost: lower_bounds::warn(&dataset, sink)?,
+        lost: (lost.count > 0).then_some(Lost { operations: lost.count, bytes: lost.bytes }),
     };
     if has_jobs || has_tasks {
-        output::write(Some(&request.out.join("summary.json")), |out| {
-            serde_json::to_writer_pretty(&mut *out, &numbers)?;
-            Ok(out.write_all(b"\n")?)
-        })?;
+        output::write(Some(&request.out.join("summary.json")), |out| Ok(document::write(&numbers, out)?))?;
         written.files.push(("summary.json".to_owned(), "the numbers below".to_owned()));
     } else if !has_more {
         sink.warning("the dataset has no jobs, no tasks and nothing that was traced: there is nothing to make logs of");
@@ -257,7 +255,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
         told.push_str(&format!("  {name:<28} {what}\n"));
     }
     told.push_str(&numbers.text());
-    if let Some(sentence) = numbers.lost.sentence() {
+    if let Some(sentence) = lost.sentence() {
         told.push_str(&format!("\n{sentence}\n"));
     }
     let losses = numbers.errors > 0;
@@ -283,31 +281,35 @@ fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNoti
     if is_first { written.tables(&columns) } else { Ok(()) }
 }
 
-/// What `summary.json` says: of jobs, of tasks, and what was wrong with their sources.
-#[derive(serde::Serialize)]
-struct Numbers {
+/// The numbers of a dataset: of jobs, of tasks, and what was wrong with their sources. What the
+/// dataset has no rows of is absent.
+#[derive(serde::Serialize, JsonSchema)]
+pub struct Numbers {
     #[serde(flatten)]
     jobs: Option<Summary>,
+    /// The numbers of tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<TaskSummary>,
     /// Warnings in the dataset and from correlating.
     warnings: u64,
     /// Number of inputs that were rejected.
     errors: u64,
-    /// Operations that the traces do not have: bytes are lower bounds.
-    #[serde(skip_serializing_if = "is_whole", serialize_with = "lost_operations")]
-    lost: LostOperations,
+    /// Operations that the traces lack; bytes are lower bounds. Absent when nothing was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<Lost>,
 }
 
-fn is_whole(lost: &LostOperations) -> bool {
-    lost.count == 0
+/// Operations that traces lack.
+#[derive(serde::Serialize, JsonSchema)]
+struct Lost {
+    /// Number of operations.
+    operations: u64,
+    /// Bytes of their reads and writes, as far as they are known.
+    bytes: u64,
 }
 
-fn lost_operations<S: Serializer>(lost: &LostOperations, to: S) -> Result<S::Ok, S::Error> {
-    let mut map = to.serialize_map(Some(2))?;
-    map.serialize_entry("operations", &lost.count)?;
-    map.serialize_entry("bytes", &lost.bytes)?;
-    map.end()
+impl Document for Numbers {
+    const FORMAT: &'static str = "flowmine-run-summary";
 }
 
 impl Numbers {

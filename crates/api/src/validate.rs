@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flowmine_eventlog::read::{Finding, Format, Severity};
+use flowmine_eventlog::read::Format;
 use flowmine_eventlog::validate::{self, Summary};
 use flowmine_logs::log_file::LogRules;
 
@@ -10,6 +10,8 @@ use crate::error::{Result, ensure};
 use crate::groups::TableColumns;
 use crate::sink::Sink;
 use crate::source;
+
+pub use flowmine_eventlog::read::{Finding, Severity};
 
 /// A log that was checked.
 pub struct Checked {

@@ -16,11 +16,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use flowmine_api::groups::{EventFilter, TableColumns};
+use flowmine_api::groups::{EventFilter, TableColumns, Timestamp};
 use flowmine_api::log_format::LogFormat;
 use flowmine_api::observe::{LoginNode, Only, Options, Request, Rhythm};
 use flowmine_api::options::parse::{duration, moment};
-use flowmine_correlate::Timestamp;
 use options::{choice, log_format};
 
 pub use discover::{Discover, with_models};
@@ -28,7 +27,7 @@ pub use export::Export;
 pub use import::Import;
 pub use old_forms::in_new_form;
 pub use options::Group;
-pub use predict::{Predict, PredictFormat, StartArg};
+pub use predict::Predict;
 pub use shared::{AsOwner, DatasetArgs, Kept, SourceArgs};
 pub use trace::{Doctor, Trace, TraceFilters};
 pub use transform::Transform;

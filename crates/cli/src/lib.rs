@@ -19,6 +19,7 @@ pub use outcome::Outcome;
 use std::process::ExitCode;
 
 use clap::Parser;
+use flowmine_api::remarks;
 
 /// Parses the process's arguments.
 fn parse() -> Result<args::Cli, clap::Error> {
@@ -51,8 +52,7 @@ fn program() -> ExitCode {
         return ExitCode::from(2);
     }
     let outcome = commands::run(cli);
-    messages::unchecked_datasets();
-    messages::sums_out_of_range();
+    remarks::report(&terminal::Terminal);
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::WithLosses) => ExitCode::from(1),

@@ -1,10 +1,9 @@
 //! What is said on standard error. Text from a cluster is made visible first, so that a name cannot
 //! steer the terminal.
 
-use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
-use flowmine_eventlog::read::{self, Finding};
+use flowmine_api::validate::{self, Finding};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 use flowmine_schema::text::visible;
 
@@ -29,28 +28,6 @@ pub fn error(text: &str) {
     note(&format!("flowmine: {text}"));
 }
 
-/// Says once of each dataset that was read how many of its files have no checksums.
-pub fn unchecked_datasets() {
-    for (dataset, files) in flowmine_dataset::files_without_checksums() {
-        let files = counted(files, "file has", "files have");
-        note(&format!(
-            "flowmine: note: {}: {files} no checksums, so that altered bytes would not be noticed; an older flowmine or another program wrote them",
-            dataset.display()
-        ));
-    }
-}
-
-/// Says once when a sum was given as the largest number that fits.
-pub fn sums_out_of_range() {
-    if flowmine_sums::any_out_of_range() {
-        warning(&format!(
-            "a sum of bytes, times or calls does not fit into 64 bits: where {} or {} is given, the sum is at least that",
-            i64::MAX,
-            u64::MAX
-        ));
-    }
-}
-
 /// An error and its causes as one sentence, without what a cause repeats.
 pub fn chain(error: &anyhow::Error) -> String {
     flowmine_api::chain(error.as_ref())
@@ -59,12 +36,6 @@ pub fn chain(error: &anyhow::Error) -> String {
 /// Whether standard error is a terminal.
 pub fn on_terminal() -> bool {
     std::io::stderr().is_terminal()
-}
-
-/// A count with its word: `1 file`, `2 files`.
-pub fn counted<N: Display + From<u8> + PartialEq>(n: N, one: &str, many: &str) -> String {
-    let word = if n == N::from(1) { one } else { many };
-    format!("{n} {word}")
 }
 
 /// How many diagnostics of an input are shown.
@@ -106,9 +77,9 @@ pub fn finding_text(input: &str, found: &Finding) -> String {
         }
     }
     let severity = match found.severity {
-        read::Severity::Note => "note",
-        read::Severity::Warning => "warning",
-        read::Severity::Error => "error",
+        validate::Severity::Note => "note",
+        validate::Severity::Warning => "warning",
+        validate::Severity::Error => "error",
     };
     text.push_str(&format!(": {severity}: "));
     if !found.place.is_empty() {

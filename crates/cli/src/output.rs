@@ -1,11 +1,10 @@
 //! Results of commands, and what became of their reader.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
 use flowmine_api::output::Output;
-use flowmine_eventlog::LogError;
 
 /// Writes a result to `path`, or to standard output when there is none (or it is `-`). A file
 /// appears when it is complete.
@@ -21,14 +20,7 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
 
 /// Whether an error is somebody closing our output early (`| head`).
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = match cause.downcast_ref::<LogError>() {
-            // It stands for the error in it, which the chain leaves out.
-            Some(LogError::Io(error)) => Some(error),
-            _ => cause.downcast_ref::<io::Error>(),
-        };
-        io.is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    })
+    flowmine_api::is_broken_pipe(error.as_ref())
 }
 
 #[cfg(test)]
@@ -38,11 +30,9 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_known() {
-        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let error = anyhow::Error::from(broken()).context("standard output");
-        assert!(is_broken_pipe(&error));
-        let error = anyhow::Error::from(flowmine_api::Error::Log(LogError::Io(broken())));
-        assert!(is_broken_pipe(&error));
+        let broken = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(is_broken_pipe(&anyhow::Error::from(broken).context("standard output")));
+        assert!(!is_broken_pipe(&anyhow::anyhow!("no pipe")));
     }
 
     #[test]

@@ -51,8 +51,13 @@ pub struct Entries<'a, T>(Maker<'a, T>);
 
 impl<'a, T: 'a> Entries<'a, T> {
     /// A list with an entry for each thing.
-    pub fn of<S>(things: &'a [S], entry: impl Fn(&'a S) -> T + Copy + 'a) -> Self {
-        Self(Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> { Box::new(things.iter().map(entry)) }))
+    pub fn of<S>(things: &'a [S], entry: impl Fn(&'a S) -> T + Clone + 'a) -> Self {
+        Self(Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> { Box::new(things.iter().map(entry.clone())) }))
+    }
+
+    /// A list with an entry for each number below `count`.
+    pub fn numbered(count: usize, entry: impl Fn(usize) -> T + Clone + 'a) -> Self {
+        Self(Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> { Box::new((0..count).map(entry.clone())) }))
     }
 }
 

@@ -18,6 +18,7 @@ use flowmine_schema::tables::DiagnosticRow;
 use flowmine_schema::text::visible;
 use flowmine_schema::time;
 use rustc_hash::{FxHashMap, FxHashSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 flowmine_schema::columns! {
@@ -26,7 +27,7 @@ flowmine_schema::columns! {
 }
 
 /// The numbers of a dataset's jobs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Number of events of jobs.
     pub events: u64,
@@ -63,7 +64,7 @@ pub struct Summary {
 }
 
 /// A mean over those of whom the number is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Mean {
     /// The arithmetic mean; null when no number is known.
     pub mean: Option<f64>,

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::text::visible;
 use flowmine_schema::time;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::summary::human_bytes;
@@ -17,7 +18,7 @@ use crate::task_log::notion::run_name;
 use crate::task_log::{self, TaskLogError, Tasks};
 
 /// The numbers of a dataset's tasks.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TaskSummary {
     /// Number of attempts at tasks.
     pub attempts: u64,
@@ -38,7 +39,7 @@ pub struct TaskSummary {
 }
 
 /// A process, rule or operator: the attempts at its instances.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LogicalTask {
     /// Number of attempts at its instances.
     pub attempts: u64,
@@ -61,7 +62,7 @@ pub struct LogicalTask {
 }
 
 /// What is known of a number of several attempts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Numbers {
     /// Of how many attempts it is known.
     pub known: u64,

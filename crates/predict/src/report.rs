@@ -1,15 +1,18 @@
 //! A prediction as text, CSV or JSON, with what was asked for beside it.
 
+mod document;
+
 use std::fmt::Write;
+use std::io;
 
-use flowmine_draw::visible;
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Map, Value, json};
+use flowmine_draw::{document as documents, visible};
 
-use crate::analysis::{Prediction, Segment};
-use crate::fit::{Fitted, Learnt, LearntEnd};
+use crate::analysis::Prediction;
+use crate::fit::{Fitted, LearntEnd};
 use crate::study::{Change, Interval, Point, Sensitivity, Sweep};
 use crate::what_if::{Gain, SegmentGain};
+
+pub use document::PredictionDocument;
 
 /// A prediction and what was asked for beside it.
 #[derive(Debug)]
@@ -243,122 +246,10 @@ pub fn csv_of_details(prediction: &Prediction<'_>) -> String {
     out
 }
 
-/// Everything: segments with polynomials (of the seconds since `from_s`), use of resources and
-/// waiting data in the middle of each, gains, what was fitted and asked for. Made while it is
-/// written: a process of a million segments takes no memory.
-pub fn json<'a>(report: &'a Report<'a>) -> impl Serialize + 'a {
-    Whole(report)
-}
-
-struct Whole<'a>(&'a Report<'a>);
-struct Processes<'a>(&'a Prediction<'a>);
-struct OneProcess<'a>(&'a Prediction<'a>, usize);
-struct Segments<'a>(&'a Prediction<'a>, usize);
-
-impl Serialize for Whole<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut beside = beside(self.0);
-        beside.insert("processes".to_owned(), Value::Null);
-        let mut map = serializer.serialize_map(Some(beside.len()))?;
-        for (key, value) in &beside {
-            match key.as_str() {
-                "processes" => map.serialize_entry(key, &Processes(self.0.prediction))?,
-                _ => map.serialize_entry(key, value)?,
-            }
-        }
-        map.end()
-    }
-}
-
-impl Serialize for Processes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((0..self.0.len()).map(|at| OneProcess(self.0, at)))
-    }
-}
-
-impl Serialize for OneProcess<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(prediction, at) = self;
-        let mut map = serializer.serialize_map(Some(5))?;
-        map.serialize_entry("finish_s", &prediction.finished_s(*at))?;
-        map.serialize_entry("name", prediction.name(*at))?;
-        map.serialize_entry("progress_at_end", &prediction.progress_at_end(*at))?;
-        map.serialize_entry("segments", &Segments(prediction, *at))?;
-        map.serialize_entry("start_s", &prediction.started_s(*at))?;
-        map.end()
-    }
-}
-
-impl Serialize for Segments<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(prediction, at) = self;
-        let [data, resources, _] = prediction.names(*at);
-        serializer.collect_seq(prediction.segments(*at).iter().map(|s| segment(prediction, *at, s, &data, &resources)))
-    }
-}
-
-/// All of the report but its processes, as fields of a JSON object.
-fn beside(report: &Report<'_>) -> Map<String, Value> {
-    let prediction = report.prediction;
-    let gains: Vec<Value> = report.gains.iter().map(|g| json!({"what": g.what, "limits_s": g.limits_s, "gain_s": g.gain_s})).collect();
-    let mut all = Map::new();
-    let mut add = |key: &str, value: Value| {
-        all.insert(key.to_owned(), value);
-    };
-    add("finish_s", json!(prediction.finish_s()));
-    add("gains", json!(gains));
-    if let Some(fitted) = report.fitted {
-        add("observed_s", json!(fitted.observed_s));
-        add("learnt", fitted.learnt.iter().map(learnt).collect());
-    }
-    add("notes", report.notes().collect());
-    if !report.segment_gains.is_empty() {
-        let gain = |g: &SegmentGain| {
-            json!({"process": prediction.name(g.process), "limit": prediction.limit_name(g.process, g.limit), "from_s": g.from_s, "to_s": g.to_s,
-                "gain_s": g.gain_s})
-        };
-        add("segment_gains", report.segment_gains.iter().map(gain).collect());
-    }
-    if let Some((sweep, points, best)) = &report.sweep {
-        let point = |p: &Point| json!({"value": p.value, "finish_s": p.finish_s});
-        let change = if sweep.change == Change::Set { "set" } else { "times" };
-        add(
-            "sweep",
-            json!({"path": sweep.path, "change": change, "best": best.map(|at| point(&points[at])), "points": points.iter().map(point).collect::<Vec<_>>()}),
-        );
-    }
-    if let Some(sensitivity) = &report.sensitivity {
-        add("sensitivity", sensitivity.iter().map(|s| json!({"path": s.path, "per_cent": s.per_cent})).collect());
-    }
-    if let Some(of) = &report.interval {
-        let quantiles: Vec<Value> = of.quantiles.iter().map(|(share, finish)| json!({"share": share, "finish_s": finish})).collect();
-        let (mean, deviation) = if of.quantiles.is_empty() { (None, None) } else { (Some(of.mean_s), Some(of.deviation_s)) };
-        add(
-            "interval",
-            json!({"samples": of.samples, "never": of.never, "mean_s": mean, "deviation_s": deviation, "quantiles": quantiles}),
-        );
-    }
-    all
-}
-
-fn learnt(of: &Learnt) -> Value {
-    let scale = |s: &crate::fit::Scale| json!({"fixed": s.fixed, "per_byte": s.per_byte, "error": s.error, "one_size": s.one_size});
-    let input = |e: &LearntEnd| json!({"from": e.other, "kind": if e.is_burst() { "burst" } else { "stream" }, "knots": e.shape.knots, "error": e.shape.error});
-    let output = |e: &LearntEnd| json!({"to": e.other, "knots": e.shape.knots, "error": e.shape.error});
-    let paces: Vec<Value> = of.paces.iter().map(|(from, pace)| json!({"from": from, "pace": pace.name()})).collect();
-    json!({"name": of.name, "instances": of.instances, "traced": of.traced, "streamed": of.streamed, "work_s": scale(&of.work),
-        "written_bytes": of.written.as_ref().map(scale), "inputs": of.inputs.iter().map(input).collect::<Vec<_>>(),
-        "outputs": of.outputs.iter().map(output).collect::<Vec<_>>(), "processors": of.cpu, "paces": paces})
-}
-
-fn segment(prediction: &Prediction<'_>, at: usize, s: &Segment, data: &[&str], resources: &[&str]) -> Value {
-    let middle = if s.to.is_finite() { s.from.midpoint(s.to) } else { s.from };
-    let used = resources.iter().enumerate().map(|(l, name)| {
-        json!({"resource": name, "used": prediction.used(at, l, middle), "allocated": prediction.allocation(at, l, middle),
-            "relative": prediction.relative_use(at, l, middle)})
-    });
-    let waits = data.iter().enumerate().map(|(k, name)| json!({"data": name, "buffered": prediction.buffered(at, k, middle)}));
-    let (used, waits) = (used.collect::<Vec<_>>(), waits.collect::<Vec<_>>());
-    json!({"from_s": s.from, "to_s": s.to.is_finite().then_some(s.to), "limit": prediction.limit_name(at, s.limit), "progress": s.progress.coefficients(),
-        "at_middle": {"resources": used, "data": waits}})
+/// Writes all as JSON, see [`PredictionDocument`].
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn json(report: &Report<'_>, out: impl io::Write) -> io::Result<()> {
+    documents::write(&PredictionDocument::of(report), out)
 }

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use flowmine_api::endings::format_of;
-use flowmine_api::export::{Objects, Request};
-use flowmine_api::groups::{CASE_NOTION, EventFilter, Part, TableColumns};
+use flowmine_api::export::{Objects, Request, Share, Untimed};
+use flowmine_api::groups::{CASE_NOTION, EventFilter, Part, TableColumns, Timestamp};
 use flowmine_api::log_format::LogFormat;
-use flowmine_correlate::{Share, Timestamp};
-use flowmine_logs::log_file::as_objects::Untimed;
 
 use super::options::{Group, choice, log_format, long_help};
 use super::shared::SourceArgs;

@@ -4,12 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use flowmine_api::groups::TableColumns;
-use flowmine_api::import::{Recorded, Request};
+use flowmine_api::import::{Engine, KINDS, Kind, ReadOptions, Reading, Recorded, Request, SlurmOptions, TaskOptions};
 use flowmine_api::options::parse::moment;
-use flowmine_extract_slurm::import::Options as ReadOptions;
-use flowmine_extract_slurm::import_files::Options as SlurmOptions;
-use flowmine_extract_workflow::{Engine, Options as TaskOptions};
-use flowmine_sources::{KINDS, Kind, Reading};
 
 use super::options::{Group, sentence};
 use super::shared::Kept;

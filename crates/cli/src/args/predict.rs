@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use anyhow::Context;
+use clap::Args;
+use flowmine_api::predict::{Format, Link, Of, Options, Request, Runs, Start, Studies, Vary, Wider};
+
+use super::options::choice;
 
 /// `flowmine predict`.
 #[derive(Debug, Args)]
@@ -28,8 +32,8 @@ pub struct Predict {
     #[arg(long, requires = "run", help_heading = "Models from traces")]
     pub held_out: bool,
     /// When tasks start: with the delays that were observed, or as soon as what they read is there.
-    #[arg(long, value_enum, default_value = "observed", requires = "dataset", help_heading = "Models from traces")]
-    pub start: StartArg,
+    #[arg(long, value_name = "START", default_value = "observed", value_parser = choice::<Start>(), requires = "dataset", help_heading = "Models from traces")]
+    pub start: Start,
     /// Let these tasks read as their input is written, though they did not when they were traced.
     #[arg(long, value_name = "TASK,TASK…", value_delimiter = ',', requires = "dataset", help_heading = "Models from traces")]
     pub stream: Vec<String>,
@@ -44,8 +48,8 @@ pub struct Predict {
     #[arg(long, value_name = "FILE")]
     pub write_model: Option<PathBuf>,
     /// How the prediction is written; by the ending of -o when not given, else text.
-    #[arg(long, value_enum)]
-    pub format: Option<PredictFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>())]
+    pub format: Option<Format>,
     /// The file to write; standard output without.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -89,24 +93,49 @@ pub struct Predict {
     pub seed: u64,
 }
 
-/// When tasks of a fitted model start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StartArg {
-    /// With the delays that were observed.
-    Observed,
-    /// As soon as what they read is there.
-    Ready,
+impl Predict {
+    /// The request for the library.
+    ///
+    /// # Errors
+    /// When a text is no study, or no thing that tasks share.
+    pub fn request(&self) -> anyhow::Result<Request> {
+        Ok(Request {
+            of: match &self.model {
+                Some(path) => Of::File(path.clone()),
+                None => Of::Runs(self.runs()?),
+            },
+            studies: self.studies()?,
+            write_model: self.write_model.clone(),
+            format: self.format,
+            output: self.output.clone(),
+            details: self.details,
+            measured: self.measured.clone(),
+        })
+    }
+
+    fn runs(&self) -> anyhow::Result<Runs> {
+        let share = self.share.iter().map(|text| link(text)).collect::<anyhow::Result<Vec<_>>>()?;
+        let options = Options { start: self.start, stream: self.stream.clone(), inputs_times: self.inputs_times, share };
+        Ok(Runs { datasets: self.dataset.clone(), run: self.run.clone(), held_out: self.held_out, options })
+    }
+
+    fn studies(&self) -> anyhow::Result<Studies> {
+        Ok(Studies {
+            wider: if self.unlimited { Some(Wider::Unlimited) } else { self.widen.map(Wider::Times) },
+            segments: self.widen.zip(self.segments),
+            sweep: self.sweep.as_deref().map(str::parse).transpose()?,
+            sensitivity: self.sensitivity,
+            vary: self.vary.iter().map(|text| text.parse()).collect::<Result<Vec<Vary>, _>>()?,
+            samples: self.samples,
+            seed: self.seed,
+        })
+    }
 }
 
-/// How a prediction is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PredictFormat {
-    /// What limits each process when.
-    Text,
-    /// Everything, with the polynomials.
-    Json,
-    /// A row for each time in which one thing limits a process; with --sweep for each point.
-    Csv,
-    /// A picture; with --sweep that of the sweep.
-    Svg,
+fn link(text: &str) -> anyhow::Result<Link> {
+    let (name, tasks) = text
+        .split_once('=')
+        .filter(|(name, tasks)| !name.is_empty() && !tasks.is_empty())
+        .with_context(|| format!("--share {text:?} is not NAME=TASK,TASK…"))?;
+    Ok(Link { name: name.to_owned(), tasks: tasks.split(',').map(str::to_owned).collect() })
 }

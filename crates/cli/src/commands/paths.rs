@@ -5,18 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use flowmine_api::{Stage as _, inputs};
-use flowmine_sources::{Data, Opened, Sink};
+use flowmine_api::recognised::{self, Data, Opened};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
-use super::import_report;
 use crate::args::Command;
-use crate::messages::{self, Kept};
+use crate::messages;
 use crate::outcome::Outcome;
 use crate::output;
-use crate::progress::Stage;
+use crate::terminal::Terminal;
 
 /// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
@@ -81,19 +79,8 @@ impl Sources {
         if paths.is_empty() {
             return Ok(Self::default());
         }
-        let plan = flowmine_sources::recognise(&paths)?;
-        for source in plan.sources() {
-            inputs::note(&source.read);
-            messages::note(&format!("flowmine: note: {}", source.note()));
-        }
-        let mut import = Import { stage: Stage::new("importing"), removal: None };
-        let opened = flowmine_sources::open(&plan, &mut import)?;
-        let Import { stage, removal } = import;
-        drop(stage);
-        for note in &opened.notes {
-            messages::note(&format!("flowmine: note: {note}"));
-        }
-        import_report::inputs(&opened.odd, Kept::Nowhere);
+        let mut removal = None;
+        let opened = recognised::open(&paths, &Terminal, &mut |dir| removal = Removal::on_signals(dir.to_owned()))?;
         let is_lossy = opened.is_lossy;
         match &opened.data {
             Data::Logs(files) => {
@@ -122,22 +109,6 @@ impl Sources {
             }
             (outcome, _) => outcome,
         }
-    }
-}
-
-/// An import into a temporary dataset.
-struct Import {
-    stage: Stage,
-    removal: Option<Removal>,
-}
-
-impl Sink for Import {
-    fn directory(&mut self, dir: &Path) {
-        self.removal = Removal::on_signals(dir.to_owned());
-    }
-
-    fn progress(&mut self, done: usize, total: usize) {
-        self.stage.at(done, total);
     }
 }
 

@@ -1,7 +1,6 @@
 //! `flowmine validate`: checks event logs against their standards.
 
-use flowmine_api::validate::validate;
-use flowmine_eventlog::read::Severity;
+use flowmine_api::validate::{Severity, validate};
 use flowmine_schema::text::visible;
 
 use crate::args::Validate;

@@ -219,7 +219,9 @@ fn names_reach_tables_pictures_and_terminals_only_escaped() {
     assert!(!report::text(&Report::of(&prediction)).contains(['\u{1b}', '\u{202e}']));
     // Nothing that a table's reader takes for a formula.
     assert!(report::csv_of_details(&prediction).contains(",data,'=cmd|"));
-    let json: Value = serde_json::from_str(&serde_json::to_string(&report::json(&Report::of(&prediction))).unwrap()).unwrap();
+    let mut json = Vec::new();
+    report::json(&Report::of(&prediction), &mut json).unwrap();
+    let json: Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["processes"][0]["name"], name);
 }
 
