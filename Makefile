@@ -30,7 +30,7 @@ DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 # root; core dumps have to land in the directory of the program.
 REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
-.PHONY: demo test build packages bench docs dist dist-check clean
+.PHONY: demo test test-long build packages bench docs dist dist-check clean
 
 demo: build
 	@rm -rf $(OUT)
@@ -62,6 +62,10 @@ test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $
 		FLOWMINE_NEXTFLOW=$(abspath $(NEXTFLOW)) $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
 		else echo "Every test ran."; fi
+
+# The same with the long forms of scenarios.
+test-long: export FLOWMINE_LONG := 1
+test-long: test
 
 $(VENV)/ready: Makefile
 	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh

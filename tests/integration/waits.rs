@@ -88,7 +88,8 @@ fn why_a_job_waited() {
         String::from_utf8(if code == 0 { output.stdout } else { output.stderr }).unwrap()
     };
     let sentence = "Job 42 (count.sh, mia) waited 1h 30m for job 41, from 2026-11-18 06:00:05 to 2026-11-18 07:30:30 UTC; \
-        9s in the queue, for a reason that is not known; 1s until it was eligible (hold, begin time or dependency). \
+        9s in the queue, for a reason that is not known; 1s until it was eligible (hold, begin time, dependency, array limit or \
+        reservation). \
         It ran 10m 00s and ended COMPLETED.";
     assert_eq!(why("42", 0).lines().next(), Some(sentence));
     assert!(why("41", 0).contains("30s in the queue") || why("41", 0).contains("waited 30s in the queue"), "{}", why("41", 0));

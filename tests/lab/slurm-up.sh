@@ -110,6 +110,7 @@ SlurmdParameters=config_overrides
 # A node set down by hand stays down until it is resumed.
 ReturnToService=1
 MinJobAge=$min_job_age
+Licenses=tool:1
 KillWait=2
 # Patience for a machine that compiles at the same time.
 MessageTimeout=30
@@ -138,7 +139,7 @@ AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$dbd_port
 # Not AuthInfo but this names the munge socket towards slurmdbd.
 AccountingStoragePass=$socket
-AccountingStorageEnforce=associations
+AccountingStorageEnforce=associations,limits,qos
 AccountingStoreFlags=job_comment
 CONF
   else

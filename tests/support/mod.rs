@@ -20,6 +20,7 @@ pub mod slurm_lab;
 pub mod stand_in;
 pub mod traced;
 pub mod truth;
+pub mod wait_truth;
 pub mod world;
 
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use std::process::{Command, Output};
 
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::Row;
-use flowmine_schema::tables::{Case, JobDependency, JobState, WaitPart};
+use flowmine_schema::tables::{Case, DiagnosticRow, JobDependency, JobState, WaitPart};
 
 /// The program under test.
 pub fn flowmine() -> Command {
@@ -87,4 +88,9 @@ pub fn cases(dataset: &Path) -> Vec<Case<'static>> {
 /// The rows of `waits`.
 pub fn waits(dataset: &Path) -> Vec<WaitPart<'static>> {
     rows::<WaitPart<'static>, _>(dataset, |row| row.into_owned())
+}
+
+/// The rows of `diagnostics`.
+pub fn diagnostics(dataset: &Path) -> Vec<DiagnosticRow<'static>> {
+    rows::<DiagnosticRow<'static>, _>(dataset, |row| row.into_owned())
 }

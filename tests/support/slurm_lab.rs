@@ -17,11 +17,20 @@ fn script(name: &str) -> PathBuf {
 }
 
 impl SlurmLab {
-    /// None where the machine has no Slurm.
+    /// A cluster of some nodes; None where the machine has no Slurm.
     pub fn up(nodes: u32) -> Option<Self> {
+        Self::start(&[], &["--nodes", &nodes.to_string()])
+    }
+
+    /// Four nodes with accounting.
+    pub fn with_accounting() -> Option<Self> {
+        Self::start(&["slurmdbd", "mariadbd"], &["--accounting"])
+    }
+
+    fn start(programs: &[&str], options: &[&str]) -> Option<Self> {
         let root = std::fs::metadata("/proc/self").is_ok_and(|metadata| std::os::unix::fs::MetadataExt::uid(&metadata) == 0);
         let has = |name: &str| ["/usr/bin", "/usr/sbin"].iter().any(|dir| Path::new(dir).join(name).exists());
-        let there = root && ["slurmctld", "slurmd", "munged", "squeue"].iter().all(|name| has(name));
+        let there = root && ["slurmctld", "slurmd", "munged", "squeue"].iter().chain(programs).all(|name| has(name));
         if !require("slurm", "root, Slurm and munge", there) {
             return None;
         }
@@ -29,15 +38,15 @@ impl SlurmLab {
         let temp = tempfile::Builder::new().prefix("fm").tempdir_in("/tmp").expect("a temporary directory");
         std::fs::set_permissions(temp.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
         let lab = Self { dir: temp.path().join("lab"), _temp: temp };
-        let up = Command::new("bash")
-            .arg(script("slurm-up.sh"))
-            .arg(&lab.dir)
-            .args(["--nodes", &nodes.to_string()])
-            .stdin(Stdio::null())
-            .output();
+        let up = Command::new("bash").arg(script("slurm-up.sh")).arg(&lab.dir).args(options).stdin(Stdio::null()).output();
         let up = up.expect("bash can be started");
         assert!(up.status.success(), "{}", String::from_utf8_lossy(&up.stderr));
         Some(lab)
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// A command that talks to it.

@@ -60,7 +60,8 @@ pub struct Truth {
     untold: BTreeSet<String>,
 }
 
-fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+/// The rows of a TSV file with a header, by the names of its columns.
+pub fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut lines = text.split('\n').filter(|line| !line.is_empty());
     let header: Vec<&str> = lines.next().expect("a header").split('\t').collect();

@@ -7,7 +7,7 @@
 //! borders lies. [`Waits`] collects the facts from [`crate::Jobs`].
 //!
 //! * **Eligible.** Slurm's eligible time divides the job's own wishes (dependency, begin time,
-//!   hold) from queueing. Queueing is sacct's `Reserved`.
+//!   hold, limit of its array, its reservation) from queueing. Queueing is sacct's `Reserved`.
 //! * **Reasons.** A reason that a poll saw holds from that poll until the poll that saw another.
 //!   The change lies between two polls: where the eligible time or the end of the last predecessor
 //!   lies in that interval, the border is there. Before the first poll nothing is assumed.

@@ -11,7 +11,9 @@ pub fn of(cause: &str) -> &'static str {
         "held" | "held_by_user" => "It was held: scontrol release lets it start.",
         "held_by_admin" => "An administrator or Slurm held it: ask support why; only they can release it.",
         "requeued" => "Slurm delays a job that it put back into the queue: look at why the attempt before ended.",
-        "not_eligible" => "Its own wishes (hold, begin time, dependency) kept it: polling the queue meanwhile shows which.",
+        "not_eligible" => {
+            "Its own wishes (hold, begin time, dependency, array limit, reservation) kept it: polling the queue meanwhile shows which."
+        }
         "array_throttle" => "The array limits itself (--array=…%N): a larger N lets more tasks run at once.",
         "limit_of_qos" | "limit_of_user" | "limit_of_account" => {
             "A limit was reached: spread the work over time, use another QOS or account, or ask for a higher limit."
@@ -19,7 +21,8 @@ pub fn of(cause: &str) -> &'static str {
         "limit_of_partition" => "The partition does not allow what was asked for: ask for less, or use another partition.",
         "partition_down" => "The partition was down: use another one, or ask the administrators when it is up again.",
         "node_down" => "Nodes that it needs were down or drained: do not name nodes, or ask the administrators.",
-        "reservation" => "A reservation had not begun or kept others out: submit for its time, or leave it out.",
+        "reservation" => "Its reservation had not begun: submit for the time of the reservation, or leave it out.",
+        "reservation_of_others" => "Nodes were reserved for others: a time limit that ends before their reservation lets it start.",
         "priority" => "Jobs of higher priority went first: a shorter time limit lets it start in gaps.",
         "resources" => {
             "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job."

@@ -99,6 +99,10 @@ pub const FIELDS: &[(Field, &str, &str)] = &[
     (Field::SubmitSession, "AllocSID", "ALLOC_SID"),
 ];
 
+/// How the header of [`FIELDS`] begins where squeue reads what follows the colon as a width, which
+/// is then 0.
+const WITHOUT_DELIMITER: &[u8] = b"JOBIDJOBIDARRAY_JOB_ID";
+
 /// The fields of one record as they stand in the output; those that the input does not have are
 /// `None`.
 pub type RawFields<'a> = [Option<&'a [u8]>; Field::COUNT];
@@ -136,6 +140,12 @@ pub enum SqueueError {
         /// The first bytes, made visible.
         begins: String,
     },
+    /// It prints no text after a field: that came with Slurm 20.02 (commit 9ea6c9468b).
+    #[error(
+        "squeue put no delimiter after its fields, so it is older than Slurm 20.02: `flowmine import squeue` reads what `squeue -o` and \
+         sacct of that version print"
+    )]
+    NoDelimiter,
     /// The output ends inside a record.
     #[error("squeue's output ends inside record {record}: the connection was cut or squeue was ended; nothing of this poll is used")]
     Truncated {
@@ -168,7 +178,11 @@ pub fn parse<'a>(
     mut each: impl FnMut(JobRecord<'a>),
 ) -> Result<u64, SqueueError> {
     let Some((layout, begin)) = Layout::of_header(output, token) else {
-        return Err(SqueueError::Header { begins: shown(output) });
+        return Err(if output.starts_with(WITHOUT_DELIMITER) {
+            SqueueError::NoDelimiter
+        } else {
+            SqueueError::Header { begins: shown(output) }
+        });
     };
     let records = Records { layout, output, at: begin, found: memmem::find_iter(&output[begin..], token), begin, token_len: token.len() };
     let mut count = 0;
@@ -426,6 +440,14 @@ mod tests {
             parse(b"slurm_load_jobs error", TOKEN.as_bytes(), &mut Diagnostics::default(), |_| ()),
             Err(SqueueError::Header { .. })
         ));
+    }
+
+    #[test]
+    fn a_squeue_without_delimiters_is_told_by_its_header() {
+        let header: String = FIELDS.iter().map(|(_, _, name)| *name).collect();
+        let read = |output: &str| parse(output.as_bytes(), TOKEN.as_bytes(), &mut Diagnostics::default(), |_| ());
+        assert_eq!(read(&format!("{header}\n77 7N/APENDING\n")), Err(SqueueError::NoDelimiter));
+        assert!(matches!(read("JOBID PARTITION NAME\n"), Err(SqueueError::Header { .. })));
     }
 
     #[test]

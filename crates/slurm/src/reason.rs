@@ -28,8 +28,10 @@ pub enum Blocker {
     PartitionDown,
     /// Nodes that are down, drained or otherwise not available.
     NodeDown,
-    /// A reservation: its own that has not begun, or one of others.
+    /// The reservation that it asked for, which has not begun.
     Reservation,
+    /// A reservation of others, or power that is kept for others.
+    ReservationOfOthers,
     /// Jobs of higher priority.
     Priority,
     /// Resources that are not free.
@@ -69,6 +71,7 @@ impl Blocker {
             Blocker::PartitionDown => "partition_down",
             Blocker::NodeDown => "node_down",
             Blocker::Reservation => "reservation",
+            Blocker::ReservationOfOthers => "reservation_of_others",
             Blocker::Priority => "priority",
             Blocker::Resources => "resources",
         }
@@ -76,8 +79,15 @@ impl Blocker {
 
     /// Whether the job's own wishes keep it from starting: until they are met it is not eligible,
     /// and the cluster does not let it wait.
+    ///
+    /// slurmctld resets the eligible time also where the limit of the job's own array is reached
+    /// (`job_array_start_test`), and sets it only when the job's own reservation has begun
+    /// (`job_independent`). sacct's `Reserved` and `Planned` do not contain that time.
     pub fn is_own_wish(self) -> bool {
-        self.is_hold() || matches!(self, Blocker::Predecessor | Blocker::NeverSatisfiable | Blocker::BeginTime)
+        match self {
+            Blocker::Predecessor | Blocker::NeverSatisfiable | Blocker::BeginTime | Blocker::ArrayThrottle | Blocker::Reservation => true,
+            blocker => blocker.is_hold(),
+        }
     }
 
     /// Whether somebody keeps the job from starting until they release it.
@@ -98,7 +108,7 @@ impl Blocker {
         let (word, details) = reason.split_at(end);
         let of_word = WORDS.iter().find(|(known, _)| *known == word).map(|(_, blocker)| *blocker);
         match of_word {
-            Some(Blocker::NodeDown) if says(details, "reserved") => Some(Blocker::Reservation),
+            Some(Blocker::NodeDown) if says(details, "reserved") => Some(Blocker::ReservationOfOthers),
             Some(blocker) => Some(blocker),
             None => limit(word).map(Blocker::Limit).or_else(|| sentence(reason)),
         }
@@ -113,6 +123,9 @@ const WORDS: &[(&str, Blocker)] = &[
     ("JobHeldAdmin", Blocker::HeldByAdmin),
     ("JobHoldMaxRequeue", Blocker::HeldByAdmin),
     ("ReservationDeleted", Blocker::HeldByAdmin),
+    // slurmctld gives such a job the priority 0: it stays until somebody changes it.
+    ("BadConstraints", Blocker::HeldByAdmin),
+    ("Constraints", Blocker::HeldByAdmin),
     ("JobArrayTaskLimit", Blocker::ArrayThrottle),
     ("PartitionDown", Blocker::PartitionDown),
     ("PartitionInactive", Blocker::PartitionDown),
@@ -121,14 +134,23 @@ const WORDS: &[(&str, Blocker)] = &[
     ("ReqNodeNotAvail", Blocker::NodeDown),
     ("PowerNotAvail", Blocker::NodeDown),
     ("Reservation", Blocker::Reservation),
-    ("PowerReserved", Blocker::Reservation),
+    ("ReservationInvalid", Blocker::Reservation),
+    ("PowerReserved", Blocker::ReservationOfOthers),
     ("Priority", Blocker::Priority),
     ("SchedDefer", Blocker::Priority),
     ("Resources", Blocker::Resources),
     ("Licenses", Blocker::Resources),
     ("BurstBufferResources", Blocker::Resources),
+    ("BurstBufferStageIn", Blocker::Resources),
+    ("BurstBufferOperation", Blocker::Resources),
+    ("MpiPortsBusy", Blocker::Resources),
+    ("NvidiaImexChannels", Blocker::Resources),
+    ("MaxPoweredUpNodes", Blocker::Resources),
     ("AccountingPolicy", Blocker::Limit(LimitOf::Account)),
     ("AccountNotAllowed", Blocker::Limit(LimitOf::Account)),
+    ("InvalidAccount", Blocker::Limit(LimitOf::Account)),
+    ("InvalidQOS", Blocker::Limit(LimitOf::Qos)),
+    ("PartitionConfig", Blocker::Limit(LimitOf::Partition)),
     ("PartitionNodeLimit", Blocker::Limit(LimitOf::Partition)),
     ("PartitionTimeLimit", Blocker::Limit(LimitOf::Partition)),
     ("MaxMemPerLimit", Blocker::Limit(LimitOf::Partition)),
@@ -142,7 +164,11 @@ fn limit(word: &str) -> Option<LimitOf> {
     if word.starts_with("Assoc") {
         return Some(LimitOf::Account);
     }
-    (word.starts_with("Max") && word.ends_with("PerAccount")).then_some(LimitOf::QosAccount)
+    let of = word.strip_prefix("Max")?;
+    if of.ends_with("PerAccount") {
+        return Some(LimitOf::QosAccount);
+    }
+    of.ends_with("PerUser").then_some(LimitOf::QosUser)
 }
 
 /// The sentences that replace a word.
@@ -182,8 +208,13 @@ mod tests {
             ("PartitionDown", "partition_down"),
             ("ReqNodeNotAvail, UnavailableNodes:n[1-2]", "node_down"),
             ("ReqNodeNotAvail,_UnavailableNodes:n1", "node_down"),
-            ("ReqNodeNotAvail, Reserved for maintenance", "reservation"),
-            ("ReqNodeNotAvail,_May_be_reserved_for_other_job", "reservation"),
+            ("ReqNodeNotAvail, Reserved for maintenance", "reservation_of_others"),
+            ("ReqNodeNotAvail,_May_be_reserved_for_other_job", "reservation_of_others"),
+            ("Reservation", "reservation"),
+            ("MaxCpuRunMinsPerUser", "limit_of_user"),
+            ("BadConstraints", "held_by_admin"),
+            ("InvalidQOS", "limit_of_qos"),
+            ("MpiPortsBusy", "resources"),
             ("Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions", "node_down"),
             ("Priority", "priority"),
             ("Resources", "resources"),
@@ -200,7 +231,9 @@ mod tests {
     #[test]
     fn own_wishes_are_what_makes_a_job_ineligible() {
         let own = |reason: &str| Blocker::of_reason(reason).is_some_and(Blocker::is_own_wish);
-        assert!(["Dependency", "DependencyNeverSatisfied", "BeginTime", "JobHeldUser", "JobHeldAdmin"].into_iter().all(own));
-        assert!(!["Priority", "Resources", "QOSGrpCpuLimit", "PartitionDown", "JobArrayTaskLimit", "None"].into_iter().any(own));
+        let wishes =
+            ["Dependency", "DependencyNeverSatisfied", "BeginTime", "JobHeldUser", "JobHeldAdmin", "JobArrayTaskLimit", "Reservation"];
+        assert!(wishes.into_iter().all(own));
+        assert!(!["Priority", "Resources", "QOSGrpCpuLimit", "PartitionDown", "ReqNodeNotAvail, Reserved", "None"].into_iter().any(own));
     }
 }

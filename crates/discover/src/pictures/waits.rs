@@ -198,7 +198,7 @@ const LEFT: f64 = 64.0;
 
 /// A colour for each cause; those that are not listed share the last one.
 fn colour(cause: &str) -> &'static str {
-    const COLOURS: [(&str, &str); 14] = [
+    const COLOURS: [(&str, &str); 15] = [
         ("resources", "#2b7bba"),
         ("priority", "#88ccee"),
         ("queued", "#b9c8d8"),
@@ -206,6 +206,7 @@ fn colour(cause: &str) -> &'static str {
         ("partition_down", "#a5122e"),
         ("node_down", "#cc6677"),
         ("reservation", "#882255"),
+        ("reservation_of_others", "#661133"),
         ("limit_of_qos", "#117733"),
         ("limit_of_user", "#44aa99"),
         ("limit_of_account", "#999933"),

@@ -59,7 +59,7 @@ fn the_first_line_names_the_cause_the_limit_the_user_and_the_core_hours() {
         ("partition_down", WaitKind::Queue),
         ("held_by_admin", WaitKind::Wish),
         ("resources", WaitKind::Queue),
-        ("array_throttle", WaitKind::Queue),
+        ("array_throttle", WaitKind::Wish),
         ("never_satisfiable", WaitKind::Wish),
     ] {
         assert_eq!(first_line(&of(cause, kind)), format!("40.00 core-hours, 10h 00m: {cause}, partition main, user ann"));

@@ -12,12 +12,13 @@ crate::table! {
     /// | `never_satisfiable` | own wish | a dependency that can no longer be met |
     /// | `begin_time` | own wish | its begin time was still to come |
     /// | `held_by_user`, `held_by_admin`, `held` | own wish | a hold; `held`: by whom is not known |
+    /// | `array_throttle` | own wish | the limit of its own array |
+    /// | `reservation` | own wish | the reservation that it asked for had not begun |
     /// | `requeued` | own wish | an attempt before it was put back, and Slurm delayed this one |
     /// | `not_eligible` | own wish | one of these, which is not known |
-    /// | `array_throttle` | queueing | the limit of its own array |
     /// | `limit_of_qos`, `limit_of_user`, `limit_of_account`, `limit_of_partition` | queueing | a limit; `reason` says which |
     /// | `partition_down`, `node_down` | queueing | a partition or nodes that were not available |
-    /// | `reservation` | queueing | a reservation that had not begun, or one of others |
+    /// | `reservation_of_others` | queueing | nodes that were reserved for others |
     /// | `priority` | queueing | jobs of higher priority |
     /// | `resources` | queueing | resources that were not free |
     /// | `queued` | queueing | eligible; why it waited is not known |

@@ -48,7 +48,7 @@ impl Case {
     }
 
     fn wished(reason: Option<&str>) -> bool {
-        matches!(reason, Some("Dependency" | "BeginTime" | "JobHeldUser"))
+        matches!(reason, Some("Dependency" | "BeginTime" | "JobHeldUser" | "JobArrayTaskLimit"))
     }
 
     /// What was known of a second.
@@ -83,7 +83,7 @@ impl Case {
             Some("Resources") => "resources",
             Some("QOSGrpCpuLimit") => "limit_of_qos",
             Some("PartitionDown") => "partition_down",
-            Some("JobArrayTaskLimit") => "array_throttle",
+            Some("JobArrayTaskLimit") if !eligible => "array_throttle",
             _ if eligible => "queued",
             _ if self.released.is_some_and(|released| second < released) => "predecessor",
             _ if self.eligible.is_none() => "unknown",
