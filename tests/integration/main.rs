@@ -26,6 +26,7 @@ mod documents;
 mod engine_jobs;
 mod export;
 mod honesty;
+mod inferred;
 mod inherited;
 mod io_csv;
 mod jump;

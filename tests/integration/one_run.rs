@@ -50,7 +50,7 @@ fn a_run_of_makeflow_over_slurm() {
     let found = model(&dataset, "critical-path", &[]);
     // p1, p2 and p3 read what split writes; p3 failed once, so that the run waited for it.
     assert_eq!(list(&found, "path", "activity"), ["split", "p3", "merge", "report", "amend", "check"]);
-    assert_eq!(found["dependencies"], json!({"declared": 0, "traced": 0, "both": 10, "beside": 0}));
+    assert_eq!(found["dependencies"], json!({"declared": 0, "traced": 0, "both": 10, "inferred": 0, "beside": 0}));
     let sum: f64 = found["parts"].as_array().unwrap().iter().map(|of| of["time_ns"].as_f64().unwrap()).sum();
     assert_eq!(sum, found["makespan_ns"].as_f64().unwrap());
     // Slurm starts jobs about a second after they are submitted; a job that ends in no time was submitted twice.

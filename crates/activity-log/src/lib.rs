@@ -68,6 +68,6 @@ pub use job_waits::{JOB, JobWait, NOT_READY_FOR, QUEUED_FOR, WaitKind, WaitPart}
 pub use names::{Interner, Names};
 pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};
 pub use processes::{ProcessIo, ProcessRow, Processes};
-pub use run_graph::{Declared, EngineSteps, FileFlow, Loss, Rename, RunGraph, RunTask, Touch, TracedProcess};
+pub use run_graph::{Declared, EngineSteps, FileFlow, LogicalParent, Loss, Rename, RunGraph, RunTask, Touch, TracedProcess};
 pub use traced_run::{Curve, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 pub use variants::{Variant, Variants, variants};

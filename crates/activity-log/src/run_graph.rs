@@ -132,8 +132,10 @@ pub struct RunTask {
     pub started_ns: Option<i64>,
     /// When its last attempt ended, in nanoseconds since 1970.
     pub finished_ns: Option<i64>,
-    /// By how much start and end can be wrong, in nanoseconds.
+    /// Uncertainty of start and end relative to other tasks, in nanoseconds.
     pub precision_ns: i64,
+    /// Uncertainty of submission and end relative to other tasks, in nanoseconds.
+    pub order_precision_ns: i64,
     /// How long the last attempt ran, in nanoseconds, where that is known without times.
     pub run_time_ns: Option<i64>,
     /// Time in traced reads of the last attempt, in nanoseconds, added up over its processes and
@@ -142,8 +144,15 @@ pub struct RunTask {
     /// Time in traced writes of the last attempt, in nanoseconds, added up over its processes and
     /// threads.
     pub write_ns: Option<i64>,
+    /// Bytes that the last attempt read, as its engine measured them.
+    pub engine_read_bytes: Option<i64>,
+    /// Bytes that the last attempt wrote, as its engine measured them.
+    pub engine_written_bytes: Option<i64>,
     /// Whether what it waits for is known, be it that it waits for nothing.
     pub parents_known: bool,
+    /// The activities of which it uses results, as its engine's graph of activities shows them;
+    /// `None` when that is not known.
+    pub logical_parents: Option<Vec<LogicalParent>>,
     /// Paths of the files that it is declared to read; `None` when that is not known.
     pub inputs: Option<Vec<String>>,
     /// Paths of the files that it is declared to write.
@@ -168,6 +177,15 @@ pub struct RunTask {
     pub missing: Vec<String>,
     /// What the command may lack.
     pub doubts: Vec<String>,
+}
+
+/// An activity of which a task uses results.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogicalParent {
+    /// Its name.
+    pub activity: String,
+    /// Whether each task of the activity uses them; otherwise it may use those of another.
+    pub each: bool,
 }
 
 /// What an engine does itself around the command of a task: it makes the directories of outputs and

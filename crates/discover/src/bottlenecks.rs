@@ -21,8 +21,16 @@
 //! | `low-rate` | bytes moved slower than a tenth of the rate of the quickest activity that moved as much | running time beyond that rate |
 //! | `straggler` | an instance ran [`Options::straggler_factor`] times the median of its activity | what is above the median |
 //! | `failed` | attempts failed or were aborted after they had started | their running times |
-//! | `idle-cpus` | less than [`Options::cpu_share`] of the CPUs asked for were used | the running times that these CPUs stand for |
+//! | `idle-cpus` | less than [`Options::cpu_share`] of the CPUs asked for were used, of two or more | the running times that these CPUs stand for |
+//! | `near-limit` | instances ran for nine tenths of their time limit or more | their running times, which are lost at the limit |
+//! | `trend` | running times grow by half from the first third to the last | what is above the median of the first third |
 //! | `time-limit` | time limits are [`Options::limit_factor`] times the running time or more, and instances queued | a part of the queue: none is claimed |
+//! | `idle-memory` | most instances asked for [`Options::memory_factor`] times the memory that they used | none is claimed |
+//! | `more-cpus` | instances used more CPU time than their CPUs can give | none is claimed |
+//!
+//! Findings that claim no time are listed last, and always.
+
+mod requests;
 
 use std::collections::BTreeMap;
 
@@ -61,6 +69,8 @@ pub struct Options {
     pub cpu_share: f64,
     /// Multiple of the running time from which on a time limit is a finding.
     pub limit_factor: f64,
+    /// Multiple of the memory used from which on the memory asked for is a finding.
+    pub memory_factor: f64,
     /// Findings with less time at stake than this share of the largest are left out (and counted).
     pub least_share: f64,
 }
@@ -76,6 +86,7 @@ impl Default for Options {
             straggler_instances: 5,
             cpu_share: CPU_SHARE,
             limit_factor: 10.0,
+            memory_factor: 10.0,
             least_share: 0.001,
         }
     }
@@ -107,8 +118,16 @@ pub enum BottleneckKind {
     Failed,
     /// CPUs asked for and not used.
     IdleCpus,
+    /// Running times close to the time limit.
+    NearLimit,
+    /// Running times that grow within the log.
+    Trend,
     /// Time limits far above the running time.
     TimeLimit,
+    /// Memory asked for and not used.
+    IdleMemory,
+    /// More CPU time than the CPUs that were asked for can give.
+    MoreCpus,
 }
 
 impl BottleneckKind {
@@ -126,8 +145,17 @@ impl BottleneckKind {
             Self::Straggler => "straggler",
             Self::Failed => "failed",
             Self::IdleCpus => "idle-cpus",
+            Self::NearLimit => "near-limit",
+            Self::Trend => "trend",
             Self::TimeLimit => "time-limit",
+            Self::IdleMemory => "idle-memory",
+            Self::MoreCpus => "more-cpus",
         }
+    }
+
+    /// Whether a finding of this kind claims time.
+    fn claims_time(self) -> bool {
+        !matches!(self, Self::TimeLimit | Self::IdleMemory | Self::MoreCpus)
     }
 
     /// One sentence on what to do about it, where no cause of waiting is known.
@@ -152,6 +180,16 @@ impl BottleneckKind {
             Self::Straggler => "A few are much slower than their like: compare their inputs and hosts, and split what is large.",
             Self::Failed => "Attempts ended without a result: look at their errors first, then at memory and time limits.",
             Self::IdleCpus => "It asks for CPUs that it does not use: ask for fewer, and more of them run at once.",
+            Self::NearLimit => {
+                "Little is left until the limit: a larger input will be killed. Ask for a longer time limit, or split its input."
+            }
+            Self::Trend => {
+                "Later instances are slower: look for a file or a table that grows, a disk that fills, or inputs sorted by size."
+            }
+            Self::IdleMemory => {
+                "It asks for much more memory than it uses: ask for the maximum seen plus a margin, and more of them run at once."
+            }
+            Self::MoreCpus => "It starts more threads than it has CPUs: limit its threads to its CPUs, or ask for more CPUs.",
             Self::TimeLimit => {
                 "Its time limit is far above what it needs: a limit closer to the longest run lets the scheduler fit it into gaps."
             }
@@ -283,7 +321,7 @@ impl Search<'_> {
     }
 
     fn put(&mut self, kind: BottleneckKind, activity: u32, after: Option<u32>, at_stake: i128, of: &[(u32, i128)], found: String) {
-        if at_stake <= 0 && kind != BottleneckKind::TimeLimit {
+        if at_stake <= 0 && kind.claims_time() {
             return;
         }
         let name = |number: u32| self.log.activities.get(number).to_owned();
@@ -394,6 +432,7 @@ impl Search<'_> {
         }
         self.io(activity, &service, total, options);
         self.asked(activity, &service, &queue, options);
+        self.of_requests(activity, &service, options);
     }
 
     /// The share of their CPUs that instances used, of those of which it is known.
@@ -459,9 +498,11 @@ impl Search<'_> {
         let log = self.log;
         let used: Vec<(u32, i128, f64)> =
             service.iter().filter_map(|&(at, ns)| Some((at, ns, Usage::of(log, None, at)?.cpu_efficiency()?.min(1.0)))).collect();
+        // Of one CPU no smaller number can be asked for.
+        let several = |at: u32| log.measure(Measure::Cpus, at).is_some_and(|cpus| cpus > 1);
         let idle: Vec<(u32, i128)> = used
             .iter()
-            .filter(|(_, _, share)| *share < options.cpu_share)
+            .filter(|(at, _, share)| *share < options.cpu_share && several(*at))
             .map(|&(at, ns, share)| (at, (ns as f64 * (1.0 - share)) as i128))
             .collect();
         if !idle.is_empty() {
@@ -595,7 +636,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlene
     });
     let least = findings.first().map_or(0.0, |first| first.weight_ns as f64 * options.least_share);
     let all = findings.len();
-    findings.retain(|finding| finding.weight_ns as f64 >= least && (finding.at_stake_ns > 0 || finding.kind == BottleneckKind::TimeLimit));
+    findings.retain(|finding| !finding.kind.claims_time() || finding.weight_ns as f64 >= least && finding.at_stake_ns > 0);
     let mut unknown = Vec::new();
     if !log.has_intervals() {
         unknown.push("running times: the log has one moment for each instance; a log with starts and ends has them".to_owned());
@@ -689,6 +730,30 @@ mod tests {
             assert!(list.contains(&(expected.0, "slow".to_owned(), expected.1)), "{expected:?} in {list:?}");
         }
         assert!(!list.iter().any(|(kind, name, _)| name == "quick" && *kind != "activity"), "{list:?}");
+    }
+
+    #[test]
+    fn requests_and_trends() {
+        let done = Status::Completed;
+        let kinds = |rows: &[Row<'_>]| -> Vec<(&'static str, i64)> {
+            found(&log(rows))
+                .into_iter()
+                .filter(|(kind, ..)| !["activity", "wait", "failed"].contains(kind))
+                .map(|(kind, _, s)| (kind, s))
+                .collect()
+        };
+        let memory = [(Measure::MemoryBytes, 36_000_000_000), (Measure::PeakMemoryBytes, 50_000_000)];
+        assert_eq!(kinds(&[("a", 0, 0, 240, done, &memory)]), [("idle-memory", 0)]);
+        let limit = [(Measure::TimeLimitNs, 3600 * SECOND)];
+        let near = [("a", 0, 0, 3590, done, &limit[..]), ("a", 0, 0, 3600, Status::Failed, &limit), ("a", 0, 0, 100, done, &limit)];
+        assert_eq!(kinds(&near), [("near-limit", 7190)]);
+        let cpu = |time: i64| [(Measure::Cpus, 1), (Measure::CpuTimeNs, time * SECOND)];
+        assert_eq!(kinds(&[("a", 0, 0, 60, done, &cpu(19_941))]), [("more-cpus", 0)]);
+        assert_eq!(kinds(&[("a", 0, 0, 60, done, &cpu(3))]), [], "one CPU is the least that can be asked for");
+        let growing: Vec<Row<'_>> = (0..12).map(|at| ("a", at * 100, at * 100, at * 100 + 10 + at, done, &[][..])).collect();
+        assert_eq!(kinds(&growing), [("trend", 50)]);
+        let steady: Vec<Row<'_>> = (0..12).map(|at| ("a", at * 100, at * 100, at * 100 + 10 + at % 3, done, &[][..])).collect();
+        assert_eq!(kinds(&steady), []);
     }
 
     #[test]

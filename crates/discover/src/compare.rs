@@ -164,9 +164,33 @@ struct Gathered {
     numbers: Numbers,
 }
 
+impl Gathered {
+    /// Adds what was gathered of an activity with the same name.
+    fn add(&mut self, other: Self) {
+        let (of, more) = (&mut self.counts, other.counts);
+        of.instances += more.instances;
+        of.failed += more.failed;
+        of.cached += more.cached;
+        of.retries += more.retries;
+        for (key, numbers) in other.numbers {
+            self.numbers.entry(key).or_default().extend(numbers);
+        }
+    }
+}
+
 /// Compares two logs, each given with a name and its cases.
 pub fn discover(first: (&str, &ActivityLog, &Cases), second: (&str, &ActivityLog, &Cases)) -> Comparison {
-    let mut sides = [gather(first.1), gather(second.1)];
+    discover_renamed(first, second, &BTreeMap::new())
+}
+
+/// Compares two logs, of which the first calls activities differently: `renamed` has the names in
+/// the second by those in the first.
+pub fn discover_renamed(
+    first: (&str, &ActivityLog, &Cases),
+    second: (&str, &ActivityLog, &Cases),
+    renamed: &BTreeMap<String, String>,
+) -> Comparison {
+    let mut sides = [gather(first.1, renamed), gather(second.1, &BTreeMap::new())];
     let names: std::collections::BTreeSet<String> = sides.iter().flat_map(|side| side.keys().cloned()).collect();
     let mut activities = Vec::new();
     for name in names {
@@ -200,7 +224,7 @@ fn side((name, log, cases): (&str, &ActivityLog, &Cases)) -> Side {
     Side { name: name.to_owned(), about: About::of(log, cases), time_ns: whole.and_then(|(from, to)| elapsed_ns(from, to)) }
 }
 
-fn gather(log: &ActivityLog) -> BTreeMap<String, Gathered> {
+fn gather(log: &ActivityLog, renamed: &BTreeMap<String, String>) -> BTreeMap<String, Gathered> {
     let mut all: Vec<Gathered> = (0..log.activities.len()).map(|_| Gathered::default()).collect();
     for at in 0..log.len() as u32 {
         let of = &mut all[log.instances.activity[at as usize] as usize];
@@ -234,7 +258,8 @@ fn gather(log: &ActivityLog) -> BTreeMap<String, Gathered> {
     let named = (0u32..).zip(all).filter(|(_, of)| of.counts.instances > 0);
     let mut by_name: BTreeMap<String, Gathered> = BTreeMap::new();
     for (at, of) in named {
-        by_name.insert(log.activities.get(at).to_owned(), of);
+        let name = log.activities.get(at);
+        by_name.entry(renamed.get(name).map_or(name, String::as_str).to_owned()).or_default().add(of);
     }
     by_name
 }
@@ -319,6 +344,16 @@ mod tests {
         let of = log(&[("align", 0, 10), ("align", 0, 20), ("merge", 20, 25)]);
         let found = compare(&of, &of);
         assert!(found.equal && found.activities.iter().all(|of| of.time_difference_ns == Some(0)));
+    }
+
+    #[test]
+    fn an_activity_that_is_called_differently_is_compared() {
+        let (one, two) = (log(&[("bwa", 0, 10), ("bwa 2", 20, 30)]), log(&[("align", 0, 10), ("align", 20, 30)]));
+        assert!(!compare(&one, &two).equal);
+        let renamed = ["bwa", "bwa 2"].map(|old| (old.to_owned(), "align".to_owned())).into();
+        let sides = (("a", &one, one.cases().expect("one")), ("b", &two, two.cases().expect("one")));
+        let found = discover_renamed(sides.0, sides.1, &renamed);
+        assert!(found.equal && found.activities.len() == 1, "{found:?}");
     }
 
     #[test]

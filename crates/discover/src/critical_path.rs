@@ -6,6 +6,10 @@
 //! started after the other had ended, it waited for the end (finish to start); where it started
 //! before, it ran beside it and waited for its start, with the lag that was seen (start to start).
 //!
+//! Where it is not known what tasks waited for, probable predecessors are inferred
+//! ([`crate::inferred`]) and marked. Where none can be, the answer is bounds that follow from times
+//! alone (`bounds.rs`), and nothing is said of gains and slack.
+//!
 //! The time of a task has parts ([`TimePart`]). With all parts as they were seen, the longest path
 //! through the graph ends when the run ended; a part is made faster by computing it again with
 //! that part divided. The answer is a bound: it keeps lags and queue times as they were, though
@@ -16,6 +20,7 @@ use flowmine_threads::Beside;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::bounds::Timed;
 use crate::precedence::{Edge, Network, Schedule, Times};
 use crate::stats::Stats;
 use crate::who::Who;
@@ -24,6 +29,10 @@ use crate::who::Who;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimePart {
+    /// Before its submission, where it is not known what it waited for.
+    Unknown,
+    /// Before its submission, while as many tasks ran as ever did: all executor slots were taken.
+    Slots,
     /// From the end of all that it waits for (or the begin of the run) to its first submission.
     Submission,
     /// Attempts before the last one.
@@ -52,7 +61,9 @@ pub enum TimePart {
 
 impl TimePart {
     /// All of them, in the order in which they happen.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
+        Self::Unknown,
+        Self::Slots,
         Self::Submission,
         Self::Retry,
         Self::OwnWish,
@@ -69,6 +80,8 @@ impl TimePart {
     /// Its name in lower case, such as `submission`.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Unknown => "unknown",
+            Self::Slots => "slots",
             Self::Submission => "submission",
             Self::Retry => "retry",
             Self::OwnWish => "own_wish",
@@ -86,6 +99,8 @@ impl TimePart {
     /// What it is, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
+            Self::Unknown => "before the submission; what it waited for is not known",
+            Self::Slots => "all executor slots were taken: as many tasks ran as ever did",
             Self::Submission => "not submitted, though all that it is known to have waited for had ended",
             Self::Retry => "attempts before the last",
             Self::OwnWish => "not eligible yet: a hold, a begin time or a requeue",
@@ -132,8 +147,15 @@ pub struct CriticalPath {
     pub makespan_ns: Option<i64>,
     /// Sum of the running times of all tasks, in nanoseconds.
     pub work_ns: i64,
-    /// The longest path of running times alone: no number of machines makes the run shorter.
+    /// Whether all dependencies are known on which the path rests.
+    pub certainty: Certainty,
+    /// The longest path of running times alone, of known dependencies: no number of machines makes
+    /// the run shorter.
     pub span_ns: i64,
+    /// The longest chain of running times that times allow: with any number of machines the run
+    /// needs at most this, in nanoseconds. Null where all dependencies are known, and it is
+    /// `span_ns`.
+    pub most_span_ns: Option<i64>,
     /// Dependencies by where they are known from.
     pub dependencies: Dependencies,
     /// What of the run is not in the answer.
@@ -159,6 +181,8 @@ pub struct Dependencies {
     pub traced: u64,
     /// Known from a declaration and seen as well.
     pub both: u64,
+    /// Inferred: none of the above.
+    pub inferred: u64,
     /// Of all these: the task ran beside what it depends on.
     pub beside: u64,
 }
@@ -174,12 +198,27 @@ pub struct LeftOut {
     pub forked_others: u64,
     /// Dependencies on tasks that no row describes.
     pub unknown_parents: u64,
-    /// Tasks of which nobody declared what they wait for, and of which nothing was traced.
+    /// Tasks of which nobody declared what they wait for, and of which nothing was traced: that of
+    /// some is inferred.
     pub tasks_without_parents: u64,
     /// Dependencies that go in a circle.
     pub circular: u64,
     /// Dependencies of tasks that started before what they depend on did.
     pub started_before: u64,
+}
+
+/// On what a critical path rests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// What each task waited for is known.
+    #[default]
+    Known,
+    /// What some tasks waited for is inferred.
+    Inferred,
+    /// What some tasks waited for is neither known nor inferred: the path begins where knowledge
+    /// ends, and of gains and slack nothing follows.
+    Partial,
 }
 
 /// Why a task could not start earlier.
@@ -194,6 +233,10 @@ pub enum After {
     Traced,
     /// The start of the task before: it ran beside it.
     Beside,
+    /// The end of the task before, as inferred: see `confidence`.
+    Inferred,
+    /// It is not known for what it waited.
+    Unknown,
 }
 
 /// A task on the critical path.
@@ -210,6 +253,8 @@ pub struct Step {
     pub activity: String,
     /// What it waited for, so that it did not start earlier.
     pub after: After,
+    /// How sure it is that it waited for the task before, between 0 and 1; null of the first task.
+    pub confidence: Option<f64>,
     /// When its part of the path begins, in nanoseconds from the begin of the run.
     pub from_ns: i64,
     /// When it ends, or when the next task, which ran beside it, starts its lag.
@@ -265,20 +310,42 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     let mut found = CriticalPath { run: run.name.clone(), noun: run.noun, ..CriticalPath::default() };
     found.left_out.unknown_parents = run.unknown_parents;
     let chosen = Chosen::of(run, &mut found.left_out);
-    let edges = edges(run, &chosen, &mut found);
-    let (network, circular) = Network::new(chosen.tasks.len(), edges);
-    found.left_out.circular = circular;
+    let mut edges = edges(run, &chosen, &mut found);
+    let (known, circular) = Network::new(chosen.tasks.len(), edges.clone());
+    found.left_out.circular += circular;
+    let before = edges.len();
+    put_inferred(run, &chosen, &mut edges);
+    found.dependencies.inferred = (edges.len() - before) as u64;
+    let (network, _) = Network::new(chosen.tasks.len(), edges);
     let parts = parts(&chosen, &network);
     let schedule = network.schedule(&times(&parts));
     found.tasks = chosen.tasks.len() as u64;
     found.begin_ns = chosen.begin_ns;
     found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
     found.work_ns = flowmine_sums::total(parts.iter().map(running));
-    found.span_ns = span(&network, &parts);
+    found.certainty = match found.left_out.tasks_without_parents {
+        0 => Certainty::Known,
+        _ if (0..).zip(&chosen.known).all(|(at, known)| *known || network.waits_for(at).next().is_some()) => Certainty::Inferred,
+        _ => Certainty::Partial,
+    };
+    found.span_ns = span(&known, &parts);
+    if found.certainty != Certainty::Known {
+        found.most_span_ns = Some(most_span(&chosen, &known, &parts).max(found.span_ns));
+    }
     steps(run, &chosen, &network, &schedule, &parts, &mut found);
-    gains(&chosen, &network, &schedule, &parts, options, &mut found);
-    found.slack = slack(&chosen, &network, &schedule, &parts);
+    if found.certainty != Certainty::Partial {
+        gains(&chosen, &network, &schedule, &parts, options, &mut found);
+        found.slack = slack(&chosen, &network, &schedule, &parts);
+    }
     found
+}
+
+/// Whether it is known for what a task waited: from records, or because none had ended when it was
+/// submitted.
+fn is_known(task: &RunTask, first_end: Option<i64>) -> bool {
+    let submitted = task.submitted_ns.or(task.started_ns);
+    let nothing_ended = || submitted.zip(first_end).is_some_and(|(at, end)| at.saturating_add(task.order_precision_ns) < end);
+    task.parents_known || task.traced || nothing_ended()
 }
 
 /// The tasks that have times, of which the path is computed.
@@ -288,13 +355,26 @@ struct Chosen<'r> {
     of_run: Vec<u32>,
     /// Where each task of the run is among them.
     place: Vec<Option<u32>>,
+    /// Of each whether it is known for what it waited.
+    known: Vec<bool>,
     begin_ns: Option<i64>,
+    noun: &'static str,
 }
 
 impl<'r> Chosen<'r> {
     fn of(run: &'r RunGraph, left_out: &mut LeftOut) -> Self {
         let timed = run.tasks.iter().any(|task| !task.forked_others && bounds(task).is_some());
-        let mut chosen = Self { tasks: Vec::new(), of_run: Vec::new(), place: vec![None; run.tasks.len()], begin_ns: None };
+        let mut chosen = Self {
+            tasks: Vec::new(),
+            of_run: Vec::new(),
+            place: vec![None; run.tasks.len()],
+            known: Vec::new(),
+            begin_ns: None,
+            noun: run.noun,
+        };
+        // Any of unknown times may have ended first.
+        let ends: Option<Vec<i64>> = run.tasks.iter().map(|task| bounds(task).map(|(_, end)| end)).collect();
+        let first_end = ends.and_then(|ends| ends.into_iter().min());
         for (at, (task, place)) in (0..).zip(run.tasks.iter().zip(&mut chosen.place)) {
             if task.forked_others {
                 left_out.forked_others += 1;
@@ -309,8 +389,10 @@ impl<'r> Chosen<'r> {
                 left_out.tasks_backwards += 1;
                 continue;
             }
-            left_out.tasks_without_parents += u64::from(!task.parents_known && !task.traced);
+            let known = is_known(task, first_end);
+            left_out.tasks_without_parents += u64::from(!known);
             *place = Some(chosen.tasks.len() as u32);
+            chosen.known.push(known);
             chosen.tasks.push(task);
             chosen.of_run.push(at);
         }
@@ -371,9 +453,22 @@ fn edges(run: &RunGraph, chosen: &Chosen<'_>, found: &mut CriticalPath) -> Vec<E
         };
         *count += 1;
         of.beside += u64::from(lag_ns.is_some());
-        edges.push(Edge { from, to, declared: is_declared, lag_ns });
+        edges.push(Edge { from, to, declared: is_declared, confidence_percent: 100, lag_ns });
     }
     edges
+}
+
+/// Adds the probable predecessors of tasks of which it is not known for what they waited.
+fn put_inferred(run: &RunGraph, chosen: &Chosen<'_>, edges: &mut Vec<Edge>) {
+    let known: std::collections::BTreeSet<(u32, u32)> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    let place = |task: u32| chosen.place.get(task as usize).copied().flatten();
+    for of in crate::inferred::predecessors(run) {
+        if let (Some(from), Some(to)) = (place(of.from), place(of.to))
+            && !known.contains(&(from, to))
+        {
+            edges.push(Edge { from, to, declared: false, confidence_percent: of.confidence_percent, lag_ns: None });
+        }
+    }
 }
 
 /// `Some(None)`: it waited for the end; `Some(Some(lag))`: for the start; `None`: it started
@@ -393,6 +488,7 @@ fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
     let Some(begin) = chosen.begin_ns else {
         return chosen.tasks.iter().map(|task| put_run(task, run_time(task).unwrap_or(0))).collect();
     };
+    let full = crate::slots::full(chosen.tasks.iter().filter_map(|task| task.started_ns.zip(task.finished_ns)));
     let mut all = Parts::with_capacity(chosen.tasks.len());
     for (at, task) in chosen.tasks.iter().enumerate() {
         let (start, end) = bounds(task).unwrap_or_default();
@@ -402,6 +498,15 @@ fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
         let beside = network.waits_for(at as u32).any(|edge| edge.lag_ns.is_some());
         if ready.is_some() || !beside {
             put_wait(task, ready.unwrap_or(begin), start, &mut of);
+            let waited = &mut of[if task.submitted_ns.is_some() { TimePart::Submission } else { TimePart::Waiting } as usize];
+            if ready.is_none() && !chosen.known[at] {
+                of[TimePart::Unknown as usize] = std::mem::take(waited);
+            } else if chosen.noun == "task" && *waited > 0 {
+                let from = ready.unwrap_or(begin);
+                let slots = crate::slots::overlap(&full, from, from + *waited);
+                *waited -= slots;
+                of[TimePart::Slots as usize] = slots;
+            }
         }
         all.push(of);
     }
@@ -458,6 +563,28 @@ fn span(network: &Network, parts: &Parts) -> i64 {
     network.schedule(&times).end_ns
 }
 
+/// The longest chain of running times that times allow: a task of which it is not known for what it
+/// waited may have waited for any that ended before it was submitted.
+fn most_span(chosen: &Chosen<'_>, known: &Network, parts: &Parts) -> i64 {
+    let worst = chosen.tasks.iter().map(|task| task.order_precision_ns).max().unwrap_or(0);
+    let tasks: Vec<Timed> = (0u32..)
+        .zip(chosen.tasks.iter().zip(parts))
+        .filter_map(|(at, (task, of))| {
+            let (start, end) = bounds(task)?;
+            let unsure = task.order_precision_ns.saturating_add(worst);
+            let waits = task.submitted_ns.unwrap_or(start).min(start).saturating_add(unsure);
+            Some(Timed {
+                at,
+                start_ns: start,
+                end_ns: end,
+                waits_until_ns: (!chosen.known[at as usize]).then_some(waits),
+                run_ns: running(of),
+            })
+        })
+        .collect();
+    crate::bounds::longest_chain(&tasks, known)
+}
+
 /// Walks back from the task that ended last.
 fn steps(run: &RunGraph, chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
     let mut sums = [0i64; TimePart::ALL.len()];
@@ -488,14 +615,17 @@ fn steps(run: &RunGraph, chosen: &Chosen<'_>, network: &Network, schedule: &Sche
             flowmine_sums::add_to(sum, ns);
         }
         let after = match why {
+            None if !chosen.known[at as usize] => After::Unknown,
             None => After::Begin,
+            Some(edge) if edge.confidence_percent < 100 => After::Inferred,
             Some(edge) if edge.lag_ns.is_some() => After::Beside,
             Some(edge) if edge.declared => After::Declared,
             Some(_) => After::Traced,
         };
+        let confidence = why.map(|edge| f64::from(edge.confidence_percent) / 100.0);
         let place = chosen.of_run[at as usize];
         let (name, who) = (task.name.clone(), Who::of_task(run, task));
-        found.path.push(Step { place, task: name, who, activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
+        found.path.push(Step { place, task: name, who, activity: task.activity.clone(), after, confidence, from_ns, to_ns, parts: times });
         until = lag.map(|lag| start - lag);
         next = why.map(|edge| edge.from);
     }
@@ -576,7 +706,7 @@ fn slack(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flowmine_activity_log::{Declared, FileFlow};
+    use flowmine_activity_log::{Declared, FileFlow, LogicalParent};
     use proptest::prelude::*;
 
     const S: i64 = 1_000_000_000;
@@ -688,6 +818,41 @@ mod tests {
             waits(&tasks[from], &tasks[to], for_start).map(|lag| start + lag.unwrap_or(run))
         });
         of.max().unwrap_or(0)
+    }
+
+    #[test]
+    fn what_nobody_recorded_gives_bounds_and_no_gains() {
+        let unknown =
+            |name: &str, submitted, started, finished| RunTask { parents_known: false, ..task(name, submitted, started, finished) };
+        // a and b begin before anything has ended; c began after a, d after both.
+        let tasks = vec![unknown("a", 0, 0, 10), unknown("b", 1, 1, 30), unknown("c", 12, 12, 14), unknown("d", 40, 41, 50)];
+        let found = discover(&run(tasks, &[]), &Options::default());
+        assert_eq!((found.certainty, found.left_out.tasks_without_parents), (Certainty::Partial, 2));
+        assert_eq!((found.span_ns / S, found.most_span_ns.unwrap() / S), (29, 38), "b alone, or b and then d");
+        assert_eq!(names(&found), [("d", After::Unknown)]);
+        assert_eq!([TimePart::Unknown, TimePart::Submission, TimePart::Queue, TimePart::Run].map(|part| time(&found, part)), [40, 0, 1, 9]);
+        assert_eq!((found.gains.len(), found.slack.len()), (0, 0), "nothing follows of gains");
+    }
+
+    #[test]
+    fn a_path_of_inferred_dependencies_says_so() {
+        let of = |name: &str, above: &[&str], submitted, finished| RunTask {
+            parents_known: false,
+            logical_parents: Some(above.iter().map(|name| LogicalParent { activity: (*name).to_owned(), each: true }).collect()),
+            ..task(name, submitted, submitted, finished)
+        };
+        let found = discover(&run(vec![of("a", &[], 0, 10), of("b", &["a"], 12, 20)], &[]), &Options::default());
+        assert_eq!(names(&found), [("a", After::Begin), ("b", After::Inferred)]);
+        assert_eq!((found.certainty, found.dependencies.inferred, found.path[1].confidence), (Certainty::Inferred, 1, Some(0.95)));
+        assert!(!found.gains.is_empty(), "it carries gains");
+    }
+
+    #[test]
+    fn a_task_that_waits_for_a_slot_is_not_slow_to_be_submitted() {
+        // Two at once, of a hundred that depend on nothing.
+        let tasks: Vec<RunTask> = (0..100).map(|at| task(&format!("t{at}"), at / 2 * 10, at / 2 * 10, at / 2 * 10 + 10)).collect();
+        let found = discover(&run(tasks, &[]), &Options::default());
+        assert_eq!([TimePart::Slots, TimePart::Submission].map(|part| time(&found, part)), [490, 0]);
     }
 
     proptest! {

@@ -18,6 +18,8 @@ pub struct Edge {
     pub to: u32,
     /// Whether it was declared, not only seen.
     pub declared: bool,
+    /// How sure it is that there is such a dependency, in percent; 100 of what is known.
+    pub confidence_percent: u8,
     /// Of an edge from a start to a start: the time between them, in nanoseconds.
     pub lag_ns: Option<i64>,
 }
@@ -200,7 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn edge(from: u32, to: u32, lag_ns: Option<i64>) -> Edge {
-        Edge { from, to, declared: true, lag_ns }
+        Edge { from, to, declared: true, confidence_percent: 100, lag_ns }
     }
 
     #[test]

@@ -259,6 +259,9 @@ pub enum EdgeKind {
     Declared,
     /// From processes to those that they forked.
     Fork,
+    /// From tasks to tasks of which it is not recorded for what they waited, and which probably
+    /// waited for them.
+    Inferred,
 }
 
 /// A line from one node to another.
@@ -283,6 +286,8 @@ pub struct Edge {
     pub critical: bool,
     /// Accesses whose order is not sure, because the hosts' clocks differ.
     pub doubtful: u64,
+    /// How sure it is that there is such a dependency, between 0 and 1: 1 of what is recorded.
+    pub confidence: f64,
 }
 
 /// Makes the graph of a run, and finds its critical path.
@@ -368,7 +373,7 @@ struct Access {
 struct Other {
     from: u32,
     to: u32,
-    fork: bool,
+    kind: EdgeKind,
 }
 
 /// The graph before anything is put together.
@@ -535,14 +540,19 @@ impl Fine {
             if data.binary_search(&(from, to)).is_ok() {
                 self.left_out.declared_and_done += 1;
             } else {
-                self.others.push(Other { from, to, fork: false });
+                self.others.push(Other { from, to, kind: EdgeKind::Declared });
             }
         }
         let forks = run.forks.iter().filter_map(|&(parent, child)| between(parent, child));
-        self.others.extend(forks.map(|(from, to)| Other { from, to, fork: true }));
+        self.others.extend(forks.map(|(from, to)| Other { from, to, kind: EdgeKind::Fork }));
         data.extend(declared);
         data.sort_unstable();
         data.dedup();
+        let inferred = crate::inferred::predecessors(run).into_iter().filter_map(|of| between(of.from, of.to));
+        let inferred: Vec<(u32, u32)> = inferred.filter(|pair| data.binary_search(pair).is_err()).collect();
+        self.others.extend(inferred.iter().map(|&(from, to)| Other { from, to, kind: EdgeKind::Inferred }));
+        data.extend(inferred);
+        data.sort_unstable();
         self.pairs = data;
     }
 
@@ -582,7 +592,7 @@ impl Fine {
             }
         }
         for (at, other) in (0u32..).zip(&self.others) {
-            if !other.fork && wanted.get(&(other.from, other.to)).is_some_and(Option::is_none) {
+            if other.kind != EdgeKind::Fork && wanted.get(&(other.from, other.to)).is_some_and(Option::is_none) {
                 self.critical_others.push(at);
             }
         }
@@ -790,8 +800,7 @@ impl Grouped {
             }
         }
         for (at, other) in fine.others.iter().enumerate() {
-            let kind = if other.fork { EdgeKind::Fork } else { EdgeKind::Declared };
-            let line = lines.entry((self.of_task[other.from as usize], self.of_task[other.to as usize], kind)).or_default();
+            let line = lines.entry((self.of_task[other.from as usize], self.of_task[other.to as usize], other.kind)).or_default();
             line.count += 1;
             line.critical |= fine.critical_others.binary_search(&(at as u32)).is_ok();
         }
@@ -872,8 +881,10 @@ fn names(run: &RunGraph, fine: &Fine) -> Vec<u64> {
 }
 
 fn circles_of(count: usize, fine: &Fine) -> Vec<u32> {
-    let edges: Vec<crate::precedence::Edge> =
-        fine.lines().map(|(from, to)| crate::precedence::Edge { from, to, declared: false, lag_ns: None }).collect();
+    let edges: Vec<crate::precedence::Edge> = fine
+        .lines()
+        .map(|(from, to)| crate::precedence::Edge { from, to, declared: false, confidence_percent: 100, lag_ns: None })
+        .collect();
     circles(count, &edges)
 }
 
@@ -934,6 +945,7 @@ impl Line {
             bytes_per_s: self.time_ns.filter(|ns| *ns > 0).map(|ns| self.timed_bytes as f64 / (ns as f64 / 1e9)),
             critical: self.critical,
             doubtful: self.doubtful,
+            confidence: if kind == EdgeKind::Inferred { f64::from(crate::inferred::CONFIDENCE_PERCENT) / 100.0 } else { 1.0 },
         }
     }
 }

@@ -225,7 +225,7 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
         .chain(script.pairs.iter().copied())
         .filter(|(from, to)| from != to && ![from, to].into_iter().any(|at| names_files(&run.tasks[*at as usize])))
         .collect();
-    let edges = pairs.iter().map(|&(from, to)| Edge { from, to, declared: true, lag_ns: None }).collect();
+    let edges = pairs.iter().map(|&(from, to)| Edge { from, to, declared: true, confidence_percent: 100, lag_ns: None }).collect();
     let (network, circular) = Network::new(run.tasks.len(), edges);
     if circular > 0 {
         return Err(SpecError::Circular(circular));

@@ -13,7 +13,7 @@ mod part;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_activity_log::{Declared, EngineSteps, FileFlow, Interner, Loss, NONE, RunGraph, RunTask, TracedProcess};
+use flowmine_activity_log::{Declared, EngineSteps, FileFlow, Interner, LogicalParent, Loss, NONE, RunGraph, RunTask, TracedProcess};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::cases::{CaseNotion, Dependency};
 use flowmine_correlate::dependencies::Target;
@@ -292,6 +292,14 @@ fn paths(told: Option<&str>) -> Option<Vec<String>> {
     Some(list.iter().filter_map(|file| Some(file.get("path")?.as_str()?.to_owned())).collect())
 }
 
+/// The column `logical_parents`.
+fn logical_parents(told: Option<&str>) -> Option<Vec<LogicalParent>> {
+    let list: Vec<serde_json::Value> = serde_json::from_str(told?).ok()?;
+    let parent =
+        |of: &serde_json::Value| Some(LogicalParent { activity: of["logical_task"].as_str()?.to_owned(), each: of["each"] == true });
+    Some(list.iter().filter_map(parent).collect())
+}
+
 impl Gathered {
     fn add(&mut self, attempt: TaskAttempt) {
         let row = &attempt.row;
@@ -316,6 +324,9 @@ impl Gathered {
         let parents = &mut self.parents[at as usize];
         if parents.is_none() {
             *parents = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());
+        }
+        if task.logical_parents.is_none() {
+            task.logical_parents = logical_parents(row.logical_parents.as_deref());
         }
         for (known, told) in [(&mut task.inputs, &row.inputs), (&mut task.outputs, &row.outputs)] {
             if known.is_none() {
@@ -411,6 +422,9 @@ fn engine_steps(steps: &serde_json::Value) -> EngineSteps {
     }
 }
 
+/// By whole hours times can be wrong where the zone is not known: all times of a run by the same.
+const ZONE_STEP_NS: i64 = 3600 * flowmine_schema::time::SECOND_NS;
+
 /// What the last attempt says.
 fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let row = &attempt.row;
@@ -431,10 +445,13 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
         None if row.cached => (None, None),
         None => (row.started_ns.or(traced.and_then(|traced| traced.started_ns)), row.finished_ns),
     };
-    task.precision_ns = row.started_precision_ns.unwrap_or(0).max(row.finished_precision_ns.unwrap_or(0)).max(0);
+    let worst = |precisions: [Option<i64>; 2]| precisions.into_iter().flatten().max().unwrap_or(0).max(0) % ZONE_STEP_NS;
+    task.precision_ns = worst([row.started_precision_ns, row.finished_precision_ns]);
+    task.order_precision_ns = worst([row.submitted_precision_ns, row.finished_precision_ns]);
     task.run_time_ns = run_time_s(row).filter(|s| (0.0..9e9).contains(s)).map(|s| (s * 1e9) as i64);
     task.read_ns = traced.map(|traced| traced.read_time_ns);
     task.write_ns = traced.map(|traced| traced.write_time_ns);
+    (task.engine_read_bytes, task.engine_written_bytes) = (row.rchar_bytes, row.wchar_bytes);
     task.failed = matches!(&*row.status, "failed" | "aborted");
     task.host = row.host.as_deref().map(str::to_owned).or_else(|| traced.and_then(|traced| traced.host.clone()));
     task.process = traced_process(row);

@@ -1,5 +1,8 @@
 //! Two runs, datasets, logs or periods next to each other.
 
+use std::collections::BTreeMap;
+
+use flowmine_activity_log::ActivityLog;
 use flowmine_discover::{compare, pictures::compare as picture};
 use flowmine_schema::time;
 
@@ -22,12 +25,15 @@ const WITH_CASE: OptionSpec = OptionSpec::text("with-case", "NAME", "Second case
 const WITH_FROM: OptionSpec = OptionSpec::new("with-from", "TIME", Kind::Moment, "Begin of the second period, as --from");
 const WITH_TO: OptionSpec = OptionSpec::new("with-to", "TIME", Kind::Moment, "End of the second period, as --to");
 
+const RENAME: OptionSpec =
+    OptionSpec::text("rename", "OLD=NEW", "Name NEW in the second log of what the first calls OLD; may be given more than once").repeated();
+
 static ABOUT: About = About {
     name: "compare",
     question: "two runs, datasets, logs or periods: what appeared, vanished, became slower, moved more bytes, and which differences chance explains",
     input: Input::Log,
     has_graph_options: false,
-    own: &[WITH, WITH_RUN, WITH_CASE, WITH_FROM, WITH_TO],
+    own: &[WITH, WITH_RUN, WITH_CASE, WITH_FROM, WITH_TO, RENAME],
     formats: Format::LIST,
     documents: &[picture::DOCUMENT],
 };
@@ -42,7 +48,9 @@ impl Model for Compare {
         let attributes = Attributes::default();
         let (one, other) = (log::load(request, &attributes, sink)?, log::load(&second, &attributes, sink)?);
         let _stage = sink.stage("discovering");
-        let found = compare::discover((&name(request), &one.log, one.cases()?), (&name(&second), &other.log, other.cases()?));
+        let renamed = renamed(request, &one.log)?;
+        let names = (name(request), name(&second));
+        let found = compare::discover_renamed((&names.0, &one.log, one.cases()?), (&names.1, &other.log, other.cases()?), &renamed);
         Ok(Found::new(request, one.is_lossy || other.is_lossy, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),
@@ -78,6 +86,19 @@ fn second(request: &Request) -> Result<Request> {
         (second.filter.from, second.filter.to) = period;
     }
     Ok(second)
+}
+
+/// The names of `--rename`. A name may contain `=`: OLD is an activity of the first log.
+fn renamed(request: &Request, first: &ActivityLog) -> Result<BTreeMap<String, String>> {
+    let mut names = BTreeMap::new();
+    for pair in request.values.texts(RENAME.name) {
+        let mut ways = pair.match_indices('=').map(|(at, _)| (&pair[..at], &pair[at + 1..]));
+        let Some((old, new)) = ways.find(|(old, new)| first.activities.find(old).is_some() && !new.is_empty()) else {
+            refuse!("--rename {pair:?}: write OLD=NEW, where OLD is an activity of the first log (flowmine discover summary lists them)");
+        };
+        names.insert(old.to_owned(), new.to_owned());
+    }
+    Ok(names)
 }
 
 /// Name of one of the two sides: its source, and what was chosen of it.

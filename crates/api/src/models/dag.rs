@@ -11,6 +11,7 @@ use flowmine_correlate::Filter;
 use flowmine_dataset::Dataset;
 use flowmine_discover::dag::{Builder, Dag as Declared, Task};
 use flowmine_discover::fold::Fold;
+use flowmine_discover::inferred;
 use flowmine_discover::pictures::{dag as declared_picture, run_dag as picture};
 use flowmine_discover::run_dag::{self, By as MergedBy, FilesBy, Options};
 use flowmine_logs::process_graph;
@@ -206,7 +207,8 @@ fn chosen_run(request: &Request, asked: &Asked, dataset: &Dataset, sink: &dyn Si
         // The graph of logical tasks has no table and no text: these are of the tasks of a run.
         || matches!(request.format, Format::Csv | Format::Text);
     match one_run::graph(dataset, request, sink)? {
-        Ok(run) if run.noun == "task" && run.flows.is_empty() && !asks => Ok(Chosen::Declared),
+        // Inferred dependencies are between tasks, and in no table.
+        Ok(run) if run.noun == "task" && run.flows.is_empty() && !asks && inferred::predecessors(&run).is_empty() => Ok(Chosen::Declared),
         Ok(run) => {
             one_run::warn_of_cases(&run, sink);
             Ok(Chosen::Run(Box::new(run)))

@@ -15,7 +15,7 @@ use flowmine_draw::text::{counted, visible};
 use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, NAME, Page, name_in, nothing};
 use super::text_table::{self, Column};
-use crate::critical_path::{After, CriticalPath, Gain, Step, TimePart};
+use crate::critical_path::{After, Certainty, CriticalPath, Gain, Step, TimePart};
 
 /// So many tasks, gains and activities are shown to people.
 const SHOWN: usize = 20;
@@ -30,17 +30,26 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
     let counted_of = |n: u64| counted(n, found.noun, &nouns);
     let of = found.dependencies;
     let mut facts = vec![format!(
-        "{}: {}, {} ({} declared, {} seen in traced files, {} both).",
+        "{}: {}, {} ({} declared, {} seen in traced files, {} both{}).",
         visible(&found.run),
         counted_of(found.tasks),
-        counted(of.declared + of.traced + of.both, "dependency", "dependencies"),
+        counted(of.declared + of.traced + of.both + of.inferred, "dependency", "dependencies"),
         of.declared,
         of.traced,
-        of.both
+        of.both,
+        if of.inferred > 0 { format!(", {} inferred", of.inferred) } else { String::new() }
     )];
+    facts.extend(certainty(found));
     let span = duration(found.span_ns as f64);
     let parallel = if found.span_ns > 0 { found.work_ns as f64 / found.span_ns as f64 } else { 0.0 };
     match found.makespan_ns {
+        Some(ns) if let Some(most) = found.most_span_ns => facts.push(format!(
+            "The run took {}. With any number of machines it needs at least {span}, and {} if the chain that times allow is one of dependencies. All running times \
+             together are {}.",
+            duration(ns as f64),
+            duration(most as f64),
+            duration(found.work_ns as f64)
+        )),
         Some(ns) => facts.push(format!(
             "The run took {}. Its longest chain of running times is {span}: no number of machines makes it shorter. All running times together \
              are {}, {parallel:.1} times that.",
@@ -66,12 +75,29 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
     (facts, left_out.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect())
 }
 
+/// What the path does not rest on.
+fn certainty(found: &CriticalPath) -> Option<String> {
+    let nouns = many(found.noun);
+    let tasks = counted(found.left_out.tasks_without_parents, found.noun, &nouns);
+    match found.certainty {
+        Certainty::Known => None,
+        Certainty::Inferred => Some(format!(
+            "What {tasks} waited for is not recorded. It is inferred from names, tags and times: the path and the gains hold if that is right."
+        )),
+        Certainty::Partial => Some(format!(
+            "What {tasks} waited for is not recorded, and can be inferred in part only. The path begins where knowledge ends; gains and slack are not known."
+        )),
+    }
+}
+
 fn after(step: &Step) -> &'static str {
     match step.after {
         After::Begin => "begin",
         After::Declared => "declared",
         After::Traced => "traced",
         After::Beside => "beside",
+        After::Inferred => "inferred",
+        After::Unknown => "unknown",
     }
 }
 
@@ -133,8 +159,10 @@ pub fn text(found: &CriticalPath) -> String {
         let share = percent(of.time_ns as f64 / whole.max(1) as f64);
         let _ = writeln!(out, "{share:>6}  {:>9}  {}: {}", duration(of.time_ns as f64), of.part.name(), of.part.meaning());
     }
-    put_gains(found, &mut out);
-    put_slack(found, &mut out);
+    if found.certainty != Certainty::Partial {
+        put_gains(found, &mut out);
+        put_slack(found, &mut out);
+    }
     out
 }
 
@@ -181,6 +209,8 @@ const STEP: f64 = 30.0;
 
 fn colour(part: TimePart) -> &'static str {
     match part {
+        TimePart::Unknown => "#eceff2",
+        TimePart::Slots => "#999933",
         TimePart::Submission => "#b8bfc7",
         TimePart::Retry => "#a5122e",
         TimePart::OwnWish => "#882255",
@@ -259,7 +289,7 @@ pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
     let names: Vec<String> = TimePart::ALL.iter().map(|part| format!("{}_s", part.name())).collect();
     let mut columns = vec!["task", "activity", "after", "from_s", "to_s"];
     columns.extend(names.iter().map(String::as_str));
-    columns.extend(["job", "tag", "work_dir"]);
+    columns.extend(["job", "tag", "work_dir", "confidence"]);
     let mut csv = Csv::new(out, &columns)?;
     for step in &found.path {
         csv.text(&step.task).text(&step.activity).text(after(step));
@@ -269,7 +299,7 @@ pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
             csv.number(Some(seconds(ns.into())));
         }
         csv.text_or_unknown(step.who.job.as_deref()).text_or_unknown(step.who.tag.as_deref());
-        csv.text_or_unknown(step.who.work_dir.as_deref());
+        csv.text_or_unknown(step.who.work_dir.as_deref()).number(step.confidence);
         csv.end()?;
     }
     csv.finish()

@@ -26,6 +26,8 @@ const INPUT: &str = "#fff1cc";
 const BETWEEN: &str = "#e6f2ea";
 const OUTPUT: &str = "#f6dfe6";
 const WITHOUT_DATA: &str = "#7b8794";
+/// Colour of lines that are inferred.
+const INFERRED: &str = "#b07aa1";
 const MIB: f64 = 1_048_576.0;
 
 fn many(noun: &str) -> String {
@@ -58,6 +60,13 @@ fn facts(found: &RunDag) -> (Vec<String>, Vec<String>) {
     if let Some(ns) = found.critical_ns.filter(|_| found.critical_tasks > 0) {
         let of = counted(found.critical_tasks, found.noun, &nouns);
         facts.push(format!("What the whole run waited for (critical path, {of}, {}) is marked.", duration(ns as f64)));
+    }
+    let inferred: u64 = found.edges.iter().filter(|edge| edge.kind == EdgeKind::Inferred).map(|edge| edge.count).sum();
+    if inferred > 0 {
+        facts.push(format!(
+            "{} from names, tags and times, not recorded: thin dashed lines.",
+            counted(inferred, "dependency is inferred", "dependencies are inferred")
+        ));
     }
     if found.lost > 0 {
         let lost = counted(found.lost, "record of the trace was", "records of the trace were");
@@ -191,6 +200,10 @@ fn legend(found: &RunDag, picture: &mut Graph, (boxes, bytes, slow): (WidthScale
         };
         picture.legend.push(Entry::new("Dashed line", Sample::Dashed(WITHOUT_DATA.to_owned(), 1.5), note));
     }
+    if dashed(EdgeKind::Inferred) {
+        let note = "inferred: probably waited for, which nobody recorded";
+        picture.legend.push(Entry::new("Thin dashed line", Sample::Dashed(INFERRED.to_owned(), 1.0), note));
+    }
     if dashed(EdgeKind::Fork) {
         picture.legend.push(Entry::new("Dashed line from a process", Sample::Dashed(WITHOUT_DATA.to_owned(), 1.5), "forked"));
     }
@@ -320,6 +333,7 @@ fn word(kind: EdgeKind) -> &'static str {
         EdgeKind::Data => "data to",
         EdgeKind::Declared => "waited for by",
         EdgeKind::Fork => "forked",
+        EdgeKind::Inferred => "probably waited for by",
     }
 }
 
@@ -347,7 +361,12 @@ fn line_of(found: &RunDag, edge: &Edge, bytes: WidthScale, slow: TimeScale) -> L
     data.extend(edge.bytes_per_s.map(|rate| ("bytes_per_s", rate.into())));
     data.push(("critical", u64::from(edge.critical).into()));
     data.push(("doubtful", edge.doubtful.into()));
+    if edge.kind == EdgeKind::Inferred {
+        data.push(("confidence", edge.confidence.into()));
+        title.push(format!("inferred, with confidence {:.2}", edge.confidence));
+    }
     let colour = match (moved, time_for_a_mib(edge)) {
+        _ if edge.kind == EdgeKind::Inferred => INFERRED.to_owned(),
         (None, _) => WITHOUT_DATA.to_owned(),
         (Some(_), Some(time)) => slow.colour(time),
         (Some(_), None) => "#5b6b7f".to_owned(),
@@ -357,7 +376,10 @@ fn line_of(found: &RunDag, edge: &Edge, bytes: WidthScale, slow: TimeScale) -> L
         to: edge.to as usize,
         label,
         colour,
-        width: moved.map_or(1.2, |n| bytes.width(n)),
+        width: match edge.kind {
+            EdgeKind::Inferred => 0.8,
+            _ => moved.map_or(1.2, |n| bytes.width(n)),
+        },
         dashed: moved.is_none() || edge.doubtful > 0,
         mark: if edge.critical { Mark::Halo } else { Mark::None },
         weight: if edge.critical { edge.count.saturating_add(1000) } else { edge.count },
@@ -374,6 +396,7 @@ fn kind_name(kind: EdgeKind) -> &'static str {
         EdgeKind::Data => "data",
         EdgeKind::Declared => "declared",
         EdgeKind::Fork => "fork",
+        EdgeKind::Inferred => "inferred",
     }
 }
 
@@ -484,13 +507,14 @@ pub fn csv(found: &RunDag, out: impl Write) -> io::Result<()> {
 /// # Errors
 /// When `out` cannot be written.
 pub fn edges_csv(found: &RunDag, out: impl Write) -> io::Result<()> {
-    let columns = ["from", "to", "from_name", "to_name", "kind", "count", "bytes", "time_s", "bytes_per_s", "critical", "doubtful"];
+    let columns =
+        ["from", "to", "from_name", "to_name", "kind", "count", "bytes", "time_s", "bytes_per_s", "critical", "doubtful", "confidence"];
     let mut csv = Csv::new(out, &columns)?;
     for edge in &found.edges {
         let name = |at: u32| found.nodes.get(at as usize).map_or("", |node| node.name.as_str());
         csv.count(edge.from.into()).count(edge.to.into()).text(name(edge.from)).text(name(edge.to)).text(kind_name(edge.kind));
         csv.count(edge.count).number(edge.bytes).number(edge.time_ns.map(|ns| seconds(ns.into()))).number(edge.bytes_per_s);
-        csv.number(Some(edge.critical)).count(edge.doubtful).end()?;
+        csv.number(Some(edge.critical)).count(edge.doubtful).number(Some(edge.confidence)).end()?;
     }
     csv.finish()
 }

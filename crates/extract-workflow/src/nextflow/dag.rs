@@ -534,6 +534,13 @@ impl Search<'_> {
     }
 }
 
+/// Whether what comes out of an operator is made of things from each of its channels.
+fn uses_each(node: &Node) -> bool {
+    let name = node.label.as_str();
+    let one = (PASSING.contains(&name) || GATHERING.contains(&name)) && node.from.len() == 1 && name != "ifEmpty";
+    node.kind == NodeKind::Operator && (one || matches!(name, "join" | "combine"))
+}
+
 /// Whether a channel's beginning has no name of its own, or just that of what it is given as.
 fn factory_like(label: &str) -> bool {
     !label.contains('.')
@@ -602,16 +609,67 @@ impl Graph {
         };
         let of_run: Vec<usize> = (0..rows.len()).filter(|at| run_of[*at] == Some(run)).collect();
         // A graph that contradicts what is there is not that of this run.
-        if !self.compare(rows, &of_run, &processes, diagnostics) || !known.is_whole {
+        if !self.compare(rows, &of_run, &processes, diagnostics) {
             return None;
+        }
+        let above = self.logical_parents(rows, &of_run, &processes);
+        if !known.is_whole {
+            return Some(Certain { run, of: Vec::new(), above });
         }
         if !known.has_begin.get(run).is_some_and(|begins| *begins) {
-            let message = "what the graph tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning; nothing of the graph is used";
+            let message = "what the graph tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning; parents can only be inferred from it";
             let advice = "import the run's whole log (`.nextflow.log`) in the same call";
             diagnostics.push(Diagnostic::warning("graph_without_log", message).advise(advice));
-            return None;
+            return Some(Certain { run, of: Vec::new(), above });
         }
-        Some(Certain { run, of: self.parents_of(rows, &of_run, &processes, diagnostics) })
+        Some(Certain { run, of: self.parents_of(rows, &of_run, &processes, diagnostics), above })
+    }
+
+    /// The column `logical_parents` of the rows of a run.
+    fn logical_parents(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>) -> Vec<(usize, String)> {
+        let mut steps = 0;
+        let mut of_process: HashMap<usize, Option<String>> = HashMap::new();
+        let mut told = Vec::new();
+        for at in of_run {
+            let Some(process) = processes.get(rows[*at].logical_task.as_ref()) else { continue };
+            let text = of_process.entry(*process).or_insert_with(|| {
+                let above = self.processes_above(*process, &mut steps)?;
+                let list: Vec<_> =
+                    above.iter().map(|(node, each)| serde_json::json!({ "logical_task": self.nodes[*node].label, "each": each })).collect();
+                Some(serde_json::Value::Array(list).to_string())
+            });
+            told.extend(text.clone().map(|text| (*at, text)));
+        }
+        told
+    }
+
+    /// The processes whose results come to a process without another process between, and whether
+    /// each of its tasks uses them: not where channels are mixed on the way. `None` where it would
+    /// take too long.
+    fn processes_above(&self, at: usize, steps: &mut usize) -> Option<BTreeMap<usize, bool>> {
+        let mut above: BTreeMap<usize, bool> = BTreeMap::new();
+        let mut seen: HashSet<(usize, bool)> = HashSet::new();
+        let mut open = vec![(at, true)];
+        while let Some((to, each)) = open.pop() {
+            for from in &self.nodes[to].from {
+                *steps += 1;
+                if *steps > MOST_STEPS {
+                    return None;
+                }
+                let node = &self.nodes[*from];
+                match node.kind {
+                    NodeKind::Process => *above.entry(*from).or_default() |= each,
+                    NodeKind::Operator | NodeKind::Operators => {
+                        let each = each && uses_each(node);
+                        if seen.insert((*from, each)) {
+                            open.push((*from, each));
+                        }
+                    }
+                    NodeKind::Point | NodeKind::Unknown => {}
+                }
+            }
+        }
+        Some(above)
     }
 
     /// Says where the inputs of tasks lie in the directories of tasks that are not above them;
@@ -727,12 +785,18 @@ pub struct Certain {
     pub run: usize,
     /// Places of rows, and the ids of what these waited for.
     of: Vec<(Vec<usize>, Vec<String>)>,
+    /// Places of rows, and their column `logical_parents`.
+    above: Vec<(usize, String)>,
 }
 
 impl Certain {
-    /// Adds it to the column `parents`; the number of rows that have more then.
+    /// Adds it to the columns `parents` and `logical_parents`; the number of rows that have more
+    /// parents then.
     pub fn put(self, rows: &mut [Row]) -> u64 {
         let mut filled = 0;
+        for (at, above) in self.above {
+            rows[at].logical_parents = Some(above.into());
+        }
         for (of, ids) in self.of {
             for at in of {
                 filled += u64::from(add(&mut rows[at], &ids));

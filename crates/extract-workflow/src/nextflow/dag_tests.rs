@@ -196,7 +196,9 @@ fn graphs_that_differ_and_runs_without_a_log() {
     assert_eq!(differing([certain(&first), certain(&second)].iter()), BTreeSet::from([0]));
     // A task that was taken from a storeDir stands in logs only.
     let mut diagnostics = Diagnostics::default();
-    assert!(first.certain(&rows, &Known { has_begin: &[false], ..known }, &mut diagnostics).is_none());
+    let without = first.certain(&rows, &Known { has_begin: &[false], ..known }, &mut diagnostics).unwrap();
+    assert!(without.of.is_empty(), "no parents are certain");
+    assert_eq!(without.above[1], (1, r#"[{"each":true,"logical_task":"A"}]"#.to_owned()));
     assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["graph_without_log"]);
 }
 

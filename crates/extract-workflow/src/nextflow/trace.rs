@@ -5,6 +5,7 @@
 //! bytes where a size is, and milliseconds since 1970 where a date is. Humanised numbers have two
 //! or three digits, and so have ours. The columns `script` and `env` may hold newlines.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead};
 
 use chrono::NaiveDateTime;
@@ -21,6 +22,8 @@ use crate::{Row, input, units};
 const KEYS: [&str; 3] = ["task_id", "hash", "native_id"];
 /// A script of more lines is taken as a mistake.
 const LONGEST_RECORD: usize = 1 << 18;
+/// The status of a task of which an earlier result was taken.
+const CACHED: &str = "CACHED";
 
 /// A time as a trace file writes it: UTC or local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +145,15 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     let mut records = Vec::new();
     let mut record = String::new();
     let mut begin = 0;
+    let mut cached: HashSet<String> = HashSet::new();
+    let mut again: Option<(u64, u64)> = None;
     let mut finish = |record: &mut String, line: u64, diagnostics: &mut Diagnostics| {
+        // The trace file of a resumed run can have the line of a cached task several times.
+        if record.contains(CACHED) && !cached.insert(record.clone()) {
+            let (_, count) = again.get_or_insert((line, 0));
+            *count += 1;
+            record.clear();
+        }
         if !record.is_empty() {
             let fields: Vec<&str> = record.split(separator).collect();
             if fields.len() == columns.len() {
@@ -185,6 +196,10 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
         diagnostics.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
     }
     finish(&mut record, begin, diagnostics)?;
+    if let Some((line, count)) = again {
+        let message = "the line of a cached task is repeated, this one first; it is one task";
+        diagnostics.push(Diagnostic { count, ..Diagnostic::warning("trace_row_again", message).at(line, None) });
+    }
     Ok(records)
 }
 

@@ -331,13 +331,10 @@ impl Joined {
     /// Names the rules of attempts that a message hides and that did not end, by the records of the
     /// outputs that they were to make.
     fn name_rules(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, sources: &[Source]) {
-        for at in 0..known.len() {
-            if known[at].attempt.rule.is_some() || known[at].attempt.is_described {
-                continue;
-            }
-            let mut rules = self.candidates(&known[at], by_output, sources).into_iter().map(|record| &self.records[record].1.rule);
+        for known in known.iter_mut().filter(|known| known.attempt.rule.is_none() && !known.attempt.is_described) {
+            let mut rules = self.candidates(known, by_output, sources).into_iter().map(|record| &self.records[record].1.rule);
             let first = rules.next();
-            known[at].attempt.rule = first.filter(|first| rules.all(|rule| rule == *first)).cloned();
+            known.attempt.rule = first.filter(|first| rules.all(|rule| rule == *first)).cloned();
         }
     }
 

@@ -13,10 +13,12 @@ mod join;
 mod log;
 mod metadata;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
+use flowmine_schema::text;
 
 use self::join::Joined;
 use crate::{Engine, Options, Row, Source, input};
@@ -40,8 +42,8 @@ impl Engine for Snakemake {
         NAME
     }
 
-    /// Of a directory in which Snakemake ran: logs, metadata, and what lies in folders whose names
-    /// begin with `benchmark`. Else every file.
+    /// Of a directory in which Snakemake ran: logs, metadata, benchmark files that logs name, and
+    /// what lies in folders whose names begin with `benchmark`. Else every file.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let folder = if dir.ends_with(FOLDER) { dir.to_owned() } else { dir.join(FOLDER) };
         if !folder.is_dir() {
@@ -55,6 +57,7 @@ impl Engine for Snakemake {
                 found.extend(metadata::files(&path)?);
             }
         }
+        let benchmarks = named_benchmarks(folder.parent().unwrap_or(dir), &found);
         found.extend(Some(folder.join("metadata")).filter(|path| path.is_dir()));
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
@@ -63,6 +66,7 @@ impl Engine for Snakemake {
                 found.extend(metadata::files(&entry.path())?);
             }
         }
+        found.extend(benchmarks.into_iter().filter(|path| !found.contains(path)).collect::<Vec<_>>());
         Ok(found)
     }
 
@@ -113,6 +117,25 @@ impl Engine for Snakemake {
         }
         joined.finish(sources, options)
     }
+}
+
+/// The benchmark files below a directory that logs name. A log that cannot be read names none: its
+/// import says why.
+fn named_benchmarks(dir: &Path, logs: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for reader in logs.iter().filter(|path| path.is_file()).filter_map(|path| input::open(path).ok()) {
+        let mut lines = input::lines(reader);
+        while let Ok(Some((_, line))) = lines.next() {
+            let line = text::decode(line);
+            let Some(name) = line.trim_start().strip_prefix("benchmark: ") else { continue };
+            let path = dir.join(files::path(name.trim()));
+            let is_below = path.starts_with(dir) && !path.components().any(|part| part == Component::ParentDir);
+            if is_below && path.is_file() && !input::is_no_plain_file(&path) {
+                found.insert(path);
+            }
+        }
+    }
+    found
 }
 
 /// Snakemake's plugin for Slurm has a folder for these; others leave it to sbatch to name them.

@@ -151,6 +151,25 @@ fn trace_file_alone() {
 }
 
 #[test]
+fn a_line_of_a_cached_task_that_is_repeated_is_one_task() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.txt");
+    let cached = "2\t02/000002\t12\tMAP (heart)\tCACHED\t0\t2026-02-28 08:00:00.000\t60s\t60s\n";
+    let text = [
+        "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\n",
+        "1\t01/000001\t11\tMAP (liver)\tCOMPLETED\t0\t2026-03-01 08:00:00.000\t60s\t60s\n",
+        cached,
+        cached,
+        cached,
+    ];
+    fs::write(&path, text.concat()).unwrap();
+    let (rows, said) = read(&[path], &Options { zone_offset_s: Some(0), ..Options::default() });
+    let names: Vec<(&str, &str)> = rows.iter().map(|row| (row.name.as_ref(), row.status.as_ref())).collect();
+    assert_eq!(names, [("MAP (liver)", "completed"), ("MAP (heart)", "cached")]);
+    assert!(said.contains(&"trace_row_again:4".to_owned()), "{said:?}");
+}
+
+#[test]
 fn raw_trace_with_chosen_columns() {
     let (rows, said) = read(&[fixture("raw_with_script.trace.txt")], &Options::default());
     assert_eq!(said, ["trace_value_bad:7", "trace_value_bad:7"]);

@@ -95,6 +95,21 @@ fn a_local_run_with_metadata_and_benchmarks() {
 }
 
 #[test]
+fn benchmarks_that_the_log_names_are_found_in_any_folder() {
+    let log = log_of("local_9").replace("benchmarks/", "bench/");
+    let benchmark = fs::read_to_string(fixture("local_9/benchmarks/count.a.tsv")).unwrap();
+    let run = run_of(&[
+        (".snakemake/log/2026-11-22T055543.360716.snakemake.log", log),
+        ("bench/count.a.tsv", benchmark.clone()),
+        ("bench/other.tsv", benchmark),
+    ]);
+    let found = Snakemake.find(run.path()).unwrap();
+    assert_eq!(found.len(), 2, "and nothing that no log names: {found:?}");
+    let (rows, _) = read_with(&found, &Options { zone_offset_s: Some(0), ..Options::default() });
+    assert_eq!(find(&rows, "count:sample=a").realtime_s, Some(1.01));
+}
+
+#[test]
 fn retries_in_a_zone_that_the_metadata_tell() {
     let (rows, said) = read("retried_kolkata_9");
     assert_eq!(said, Vec::<&str>::new());

@@ -151,7 +151,7 @@ codes! {
         "No run that was given, or more than one, has only processes that are in the graph of processes, which does not tell its run; nothing of it is used",
         "Import the graph in one call with its run's log, report or trace file, and no other run.";
     "graph_without_log" [Warning] "`import nextflow`",
-        "What the graph of processes tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning (tasks taken from a `storeDir` stand in logs only); nothing of it is used",
+        "What the graph of processes tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning (tasks taken from a `storeDir` stand in logs only); parents can only be inferred from it",
         "Import the run's whole log (`.nextflow.log`) in the same call.";
     "graphs_differ" [Warning] "`import nextflow`",
         "Several graphs have the processes of one run and lead to different parents; nothing of them is used",
@@ -440,6 +440,9 @@ codes! {
         "Import them in parts.";
     "too_much_repeated" [Error] "`import wfformat`",
         "The texts of the run and of its machines are too long to stand in a row for each of so many tasks; nothing of the file is used",
+        "";
+    "trace_row_again" [Warning] "`import nextflow`",
+        "The trace file has the line of a cached task more than once; it is one task",
         "";
     "trace_row_bad" [Error] "`import nextflow`",
         "A row of the trace file has another number of fields than there are columns; it is left out",

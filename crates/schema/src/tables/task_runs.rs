@@ -134,6 +134,10 @@ crate::table! {
         /// The tasks that must end before this one: JSON array of `task_id`s. Null when the engine
         /// does not tell.
         parents: opt_text(Withheld),
+        /// The logical tasks of which it uses results, by the engine's graph of processes: JSON array
+        /// of objects with `logical_task` and `each` (whether each task of its own logical task uses
+        /// them; otherwise it may use those of another). Null when no graph shows it.
+        logical_parents: opt_text(Withheld),
         /// Declared inputs: JSON array of objects with `path` and, where known, `bytes`.
         inputs: opt_text(Withheld),
         /// Declared outputs, likewise; Nextflow's may be patterns.

@@ -1,0 +1,60 @@
+//! When all slots of an engine's executor were taken: as many tasks ran as ever did.
+//!
+//! The limit itself (cores, `queueSize`, `-j`) is in no table. A task that could have been submitted
+//! and was not, while as many ran as ever did, waited for a slot.
+
+/// When as many ran as ever did, from the starts and ends of tasks: intervals in their order.
+pub fn full(runs: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
+    let mut moments: Vec<(i64, i64)> = runs.filter(|(start, end)| start < end).flat_map(|(start, end)| [(start, 1), (end, -1)]).collect();
+    // Of the same moment, ends come first.
+    moments.sort_unstable();
+    let mut most = 0;
+    let mut running = 0;
+    for (_, change) in &moments {
+        running += change;
+        most = most.max(running);
+    }
+    let mut full: Vec<(i64, i64)> = Vec::new();
+    let mut since = None;
+    for (at, change) in moments {
+        running += change;
+        match since {
+            None if running == most => since = Some(at),
+            Some(from) if running < most => {
+                match full.last_mut().filter(|(_, end)| *end == from) {
+                    Some((_, end)) => *end = at,
+                    None => full.push((from, at)),
+                }
+                since = None;
+            }
+            _ => {}
+        }
+    }
+    full
+}
+
+/// How much of a time lies in intervals that are in their order.
+pub fn overlap(intervals: &[(i64, i64)], from: i64, to: i64) -> i64 {
+    let first = intervals.partition_point(|(_, end)| *end <= from);
+    intervals[first..].iter().take_while(|(start, _)| *start < to).map(|(start, end)| to.min(*end) - from.max(*start)).sum()
+}
+
+/// Whether a moment lies in one of them.
+pub fn is_within(intervals: &[(i64, i64)], at: i64) -> bool {
+    let next = intervals.partition_point(|(_, end)| *end <= at);
+    intervals.get(next).is_some_and(|(start, _)| *start <= at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_as_ever() {
+        let full = full([(0, 10), (2, 6), (6, 8), (12, 20)].into_iter());
+        assert_eq!(full, [(2, 8)], "one slot is taken over at 6");
+        assert_eq!((overlap(&full, 0, 5), overlap(&full, 7, 20), overlap(&full, 8, 20)), (3, 1, 0));
+        assert!(is_within(&full, 2) && is_within(&full, 7) && !is_within(&full, 8));
+        assert_eq!(super::full(std::iter::empty()), []);
+    }
+}
