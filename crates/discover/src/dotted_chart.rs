@@ -90,7 +90,7 @@ pub struct Dot {
 }
 
 /// With cases shorter than this share of the log, moments are a diagonal in which no case is seen.
-const SHORT: f64 = 0.1;
+const SHORT: f64 = 0.05;
 
 /// Relative time where all but the longest twentieth of the cases are short in the time of the log.
 fn fitting_time(spans: &[Option<(i64, i64)>]) -> Time {
