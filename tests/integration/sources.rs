@@ -190,3 +190,28 @@ fn signals_leave_no_temporary_dataset() {
         assert!(inside(temporary.path()).is_none(), "signal {signal} leaves the dataset");
     }
 }
+
+/// sacct's output without a time of each job is no log, and exit code 0 would say that it is one.
+#[test]
+fn accounting_without_times_is_an_error_and_elapsed_times_are_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let path = dir.path().join("sacct.txt");
+    let discover = |text: &str, code: i32| {
+        fs::write(&path, text).unwrap();
+        in_directory(temporary.path(), &["discover", "summary", "--format", "json", "--zone", "UTC"], &[&path], code)
+    };
+    let (_, said) = discover("JobID|JobName|State\n7|prep|COMPLETED\n8|sim|PENDING\n9|sim|RUNNING\n", 1);
+    assert!(said.contains("accounting has no time for the state of 3 of 3 jobs"), "{said}");
+    let (_, said) = discover("JobID|JobName|State|Start\n7|prep|COMPLETED|2026-03-01T10:00:00\n8|sim|RUNNING|2026-03-01T10:00:00\n", 1);
+    assert!(said.contains("accounting has no time for the state of 1 of 2 jobs"), "{said}");
+    for header in ["Start|Elapsed", "End|ElapsedRaw"] {
+        let job = if header.starts_with("Start") { "2026-03-01T10:00:00|1-00:10:00" } else { "2026-03-02T10:10:00|87000" };
+        let (summary, said) =
+            discover(&format!("JobID|JobName|State|{header}\n7|prep|COMPLETED|{job}\n8|sim|CANCELLED|2026-03-09T00:00:00|0\n"), 0);
+        assert!(said.contains("[times_from_elapsed]"), "{said}");
+        let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+        let prep = summary["activities"].as_array().unwrap().iter().find(|of| of["activity"] == "prep").unwrap();
+        assert_eq!(prep["service"]["max_ns"], 87_000_000_000_000_u64, "{header}");
+    }
+}

@@ -297,6 +297,10 @@ pub struct LeftOut {
     /// Instances of which the source reports an earlier moment (submission, start) after a later
     /// one (start, end): the time of the later one stands for both.
     pub clamped: u64,
+    /// Cases of which a time frame has only a part.
+    pub cut_cases: u64,
+    /// Instances of these cases outside of the time frame.
+    pub cut_instances: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
     /// Bytes written in the dataset that belong to no instance of the log.
@@ -322,6 +326,8 @@ impl LeftOut {
             ends_before_start,
             starts_before_ready,
             clamped,
+            cut_cases,
+            cut_instances,
             read_bytes_of_others,
             written_bytes_of_others,
             lost,
@@ -340,12 +346,27 @@ impl LeftOut {
             (&mut self.ends_before_start, ends_before_start),
             (&mut self.starts_before_ready, starts_before_ready),
             (&mut self.clamped, clamped),
+            (&mut self.cut_cases, cut_cases),
+            (&mut self.cut_instances, cut_instances),
             (&mut self.read_bytes_of_others, read_bytes_of_others),
             (&mut self.written_bytes_of_others, written_bytes_of_others),
         ] {
             flowmine_sums::add_to(sum, *more);
         }
         self.lost.merge(lost);
+    }
+
+    /// What a time frame cut off cases, if it did.
+    pub fn cut_sentence(&self) -> Option<String> {
+        let instances = match self.cut_instances {
+            1 => "1 instance lies outside and is left out".to_owned(),
+            n => format!("{n} instances lie outside and are left out"),
+        };
+        match self.cut_cases {
+            0 => None,
+            1 => Some(format!("the time frame cuts 1 case, of which {instances}")),
+            n => Some(format!("the time frame cuts {n} cases, of which {instances}")),
+        }
     }
 
     /// Each count that is not zero, in a sentence.
@@ -396,6 +417,7 @@ impl LeftOut {
         ]
         .into_iter()
         .chain([
+            self.cut_sentence(),
             (self.read_bytes_of_others > 0).then(|| format!("{} bytes read belong to nothing in the log", self.read_bytes_of_others)),
             (self.written_bytes_of_others > 0)
                 .then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),

@@ -12,7 +12,7 @@ use crate::variants::variants;
 /// What a time frame does with a case that reaches beyond it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TimeFrame {
-    /// Only the instances that start within the frame are left of it.
+    /// Only the instances that start within the frame are left of it; what is cut off is counted.
     #[default]
     Trimmed,
     /// It is left out.
@@ -108,10 +108,11 @@ impl Filter {
     ///
     /// # Errors
     /// [`FilterError`] when the log does not have what is asked for.
-    pub fn apply(&self, log: ActivityLog) -> Result<ActivityLog, FilterError> {
+    pub fn apply(&self, mut log: ActivityLog) -> Result<ActivityLog, FilterError> {
         if self.is_empty() {
             return Ok(log);
         }
+        self.count_cut_off(&mut log);
         let mut wanted = self.instances(&log)?;
         let by_frame = self.has_frame_of_cases().then(|| one_group(&log)).transpose()?;
         if let Some(cases) = by_frame {
@@ -135,6 +136,36 @@ impl Filter {
 
     fn has_frame(&self) -> bool {
         self.from_ns.is_some() || self.to_ns.is_some()
+    }
+
+    /// Whether a time frame leaves parts of cases.
+    fn trims(&self) -> bool {
+        self.frame == TimeFrame::Trimmed && self.has_frame()
+    }
+
+    /// Whether an instance starts within the time frame.
+    fn is_inside(&self, log: &ActivityLog, at: u32) -> bool {
+        let inside = |ns: i64| self.from_ns.is_none_or(|from| ns >= from) && self.to_ns.is_none_or(|to| ns < to);
+        log.start_ns(at).is_some_and(inside)
+    }
+
+    /// Counts the cases that the time frame has a part of, and what it leaves out of them.
+    fn count_cut_off(&self, log: &mut ActivityLog) {
+        let [cases] = &log.groups[..] else { return };
+        if !self.trims() {
+            return;
+        }
+        let (mut cut_cases, mut cut_instances) = (0, 0);
+        for case in 0..cases.len() {
+            let size = cases.of(case).len();
+            let outside = cases.of(case).filter(|&at| !self.is_inside(log, at)).count();
+            if (1..size).contains(&outside) {
+                cut_cases += 1;
+                cut_instances += outside as u64;
+            }
+        }
+        flowmine_sums::add_to(&mut log.left_out.cut_cases, cut_cases);
+        flowmine_sums::add_to(&mut log.left_out.cut_instances, cut_instances);
     }
 
     /// Whether a time frame chooses whole cases.
@@ -162,10 +193,9 @@ impl Filter {
             .map(|name| (self.activities.is_empty() || is_one_of(&self.activities, name)) && !is_one_of(&self.without_activities, name))
             .collect();
         let mut wanted: Vec<bool> = log.instances.activity.iter().map(|&activity| by_name[activity as usize]).collect();
-        if self.frame == TimeFrame::Trimmed && self.has_frame() {
+        if self.trims() {
             for (at, wanted) in wanted.iter_mut().enumerate() {
-                let inside = |ns: i64| self.from_ns.is_none_or(|from| ns >= from) && self.to_ns.is_none_or(|to| ns < to);
-                *wanted &= log.start_ns(at as u32).is_some_and(inside);
+                *wanted &= self.is_inside(log, at as u32);
             }
         }
         for has in fitting(log, &self.instances_where)? {
@@ -490,6 +520,16 @@ mod tests {
         assert_eq!(frame(TimeFrame::Contained, 0, 2), []);
         assert_eq!(frame(TimeFrame::Intersecting, 2, 3), pairs(&[("1", "abc"), ("2", "abc"), ("3", "acb")]));
         assert_eq!(frame(TimeFrame::Intersecting, 3, 9), []);
+        let cut = |frame, from, to| {
+            let log = Filter { from_ns: Some(from), to_ns: Some(to), frame, ..Filter::default() }.apply(log());
+            log.expect("it has cases").left_out.cut_sentence().unwrap_or_default()
+        };
+        assert_eq!(cut(TimeFrame::Trimmed, 0, 1), "the time frame cuts 3 cases, of which 6 instances lie outside and are left out");
+        for (kind, from, to) in
+            [(TimeFrame::Trimmed, 0, 3), (TimeFrame::Trimmed, 5, 9), (TimeFrame::Contained, 0, 2), (TimeFrame::Intersecting, 0, 1)]
+        {
+            assert_eq!(cut(kind, from, to), "", "{kind:?} {from} {to}");
+        }
     }
 
     #[test]

@@ -261,7 +261,7 @@ fn write_chosen_objects(request: &Request, log: &dyn ObjectLog, filter: &EventFi
     if request.of_log.is_open() && filter.is_open() {
         return write(log);
     }
-    write(&part_of_log::of_objects(log, &request.of_log, filter)?)
+    write(&part_of_log::of_objects(log, &request.of_log, filter, sink)?)
 }
 
 /// Writes the part of a log with cases that is asked for.
@@ -269,7 +269,7 @@ fn write_chosen_cases(request: &Request, log: &dyn CaseLog, filter: &EventFilter
     if request.of_log.is_open() && filter.is_open() {
         return write_part(request, log, of, sink);
     }
-    write_part(request, &part_of_log::of_cases(log, &request.of_log, filter)?, of, sink)
+    write_part(request, &part_of_log::of_cases(log, &request.of_log, filter, sink)?, of, sink)
 }
 
 fn write_part(request: &Request, log: &dyn CaseLog, of: &PartOf, sink: &dyn Sink) -> Result<Counts> {

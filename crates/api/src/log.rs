@@ -116,6 +116,7 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
     let mut words = part_of_log::words(&asked.request.part, &asked.request.filter);
     words.extend(asked.request.run.iter().map(|run| format!("run {run}")));
     let mut log = filter.apply(loaded.log)?;
+    note_cut_cases(&log, asked.sink);
     log.words.filters.extend(words);
     if before > 0 && log.is_empty() {
         asked.sink.warning("nothing of the log passes the filters");
@@ -128,6 +129,13 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
         log.words.activity = activity.clone();
     }
     Ok(Loaded { log, is_lossy: loaded.is_lossy, part: None, time_unit: None })
+}
+
+/// Notes the cases of which a time frame has only a part.
+pub fn note_cut_cases(log: &ActivityLog, sink: &dyn Sink) {
+    if let Some(sentence) = log.left_out.cut_sentence() {
+        sink.note(&format!("{sentence}; --time-frame contained or intersecting keeps cases whole"));
+    }
 }
 
 /// The id of the case that a run is, under the case notion of runs.
@@ -419,8 +427,8 @@ fn is_regular(path: &Path) -> bool {
 /// Loads a table of instances or events (CSV, Parquet) as an activity log.
 fn table(asked: Asked<'_>, path: &Path, shown: &str, options: &ReadOptions) -> Result<Loaded> {
     let typed = &asked.request.columns;
-    // No such column: each row is then an event by itself.
-    let none = || (options.unit == Unit::Events).then(String::new);
+    // With no such column each row is an event by itself, also where one is named.
+    let paired = |named: Option<String>| if options.unit == Unit::Events { Some(String::new()) } else { named };
     ensure!(
         matches!(options.unit, Unit::Instances | Unit::Events),
         "--events starts and ends choose by the lifecycle of events; of a table choose rows with --where COLUMN=VALUE"
@@ -432,8 +440,8 @@ fn table(asked: Asked<'_>, path: &Path, shown: &str, options: &ReadOptions) -> R
             let keys: Vec<&str> = options.activity.iter().filter_map(|key| key.split(columns::OR).next()).collect();
             (!keys.is_empty()).then(|| keys.join("+"))
         }),
-        start_column: named.start_column.or_else(none),
-        lifecycle_column: named.lifecycle_column.or_else(none),
+        start_column: paired(named.start_column),
+        lifecycle_column: paired(named.lifecycle_column),
         // A table is refused where it lacks a column that is to be kept.
         keep: kept(asked, OF_FILES),
         ..named

@@ -8,7 +8,9 @@ use flowmine_logs::columns::{self, ReadOptions, Unit};
 use crate::error::{Context, Result};
 use crate::groups::{EventFilter, Part};
 use crate::jobs;
+use crate::log::note_cut_cases;
 use crate::options::Choice;
+use crate::sink::Sink;
 
 /// The keys that accounts and users have in datasets.
 pub const OF_JOBS: [&str; 2] = ["account", "user"];
@@ -43,13 +45,15 @@ pub fn filter(part: &Part, events: &EventFilter, [account, user]: [&str; 2]) -> 
 ///
 /// # Errors
 /// When the log cannot be walked through, or does not have what is asked for.
-pub fn of_cases<'l>(log: &'l dyn CaseLog, part: &Part, events: &EventFilter) -> Result<ChosenCases<'l>> {
+pub fn of_cases<'l>(log: &'l dyn CaseLog, part: &Part, events: &EventFilter, sink: &dyn Sink) -> Result<ChosenCases<'l>> {
     let filter = filter(part, events, OF_FILES)?;
     let (before, _) = columns::walk_cases(log, options(part, events))?;
     let cases = before.cases().context("the log has no cases")?;
     let records: Vec<Vec<usize>> = (0..cases.len()).map(|case| cases.of(case).map(|at| record(&before, at)).collect()).collect();
     let number = before.len();
-    let chosen = chosen(&filter.apply(before)?, number);
+    let left = filter.apply(before)?;
+    note_cut_cases(&left, sink);
+    let chosen = chosen(&left, number);
     let keeps_empty = !filter.chooses_cases();
     let traces = records.iter().map(|records| records.iter().any(|&at| chosen[at]) || keeps_empty && records.is_empty()).collect();
     Ok(ChosenCases::new(log, traces, chosen))
@@ -59,11 +63,13 @@ pub fn of_cases<'l>(log: &'l dyn CaseLog, part: &Part, events: &EventFilter) -> 
 ///
 /// # Errors
 /// When the log cannot be walked through, or cases are chosen, which it does not have.
-pub fn of_objects<'l>(log: &'l dyn ObjectLog, part: &Part, events: &EventFilter) -> Result<ChosenEvents<'l>> {
+pub fn of_objects<'l>(log: &'l dyn ObjectLog, part: &Part, events: &EventFilter, sink: &dyn Sink) -> Result<ChosenEvents<'l>> {
     let filter = filter(part, events, OF_FILES)?;
     let (before, _) = columns::walk_objects(log, options(part, events))?;
     let number = before.len();
-    Ok(ChosenEvents::new(log, chosen(&filter.apply(before)?, number), part.qualifiers.clone()))
+    let left = filter.apply(before)?;
+    note_cut_cases(&left, sink);
+    Ok(ChosenEvents::new(log, chosen(&left, number), part.qualifiers.clone()))
 }
 
 fn options(part: &Part, events: &EventFilter) -> ReadOptions {

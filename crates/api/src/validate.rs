@@ -23,7 +23,7 @@ pub struct Checked {
     pub summary: Summary,
 }
 
-/// Checks a file: XES, OCEL 2.0 or a table (CSV, Parquet).
+/// Checks a file: XES, OCEL 2.0 or 1.0, or a table (CSV, Parquet).
 ///
 /// # Errors
 /// When it cannot be read, or columns are named and it is no table.
@@ -38,6 +38,9 @@ pub fn validate(path: &Path, columns: &TableColumns, sink: &dyn Sink) -> Result<
     let (format, summary) = checked.map_err(|error| source::in_file(path, error))?;
     let standard = match format {
         Format::Xes => "XES",
+        Format::OcelJson if summary.is_first_version => "OCEL 1.0 JSON",
+        Format::OcelXml if summary.is_first_version => "OCEL 1.0 XML",
+        Format::OcelSqlite if summary.is_first_version => "OCEL 1.0 SQLite",
         Format::OcelJson => "OCEL 2.0 JSON",
         Format::OcelXml => "OCEL 2.0 XML",
         Format::OcelSqlite => "OCEL 2.0 SQLite",

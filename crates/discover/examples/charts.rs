@@ -58,7 +58,7 @@ fn charts(folder: &str, name: &str, log: &ActivityLog) {
         (dotted_chart::Time::Relative, dotted_chart::Sort::Duration, "dotted-relative"),
     ] {
         let start = Instant::now();
-        let model = dotted_chart::discover(log, cases, &dotted_chart::Options { sort, time });
+        let model = dotted_chart::discover(log, cases, &dotted_chart::Options { sort, time: Some(time) });
         let (took, start) = (start.elapsed(), Instant::now());
         save(words, pictures::dotted_chart::svg(&model, &Default::default()), took, start);
     }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::about::{About, span};
+use crate::stats::percentile;
 
 /// By what the rows of a dotted chart are ordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -42,8 +43,8 @@ pub enum Time {
 pub struct Options {
     /// By what the rows are ordered.
     pub sort: Sort,
-    /// What the horizontal axis is.
-    pub time: Time,
+    /// What the horizontal axis is; `None` for what fits the log.
+    pub time: Option<Time>,
 }
 
 /// A dotted chart: rows of cases and the dots in them.
@@ -55,6 +56,8 @@ pub struct DottedChart {
     pub sort: Sort,
     /// Which time the dots and the axis show.
     pub time: Time,
+    /// Whether the time was chosen by the log.
+    pub is_time_chosen: bool,
     /// The names of activities, by their numbers in the log.
     pub activities: Names,
     /// How many dots each activity has.
@@ -86,6 +89,18 @@ pub struct Dot {
     pub end_ns: Option<i64>,
 }
 
+/// With cases shorter than this share of the log, moments are a diagonal in which no case is seen.
+const SHORT: f64 = 0.05;
+
+/// Relative time where all but the longest twentieth of the cases are short in the time of the log.
+fn fitting_time(spans: &[Option<(i64, i64)>]) -> Time {
+    let known = || spans.iter().flatten();
+    let (Some(first), Some(last)) = (known().map(|span| span.0).min(), known().map(|span| span.1).max()) else { return Time::Absolute };
+    let mut durations: Vec<i64> = known().map(|(start, end)| end.saturating_sub(*start)).collect();
+    let usual = percentile(&mut durations, 0.95);
+    if usual > 0.0 && usual < SHORT * last.saturating_sub(first) as f64 { Time::Relative } else { Time::Absolute }
+}
+
 /// Makes a dotted chart of a log; each instance has a dot in each of its cases' rows.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedChart {
     let spans: Vec<Option<(i64, i64)>> = (0..cases.len()).map(|case| span(log, cases, case)).collect();
@@ -102,10 +117,12 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedCh
         }
     }
     order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| cases.names.get(a.1).cmp(cases.names.get(b.1))).then(a.1.cmp(&b.1)));
+    let time = options.time.unwrap_or_else(|| fitting_time(&spans));
     let mut chart = DottedChart {
         about: About::of(log, cases),
         sort: options.sort,
-        time: options.time,
+        time,
+        is_time_chosen: options.time.is_none(),
         activities: log.activities.clone(),
         counts: vec![0; log.activities.len()],
         cases_without_time: (cases.len() - order.len()) as u64,
@@ -113,7 +130,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedCh
     };
     for (row, &(_, case)) in order.iter().enumerate() {
         let first = spans[case as usize].map_or(0, |span| span.0);
-        let zero = if options.time == Time::Relative { first } else { 0 };
+        let zero = if time == Time::Relative { first } else { 0 };
         chart.rows.push(cases.names.get(case));
         chart.first_ns.push(first);
         for at in cases.of(case as usize) {

@@ -8,8 +8,11 @@
 use flowmine_activity_log::{ActivityLog, Cases, variants};
 use flowmine_process_models::{Error, PetriNet, ProcessTree, Variant, Variants, align, declare, inductive, replay};
 
+use rustc_hash::FxHashMap;
+
 use crate::about::About;
 use crate::ranks::ranks;
+use crate::stats::percentile;
 
 /// How a model is discovered and measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +47,8 @@ pub struct ProcessModel {
     pub passed_over: u64,
     /// The Petri net that the tree stands for.
     pub net: PetriNet,
+    /// How the net's activities were executed, by their numbers in it.
+    pub executions: Vec<Execution>,
     /// Token-based replay: the log's fitness, 0 to 1.
     pub fitness: f64,
     /// The share of cases that fit without a fault.
@@ -62,6 +67,34 @@ pub struct ProcessModel {
     pub alignment_fitness: Option<f64>,
     /// Cases of which an alignment would take longer than is allowed.
     pub not_aligned: u64,
+}
+
+/// How often an activity was executed, and how long that took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Execution {
+    /// Number of its instances.
+    pub count: u64,
+    /// Median time from start to end in nanoseconds; `None` where no instance has both.
+    pub median_ns: Option<f64>,
+}
+
+/// The executions of these activities in the cases of a log.
+fn executions(log: &ActivityLog, cases: &Cases, activities: &[String]) -> Vec<Execution> {
+    let mut counts = vec![0; log.activities.len()];
+    let mut times: Vec<Vec<i64>> = vec![Vec::new(); log.activities.len()];
+    for at in (0..cases.len()).flat_map(|case| cases.of(case)) {
+        let activity = log.instances.activity[at as usize] as usize;
+        counts[activity] += 1;
+        // An event that is a moment has no time of its own.
+        times[activity].extend(log.service_ns(at).filter(|_| log.has_intervals()));
+    }
+    let numbers: FxHashMap<&str, usize> = log.activities.iter().zip(0..).collect();
+    let mut of = |name: &String| {
+        let Some(&at) = numbers.get(name.as_str()) else { return Execution::default() };
+        let times = &mut times[at];
+        Execution { count: counts[at], median_ns: (!times.is_empty()).then(|| percentile(times, 0.5)) }
+    };
+    activities.iter().map(&mut of).collect()
 }
 
 /// The variants of a log's cases, as process models take them: activities are numbered in the order
@@ -104,6 +137,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
         alignment_fitness: aligned.as_ref().and_then(align::Alignments::fitness),
         not_aligned: aligned.as_ref().map_or(0, align::Alignments::undecided),
         tree: found.tree,
+        executions: executions(log, cases, net.labels()),
         net,
     })
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{empty, log, seconds};
-use flowmine_activity_log::{ActivityLog, BytesFrom, InstanceRow, LogBuilder, Measure, Status};
+use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, InstanceRow, LogBuilder, Measure, Status, Transition};
 use flowmine_discover::{batches, dotted_chart, lifecycle, performance_spectrum, pictures, summary, temporal_profile, variants};
 
 const S: f64 = 1e9;
@@ -71,7 +71,7 @@ fn bytes_of_different_origin_stand_apart() {
 fn dots_are_in_the_order_that_was_asked_for() {
     let log = small();
     let cases = log.cases().expect("cases");
-    let by = |sort, time| dotted_chart::discover(&log, cases, &dotted_chart::Options { sort, time });
+    let by = |sort, time| dotted_chart::discover(&log, cases, &dotted_chart::Options { sort, time: Some(time) });
     let chart = by(dotted_chart::Sort::Duration, dotted_chart::Time::Relative);
     assert_eq!(chart.rows.iter().collect::<Vec<_>>(), ["3", "1", "2"]);
     assert_eq!((chart.dots[0].start_ns, chart.dots[0].end_ns), (seconds(1), Some(seconds(2))));
@@ -81,6 +81,27 @@ fn dots_are_in_the_order_that_was_asked_for() {
     assert!(table.starts_with("row,case,activity,start_s,end_s\n0,3,a,1,2\n"), "{table}");
     let chart = by(dotted_chart::Sort::Start, dotted_chart::Time::Absolute);
     assert_eq!((chart.rows.iter().collect::<String>(), chart.without_time), ("123".to_owned(), 0));
+}
+
+#[test]
+fn short_cases_in_a_long_log_are_drawn_from_their_own_beginning() {
+    let discover = |distance: i64| {
+        let mut builder = LogBuilder::new(&[]);
+        let activity = builder.activity("a");
+        for case in 0..3 {
+            for second in [0, 10] {
+                let time_ns = seconds(case * distance + second);
+                builder.event(&EventRow { activity, time_ns, transition: Transition::Untold, ..EventRow::default() }).expect("few");
+            }
+            builder.end_case(&case.to_string()).expect("few");
+        }
+        let log = builder.finish();
+        dotted_chart::discover(&log, log.cases().expect("cases"), &Default::default())
+    };
+    let (short, long) = (discover(1000), discover(20));
+    assert_eq!((short.time, long.time), (dotted_chart::Time::Relative, dotted_chart::Time::Absolute));
+    let drawn = |chart: &dotted_chart::DottedChart| pictures::dotted_chart::svg(chart, &Default::default()).contains("--absolute");
+    assert!(drawn(&short) && !drawn(&long));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn all(log: &ActivityLog, cases: &Cases) -> Vec<String> {
     for (sort, time, most_dots) in
         [(dotted_chart::Sort::Start, dotted_chart::Time::Absolute, 20_000), (dotted_chart::Sort::Duration, dotted_chart::Time::Relative, 3)]
     {
-        let chart = dotted_chart::discover(log, cases, &dotted_chart::Options { sort, time });
+        let chart = dotted_chart::discover(log, cases, &dotted_chart::Options { sort, time: Some(time) });
         svg(pictures::dotted_chart::svg(&chart, &pictures::dotted_chart::Drawing { most_dots, colours: 2 }));
         charts.push(chart);
     }

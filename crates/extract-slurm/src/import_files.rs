@@ -19,6 +19,7 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{ControllerClock, DiagnosticRow, JobDependency, JobState};
 use flowmine_schema::text::bounds::{self, Gated, Packed};
 use flowmine_schema::time;
+use flowmine_slurm::state::State;
 use sha2::{Digest, Sha256};
 
 use crate::import::{self, FileKind, Imported};
@@ -26,6 +27,7 @@ use crate::memory::{Memory, MemoryError};
 use crate::naming::Naming;
 use crate::queue::{Changes, PollTime};
 use crate::record::JobRecord;
+use crate::sacct::Attempt;
 
 /// Why nothing could be imported.
 #[derive(Debug, thiserror::Error)]
@@ -435,11 +437,30 @@ fn read_and_compare(
             Ok(entries.len())
         }
         Imported::Accounting { source, records } => {
+            report_missing_times(&records, diagnostics);
             for (_, record) in &records {
                 memory.accounting.see(record, input.time.ended_ns, source, changes, diagnostics);
             }
             Ok(records.len())
         }
+    }
+}
+
+/// Reports jobs of accounting whose state says that something happened, without the time of it.
+fn report_missing_times(records: &[Attempt<'_>], diagnostics: &mut Diagnostics) {
+    let lacks = |record: &&JobRecord<'_>| match &record.state {
+        state if state.has_ended() => record.end_ns.is_none(),
+        State::Pending => record.submit_ns.is_none(),
+        State::Running => record.start_ns.is_none(),
+        _ => false,
+    };
+    let without = records.iter().map(|(_, record)| record).filter(lacks).count();
+    if without > 0 {
+        let message = format!(
+            "accounting has no time for the state of {without} of {} jobs; the time of the file stands for it, and durations are wrong",
+            records.len()
+        );
+        diagnostics.push(Diagnostic::error("state_without_time", message).advise("add Submit, Start and End to sacct --format"));
     }
 }
 

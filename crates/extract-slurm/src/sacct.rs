@@ -64,6 +64,8 @@ pub enum Column {
     AllocTres,
     MaxRss,
     TotalCpu,
+    Elapsed,
+    ElapsedRaw,
 }
 
 impl Column {
@@ -115,6 +117,8 @@ pub const COLUMNS: &[(Column, &str)] = &[
     (Column::AllocTres, "AllocTRES"),
     (Column::MaxRss, "MaxRSS"),
     (Column::TotalCpu, "TotalCPU"),
+    (Column::Elapsed, "Elapsed"),
+    (Column::ElapsedRaw, "ElapsedRaw"),
 ];
 
 /// What to ask sacct for (`--format` or `SACCT_FORMAT`). `SubmitLine` exists since Slurm 21.08; an
@@ -368,6 +372,9 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     record.submit_ns = number(Column::Submit, "time", &time);
     record.start_ns = number(Column::Start, "time", &time);
     record.end_ns = number(Column::End, "time", &time);
+    let elapsed_ns =
+        number(Column::ElapsedRaw, "number of seconds", &seconds).or_else(|| number(Column::Elapsed, "length of time", &units::cpu_time));
+    infer_from_elapsed(&mut record, elapsed_ns, raw(Column::Start).is_some(), raw(Column::End).is_some());
     record.eligible_ns = number(Column::Eligible, "time", &time);
     record.priority = number(Column::Priority, "priority", &units::signed);
     record.cpu_time_ns = number(Column::TotalCpu, "CPU time", &units::cpu_time).filter(|&ns| ns != 0);
@@ -415,6 +422,25 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
         diagnostics.push(Diagnostic::warning("times_out_of_order", format!("job {job_id}: {what}")).at(line, None));
     }
     Some(record)
+}
+
+/// Infers the time without a column, start or end of a job that has ended, from the other one.
+/// Suspended time is not in `Elapsed`, so that the inferred length is then too short.
+fn infer_from_elapsed(record: &mut JobRecord<'_>, elapsed_ns: Option<i64>, has_start: bool, has_end: bool) {
+    let Some(elapsed_ns) = elapsed_ns.filter(|_| record.state.has_ended()) else { return };
+    match (record.start_ns, record.end_ns) {
+        (Some(start_ns), None) if !has_end => record.end_ns = start_ns.checked_add(elapsed_ns),
+        // A job that never ran has elapsed 0.
+        (None, Some(end_ns)) if !has_start && elapsed_ns > 0 => record.start_ns = end_ns.checked_sub(elapsed_ns),
+        _ => {}
+    }
+}
+
+fn seconds(field: &[u8]) -> Result<Option<i64>, BadValue> {
+    if units::is_nothing(field) {
+        return Ok(None);
+    }
+    units::digits(field).and_then(|seconds| seconds.checked_mul(1_000_000_000)).map(Some).ok_or(BadValue)
 }
 
 fn minutes(field: &[u8]) -> Result<Option<i64>, BadValue> {

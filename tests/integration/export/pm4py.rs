@@ -177,6 +177,51 @@ fn logs_with_objects() {
     assert!(!peer.checks(sqlite).unwrap().1.is_empty());
 }
 
+const FIRST_VERSION: &str = r#"
+log = pm4py.read_ocel2(sys.argv[1])
+said = {}
+for file in sys.argv[2:]:
+    pm4py.write_ocel(log, file)
+    log1 = pm4py.read_ocel(file)
+    standard = lambda frame: [column for column in frame.columns if not column.startswith(("ocel:", "@@"))]
+    values = lambda frame: sum(int(frame[column].notna().sum()) for column in standard(frame))
+    said[file] = {
+        "events": sorted([i, a, t] for i, a, t in zip(log1.events["ocel:eid"], log1.events["ocel:activity"], micros(log1.events["ocel:timestamp"]))),
+        "objects": sorted([i, t] for i, t in zip(log1.objects["ocel:oid"], log1.objects["ocel:type"])),
+        "relations": sorted([e, o] for e, o in zip(log1.relations["ocel:eid"], log1.relations["ocel:oid"])),
+        "values": values(log1.events),
+    }
+print(json.dumps(said))
+"#;
+
+/// OCEL 1.0, which PM4Py writes into JSON, XML and SQLite.
+#[test]
+fn the_first_version_of_ocel() {
+    let Some(python) = python() else { return };
+    let recording = Recording::new();
+    let source = recording.export("ocel.json", "log", &[]);
+    let files: Vec<PathBuf> = ["first.jsonocel", "first.xmlocel", "first.sqlite"].iter().map(|name| recording.path(name)).collect();
+    let all = ask(&python, FIRST_VERSION, &[vec![source], files.clone()].concat());
+    for (file, standard) in files.iter().zip(["OCEL 1.0 JSON", "OCEL 1.0 XML", "OCEL 1.0 SQLite"]) {
+        let checked = String::from_utf8(expect(flowmine().arg("validate").arg(file), 0).stdout).unwrap();
+        let last = checked.lines().last().unwrap();
+        assert!(last.starts_with(&format!("{}: {standard}, 0 errors, ", file.display())), "{checked}");
+        let second = file.with_extension("second.json");
+        expect(flowmine().args(["export", "--format", "ocel.json", "--log"]).arg(file).arg("-o").arg(&second), 0);
+        let (theirs, ours) = (&all[file.to_str().unwrap()], dump(&second));
+        let events: Vec<_> = ours.events.iter().map(|(id, event)| (id, &event.kind, event.time.unwrap().div_euclid(1000))).collect();
+        assert!(events.len() > 500, "{standard}");
+        assert_eq!(theirs["events"], json!(events), "{standard}");
+        let objects: Vec<_> = ours.objects.iter().map(|(id, object)| (id, &object.kind)).collect();
+        assert_eq!(theirs["objects"], json!(objects), "{standard}");
+        let of = |(id, event): (&String, &Thing)| event.relations.iter().map(|(to, _)| (id.clone(), to.clone())).collect::<Vec<_>>();
+        let mut relations: Vec<_> = ours.events.iter().flat_map(of).collect();
+        relations.sort();
+        assert_eq!(theirs["relations"], json!(relations), "{standard}");
+        assert_eq!(theirs["values"], ours.events.values().map(|event| event.attributes.len()).sum::<usize>(), "{standard}");
+    }
+}
+
 const SPOIL: &str = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('DROP TABLE event_object'); db.commit()";
 
 const FLATTENED: &str = r#"

@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::logs::written;
 use super::queue::config;
-use crate::support::{expect, flowmine};
+use crate::support::{csv, expect, flowmine};
 
 fn graph(path: &Path, options: &[&str]) -> (Vec<(String, String)>, String) {
     let output = expect(flowmine().args(["discover", "dfg", "--format", "json", "--log"]).arg(path).args(options), 0);
@@ -100,6 +100,70 @@ fn names_that_differ_in_a_byte_are_two() {
     assert_eq!(edges, [pair("ende", "x\\xfc"), pair("prüfen", "ende")], "{said}");
 }
 
+/// As bupaR's tables are: rows are paired by a lifecycle, or by start and end, unless each is asked
+/// for by itself.
+#[test]
+fn events_by_themselves_are_never_paired() {
+    let dir = tempfile::tempdir().unwrap();
+    let instances = |text: &str, options: &[&str]| {
+        let path = dir.path().join("table.csv");
+        fs::write(&path, text).unwrap();
+        let output = expect(flowmine().args(["discover", "dfg", "--format", "json", "--log"]).arg(&path).args(options), 0);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["instances"].as_u64().unwrap()
+    };
+    let patients = "case,handling,number,type,time\n1,x,7,start,2026-01-01\n1,x,7,complete,2026-01-02\n1,y,8,start,2026-01-03\n1,y,8,complete,2026-01-04\n";
+    let named = ["--activity-column", "handling", "--lifecycle-column", "type", "--instance-column", "number"];
+    assert_eq!(instances(patients, &named), 2);
+    assert_eq!(instances(patients, &[&named[..], &["--events", "all"]].concat()), 4);
+    let spans = "case,activity,began,time\n1,a,2026-01-01,2026-01-03\n1,b,2026-01-02,2026-01-04\n";
+    let edges = |options: &[&str]| {
+        instances(spans, options);
+        graph(&dir.path().join("table.csv"), options).0.len()
+    };
+    assert_eq!((edges(&["--start-column", "began"]), edges(&["--start-column", "began", "--events", "all"])), (0, 1));
+}
+
+#[test]
+fn a_time_frame_that_cuts_cases_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.csv");
+    fs::write(&path, "case,activity,time\n1,a,2026-01-01\n1,b,2026-01-05\n1,c,2026-01-09\n2,a,2026-01-05\n3,a,2026-01-09\n").unwrap();
+    let frame = ["--from", "2026-01-04", "--to", "2026-01-06"];
+    let expected = "the time frame cuts 1 case, of which 2 instances lie outside and are left out";
+    let out = dir.path().join("part.csv");
+    for command in
+        [&["discover", "dfg", "--format", "json", "--log"][..], &["export", "--format", "csv", "-o", out.to_str().unwrap(), "--log"]]
+    {
+        let said = |options: &[&str]| {
+            let output = expect(flowmine().args(command).arg(&path).args(frame).args(options), 0);
+            (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap())
+        };
+        let (said_of_cut, document) = said(&[]);
+        assert!(said_of_cut.contains(expected), "{said_of_cut}");
+        assert!(command[0] == "export" || document.contains(expected), "{document}");
+        for whole in ["contained", "intersecting"] {
+            assert!(!said(&["--time-frame", whole]).0.contains("cuts"), "{whole}");
+        }
+    }
+}
+
+/// Two activities that could each be the one that is cut off: the first by name is, as in PM4Py.
+#[test]
+fn ties_of_the_inductive_miner_go_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.csv");
+    // Whatever comes first in the file.
+    for cases in [["dc", "daccd"], ["daccd", "dc"]] {
+        let rows = cases.iter().zip(1..).flat_map(|(names, case)| {
+            names.chars().zip(0..).map(move |(name, hour)| format!("{case},{name},2026-01-0{case}T0{hour}:00:00Z\n"))
+        });
+        fs::write(&path, format!("case,activity,time\n{}", rows.collect::<String>())).unwrap();
+        let output = expect(flowmine().args(["discover", "petri", "--format", "json", "--log"]).arg(&path), 0);
+        let precision = serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["precision"].as_f64().unwrap();
+        assert!((precision - 9.0 / 14.0).abs() < 1e-12, "{precision}");
+    }
+}
+
 fn export(from: &Path, format: &str, to: PathBuf, options: &[&str]) -> PathBuf {
     expect(flowmine().args(["export", "--format", format, "--log"]).arg(from).arg("-o").arg(&to).args(options), 0);
     to
@@ -136,6 +200,14 @@ fn row_order_survives_every_conversion() {
         let xes = export(&table, "xes", dir.join("log.xes"), &[]);
         let parquet = export(&xes, "parquet", dir.join("log.parquet"), &[]);
         let again = export(&parquet, "csv", dir.join("again.csv"), &[]);
+        // Through objects and back; each event as often as it is there.
+        for format in ["ocel.json", "ocel.xml", "ocel.sqlite"] {
+            let objects = export(&again, format, dir.join(format!("log.{format}")), &[]);
+            let back = export(&objects, "csv", dir.join(format!("{format}.csv")), &["--case-notion", "object:case"]);
+            let rows = csv::rows(&fs::read_to_string(&back).unwrap());
+            let names: String = rows.iter().map(|row| row["concept:name"].as_str()).collect();
+            prop_assert_eq!(names, events.iter().map(|(name, _)| *name).collect::<String>(), "{}", format);
+        }
         let dataset = dir.join("dataset");
         expect(flowmine().args(["import", "log"]).arg(&parquet).arg("--dataset").arg(&dataset), 0);
         for path in [&table, &xes, &parquet, &again] {

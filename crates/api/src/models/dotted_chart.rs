@@ -5,7 +5,7 @@ use flowmine_discover::pictures::dotted_chart as picture;
 
 use super::sort::{SORT, Sort};
 use super::{About, Input, Model};
-use crate::error::Result;
+use crate::error::{Result, refuse};
 use crate::format::Format;
 use crate::found::Found;
 use crate::log;
@@ -21,7 +21,11 @@ static ABOUT: About = About {
     question: "what happened when: a dot for each activity instance, cases over time",
     input: Input::Log,
     has_graph_options: false,
-    own: &[SORT, OptionSpec::flag("relative", "Draw each case from its own beginning")],
+    own: &[
+        SORT,
+        OptionSpec::flag("relative", "Draw each case from its own beginning; figures do where cases are short in the time of the log"),
+        OptionSpec::flag("absolute", "Draw each moment at its date"),
+    ],
     formats: Format::CHART,
     documents: &[picture::DOCUMENT],
 };
@@ -32,21 +36,30 @@ impl Model for DottedChart {
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
-        let options = dotted_chart::Options {
-            sort: match request.values.choice(SORT.name) {
-                Some(Sort::Duration) => dotted_chart::Sort::Duration,
-                Some(Sort::Name) => dotted_chart::Sort::Name,
-                Some(Sort::Start) | None => dotted_chart::Sort::Start,
-            },
-            time: if request.values.flag("relative") { dotted_chart::Time::Relative } else { dotted_chart::Time::Absolute },
+        let sort = match request.values.choice(SORT.name) {
+            Some(Sort::Duration) => dotted_chart::Sort::Duration,
+            Some(Sort::Name) => dotted_chart::Sort::Name,
+            Some(Sort::Start) | None => dotted_chart::Sort::Start,
+        };
+        let time = match (request.values.flag("relative"), request.values.flag("absolute")) {
+            (true, true) => refuse!("--relative and --absolute exclude each other: give one of them"),
+            (true, false) => Some(dotted_chart::Time::Relative),
+            (false, true) => Some(dotted_chart::Time::Absolute),
+            (false, false) => None,
         };
         let loaded = log::load(request, &log::Attributes::default(), sink)?;
         let _stage = sink.stage("discovering");
-        let found = dotted_chart::discover(&loaded.log, loaded.cases()?, &options);
-        Ok(Found::new(request, loaded.is_lossy, move |format, out| match format {
-            Format::Json => Ok(picture::json(&found, out)?),
-            Format::Csv => Ok(picture::csv(&found, out)?),
-            _ => Ok(out.write_all(picture::svg(&found, &picture::Drawing::default()).as_bytes())?),
+        let is_lossy = loaded.is_lossy;
+        Ok(Found::new(request, is_lossy, move |format, out| {
+            // Columns and fields do not depend on the log.
+            let is_table = matches!(format, Format::Json | Format::Csv);
+            let time = time.or(is_table.then_some(dotted_chart::Time::Absolute));
+            let found = dotted_chart::discover(&loaded.log, loaded.cases()?, &dotted_chart::Options { sort, time });
+            match format {
+                Format::Json => Ok(picture::json(&found, out)?),
+                Format::Csv => Ok(picture::csv(&found, out)?),
+                _ => Ok(out.write_all(picture::svg(&found, &picture::Drawing::default()).as_bytes())?),
+            }
         }))
     }
 }

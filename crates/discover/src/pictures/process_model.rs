@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
-use flowmine_draw::graph::{Edge, Graph, Node, Shape as NodeShape};
+use flowmine_draw::graph::{Datum, Edge, Graph, Node, Shape as NodeShape};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
-use flowmine_draw::text::{count, counted, visible, width, wrap_name, wrap_words};
+use flowmine_draw::text::{count, counted, duration, visible, width, wrap_name, wrap_words};
 use flowmine_process_models::declare::Constraint;
 use flowmine_process_models::layout::{Kind, Layout, Sizes};
 use flowmine_process_models::net::Transition;
@@ -155,6 +155,45 @@ pub fn tree_svg(model: &ProcessModel) -> String {
     sheet.document((inner + 2.0 * MARGIN).ceil(), (y + MARGIN - 10.0).ceil(), "Process model", &facts.join(" "))
 }
 
+/// The arcs of a net in the order in which its figure has them: from and to, where transitions
+/// follow the places.
+fn arcs(net: &PetriNet) -> Vec<(usize, usize)> {
+    let first = net.places() as usize;
+    let of = |(at, transition): (usize, &Transition)| {
+        let inputs: Vec<_> = transition.inputs.iter().map(|&place| (place as usize, first + at)).collect();
+        inputs.into_iter().chain(transition.outputs.iter().map(|&place| (first + at, place as usize)).collect::<Vec<_>>())
+    };
+    net.transitions().iter().enumerate().flat_map(of).collect()
+}
+
+/// Of each arc whether it leads back to a node on the way from the source to it, as the arcs that
+/// begin a loop again do.
+fn leads_back(nodes: usize, arcs: &[(usize, usize)]) -> Vec<bool> {
+    let mut from: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    arcs.iter().enumerate().for_each(|(arc, &(node, _))| from[node].push(arc));
+    let mut back = vec![false; arcs.len()];
+    let (mut seen, mut on_way) = (vec![false; nodes], vec![false; nodes]);
+    // Each node of the way with the number of its arcs that were followed.
+    let source = PetriNet::SOURCE as usize;
+    let mut way = vec![(source, 0)];
+    (seen[source], on_way[source]) = (true, true);
+    while let Some((node, followed)) = way.last_mut() {
+        let Some(&arc) = from[*node].get(*followed) else {
+            on_way[*node] = false;
+            way.pop();
+            continue;
+        };
+        *followed += 1;
+        let to = arcs[arc].1;
+        back[arc] = on_way[to];
+        if !seen[to] {
+            (seen[to], on_way[to]) = (true, true);
+            way.push((to, 0));
+        }
+    }
+    back
+}
+
 /// The Petri net as a graph.
 pub fn net_graph(model: &ProcessModel) -> Graph {
     let net = &model.net;
@@ -174,20 +213,37 @@ pub fn net_graph(model: &ProcessModel) -> Graph {
             ..Node::default()
         });
     }
-    let first = picture.nodes.len();
     for (at, transition) in net.transitions().iter().enumerate() {
         let (shape, name) = match transition.activity {
             Some(activity) => (NodeShape::Box, net.label(activity).to_owned()),
             None => (NodeShape::Bar, String::new()),
         };
         let title = if name.is_empty() && shape == NodeShape::Bar { "silent transition".to_owned() } else { visible(&name) };
-        picture.nodes.push(Node { id: format!("t{at}"), shape, name, fill: "#e6f0f8".to_owned(), title: vec![title], ..Node::default() });
-        let line = |from, to| Edge { from, to, colour: "#52606d".to_owned(), width: 1.4, weight: 1, ..Edge::default() };
-        picture.edges.extend(transition.inputs.iter().map(|&place| line(place as usize, first + at)));
-        picture.edges.extend(transition.outputs.iter().map(|&place| line(first + at, place as usize)));
+        let execution = transition.activity.and_then(|activity| model.executions.get(activity as usize));
+        let lines: Vec<String> = execution
+            .map(|of| [Some(model.about.counted(of.count)), of.median_ns.map(|ns| format!("median {}", duration(ns)))])
+            .into_iter()
+            .flatten()
+            .flatten()
+            .collect();
+        let mut data = Vec::new();
+        data.extend(execution.map(|of| ("instances", Datum::from(of.count))));
+        data.extend(execution.and_then(|of| of.median_ns).map(|ns| ("median_s", Datum::Number(ns / 1e9))));
+        let title = std::iter::once(title).chain(lines.iter().cloned()).collect();
+        picture.nodes.push(Node { id: format!("t{at}"), shape, name, lines, fill: "#e6f0f8".to_owned(), title, data, ..Node::default() });
     }
-    picture.legend =
-        vec![Entry::new("Circle: place; box: activity; bar: silent", Sample::Words, "▶ holds the token at the beginning, ■ at the end")];
+    let arcs = arcs(net);
+    // The arcs that lead back are the ones against the flow, however many they are.
+    let forward = arcs.len() as u64 + 1;
+    let weights = leads_back(picture.nodes.len(), &arcs).into_iter().map(|back| if back { 1 } else { forward });
+    picture.edges = (arcs.iter().zip(weights))
+        .map(|(&(from, to), weight)| Edge { from, to, colour: "#52606d".to_owned(), width: 1.4, weight, ..Edge::default() })
+        .collect();
+    picture.legend = vec![Entry::new(
+        "Circle: place; box: activity; bar: silent",
+        Sample::Words,
+        "▶ holds the token at the beginning, ■ at the end. Median: time from start to end.",
+    )];
     picture
 }
 
@@ -420,4 +476,25 @@ pub fn constraints_json(found: &Constraints, out: &mut dyn Write) -> io::Result<
     };
     let json = JsonConstraints { about: &found.about, constraints: Entries::of(&found.constraints, constraint) };
     document::write(&json, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A loop whose body is a choice, entered from the source: only the arc that begins it again
+    /// leads back, whatever the order of arcs.
+    #[test]
+    fn only_the_arc_that_begins_a_loop_again_leads_back() {
+        let source = PetriNet::SOURCE as usize;
+        let rest: Vec<usize> = (0..7).filter(|&node| node != source).collect();
+        let [enter, head, left, right, tail, redo] = rest[..] else { unreachable!("six nodes are left") };
+        let mut arcs =
+            vec![(source, enter), (enter, head), (head, left), (head, right), (left, tail), (right, tail), (tail, redo), (redo, head)];
+        for _ in 0..arcs.len() {
+            arcs.rotate_left(1);
+            let back: Vec<_> = arcs.iter().zip(leads_back(7, &arcs)).filter(|(_, back)| *back).map(|(arc, _)| *arc).collect();
+            assert_eq!(back, [(redo, head)]);
+        }
+    }
 }

@@ -40,8 +40,22 @@ pub enum Format {
     OcelJson,
     /// OCEL XML, 2.0 or 1.0, plain or gz.
     OcelXml,
-    /// OCEL 2.0 SQLite.
+    /// OCEL SQLite, 2.0 or PM4Py's 1.0.
     OcelSqlite,
+}
+
+/// What the beginning of a file says of its format.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    pub format: Format,
+    /// Whether it is OCEL 1.0 in JSON or XML.
+    pub is_first_version: bool,
+}
+
+impl From<Format> for Told {
+    fn from(format: Format) -> Self {
+        Self { format, is_first_version: false }
+    }
 }
 
 /// Reads a log file, whatever its format and name: they are found by its content.
@@ -69,12 +83,12 @@ pub fn read_file(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<Fo
 /// # Errors
 /// When it is none that can be read; errors of the operating system.
 pub fn detect(path: &Path) -> Result<Format, LogError> {
-    told(path)?.map_err(no_log)
+    told(path)?.map(|told| told.format).map_err(no_log)
 }
 
 /// The same; the inner error is why it is no log. The outer is an error of the operating system, or
 /// [`LogError::Refused`] when what could show it cannot be read.
-pub(crate) fn told(path: &Path) -> Result<Result<Format, String>, LogError> {
+pub(crate) fn told(path: &Path) -> Result<Result<Told, String>, LogError> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
         // It is opened more than once.
@@ -82,7 +96,7 @@ pub(crate) fn told(path: &Path) -> Result<Result<Format, String>, LogError> {
     }
     let mut file = std::io::BufReader::new(file);
     if file.fill_buf()?.starts_with(b"SQLite format 3\0") {
-        return Ok(Ok(Format::OcelSqlite));
+        return Ok(Ok(Format::OcelSqlite.into()));
     }
     told_text(file)
 }
@@ -92,16 +106,19 @@ pub(crate) fn told(path: &Path) -> Result<Result<Format, String>, LogError> {
 /// # Errors
 /// As [`detect`].
 pub fn detect_text(source: impl Read) -> Result<Format, LogError> {
-    told_text(source)?.map_err(no_log)
+    told_text(source)?.map(|told| told.format).map_err(no_log)
 }
 
-fn told_text(source: impl Read) -> Result<Result<Format, String>, LogError> {
+fn told_text(source: impl Read) -> Result<Result<Told, String>, LogError> {
     // Little is looked at; comments before the log can be of any number, but not of any length.
     let limits = Limits { text_bytes: 1 << 20, record_bytes: 1 << 20, ..Limits::default() };
     let mut input = Input::xml(source, &limits)?;
     input.skip_white_space()?;
     let why = match input.fill_buf() {
-        Ok([b'{', ..]) => return Ok(Ok(Format::OcelJson)),
+        Ok([b'{', rest @ ..]) => {
+            let is_first_version = rest.trim_ascii_start().starts_with(b"\"ocel:");
+            return Ok(Ok(Told { format: Format::OcelJson, is_first_version }));
+        }
         Ok([b'<', ..]) => None,
         Ok([]) => Some("it is empty"),
         Ok([b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..]) => Some("it is SQLite within gz: unpack it first"),
@@ -127,8 +144,9 @@ fn told_text(source: impl Read) -> Result<Result<Format, String>, LogError> {
                     1 => tag.any(|key, value| key.contains("xes.") || value.contains("xes-standard")).then_some(Format::Xes),
                     2 => match name {
                         "object-types" | "event-types" | "objects" | "events" => Some(Format::OcelXml),
-                        // OCEL 1.0.
-                        "global" if tag.any(|key, value| key == "scope" && !matches!(value, "event" | "trace")) => Some(Format::OcelXml),
+                        "global" if tag.any(|key, value| key == "scope" && !matches!(value, "event" | "trace")) => {
+                            return Ok(Ok(Told { format: Format::OcelXml, is_first_version: true }));
+                        }
                         "extension" | "classifier" | "trace" | "event" => Some(Format::Xes),
                         _ => None,
                     },
@@ -143,13 +161,13 @@ fn told_text(source: impl Read) -> Result<Result<Format, String>, LogError> {
             Node::Text(_) | Node::Other(_) => None,
         };
         if let Some(format) = told {
-            return Ok(Ok(format));
+            return Ok(Ok(format.into()));
         }
     }
 }
 
 pub(crate) fn no_log(why: String) -> LogError {
     Position::START.refuse(format!(
-        "this is no log that can be read: {why}. What can be read: XES and OCEL 2.0 or 1.0 in JSON or XML, each also in gz, and OCEL 2.0 in SQLite"
+        "this is no log that can be read: {why}. What can be read: XES and OCEL 2.0 or 1.0 in JSON or XML, each also in gz, and OCEL 2.0 or 1.0 in SQLite"
     ))
 }

@@ -1,5 +1,6 @@
-//! An OCEL 2.0 file in the form of an SQLite database in, its types, objects and events out, each
-//! in the order of their ids.
+//! An OCEL file in the form of an SQLite database in, its types, objects and events out: objects in
+//! the order of their ids, events in that of their rows. OCEL 2.0 has a form of its own for this;
+//! OCEL 1.0 has none, and is read as PM4Py writes it (`first_version`).
 //!
 //! Files of PM4Py, process_mining, ours and others differ: keys and indexes are missing, ids are
 //! numbers, columns have no types, tables of relations are missing. So each table is only scanned
@@ -8,15 +9,16 @@
 //! is kept, with a [`Finding`].
 //!
 //! Refused, with the table and the row: what is no SQLite file or is damaged or being written; a
-//! file without `event` and `object`; views and virtual tables in the place of tables; rows larger
-//! than the limits. Left out with a finding: rows without an id, events without a time, relations
-//! without their event or source. A relation to an object that does not exist is given as it is;
-//! the checks ([`crate::validate::ocel_sqlite`]) find it.
+//! file without the tables of either version; views and virtual tables in the place of tables; rows
+//! larger than the limits. Left out with a finding: rows without an id, events without a time,
+//! relations without their event or source. A relation to an object that does not exist is given as
+//! it is; the checks ([`crate::validate::ocel_sqlite`]) find it.
 //!
 //! Values that an object has since 1970-01-01 00:00 it has always had. Its attributes come in the
 //! order of the table's columns, then of their times.
 
 mod database;
+mod first_version;
 mod rows;
 mod values;
 
@@ -41,16 +43,30 @@ pub(crate) const FINDINGS_A_RULE: u64 = 100;
 /// Columns that as many types as are allowed may have on average.
 const COLUMNS_A_TYPE: usize = 10;
 
-/// Whether an SQLite database is an OCEL 2.0 log: whether it has the tables `event` and `object`.
+/// The tables by which an SQLite database is an OCEL log: `event` and `object` of OCEL 2.0, or
+/// `EVENTS`, `OBJECTS` and `RELATIONS` of PM4Py's OCEL 1.0. `None` where it is none.
 ///
 /// # Errors
 /// When it is no SQLite file, is being written, or its schema cannot be read.
-pub fn is_one(path: &Path, limits: &Limits) -> Result<bool, LogError> {
+pub fn known_tables(path: &Path, limits: &Limits) -> Result<Option<&'static str>, LogError> {
     let database = Database::open(path, limits)?;
-    Ok([EVENTS.name, OBJECTS.name].iter().all(|table| database.has(table)))
+    if is_second(&database) {
+        return Ok(Some("event, object"));
+    }
+    Ok(first_version::is_one(&database)?.then_some("EVENTS, OBJECTS, RELATIONS"))
 }
 
-/// Reads an OCEL 2.0 file in the form of SQLite and gives its content to the sink.
+/// Whether a database has the tables of OCEL 2.0.
+fn is_second(database: &Database) -> bool {
+    [EVENTS.name, OBJECTS.name].iter().all(|table| database.has(table))
+}
+
+/// Whether a database has the tables of OCEL 1.0, as PM4Py writes it, and not those of OCEL 2.0.
+pub(crate) fn has_first_version(database: &Database) -> Result<bool, LogError> {
+    Ok(!is_second(database) && first_version::is_one(database)?)
+}
+
+/// Reads an OCEL file in the form of SQLite and gives its content to the sink.
 ///
 /// # Errors
 /// Of the sink; when nothing more of the file can be used: [`LogError::RefusedAt`] says where and
@@ -64,8 +80,11 @@ pub fn read(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<(), Log
 }
 
 pub(crate) fn read_from(database: &Database, limits: &Limits, sink: &mut dyn Sink, report: &mut Report) -> Result<(), LogError> {
-    let mut events = Side::of(database, &EVENTS, limits, report)?;
-    let mut objects = Side::of(database, &OBJECTS, limits, report)?;
+    let (mut events, mut objects) = if has_first_version(database)? {
+        (first_version::side(database, &FIRST_EVENTS, limits, report)?, first_version::side(database, &FIRST_OBJECTS, limits, report)?)
+    } else {
+        (Side::of(database, &EVENTS, limits, report)?, Side::of(database, &OBJECTS, limits, report)?)
+    };
     report.pass(sink);
     sink.types(Types { events: events.types.clone(), objects: objects.types.clone() })?;
     objects.read(database, limits, sink, report)?;
@@ -74,24 +93,79 @@ pub(crate) fn read_from(database: &Database, limits: &Limits, sink: &mut dyn Sin
     Ok(())
 }
 
-/// What differs between events and objects.
+/// What differs between events and objects, and between the versions of OCEL.
 pub(crate) struct Kind {
-    /// `event`: also the name of the table.
+    pub is_events: bool,
+    /// The table with a row for each event or object.
     pub name: &'static str,
-    /// Name of the table of types: `event_map_type` or `object_map_type`.
+    /// Name of its column with the id.
+    pub id: &'static str,
+    /// Name of its column with the type.
+    pub kind: &'static str,
+    /// Name of the column with the time, in the table with the attributes.
+    pub time: &'static str,
+    /// Columns of the table with the attributes that are none.
+    pub standard: &'static [&'static str],
+    /// Name of the table of types: `event_map_type` or `object_map_type`; none in OCEL 1.0.
     pub map: &'static str,
-    /// The table of relations, with its columns.
+    /// The table of relations, with its columns; none for the objects of OCEL 1.0.
     pub relations: &'static str,
     /// Name of the column with the id of what a relation comes from.
     pub from: &'static str,
     /// Name of the column with the id of the object to which a relation leads.
     pub to: &'static str,
+    /// Name of the column with the qualifier of a relation.
+    pub qualifier: &'static str,
+    /// Whether a qualifier must not be NULL.
+    pub has_qualifiers: bool,
 }
 
-pub(crate) const EVENTS: Kind =
-    Kind { name: "event", map: "event_map_type", relations: "event_object", from: "ocel_event_id", to: "ocel_object_id" };
-pub(crate) const OBJECTS: Kind =
-    Kind { name: "object", map: "object_map_type", relations: "object_object", from: "ocel_source_id", to: "ocel_target_id" };
+pub(crate) const EVENTS: Kind = Kind {
+    is_events: true,
+    name: "event",
+    id: "ocel_id",
+    kind: "ocel_type",
+    time: "ocel_time",
+    standard: &["ocel_id", "ocel_time", "ocel_changed_field"],
+    map: "event_map_type",
+    relations: "event_object",
+    from: "ocel_event_id",
+    to: "ocel_object_id",
+    qualifier: "ocel_qualifier",
+    has_qualifiers: true,
+};
+pub(crate) const OBJECTS: Kind = Kind {
+    is_events: false,
+    name: "object",
+    map: "object_map_type",
+    relations: "object_object",
+    from: "ocel_source_id",
+    to: "ocel_target_id",
+    ..EVENTS
+};
+pub(crate) const FIRST_EVENTS: Kind = Kind {
+    is_events: true,
+    name: "EVENTS",
+    id: "ocel:eid",
+    kind: "ocel:activity",
+    time: "ocel:timestamp",
+    standard: &["ocel:eid", "ocel:activity", "ocel:timestamp"],
+    map: "",
+    relations: "RELATIONS",
+    from: "ocel:eid",
+    to: "ocel:oid",
+    qualifier: "ocel:qualifier",
+    has_qualifiers: false,
+};
+pub(crate) const FIRST_OBJECTS: Kind = Kind {
+    is_events: false,
+    name: "OBJECTS",
+    id: "ocel:oid",
+    kind: "ocel:type",
+    standard: &["ocel:oid", "ocel:type"],
+    relations: "",
+    ..FIRST_EVENTS
+};
 
 /// Findings on their way to the sink.
 #[derive(Default)]
@@ -103,12 +177,24 @@ pub(crate) struct Report {
 
 impl Report {
     pub fn add(&mut self, severity: Severity, rule: &'static str, place: impl FnOnce() -> String, message: impl FnOnce() -> String) {
+        if self.is_given(severity, rule) {
+            self.waiting.push(Finding { severity, rule, line: None, column: None, place: place(), message: message() });
+        }
+    }
+
+    /// Takes what a reader found.
+    pub fn take(&mut self, finding: Finding) {
+        if self.is_given(finding.severity, finding.rule) {
+            self.waiting.push(finding);
+        }
+    }
+
+    /// Counts one more of a rule; says whether it is given by itself.
+    fn is_given(&mut self, severity: Severity, rule: &'static str) -> bool {
         let (count, worst) = self.seen.entry(rule).or_default();
         *count += 1;
         *worst = (*worst).max(Some(severity));
-        if *count <= FINDINGS_A_RULE {
-            self.waiting.push(Finding { severity, rule, line: None, column: None, place: place(), message: message() });
-        }
+        *count <= FINDINGS_A_RULE
     }
 
     /// Counts some more of a rule that was reported.
@@ -179,7 +265,7 @@ impl Side {
                 Some(&place) => Some(place),
                 None => match database.table(&table_name)? {
                     Some(table) => {
-                        let table = type_table(database, table, limits, report)?;
+                        let table = type_table(database, table, kind, limits, report)?;
                         columns += table.attributes.len();
                         if columns > limits.definitions.saturating_mul(COLUMNS_A_TYPE) {
                             let message =
@@ -277,14 +363,14 @@ pub(crate) fn needed(table: &Table, column: &str) -> Result<usize, LogError> {
     table.column(column).ok_or_else(|| refused(&table_place(&table.name), &format!("the column {column} is missing")))
 }
 
-fn type_table(database: &Database, table: Table, limits: &Limits, report: &mut Report) -> Result<TypeTable, LogError> {
-    let id = needed(&table, "ocel_id")?;
-    let time = table.column("ocel_time");
+fn type_table(database: &Database, table: Table, kind: &Kind, limits: &Limits, report: &mut Report) -> Result<TypeTable, LogError> {
+    let id = needed(&table, kind.id)?;
+    let time = table.column(kind.time);
     let changed_field = table.column("ocel_changed_field");
     let mut attributes = Vec::new();
     let mut unclear = Vec::new();
     for (place, column) in table.columns.iter().enumerate() {
-        if [Some(id), time, changed_field].contains(&Some(place)) {
+        if kind.standard.iter().any(|standard| column.name.eq_ignore_ascii_case(standard)) {
             continue;
         }
         if OF_PM4PY.contains(&column.name.as_str()) {

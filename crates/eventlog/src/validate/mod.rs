@@ -3,7 +3,8 @@
 //! In goes a file in any of the formats of [`Format`]; out come [`Finding`]s, each with its rule's
 //! word and its place: line and column in JSON and XML, table and row in SQLite. The rules of the
 //! schemas (OCEL 2.0 JSON schema and XSD, IEEE 1849-2016 XSD) are expressed here, rule by rule in
-//! [`RULES`]; no schema file is needed. What the schemas forbid and all tools write is a note.
+//! [`RULES`]; no schema file is needed. Files of OCEL 1.0 are checked by what readers find, and for
+//! their relations. What the schemas forbid and all tools write is a note.
 //!
 //! A file is taken for hostile: memory holds the definitions, one record and 24 bytes an id; what
 //! is too large or too deep ends the check with one finding. Refused is only a file that is no log
@@ -13,11 +14,12 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::error::LogError;
-use crate::read::{Finding, Format, Limits, no_log, told};
+use crate::read::{Finding, Format, Limits, Told, no_log, told};
 use report::{Report, Tally};
 
 mod elements;
 mod fault;
+mod first_version;
 mod ids;
 mod json;
 mod lexical;
@@ -26,6 +28,7 @@ mod ocel;
 mod ocel_json;
 pub mod ocel_sqlite;
 mod ocel_xml;
+mod relations;
 mod report;
 mod rules;
 mod xes;
@@ -49,6 +52,8 @@ pub struct Summary {
     pub objects: Option<u64>,
     /// Traces that were checked; `None` in OCEL.
     pub traces: Option<u64>,
+    /// Whether the file is OCEL 1.0.
+    pub is_first_version: bool,
 }
 
 /// Checks a file, which says by its content which format it is in.
@@ -70,14 +75,18 @@ pub fn validate_with(path: &Path, limits: &Limits, found: &mut dyn FnMut(Finding
         found(finding);
     };
     let mut summary = Summary::default();
-    let format = match told(path) {
+    let Told { format, is_first_version } = match told(path) {
         Ok(told) => told.map_err(no_log)?,
         // The check then says where it cannot be read, and why.
-        Err(LogError::Refused { .. }) => Format::Xes,
+        Err(LogError::Refused { .. }) => Format::Xes.into(),
         Err(error) => return Err(error),
     };
+    summary.is_first_version = is_first_version;
     if format == Format::OcelSqlite {
-        ocel_sqlite::check(path, limits, &mut count)?;
+        summary.is_first_version = ocel_sqlite::check(path, limits, &mut count)?;
+    } else if is_first_version {
+        let [events, objects] = first_version::check(path, limits, &mut count)?;
+        (summary.events, summary.objects) = (Some(events), Some(objects));
     } else {
         let mut report = Report::new(&mut count);
         match format {

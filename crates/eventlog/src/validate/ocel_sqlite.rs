@@ -1,7 +1,8 @@
-//! An OCEL 2.0 file in the form of an SQLite database in, what is wrong with it out: each finding
-//! with its table and row, and what to do.
+//! An OCEL file in the form of an SQLite database in, what is wrong with it out: each finding with
+//! its table and row, and what to do.
 //!
-//! Checked are the pages of the file, the relational rules of the standard (which tables, columns,
+//! OCEL 1.0 has no such form in its standard: PM4Py's is checked for its tables and columns, without
+//! keys. Of OCEL 2.0 checked are the pages of the file, the relational rules of the standard (which tables, columns,
 //! primary and foreign keys there are), and what the rows say: ids are unique and no NULLs, types
 //! are known, each event and object has its row in the table of its type and no row is there
 //! without them, relations lead to what exists, times can be read. Of each rule the first findings
@@ -11,37 +12,66 @@ use std::path::Path;
 
 use crate::error::LogError;
 use crate::log::{CaseHeader, Types};
-use crate::read::ocel_sqlite::{Database, EVENTS, Kind, OBJECTS, Report, Table, read_from, table_place};
+use crate::read::ocel_sqlite::{
+    Database, EVENTS, FIRST_EVENTS, FIRST_OBJECTS, Kind, OBJECTS, Report, Table, has_first_version, read_from, table_place,
+};
 use crate::read::{Finding, Limits, Severity, Sink, printable, shown};
-use crate::record::{Record, Relation};
-use flowmine_spill::Sorter;
+use crate::record::Record;
+use crate::validate::relations::{Ids, Names};
 
-/// Checks a file; what makes it unreadable is a finding too.
+/// Checks a file; what makes it unreadable is a finding too. Returns whether it is OCEL 1.0.
 ///
 /// # Errors
 /// When the file cannot be opened at all, or a temporary file cannot be written.
-pub fn check(path: &Path, limits: &Limits, give: &mut dyn FnMut(Finding)) -> Result<(), LogError> {
+pub fn check(path: &Path, limits: &Limits, give: &mut dyn FnMut(Finding)) -> Result<bool, LogError> {
     let mut report = Report::default();
-    let mut sink = Targets { give, sorter: Sorter::default() };
-    let result = check_all(path, limits, &mut report, &mut sink);
+    let mut sink = Checked { give, ids: Ids::default() };
+    let mut is_first = false;
+    let result = check_all(path, limits, &mut is_first, &mut report, &mut sink);
     if let Err(LogError::RefusedAt { place, message }) = result {
         report.add(Severity::Error, "unreadable", || place, || message);
     } else {
         result?;
     }
     report.end(sink.give);
-    Ok(())
+    Ok(is_first)
 }
 
-fn check_all(path: &Path, limits: &Limits, report: &mut Report, sink: &mut Targets<'_>) -> Result<(), LogError> {
+fn check_all(path: &Path, limits: &Limits, is_first: &mut bool, report: &mut Report, sink: &mut Checked<'_>) -> Result<(), LogError> {
     let database = Database::open(path, limits)?;
-    for kind in [&EVENTS, &OBJECTS] {
-        structure(&database, kind, report)?;
-    }
+    *is_first = has_first_version(&database)?;
+    let [events, objects] = if *is_first {
+        structure_of_first_version(&database, report)?;
+        [&FIRST_EVENTS, &FIRST_OBJECTS]
+    } else {
+        for kind in [&EVENTS, &OBJECTS] {
+            structure(&database, kind, report)?;
+        }
+        [&EVENTS, &OBJECTS]
+    };
     report.pass(sink);
     read_from(&database, limits, sink, report)?;
-    let sorter = std::mem::take(&mut sink.sorter);
-    dangling(sorter, report)
+    let names = Names {
+        source: &|of_event, id| {
+            let kind = if of_event { events } else { objects };
+            format!("{}, {} {}", table_place(kind.relations), kind.from, shown(id))
+        },
+        objects: &format!("the table {}", objects.name),
+    };
+    std::mem::take(&mut sink.ids).finish(&names, report)
+}
+
+/// The columns that PM4Py reads from OCEL 1.0.
+fn structure_of_first_version(database: &Database, report: &mut Report) -> Result<(), LogError> {
+    let relations: &[&str] = &[FIRST_EVENTS.from, FIRST_EVENTS.to, FIRST_EVENTS.kind, FIRST_EVENTS.time, FIRST_OBJECTS.kind];
+    for (name, columns) in
+        [(FIRST_EVENTS.name, FIRST_EVENTS.standard), (FIRST_OBJECTS.name, FIRST_OBJECTS.standard), (FIRST_EVENTS.relations, relations)]
+    {
+        if let Some(table) = database.table(name)? {
+            table_rules(database, &table, columns, &[], &[], report)?;
+        }
+    }
+    Ok(())
 }
 
 /// The rules about tables, columns and keys.
@@ -156,29 +186,13 @@ fn table_rules(
     Ok(())
 }
 
-const IS_THERE: u8 = 0;
-const FROM_EVENT: u8 = 1;
-const FROM_OBJECT: u8 = 2;
-
-/// Gathers ids of objects and the targets of relations.
-struct Targets<'g> {
+/// Passes findings on, and gathers ids of objects and the targets of relations.
+struct Checked<'g> {
     give: &'g mut dyn FnMut(Finding),
-    sorter: Sorter,
+    ids: Ids,
 }
 
-impl Targets<'_> {
-    fn relations(&mut self, tag: u8, from: &str, relations: &[Relation<'_>]) -> Result<(), LogError> {
-        let mut value = Vec::with_capacity(1 + from.len());
-        value.push(tag);
-        value.extend_from_slice(from.as_bytes());
-        relations
-            .iter()
-            .try_for_each(|relation| self.sorter.push(relation.object.as_bytes(), |out| out.extend_from_slice(&value)))
-            .map_err(Into::into)
-    }
-}
-
-impl Sink for Targets<'_> {
+impl Sink for Checked<'_> {
     fn types(&mut self, _: Types) -> Result<(), LogError> {
         Ok(())
     }
@@ -188,60 +202,10 @@ impl Sink for Targets<'_> {
     }
 
     fn record(&mut self, record: &Record<'_>) -> Result<(), LogError> {
-        match record {
-            Record::Object(object) => {
-                self.sorter.push(object.id.as_bytes(), |out| out.push(IS_THERE))?;
-                self.relations(FROM_OBJECT, &object.id, &object.relations)
-            }
-            Record::Event(event) => self.relations(FROM_EVENT, &event.id, &event.relations),
-            _ => Ok(()),
-        }
+        self.ids.record(record)
     }
 
     fn finding(&mut self, finding: Finding) {
         (self.give)(finding);
-    }
-}
-
-/// Finds relations whose target is not there.
-fn dangling(sorter: Sorter, report: &mut Report) -> Result<(), LogError> {
-    let sorted = sorter.finish()?;
-    let mut walk = sorted.walk()?;
-    let mut id: Option<Vec<u8>> = None;
-    let mut is_there = false;
-    // The object can come after relations to it.
-    let mut waiting: Vec<Vec<u8>> = Vec::new();
-    let mut more = 0_u64;
-    loop {
-        let entry = walk.next()?;
-        let same = matches!((&entry, &id), (Some((key, _)), Some(id)) if *key == id.as_slice());
-        if !same {
-            if let (Some(id), false) = (&id, is_there) {
-                let to = shown(&String::from_utf8_lossy(id));
-                for from in &waiting {
-                    let (tag, from) = from.split_first().ok_or(LogError::Damaged)?;
-                    let kind = if *tag == FROM_EVENT { &EVENTS } else { &OBJECTS };
-                    let place = || format!("{}, {} {}", table_place(kind.relations), kind.from, shown(&String::from_utf8_lossy(from)));
-                    let message =
-                        || format!("it leads to the object {to}, which is not in the table object; add it or remove the relation");
-                    report.add(Severity::Error, "dangling_relation", place, message);
-                }
-                report.count("dangling_relation", more);
-            }
-            waiting.clear();
-            more = 0;
-            is_there = false;
-        }
-        let Some((key, value)) = entry else { return Ok(()) };
-        if !same {
-            id = Some(key.to_vec());
-        }
-        if value.first() == Some(&IS_THERE) {
-            is_there = true;
-        } else if (waiting.len() as u64) < crate::read::ocel_sqlite::FINDINGS_A_RULE {
-            waiting.push(value.to_vec());
-        } else {
-            more += 1;
-        }
     }
 }

@@ -37,8 +37,6 @@ const OTHERS: &[&str] = &[
     "CPUTimeRAW",
     "DBIndex",
     "DerivedExitCode",
-    "Elapsed",
-    "ElapsedRaw",
     "Eligible",
     "Flags",
     "GID",
@@ -109,6 +107,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
         let names: Vec<String> = cells.iter().take(40).map(|cell| shown(cell)).collect();
         return Err(refuse(format!("the header has no column {missing}; it has {}", names.join(", "))));
     }
+    report_inferred_times(&columns, header_line, diagnostics);
     let body = &bytes[header.as_ptr() as usize - bytes.as_ptr() as usize..];
     if ended && separator.len() >= 8 && separator[0] == 0x1f {
         let records = sacct::parse(body, &separator, zone.offset_s, diagnostics).map_err(|why| match why {
@@ -176,6 +175,21 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     }
     usable(kind, used, rejected, diagnostics)?;
     Ok(Imported::Accounting { source: source::SACCT, records: attempts.finish() })
+}
+
+/// Reports that starts or ends, whose column is missing, are inferred from the elapsed time.
+fn report_inferred_times(columns: &[Option<Column>], header_line: u64, diagnostics: &mut Diagnostics) {
+    let has = |column| columns.contains(&Some(column));
+    if !has(Column::Elapsed) && !has(Column::ElapsedRaw) {
+        return;
+    }
+    let message = match (has(Column::Start), has(Column::End)) {
+        (true, false) => "the header has no column End: the end of a job is its Start plus Elapsed, without suspended time",
+        (false, true) => "the header has no column Start: the start of a job is its End minus Elapsed, without suspended time",
+        _ => return,
+    };
+    let advice = "add Start and End to sacct --format for the recorded times";
+    diagnostics.push(Diagnostic::warning("times_from_elapsed", message).at(header_line, None).advise(advice));
 }
 
 /// A record as far as the delimiter that ends it, with the number of further lines that it takes;

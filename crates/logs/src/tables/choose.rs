@@ -6,10 +6,11 @@ use super::columns::Want;
 use super::error::TableError;
 use super::options::TableOptions;
 
+// Usual names; case and everything but letters and digits do not count, so `case_id` is `CaseID`.
 const CASE: &[&str] =
-    &["case:concept:name", "case_id", "caseid", "case", "case_name", "trace_id", "case_key", "_case_key", "case_identifier"];
+    &["case:concept:name", "case_id", "case", "case_name", "trace_id", "case_key", "case_identifier", "case_number", "id_case"];
 const ACTIVITY: &[&str] =
-    &["concept:name", "activity_id", "activity", "activity_name", "task", "activityname", "activity_en", "event", "event_name"];
+    &["concept:name", "activity", "activity_name", "activity_id", "task", "activity_en", "activity_label", "event", "event_name"];
 const MOMENT: &[&str] = &[
     "time:timestamp",
     "timestamp",
@@ -18,13 +19,10 @@ const MOMENT: &[&str] = &[
     "end",
     "end_timestamp",
     "end_time",
-    "completetime",
     "complete_time",
-    "endtime",
+    "completion_time",
     "time",
     "datetime",
-    "date_time",
-    "eventtime",
     "event_time",
     "event_timestamp",
     "end_date",
@@ -32,7 +30,6 @@ const MOMENT: &[&str] = &[
     "start_timestamp",
     "start",
     "start_time",
-    "starttime",
     "start_date",
 ];
 const END: &[&str] = &[
@@ -42,16 +39,15 @@ const END: &[&str] = &[
     "end",
     "end_timestamp",
     "end_time",
-    "completetime",
     "complete_time",
-    "endtime",
+    "completion_time",
     "end_date",
     "timestamp",
     "time",
     "datetime",
-    "eventtime",
+    "event_time",
 ];
-const START: &[&str] = &["start_timestamp", "start", "start_time", "starttime", "start_date"];
+const START: &[&str] = &["start_timestamp", "start", "start_time", "start_date"];
 const LIFECYCLE: &[&str] = &["lifecycle:transition", "lifecycle_id", "lifecycle"];
 const RESOURCE: &[&str] = &["org:resource", "resource_id", "resource"];
 const INSTANCE: &[&str] = &["concept:instance", "activity_instance_id"];
@@ -112,24 +108,26 @@ pub struct Choice {
     pub attributes: Vec<(String, usize)>,
 }
 
-/// A column's name as it is compared: small letters, `_` for all but letters and digits.
+/// A column's name as it is compared: letters and digits only, in small letters. `CaseID`,
+/// `Case ID` and `case_id` are one name.
 fn plain(name: &str) -> String {
-    name.trim().chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+    name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// Whether a list of names has those of a case and of an activity.
 pub fn looks_like_a_log<'a>(names: impl Iterator<Item = &'a str>) -> bool {
     let names: Vec<String> = names.map(plain).collect();
     [CASE, ACTIVITY].iter().all(|list| list.iter().any(|name| names.contains(&plain(name))))
-        || ["ocel_oid", "ocel_eid", "ocel_activity"].iter().filter(|name| names.iter().any(|other| other == *name)).count() >= 2
+        || ["oceloid", "oceleid", "ocelactivity"].iter().filter(|name| names.iter().any(|other| other == *name)).count() >= 2
 }
 
 /// Whether one of the names is a usual one.
 pub fn has_usual_name<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     let usual = [CASE, ACTIVITY, MOMENT, END, START, LIFECYCLE, RESOURCE, INSTANCE];
     names.any(|name| {
+        let is_of_objects = name.trim().to_ascii_lowercase().strip_prefix("ocel").is_some_and(|rest| rest.starts_with([':', '_']));
         let name = plain(name);
-        name.starts_with("ocel_") || usual.iter().any(|list| list.iter().any(|usual| plain(usual) == name))
+        is_of_objects || usual.iter().any(|list| list.iter().any(|usual| plain(usual) == name))
     })
 }
 
@@ -164,19 +162,21 @@ impl<'a> Chooser<'a> {
 
     /// A column by the name that was asked for, which has to be there.
     pub fn named(&self, what: &'static str, name: &str) -> Result<usize, TableError> {
-        let exact = self.names.iter().position(|other| other == name);
-        let found = exact.or_else(|| self.plain.iter().position(|other| *other == plain(name)));
+        let found = self.at(name);
         let by_number = || name.parse::<usize>().ok().and_then(|number| number.checked_sub(1)).filter(|at| *at < self.names.len());
         found.or_else(by_number).ok_or_else(|| TableError::NoSuchColumn { what, column: name.to_owned(), columns: shown(self.names) })
     }
 
-    /// The first of the usual names that is there; one that is written exactly so goes before one
-    /// that is not.
+    /// The first of the usual names that is there.
     pub fn usual(&self, names: &[&str]) -> Option<usize> {
-        names.iter().find_map(|name| {
-            let exact = self.names.iter().position(|other| other == name);
-            exact.or_else(|| self.plain.iter().position(|other| *other == plain(name)))
-        })
+        names.iter().find_map(|name| self.at(name))
+    }
+
+    /// The column of this name; one that is written exactly so goes before one that is not.
+    fn at(&self, name: &str) -> Option<usize> {
+        let exact = self.names.iter().position(|other| other == name);
+        let plain = plain(name);
+        exact.or_else(|| self.plain.iter().position(|other| !plain.is_empty() && *other == plain))
     }
 
     /// A column of times. One called `time` has its dates in `date`, where there is such a column.

@@ -149,8 +149,8 @@ impl<'a> Taking<'a> {
         let (times, faults) = self.numbers(column, "time", "times");
         match faults.first.first() {
             Some(first) if times.iter().all(|&time| time == UNKNOWN) => Err(TableError::Refused(format!(
-                "no value of the column {:?} can be read as a time ({first}): name another with --timestamp-column, or the form of \
-                 dates with --date-format",
+                "no value of the column {:?} can be read as a time ({first}): name another with --timestamp-column (DATE+TIME for two), \
+                 or the form of dates with --date-format (%H:%M:%S for times of day without dates)",
                 self.names.get(column).map(String::as_str).unwrap_or_default()
             ))),
             _ => Ok(times),

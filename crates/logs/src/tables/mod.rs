@@ -3,13 +3,13 @@
 //!
 //! # Which column is what
 //! A column is named by an option of [`TableOptions`], or it is the first of these that the file
-//! has. Letter case does not count, and any character that is neither letter nor digit counts as
-//! `_`: `Case ID`, `case_id` and `CASE.ID` are one name.
+//! has. Only letters and digits count, whatever their case: `Case ID`, `case_id` and `CaseID` are
+//! one name.
 //!
 //! | what | names, the first that is there counts | from |
 //! |---|---|---|
-//! | case | `case:concept:name`, `case_id`, `caseid`, `case`, `case_name`, `trace_id` | PM4Py and ours; bupaR, Disco |
-//! | activity | `concept:name`, `activity_id`, `activity`, `activity_name`, `task` | PM4Py and ours; bupaR |
+//! | case | `case:concept:name`, `case_id`, `case`, `case_name`, `trace_id`, … | PM4Py and ours; bupaR, Disco |
+//! | activity | `concept:name`, `activity`, `activity_name`, `activity_id`, `task`, … | PM4Py and ours; bupaR |
 //! | time | `time:timestamp`, `timestamp`, `complete`, `complete_timestamp`, `end`, `end_timestamp`, `end_time`, `time`, `datetime`, then those of the start | PM4Py and ours; bupaR; Disco |
 //! | time, where there is a start | the same with `timestamp` after the ends | |
 //! | start | `start_timestamp`, `start`, `start_time` | PM4Py, Disco; bupaR |

@@ -77,6 +77,25 @@ fn columns_are_found_or_named() {
     let shop = "Case ID;Activity;Complete Timestamp;Resource\r\n1;a;2026-01-01 00:00:00;ann\r\n";
     let log = csv(shop).log;
     assert_eq!((log.len(), log.resources.get(0), log.activity(0)), (1, "ann", "a"));
+    // As tables of predictive monitoring, of simulators and of spreadsheets have them.
+    for header in [
+        "CaseID,ActivityID,CompleteTimestamp",
+        "caseid,task,end_timestamp",
+        "id_case,activity,EndTime",
+        "Case Number,Activity Label,Time Stamp",
+    ] {
+        let log = csv(&format!("{header}\n7,a,2026-01-01 00:00:00\n7,b,2026-01-02 00:00:00\n")).log;
+        assert_eq!((log.len(), log.cases().unwrap().len(), log.activity(1)), (2, 1, "b"), "{header}");
+    }
+    let names = csv("ActivityID,Activity,case-id,time\n1,pay,7,2026-01-01\n").log;
+    assert_eq!(names.activity(0), "pay", "a name goes before its number");
+    assert!(
+        read_csv(
+            "#,activity,time\n7,a,2026-01-01\n".as_bytes(),
+            &TableOptions { case_column: Some("%".into()), ..TableOptions::default() }
+        )
+        .is_err()
+    );
     let error = read_csv("who;what;when\n1;a;2026-01-01".as_bytes(), &TableOptions::default()).unwrap_err();
     let text = std::error::Error::source(&error).unwrap().to_string();
     assert_eq!(text, "no column is the case: name one with --case-column. The columns are \"who\", \"what\", \"when\"");

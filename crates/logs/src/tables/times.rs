@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
+use chrono::{NaiveDate, NaiveTime};
 use flowmine_activity_log::UNKNOWN;
 use flowmine_eventlog::time::rfc3339;
 
@@ -171,15 +172,29 @@ impl DateFormat {
     }
 }
 
-/// A text of this pattern in nanoseconds, and whether it has a zone.
+/// A text of this pattern in nanoseconds, and whether it has a zone. Without a date it is a time of
+/// 1970-01-01.
 fn by_pattern(text: &str, items: &[Item<'static>]) -> Option<(i64, bool)> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;
     if let Ok(time) = parsed.to_datetime() {
         return Some((time.timestamp_nanos_opt()?, true));
     }
-    let time = parsed.to_naive_datetime_with_offset(0).ok().or_else(|| parsed.to_naive_date().ok()?.and_hms_opt(0, 0, 0))?;
+    let time = match (parsed.to_naive_datetime_with_offset(0), parsed.to_naive_date(), parsed.to_naive_time()) {
+        (Ok(time), ..) => time,
+        (_, Ok(date), _) => date.and_time(NaiveTime::MIN),
+        (_, Err(_), Ok(time)) if !has_date_field(&parsed) => NaiveDate::default().and_time(time),
+        _ => return None,
+    };
     Some((time.and_utc().timestamp_nanos_opt()?, parsed.timestamp().is_some()))
+}
+
+/// Whether a part of a date was read.
+fn has_date_field(parsed: &Parsed) -> bool {
+    let of_year = parsed.year().or(parsed.year_mod_100()).or(parsed.isoyear()).or(parsed.isoyear_mod_100());
+    let month_or_day = parsed.month().or(parsed.day()).or(parsed.ordinal()).or(parsed.quarter());
+    let week = parsed.isoweek().or(parsed.week_from_sun()).or(parsed.week_from_mon());
+    of_year.is_some() || month_or_day.or(week).is_some() || parsed.weekday().is_some()
 }
 
 /// How times are read, as far as it is said.
@@ -681,6 +696,11 @@ mod tests {
             read(format("%Y%d%m %H.%M"), &["20260304 08.15", "", "x"]),
             (vec!["2026-04-03T08:15:00Z".into(), "-".into(), "-".into()], 1)
         );
+        // Times of day are of one day, but part of a date is no date.
+        assert_eq!(read(format("%H:%M"), &["08:15", "9:05"]).0, ["1970-01-01T08:15:00Z", "1970-01-01T09:05:00Z"]);
+        for (pattern, text) in [("%d.%m. %H:%M", "01.01. 08:15"), ("%a %H:%M", "Thu 08:15"), ("%y %H:%M", "70 08:15")] {
+            assert_eq!(read(format(pattern), &[text]), (vec!["-".to_owned()], 1), "{pattern}");
+        }
         let zone = Zone::named("Europe/Berlin");
         let rules = TimeRules { zone, unit: Some(TimeUnit::Days), ..TimeRules::default() };
         let texts = ["2026-07-01 12:00:00", "2026-07-01T12:00:00Z", "17 Jul 2026", "46082.5", "2026-03-29 02:30:00"];

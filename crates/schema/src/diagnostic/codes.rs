@@ -372,6 +372,9 @@ codes! {
     "squeue_value" [Warning] "`observe`, `import squeue`",
         "A value of squeue is not what its column holds, such as a number or a time; it is taken as unknown",
         "";
+    "state_without_time" [Error] "`import squeue`",
+        "Accounting has no time for the state of some jobs: no end of one that has ended, no start of a running one; the time of the file stands for it",
+        "Add Submit, Start and End to `sacct --format`.";
     "submit_line_doubtful" [Warning] "`observe --accounting`, `import squeue`",
         "The quotes of a submit line are lost, so that the dependency in it may be part of another option's value; it is used",
         "";
@@ -426,6 +429,9 @@ codes! {
     "time_of_file" [Warning] "`import squeue`",
         "The file does not tell when it was recorded; its modification time is taken",
         "Give `--observed-at TIME` when that is wrong.";
+    "times_from_elapsed" [Warning] "`import squeue`",
+        "sacct's output has no column Start, or none End; it is inferred from the other one and Elapsed, without suspended time",
+        "Add Start and End to `sacct --format`.";
     "times_out_of_order" [Warning] "`observe --accounting`, `import squeue`",
         "Accounting has a start before the submission, or an end before the start: the clock was set, or the record was changed; the times are kept",
         "";

@@ -17,7 +17,7 @@ const RELATIONS: [&str; 3] = ["relationships", "objectId", "qualifier"];
 pub const KIND: Kind = Kind {
     name: "log",
     title: "event log (XES, OCEL)",
-    reads: "XES; OCEL 2.0 and 1.0 in JSON and XML; OCEL 2.0 in SQLite",
+    reads: "XES; OCEL 2.0 and 1.0 in JSON, XML and SQLite",
     reading: Reading::Log,
     extensions: &["xes", "jsonocel", "xmlocel", "sqlite", "ocel.json", "ocel.xml"],
     looks_at: |_| false,
@@ -26,9 +26,9 @@ pub const KIND: Kind = Kind {
 
 fn recognise(sample: &Sample) -> Answer {
     if sample.head().starts_with(SQLITE) {
-        return match ocel_sqlite::is_one(sample.path(), &Limits::default()) {
-            Ok(true) => Answer::Yes(Seen::new("OCEL log (SQLite)", "has tables event, object")),
-            Ok(false) => Answer::No,
+        return match ocel_sqlite::known_tables(sample.path(), &Limits::default()) {
+            Ok(Some(tables)) => Answer::Yes(Seen::new("OCEL log (SQLite)", format!("has tables {tables}"))),
+            Ok(None) => Answer::No,
             Err(why) => Answer::NotRead { what: "an SQLite database".to_owned(), advice: why.to_string() },
         };
     }

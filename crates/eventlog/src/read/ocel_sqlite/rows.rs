@@ -32,7 +32,7 @@ impl Side {
         let more = self.entities(database, limits, &mut sorter, report)?;
         if !more.is_empty() {
             let types =
-                if self.is_events() { Types { events: more, objects: Vec::new() } } else { Types { events: Vec::new(), objects: more } };
+                if self.kind.is_events { Types { events: more, objects: Vec::new() } } else { Types { events: Vec::new(), objects: more } };
             sink.types(types)?;
         }
         for number in 0..self.tables.len() {
@@ -43,7 +43,7 @@ impl Side {
         let sorted = sorter.finish()?;
         let mut groups = Groups { walk: sorted.walk()?, next: None, most: limits.record_bytes, name: self.kind.name };
         // Events of one time are in the order of their rows, objects in that of their ids.
-        let mut by_row = (self.is_events() && !self.rows_ascend).then(Sorter::default);
+        let mut by_row = (self.kind.is_events && !self.rows_ascend).then(Sorter::default);
         while let Some((id, entries)) = groups.next()? {
             let id = String::from_utf8(id).map_err(|_| LogError::Damaged)?;
             if let Some(record) = self.record(&id, &entries, report)? {
@@ -65,10 +65,6 @@ impl Side {
         Ok(())
     }
 
-    fn is_events(&self) -> bool {
-        self.kind.name == super::EVENTS.name
-    }
-
     /// The rows of `event` or `object`; gives the types that were not declared.
     fn entities(
         &mut self,
@@ -78,8 +74,8 @@ impl Side {
         report: &mut Report,
     ) -> Result<Vec<TypeDef>, LogError> {
         let name = self.kind.name;
-        let table = database.table(name)?.ok_or_else(|| refused(&table_place(name), "it is missing, so this is no OCEL 2.0 file"))?;
-        let columns = [needed(&table, "ocel_id")?, needed(&table, "ocel_type")?];
+        let table = database.table(name)?.ok_or_else(|| refused(&table_place(name), "it is missing, so this is no OCEL file"))?;
+        let columns = [needed(&table, self.kind.id)?, needed(&table, self.kind.kind)?];
         let declared = self.types.len();
         let mut last = String::new();
         self.rows_ascend = true;
@@ -115,7 +111,7 @@ impl Side {
     /// The rows of a type's table.
     fn values(&self, database: &Database, number: usize, sorter: &mut Sorter, report: &mut Report) -> Result<(), LogError> {
         let Some(table) = self.tables.get(number) else { return Ok(()) };
-        let events = self.is_events();
+        let events = self.kind.is_events;
         let mut columns = vec![table.id];
         let mut place_of = |column: Option<usize>| {
             columns.extend(column);
@@ -138,8 +134,8 @@ impl Side {
             };
             if let Some(Err(why)) = when {
                 let message = || match why {
-                    time::NotATime::Form => "ocel_time is no time; write it like 2026-11-20T13:04:05.678+00:00".to_owned(),
-                    time::NotATime::Range => "ocel_time is outside of 1677-09-21 to 2262-04-11".to_owned(),
+                    time::NotATime::Form => format!("{} is no time; write it like 2026-11-20T13:04:05.678+00:00", self.kind.time),
+                    time::NotATime::Range => format!("{} is outside of 1677-09-21 to 2262-04-11", self.kind.time),
                 };
                 report.add(Severity::Error, "time", at, message);
             }
@@ -177,7 +173,7 @@ impl Side {
             }
             let tag = if events && ns.is_none() { NO_TIME } else { VALUES };
             if events && when.is_none() {
-                report.add(Severity::Error, "time", at, || "ocel_time is missing".to_owned());
+                report.add(Severity::Error, "time", at, || format!("{} is missing", self.kind.time));
             }
             buffer.clear();
             buffer.extend_from_slice(&tagged(tag, number));
@@ -221,18 +217,22 @@ impl Side {
     /// The rows of `event_object` or `object_object`.
     fn relations(&self, database: &Database, sorter: &mut Sorter, report: &mut Report) -> Result<(), LogError> {
         let name = self.kind.relations;
+        if name.is_empty() {
+            return Ok(());
+        }
         let Some(table) = database.table(name)? else {
             report.add(Severity::Error, "missing_table", || table_place(name), || "it is missing, so there are no relations".to_owned());
             return Ok(());
         };
         let mut columns = vec![needed(&table, self.kind.from)?, needed(&table, self.kind.to)?];
-        columns.extend(table.column("ocel_qualifier"));
+        columns.extend(table.column(self.kind.qualifier));
         let qualified = columns.len() == 3;
         let mut value = Vec::new();
         database.scan(&table, &columns, |number, row| {
             let at = || format!("{}, row {number}", table_place(name));
             let (Some(from), Some(to)) = (id(row.get_ref(0)?, report, at), id(row.get_ref(1)?, report, at)) else { return Ok(()) };
             let qualifier = match if qualified { row.get_ref(2)? } else { ValueRef::Text(b"") } {
+                ValueRef::Null if !self.kind.has_qualifiers => String::new(),
                 ValueRef::Null => {
                     let message =
                         || format!("the relation of {} to {} has the qualifier NULL; write a word or ''", shown(&from), shown(&to));
@@ -263,7 +263,7 @@ impl Side {
             let (tag, number, rest) = untagged(entry)?;
             match tag {
                 ENTITY if kind.is_some() => {
-                    let rule = if self.is_events() { "duplicate_event_id" } else { "duplicate_object_id" };
+                    let rule = if self.kind.is_events { "duplicate_event_id" } else { "duplicate_object_id" };
                     let message = || format!("the id is in the table {name} twice; the first is taken. Give each its own id");
                     report.add(Severity::Error, rule, place, message);
                 }
@@ -291,7 +291,7 @@ impl Side {
                         continue;
                     }
                     table_rows += 1;
-                    if self.is_events() && table_rows > 1 {
+                    if self.kind.is_events && table_rows > 1 {
                         let message = || "it has a second row for one event, which is left out; remove it".to_owned();
                         report.add(Severity::Error, "duplicate_event_row", || row_of(table, id), message);
                         continue;
@@ -331,7 +331,7 @@ impl Side {
             report.add(Severity::Error, "no_row_in_type_table", place, message);
         }
         let id = Cow::Borrowed(id);
-        if !self.is_events() {
+        if !self.kind.is_events {
             attributes.sort_by_key(|(column, attribute)| (*column, attribute.since_ns.is_some(), attribute.since_ns));
             let attributes = attributes.into_iter().map(|(_, attribute)| attribute).collect();
             return Ok(Some(Record::Object(Object { id, kind, attributes, relations })));
@@ -347,17 +347,21 @@ impl Side {
 }
 
 impl TypeTable {
+    fn id_name(&self) -> &str {
+        self.table.columns.get(self.id).map_or("", |column| column.name.as_str())
+    }
+
     fn names(&self) -> impl Iterator<Item = &str> {
         self.attributes.iter().filter_map(|&(place, _)| Some(self.table.columns.get(place)?.name.as_str()))
     }
 }
 
 fn row_place(table: &TypeTable, number: u64, id: &str) -> String {
-    format!("{}, row {number} (ocel_id {})", table_place(&table.table.name), shown(id))
+    format!("{}, row {number} ({} {})", table_place(&table.table.name), table.id_name(), shown(id))
 }
 
 fn row_of(table: &TypeTable, id: &str) -> String {
-    format!("{}, ocel_id {}", table_place(&table.table.name), shown(id))
+    format!("{}, {} {}", table_place(&table.table.name), table.id_name(), shown(id))
 }
 
 fn tagged(tag: u8, number: usize) -> [u8; 9] {

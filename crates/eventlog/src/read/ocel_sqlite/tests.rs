@@ -508,3 +508,71 @@ fn an_endless_table_ends() {
     assert!(error.starts_with("table event_object") && error.contains("pages refer to each other"), "{error}");
     assert!(findings(&path).iter().any(|finding| finding.place.starts_with("table event_object") && finding.message.contains("damaged")));
 }
+
+/// As PM4Py writes OCEL 1.0.
+const FIRST_VERSION: &str = r#"
+CREATE TABLE "EVENTS" ("ocel:eid" TEXT, "ocel:timestamp" TIMESTAMP, "ocel:activity" TEXT, "note" TEXT, "cost" REAL);
+INSERT INTO "EVENTS" VALUES ('e9', '2026-03-01 10:00:00+00:00', 'place', 'first', 4.5), ('e1', '2026-03-01 10:00:00+00:00', 'pick', NULL, 2.0);
+CREATE TABLE "RELATIONS" ("ocel:eid" TEXT, "ocel:activity" TEXT, "ocel:timestamp" TIMESTAMP, "ocel:oid" TEXT, "ocel:type" TEXT, "ocel:qualifier" TEXT);
+INSERT INTO "RELATIONS" VALUES ('e9', 'place', '2026-03-01 10:00:00+00:00', 'o1', 'order', ''),
+    ('e9', 'place', '2026-03-01 10:00:00+00:00', 'i1', 'item', NULL), ('e1', 'pick', '2026-03-01 10:00:00+00:00', 'i1', 'item', 'by');
+CREATE TABLE "OBJECTS" ("ocel:oid" TEXT, "ocel:type" TEXT, "size" INTEGER);
+INSERT INTO "OBJECTS" VALUES ('o1', 'order', NULL), ('i1', 'item', 7);"#;
+
+#[test]
+fn the_first_version_is_read_as_pm4py_writes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = made(dir.path(), FIRST_VERSION);
+    assert_eq!(known_tables(&path, &Limits::default()).unwrap(), Some("EVENTS, OBJECTS, RELATIONS"));
+    assert_eq!(findings(&path), []);
+    let mut nothing = |finding: Finding| panic!("{finding:?}");
+    assert!(check(&path, &Limits::default(), &mut nothing).unwrap(), "it is OCEL 1.0");
+    let kept = read_all(&path).unwrap();
+    let def = |name: &str, attributes: &[(&str, ValueType)]| TypeDef {
+        name: name.to_owned(),
+        attributes: attributes.iter().map(|&(name, kind)| (name.to_owned(), kind)).collect(),
+    };
+    let (note, cost) = (("note", ValueType::String), ("cost", ValueType::Float));
+    assert_eq!(kept.types.events, [def("place", &[note, cost]), def("pick", &[cost])]);
+    assert_eq!(kept.types.objects, [def("order", &[]), def("item", &[("size", ValueType::Integer)])]);
+    let (ten, cost) = (1_772_359_200_000_000_000, |value| Attribute::new("cost", Value::Float(value)));
+    let related = |list: &[(&str, &str)]| list.iter().map(|&(object, how)| relation(object, how)).collect::<Vec<_>>();
+    let note = Attribute::new("note", Value::String("first".into()));
+    assert_eq!(
+        kept.records,
+        [
+            object("i1", "item", vec![Attribute::new("size", Value::Integer(7))], vec![]),
+            object("o1", "order", vec![], vec![]),
+            event("e9", "place", ten, vec![note, cost(4.5)], related(&[("o1", ""), ("i1", "")])),
+            event("e1", "pick", ten, vec![cost(2.0)], related(&[("i1", "by")])),
+        ]
+    );
+}
+
+#[test]
+fn faults_of_the_first_version_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    for (number, (change, rule)) in [
+        (r#"DELETE FROM "OBJECTS" WHERE "ocel:oid" = 'o1'"#, "dangling_relation"),
+        (r#"INSERT INTO "OBJECTS" VALUES ('o1', 'order', NULL)"#, "duplicate_object_id"),
+        (r#"INSERT INTO "EVENTS" VALUES ('e1', '2026-03-01', 'x', NULL, 1)"#, "duplicate_event_id"),
+        (r#"UPDATE "EVENTS" SET "ocel:timestamp" = 'soon'"#, "event_left_out"),
+        (r#"DELETE FROM "EVENTS" WHERE "ocel:eid" = 'e1'"#, "relation_without_source"),
+        (r#"ALTER TABLE "RELATIONS" DROP COLUMN "ocel:type""#, "missing_column"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = dir.path().join(number.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        let path = made(&folder, &format!("{FIRST_VERSION}{change}"));
+        let mut rules = Vec::new();
+        assert!(check(&path, &Limits::default(), &mut |finding| rules.push(finding.rule)).unwrap());
+        assert!(rules.contains(&rule), "{change}: {rules:?}");
+    }
+    let path = made(
+        dir.path(),
+        r#"CREATE TABLE "EVENTS" ("ocel:eid" TEXT); CREATE TABLE "OBJECTS" ("x" TEXT); CREATE TABLE "RELATIONS" ("x" TEXT)"#,
+    );
+    assert_eq!(known_tables(&path, &Limits::default()).unwrap(), None);
+}
