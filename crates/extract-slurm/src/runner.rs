@@ -82,6 +82,12 @@ pub enum RunError {
         /// The limit of the stream, in bytes.
         limit: usize,
     },
+    /// No thread could be started for a pipe of the script.
+    #[error("cannot start a thread for the script's pipes: {source}; raise the limit of threads (`ulimit -u`)")]
+    Thread {
+        /// The operating system's error.
+        source: std::io::Error,
+    },
     /// The SSH connection or its configuration.
     #[cfg(feature = "ssh")]
     #[error(transparent)]
@@ -190,20 +196,10 @@ fn run_locally(
     // One thread a pipe: whichever order the command reads and writes in, nobody waits for a full pipe. The threads
     // own what they use and are not joined, because a process that left the group could hold a pipe open for ever.
     let (report, reports) = mpsc::channel();
-    if let Some(mut pipe) = child.stdin.take() {
-        let bytes = stdin.to_vec();
-        thread::spawn(move || {
-            // A command that does not read its input is not an error: its status says how it ended.
-            let _ = pipe.write_all(&bytes);
-        });
+    if let Err(source) = start_threads(&mut child, stdin, stdout_limit, stderr_limit, report) {
+        kill_group(&mut child);
+        return Err(RunError::Thread { source });
     }
-    if let Some(pipe) = child.stdout.take() {
-        read_in_thread(pipe, Stream::Stdout, stdout_limit, report.clone());
-    }
-    if let Some(pipe) = child.stderr.take() {
-        read_in_thread(pipe, Stream::Stderr, stderr_limit, report.clone());
-    }
-    drop(report);
 
     let (mut stdout, mut stderr) = (None, None);
     while stdout.is_none() || stderr.is_none() {
@@ -259,8 +255,32 @@ fn run_locally(
     })
 }
 
-fn read_in_thread(mut pipe: impl Read + Send + 'static, stream: Stream, limit: usize, report: mpsc::Sender<Report>) {
-    thread::spawn(move || {
+/// Starts a thread for each pipe of a child.
+fn start_threads(
+    child: &mut Child,
+    stdin: &[u8],
+    stdout_limit: usize,
+    stderr_limit: usize,
+    report: mpsc::Sender<Report>,
+) -> std::io::Result<()> {
+    if let Some(mut pipe) = child.stdin.take() {
+        let bytes = stdin.to_vec();
+        thread::Builder::new().spawn(move || {
+            // A command that does not read its input is not an error: its status says how it ended.
+            let _ = pipe.write_all(&bytes);
+        })?;
+    }
+    if let Some(pipe) = child.stdout.take() {
+        read_in_thread(pipe, Stream::Stdout, stdout_limit, report.clone())?;
+    }
+    if let Some(pipe) = child.stderr.take() {
+        read_in_thread(pipe, Stream::Stderr, stderr_limit, report)?;
+    }
+    Ok(())
+}
+
+fn read_in_thread(mut pipe: impl Read + Send + 'static, stream: Stream, limit: usize, report: mpsc::Sender<Report>) -> std::io::Result<()> {
+    let reader = thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
         // One byte more than the limit distinguishes "exactly full" from "too long".
         let read = pipe.by_ref().take(limit as u64 + 1).read_to_end(&mut bytes);
@@ -270,6 +290,7 @@ fn read_in_thread(mut pipe: impl Read + Send + 'static, stream: Stream, limit: u
             Ok(_) => Report::Whole(stream, bytes),
         });
     });
+    reader.map(drop)
 }
 
 /// Kills the child's whole group. The child has not been waited for yet, so its number is still its

@@ -38,6 +38,8 @@
 //! **Errors.** Each module has one of its own: of files with file, line and column, of datasets
 //! with the table's file.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod columns;
 pub mod flat_parquet;
 pub mod io_phases;

@@ -88,6 +88,23 @@ where
     }
 }
 
+/// Starts work on a thread for which nobody waits, or gives it back where there is none.
+///
+/// # Errors
+/// The work, not begun.
+pub fn apart<W: FnOnce() + Send + 'static>(work: W) -> Result<(), W> {
+    apart_of(true, work)
+}
+
+fn apart_of<W: FnOnce() + Send + 'static>(threads: bool, work: W) -> Result<(), W> {
+    let (hand, handed) = sync_channel::<W>(1);
+    let run = move || handed.into_iter().for_each(|work| work());
+    match threads.then(|| Builder::new().spawn(run)) {
+        Some(Ok(_)) => hand.send(work).map_err(|back| back.0),
+        _ => Err(work),
+    }
+}
+
 /// What both give, the first on a thread of its own where there can be one.
 pub fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
     scope(|scope| {
@@ -172,6 +189,18 @@ mod tests {
             assert_eq!(helped.into_iter().map(|thread| thread.join().unwrap()).max(), Some(4));
         });
         assert_eq!(done.into_inner(), 5);
+    }
+
+    #[test]
+    fn work_apart_is_done_or_comes_back() {
+        let (send, taken) = sync_channel(1);
+        assert!(apart(move || send.send(1).unwrap()).is_ok());
+        assert_eq!(taken.recv(), Ok(1));
+        let (send, taken) = sync_channel(1);
+        let back = apart_of(false, move || send.send(2).unwrap());
+        assert!(taken.try_recv().is_err(), "it has not begun");
+        back.unwrap_err()();
+        assert_eq!(taken.recv(), Ok(2));
     }
 
     #[test]

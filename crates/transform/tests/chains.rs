@@ -442,6 +442,62 @@ fn options_that_the_shell_takes_apart_stay_with_a_warning() {
     assert!(refused.starts_with("v.sh:2:1: “A=$1” stands before sbatch"), "{refused}");
 }
 
+/// A short option whose value is behind it without a blank takes the next word where the value is empty.
+#[test]
+fn short_options_that_may_have_no_value_stay_with_a_warning() {
+    for chain in [
+        "M=\"\"\nsbatch -J$M job1.sh job2.sh",
+        "M=''\nsbatch -J\"$M\" job1.sh job2.sh",
+        "M=\nsbatch -J\"$M\" job1.sh job2.sh",
+        "sbatch -J\"$1\" job1.sh job2.sh",
+        "sbatch -J\"$NOT_SET\" job1.sh job2.sh",
+        "sbatch -J\"${1:-}\" job1.sh job2.sh",
+        "M=a\nM=\nsbatch -J\"$M\" job1.sh job2.sh",
+        "x=$y\nsbatch -J\"$x\" job1.sh job2.sh",
+    ] {
+        let chain = format!("#!/bin/bash\nsbatch --wrap='echo wrapped >>\"$RESULTS\"'\n{chain}\n");
+        let (_, notes, tasks) = transformed(&Place::new(), &chain).unwrap();
+        assert_eq!((notes.len(), tasks), (1, 1), "{chain}{notes:?}");
+        assert!(notes[0].contains("takes the next word where its value is empty"), "{chain}{notes:?}");
+    }
+    for chain in [
+        "M=a\nsbatch -J$M job1.sh",
+        "M=a\nsbatch -J\"$M\" job1.sh",
+        "sbatch -J\"x$1\" job1.sh",
+        "sbatch -t$((1 + 1)) job1.sh",
+        "M=\nsbatch -J \"$M\" job1.sh",
+        "M=\nsbatch --job-name=\"$M\" job1.sh",
+        "for m in a b; do sbatch -J$m job1.sh; done",
+    ] {
+        let (_, notes, tasks) = transformed(&Place::new(), &format!("#!/bin/bash\n{chain}\n")).unwrap();
+        assert_eq!((notes, tasks), (Vec::new(), 1), "{chain}");
+    }
+}
+
+/// A link to the directory itself, or to one around it, shows what is in it.
+#[test]
+fn links_to_the_directory_are_the_directory() {
+    for chain in [
+        "for f in lnk/*; do sbatch $f; done",
+        "for f in $(ls lnk); do sbatch $f; done",
+        "for f in sub/up/*.sh; do sbatch $f; done",
+        "for f in out/flow/*; do echo $f; done",
+        "n=$(ls out | wc -l)",
+        "grep -r x lnk >list",
+    ] {
+        let place = Place::new();
+        for (to, name) in [(".", "lnk"), ("..", "sub/up"), ("..", "out")] {
+            std::os::unix::fs::symlink(to, place.flow().join(name)).unwrap();
+        }
+        let refused = transformed(&place, &format!("#!/bin/bash\n{chain}\nsbatch job1.sh\n")).unwrap_err();
+        assert!(refused.starts_with("v.sh:2:") && refused.contains("the scripts of the layers are"), "{chain}: {refused}");
+    }
+    let place = Place::new();
+    std::os::unix::fs::symlink("sub", place.flow().join("lnk")).unwrap();
+    let (_, notes, tasks) = transformed(&place, "#!/bin/bash\nfor f in lnk/*; do echo $f; done\nsbatch job1.sh\n").unwrap();
+    assert_eq!((notes, tasks), (Vec::new(), 1));
+}
+
 /// What people write with values that are certain to be one word has no note.
 #[test]
 fn options_that_are_one_word_are_transformed() {

@@ -33,6 +33,10 @@ impl Files for Beside {
     fn has_other_names(&self, script: &str) -> bool {
         flowmine_transform::workflow::has_other_names_in(&self.0, script)
     }
+
+    fn leads_here(&self, name: &str) -> bool {
+        flowmine_transform::workflow::leads_here_in(&self.0, name)
+    }
 }
 
 /// Returns the bytes of a file that the user named, be it a pipe.

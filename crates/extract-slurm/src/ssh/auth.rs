@@ -5,7 +5,6 @@
 //! keyboard-interactive logins and certificates are not supported.
 
 use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use flowmine_schema::text::visible;
@@ -70,10 +69,15 @@ pub(crate) fn said(error: &ssh2::Error) -> String {
 }
 
 /// Does something that has no time-out of its own in a thread, which is left behind when time is
-/// up.
+/// up. Where the system gives no thread the work takes its time.
 pub(crate) fn in_time<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || sender.send(work()));
+    let work = move || {
+        let _ = sender.send(work());
+    };
+    if let Err(work) = flowmine_threads::apart(work) {
+        work();
+    }
     receiver.recv_timeout(limit).ok()
 }
 

@@ -53,7 +53,10 @@ impl Way {
         let trouble = Arc::new(Mutex::new(None));
         let told = Arc::clone(&trouble);
         let pump = Pump { channel, socket: theirs, outwards: Buffer::default(), inwards: Buffer::default(), jump };
-        thread::spawn(move || pump.run(&told));
+        thread::Builder::new().spawn(move || pump.run(&told)).map_err(|error| SshError::Connect {
+            place: shown.to_owned(),
+            why: format!("no thread for the way through a jump host: {error}"),
+        })?;
         Ok(Self { socket: ours, trouble })
     }
 

@@ -9,13 +9,12 @@ use std::fmt;
 use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use flowmine_schema::text::visible;
 
 use super::SshError;
+use super::auth::in_time;
 
 /// How long a file descriptor may take to give a line; a password manager may ask its user first.
 const FD_PATIENCE: Duration = Duration::from_secs(60);
@@ -97,17 +96,15 @@ fn read_fd(fd: i32) -> Result<String, String> {
     if fd < 0 {
         return Err("a file descriptor is not negative; write for example `--ssh-passphrase-fd 3 3<FILE`".to_owned());
     }
-    // In a thread, because neither opening a pipe nor reading it has a time-out.
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let read = File::open(format!("/proc/self/fd/{fd}")).or_else(|_| File::open(format!("/dev/fd/{fd}"))).and_then(read_line);
-        let _ = sender.send(read);
+    // Neither opening a pipe nor reading it has a time-out.
+    let read = in_time(FD_PATIENCE, move || {
+        File::open(format!("/proc/self/fd/{fd}")).or_else(|_| File::open(format!("/dev/fd/{fd}"))).and_then(read_line)
     });
-    match receiver.recv_timeout(FD_PATIENCE) {
-        Err(_) => Err(format!("no line came within {} s", FD_PATIENCE.as_secs())),
-        Ok(Err(error)) => Err(format!("{error}; is it open? Write for example `--ssh-passphrase-fd {fd} {fd}<FILE`")),
-        Ok(Ok(line)) if line.is_empty() => Err("its first line is empty".to_owned()),
-        Ok(Ok(line)) => {
+    match read {
+        None => Err(format!("no line came within {} s", FD_PATIENCE.as_secs())),
+        Some(Err(error)) => Err(format!("{error}; is it open? Write for example `--ssh-passphrase-fd {fd} {fd}<FILE`")),
+        Some(Ok(line)) if line.is_empty() => Err("its first line is empty".to_owned()),
+        Some(Ok(line)) => {
             let line = String::from_utf8(line).map_err(|_| "its first line is not UTF-8".to_owned())?;
             if line.contains('\0') {
                 return Err("its first line holds a NUL byte".to_owned());

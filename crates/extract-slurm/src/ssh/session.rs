@@ -222,11 +222,12 @@ fn login_command(hosts: &[Target], config: Option<&Path>) -> Option<String> {
     Some(command + &shell_word(&name.to_string()))
 }
 
-/// Keeps an idle connection alive until the sender is dropped.
+/// Keeps an idle connection alive until the sender is dropped. Where the system gives no thread for
+/// that, a connection that the server ends meanwhile is made anew.
 fn keep_alive(shared: Weak<Mutex<Option<Connection>>>, interval: Duration) -> mpsc::Sender<()> {
     let (sender, receiver) = mpsc::channel::<()>();
     let interval = interval.max(Duration::from_secs(1));
-    thread::spawn(move || {
+    let _ = thread::Builder::new().spawn(move || {
         while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(interval) {
             let Some(shared) = shared.upgrade() else { return };
             // A connection that is at work needs no sign of life.

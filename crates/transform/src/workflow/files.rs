@@ -32,6 +32,13 @@ pub trait Files {
         let _ = script;
         false
     }
+
+    /// Whether a name leads to the directory of the workflow or to one around it, through links. By
+    /// default there are none.
+    fn leads_here(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
 }
 
 /// Whether a name is that of a script or of a directory around it, or cannot be compared with it.
@@ -65,6 +72,12 @@ pub fn has_other_names_in(directory: &Path, script: &str) -> bool {
     let named = here.join(script.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<PathBuf>());
     let named = if script.starts_with('/') { PathBuf::from(script) } else { named };
     path.metadata().is_ok_and(|of| of.nlink() > 1) || path.canonicalize().is_ok_and(|real| real != named)
+}
+
+/// Whether a name in a directory leads to that directory, or to one around it.
+pub fn leads_here_in(directory: &Path, name: &str) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    matches!((real(directory), real(&directory.join(name))), (Some(here), Some(there)) if here.starts_with(&there))
 }
 
 /// For workflows that name no files which are to be read.
@@ -115,6 +128,10 @@ impl<'f> Named<'f> {
 
     pub(super) fn has_other_names(&self, script: &str) -> bool {
         self.files.has_other_names(script)
+    }
+
+    pub(super) fn leads_here(&self, name: &str) -> bool {
+        self.files.leads_here(name)
     }
 
     /// A file's text, or why it cannot be read. A fault at `at` where the workflow names too much.

@@ -15,7 +15,7 @@ mod snakemake;
 mod tasks;
 mod understood;
 
-pub use files::{Files, NAMED_BYTES, NAMED_FILES, NoFiles, STATEMENTS, can_change, can_change_in, has_other_names_in};
+pub use files::{Files, NAMED_BYTES, NAMED_FILES, NoFiles, STATEMENTS, can_change, can_change_in, has_other_names_in, leads_here_in};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

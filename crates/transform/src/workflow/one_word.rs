@@ -94,6 +94,15 @@ impl<'s> OneWord<'s> {
         self.is_one(word, command) || !word.pattern && self.holds(word, command).is_some()
     }
 
+    /// Whether something is left of a word behind its first bytes, whatever happens when the script runs.
+    pub(super) fn is_longer(&self, word: &Word, command: &Simple, bytes: usize) -> bool {
+        if let Some(value) = self.constants.value(self.text, word) {
+            return value.len() > bytes;
+        }
+        let is_never_empty = |part: &Expansion| self.judged(part, word, command).is_some_and(|held| !held.may_be_empty);
+        word.shape.get(bytes..).is_some_and(has_text) || word.expansions.iter().any(is_never_empty)
+    }
+
     fn holds(&self, word: &Word, command: &Simple) -> Option<Held> {
         if self.constants.splits() {
             return None;
@@ -103,17 +112,21 @@ impl<'s> OneWord<'s> {
         }
         let mut held = Held { may_be_empty: !has_text(&word.shape) && word.expansions.iter().all(|part| part.splits), answer: false };
         for part in word.expansions.iter().filter(|part| part.splits) {
-            let judged = self.part(part, command.block)?;
-            let mut may_be_empty = judged.held.may_be_empty;
-            for name in judged.uses {
-                let known = self.known.get(name).filter(|known| !known.answer || judged.held.answer)?;
-                may_be_empty |= known.may_be_empty;
-                let is_set = |block| self.set.get(&(name, block)).is_some_and(|start| *start < word.start);
-                if !self.script.blocks(command.block).any(is_set) {
-                    return None;
-                }
+            held.may_be_empty &= self.judged(part, word, command)?.may_be_empty;
+        }
+        Some(held)
+    }
+
+    /// What a part of a word holds there, where each of its variables has been set.
+    fn judged(&self, part: &Expansion, word: &Word, command: &Simple) -> Option<Held> {
+        let Judged { mut held, uses } = self.part(part, command.block)?;
+        for name in uses {
+            let known = self.known.get(name).filter(|known| !known.answer || held.answer)?;
+            held.may_be_empty |= known.may_be_empty;
+            let is_set = |block| self.set.get(&(name, block)).is_some_and(|start| *start < word.start);
+            if !self.script.blocks(command.block).any(is_set) {
+                return None;
             }
-            held.may_be_empty &= may_be_empty;
         }
         Some(held)
     }

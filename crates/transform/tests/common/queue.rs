@@ -10,7 +10,7 @@ use std::process::Command;
 
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::builtin;
-use flowmine_transform::workflow::{Files, Workflow, can_change_in, has_other_names_in};
+use flowmine_transform::workflow::{Files, Workflow, can_change_in, has_other_names_in, leads_here_in};
 
 use crate::common;
 
@@ -28,6 +28,10 @@ impl Files for Beside {
 
     fn has_other_names(&self, script: &str) -> bool {
         has_other_names_in(&self.0, script)
+    }
+
+    fn leads_here(&self, name: &str) -> bool {
+        leads_here_in(&self.0, name)
     }
 }
 

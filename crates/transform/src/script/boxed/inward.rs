@@ -86,6 +86,8 @@ fm_box_remove() {
 /// The task finds such a link as without the sandbox. What it leads to is hidden beside it. So it is
 /// known on the way out whether the task wrote through the link or replaced it.
 pub(super) const WAY: &str = r#"fm_placed='' fm_links_left='' fm_behind_was='' fm_through=$fm_nl
+# shellcheck disable=SC3013
+fm_one() { [ "$1" -ef "$2" ]; }
 # A link is followed where it was made by this user or by root.
 fm_ours() { [ -n "$(find "$1" -prune \( -user 0 -o -user "$(id -u)" \))" ]; }
 fm_hidden() {
@@ -142,12 +144,13 @@ fm_settle() {
     if ! rm -f -- "./$2" || ! mv -- "$fm_h" "./$2"; then fm_keep "the output $2 could not be brought back"; fi
     fm_encode "./$2"
     [ -z "$fm_x" ] || fm_through=$fm_through$fm_home/$2$fm_nl fm_links_left="$fm_links_left${fm_nl}link $fm_e"
-  elif [ -e "$fm_h" ] && [ ! "$fm_h" -ef "$fm_home/$2" ] && [ -n "$({ printf '%s\n' "$fm_behind_was" //; fm_lines '%i %z' "$fm_h"; } | fm_known 0)" ]; then
+  elif [ -e "$fm_h" ] && ! fm_one "$fm_h" "$fm_home/$2" && [ -n "$(fm_changed "$fm_h")" ]; then
     fm_keep "what the task wrote through the link $2 before it removed it is in the sandbox"
   elif [ -n "$fm_x" ]; then
     rm -f -- "$fm_home/$2"
   fi
 }
+fm_changed() { { printf '%s\n' "$fm_behind_was" // && fm_lines '%i %z' "$1"; } | fm_known 0; }
 # Whether each link on the way to an output is one through which the task wrote.
 fm_reached() {
   fm_w=$fm_home fm_y=${1#"$fm_home"/}
@@ -178,10 +181,12 @@ pub(super) const NOTED: &str = r#"fm_tick() {
   rm -f -- "./$fm_behind"
 }
 fm_notice() {
+  [ -z "$fm_placed" ] || fm_behind_was=$(fm_lines '%i %z' . | grep -F -e "/$fm_behind.")
+  [ -z "$fm_inside$fm_placed" ] || fm_tick
+}
+fm_notice_inside() {
   fm_n=''
   for fm_f; do [ ! -d "$fm_f" ] || fm_n=1; done
   [ -z "$fm_n" ] || fm_inside=$(fm_lines '%i %z' -H "$@") fm_modes_in=$(fm_lines %a -H "$@" -type d)
-  [ -z "$fm_placed" ] || fm_behind_was=$(fm_lines '%i %z' . | grep -F -e "/$fm_behind.")
-  [ -z "$fm_n$fm_placed" ] || fm_tick
 }
 "#;

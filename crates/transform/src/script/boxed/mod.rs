@@ -32,10 +32,11 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
         }
     }
     inward(out, &files);
+    out.push_str(outward::KEEP);
     if !files.outputs.is_empty() {
         let _ = writeln!(out, "fm_links_text={}", quoted(links::LINKS));
+        out.push_str(outward::OUT);
     }
-    out.push_str(outward::OUT);
     outward(out, &files);
 }
 
@@ -110,11 +111,9 @@ fn inward(out: &mut String, files: &Files<'_>) {
         let _ = writeln!(out, "  fm_bring {} {} || return", quote(&from), quote(&to));
     }
     if !files.both.is_empty() {
-        out.push_str("  fm_came=$(fm_both fm_list -H)\n");
+        out.push_str("  fm_came=$(fm_both fm_list -H)\n  fm_both fm_notice_inside\n");
     }
-    if !files.both.is_empty() {
-        out.push_str("  fm_both fm_notice\n");
-    } else if !files.outputs.is_empty() {
+    if !files.outputs.is_empty() {
         out.push_str("  fm_notice\n");
     }
     // What was not brought in whole is not brought out: a part of an input is no output.

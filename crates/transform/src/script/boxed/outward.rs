@@ -1,12 +1,15 @@
 //! The way out of a sandbox.
 
-/// Outputs leave the sandbox. What cannot leave it keeps it, so that nothing is lost.
-pub(super) const OUT: &str = r#"fm_closed='' fm_merged=''
-fm_keep() {
+/// What cannot leave the sandbox keeps it, so that nothing is lost.
+pub(super) const KEEP: &str = r#"fm_keep() {
   fm_say "$1"
   fm_kept=1
   [ "$fm_code" != 0 ] || fm_code=125 fm_failed=sandbox
 }
+"#;
+
+/// Outputs leave the sandbox.
+pub(super) const OUT: &str = r#"fm_closed='' fm_merged=''
 # Directories that the task has closed are opened; their modes are given back in the workflow.
 fm_open() {
   [ -n "$(find . -type d ! -perm -700 2>/dev/null)" ] || return 0
@@ -26,11 +29,8 @@ fm_links() {
     if [ -L "$fm_f" ] || [ -d "$fm_f" ]; then fm_n=1; fi
     if [ -e "$fm_f" ] || [ -L "$fm_f" ]; then set -- "$@" "$fm_f"; fi
   done
-  [ -z "$fm_n" ] || (
-    fm_depth=0 fm_copy='' fm_real=''
-    export fm_links_text fm_dirs fm_depth fm_copy fm_real
+  [ -z "$fm_n" ] || env "fm_links_text=$fm_links_text" "fm_dirs=$fm_dirs" fm_depth=0 fm_copy= fm_real= \
     find "$@" -type l -exec sh -c 'eval "$fm_links_text"' sh "$fm_box" "$fm_home" "$#" "$@" {} +
-  )
 }
 # The names of a directory come into another, and replace what has them there, unless both are directories. No link is
 # followed, and nothing that is there is opened. Where the task could open directories for it, they are. `find` takes no
@@ -52,8 +52,8 @@ for d; do
 done'
 fm_merge() {
   (
-    export fm_merge_text fm_take
-    cd -- "$1" && find . -type d -exec sh -c 'eval "$fm_merge_text"' sh "$2" "$3" {} +
+    cd -- "$1" && env "fm_merge_text=$fm_merge_text" "fm_take=$fm_take" \
+      find . -type d -exec sh -c 'eval "$fm_merge_text"' sh "$2" "$3" {} +
   )
 }
 fm_move() {
@@ -69,8 +69,7 @@ fm_move() {
   if [ ! -L "$2" ]; then fm_x=1; else
     case $fm_through in *"$fm_nl$2$fm_nl"*) fm_x=1 ;; esac
   fi
-  # shellcheck disable=SC3013
-  if [ -n "$fm_x" ] && [ ! -L "$1" ] && [ "$1" -ef "$2" ]; then
+  if [ -n "$fm_x" ] && [ ! -L "$1" ] && fm_one "$1" "$2"; then
     # An input that the task has changed where it lies is the output already.
     return 0
   fi
@@ -144,9 +143,9 @@ pub(super) const SPARE: &str = r#"fm_spare_find() {
 fm_spare() {
   [ -n "$fm_same" ] || return 0
   printf '%s\n' "$fm_same" | {
-    while read -r fm_i fm_d fm_t fm_z fm_f; do
+    while read -r fm_i fm_d fm_u fm_z fm_f; do
       fm_decode "$fm_f"
-      [ -d "$fm_f" ] && [ ! -L "$fm_f" ] || set -- "$@" "$fm_f"
+      if [ ! -d "$fm_f" ] || [ -L "$fm_f" ]; then set -- "$@" "$fm_f"; fi
       [ "$#" -lt 100 ] || { rm -f -- "$@" && set --; }
     done
     [ "$#" = 0 ] || rm -f -- "$@"

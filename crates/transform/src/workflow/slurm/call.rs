@@ -136,6 +136,13 @@ impl Call {
                 if !one.is_one(word, command) {
                     return Err(splits(word));
                 }
+                if !name.starts_with("--") && !one.is_longer(word, command, 2) {
+                    return Err(format!(
+                        "its option “{}” takes the next word where its value is empty: write “{} \"…\"”",
+                        raw.chars().take(60).collect::<String>(),
+                        &name[..2]
+                    ));
+                }
                 unknown.extend(kind_of(raw));
                 n += 1;
                 continue;

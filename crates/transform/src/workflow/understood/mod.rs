@@ -138,13 +138,13 @@ impl<'c> Check<'c> {
         }
         let words = command.words.iter().chain(command.redirections.iter().map(|to| &to.word));
         for word in words.filter(|word| word.pattern) {
-            names::sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
+            self.sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
         }
         for word in &command.values {
             if word.literal.as_deref().is_some_and(runs_commands) {
                 return Err(fault(word, SUBSCRIPT.to_owned()));
             }
-            names::sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
+            self.sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
         }
         for to in command.redirections.iter().filter(|to| to.writes && !to.word.literal.as_deref().is_some_and(is_device)) {
             let leaves = self.leaves_scripts(&to.word, "what is written here").and_then(|()| self.stays(command));
@@ -178,7 +178,7 @@ impl<'c> Check<'c> {
         // What a variable or an argument of a function holds becomes a pattern where it is used without quotes.
         let keeps = self.functions.contains_key(called) || matches!(called, "set" | "printf" | "read" | "mapfile" | "readarray");
         for word in command.words[1..].iter().chain(command.redirections.iter().map(|to| &to.word)).filter(|_| keeps) {
-            names::sees_no_scripts(&word.shape)?;
+            self.sees_no_scripts(&word.shape)?;
         }
         let name = program_name(called);
         let rest = &command.words[1..];
@@ -251,7 +251,7 @@ impl<'c> Check<'c> {
         if word.literal.as_deref().is_some_and(runs_commands) {
             return Err(SUBSCRIPT.to_owned());
         }
-        names::sees_no_scripts(word.shape.split_once('=').map_or("", |(_, value)| value))
+        self.sees_no_scripts(word.shape.split_once('=').map_or("", |(_, value)| value))
     }
 
     fn declaration(&self, words: &[Word]) -> Checked {
@@ -365,6 +365,17 @@ impl<'c> Check<'c> {
         }
     }
 
+    /// Refuses a pattern that can match the new script, or the scripts and records of layers, also through a link.
+    fn sees_no_scripts(&self, shape: &str) -> Checked {
+        names::sees_no_scripts(shape)?;
+        match names::parents_of_pattern(shape).find(|parent| self.files.leads_here(parent)) {
+            Some(parent) => Err(format!(
+                "“{parent}” leads to the directory in which the scripts of the layers are, which the pattern behind it matches"
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// `ls` with names: without, it lists the new script too.
     fn list(&self, words: &[Word]) -> Checked {
         if let Some(option) = words.iter().find(|word| self.is_option(word) && !word.literal.as_deref().is_some_and(lists_what_is_named)) {
@@ -380,7 +391,8 @@ impl<'c> Check<'c> {
     /// Whether a word may be the directory of the workflow, or one around it.
     fn may_hold_all(&self, word: &Word) -> bool {
         let holds = |name: String| {
-            name.starts_with('/') || name.split('/').any(|part| part == "..") || name.split('/').all(|part| matches!(part, "" | "."))
+            let is_here = name.split('/').all(|part| matches!(part, "" | "."));
+            is_here || name.starts_with('/') || name.split('/').any(|part| part == "..") || self.files.leads_here(&name)
         };
         (!word.pattern || self.is_taken_apart(word)) && self.constants.value(self.text, word).is_none_or(holds)
     }

@@ -23,6 +23,12 @@ pub(super) fn sees_no_scripts(shape: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The directories that a pattern names in full before what is open in it.
+pub(super) fn parents_of_pattern(shape: &str) -> impl Iterator<Item = &str> {
+    let open = shape.find(OPEN).filter(|_| shape.contains(GLOB)).unwrap_or(0);
+    shape[..open].match_indices('/').map(|(end, _)| &shape[..end]).filter(|parent| !parent.is_empty())
+}
+
 const GLOB: [char; 3] = ['*', '?', '['];
 /// What is not known of a name.
 const OPEN: [char; 4] = ['*', '?', '[', '$'];
