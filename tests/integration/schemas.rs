@@ -143,7 +143,7 @@ fn the_json_of_predictions_and_runs_has_its_schema() {
     let fitted = dir.path().join("fitted.json");
     expect(flowmine().args(["predict", "--dataset"]).arg(&sources[1]).arg("-o").arg(&fitted), 0);
     pair("flowmine-prediction", fitted, &["learnt", "observed_s", "processes"]);
-    for (source, fields) in [(&sources[0], &["jobs", "cases", "warnings"][..]), (&sources[1], &["tasks", "errors"])] {
+    for (source, fields) in [(&sources[0], &["jobs", "cases", "warnings"][..]), (&sources[1], &["tasks", "errors"][..])] {
         let out = dir.path().join(format!("out-{}", fields[0]));
         expect(flowmine().args(["run", "--dataset"]).arg(source).arg("--out").arg(&out), 0);
         pair("flowmine-run-summary", out.join("summary.json"), fields);
