@@ -52,6 +52,7 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         slurm_bin_dir: checked_line(args.slurm_bin_dir.as_deref(), "--slurm-bin-dir")?,
         timeout: args.timeout,
         accounting: args.accounting,
+        nodes: args.nodes,
         accounting_since_ns: args.accounting_since,
         record: args.record.clone(),
         naming: match &args.pseudonymise {

@@ -47,7 +47,6 @@ const OTHERS: &[&str] = &[
     "MaxDiskWrite",
     "MaxRSS",
     "MaxVMSize",
-    "NTasks",
     "Priority",
     "QOSRAW",
     "ReqTRES",
