@@ -38,6 +38,7 @@ mod limits;
 mod links;
 mod load;
 mod locks;
+mod nodes;
 mod one_run;
 mod operations;
 mod overlay;

@@ -62,6 +62,88 @@ fn efficiencies_are_those_of_seff_and_losses_add_up() {
     }
 }
 
+/// A job as sacct prints it, with numbers from which seff and reportseff compute.
+struct Sample {
+    cpus: u64,
+    elapsed_s: u64,
+    limit_min: u64,
+    cpu_ms: u64,
+    memory_mb: u64,
+    /// The largest memory of a task in kilobytes, and the number of tasks, of each step.
+    steps: Vec<(u64, u64)>,
+}
+
+/// Jobs of all sizes, the same in each run.
+fn samples() -> Vec<Sample> {
+    let mut state = 32u64;
+    let mut below = move |end: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % end
+    };
+    let sample = |_| {
+        let (cpus, elapsed_s) = (1 + below(128), 1 + below(300_000));
+        Sample {
+            cpus,
+            elapsed_s,
+            limit_min: elapsed_s / 60 + 1 + below(5_000),
+            cpu_ms: below(cpus * elapsed_s * 1000),
+            memory_mb: 1 + below(500_000),
+            steps: (0..1 + below(3)).map(|_| (below(90_000_000), 1 + below(16))).collect(),
+        }
+    };
+    (0..12).map(sample).collect()
+}
+
+/// `TotalCPU`, in the form that sacct chooses by its size.
+fn total_cpu(ms: u64) -> String {
+    let (s, ms) = (ms / 1000, ms % 1000);
+    let (days, hours, minutes, seconds) = (s / 86_400, s / 3_600 % 24, s / 60 % 60, s % 60);
+    match (days, hours) {
+        (0, 0) => format!("{minutes:02}:{seconds:02}.{ms:03}"),
+        (0, _) => format!("{hours:02}:{minutes:02}:{seconds:02}"),
+        _ => format!("{days}-{hours:02}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+/// What `reportseff` 2.10.3 prints of the same text (`job.py`): percent with one decimal, of which
+/// the memory is the largest `MaxRSS` × `NTasks` of a step.
+#[test]
+fn numbers_are_those_of_reportseff() {
+    let begin = 1_793_782_800;
+    let clock = |seconds: u64| flowmine_schema::time::rfc3339(seconds as i64 * 1_000_000_000).trim_end_matches('Z').to_owned();
+    let mut text = String::from(
+        "JobID|JobIDRaw|JobName|User|State|Submit|Eligible|Start|End|NNodes|NCPUS|TimelimitRaw|ReqMem|MaxRSS|NTasks|TotalCPU|NodeList|SubmitLine\n",
+    );
+    let samples = samples();
+    for (id, sample) in (700..).zip(&samples) {
+        let (from, to, cpu) = (clock(begin), clock(begin + sample.elapsed_s), total_cpu(sample.cpu_ms));
+        let Sample { cpus, limit_min, memory_mb, .. } = sample;
+        text +=
+            &format!("{id}|{id}|j|mia|COMPLETED|{from}|{from}|{from}|{to}|1|{cpus}|{limit_min}|{memory_mb}M|||{cpu}|k1|sbatch j{id}.sh\n");
+        for (step, (rss_kb, tasks)) in sample.steps.iter().enumerate() {
+            text += &format!("{id}.{step}|{id}.{step}|s||COMPLETED|{from}|{from}|{from}|{to}|1|{cpus}|||{rss_kb}K|{tasks}|{cpu}|k1|\n");
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = imported(dir.path(), "jobs", &text);
+    let found: Value = serde_json::from_str(&discovered(&dataset, &["resources", "--format", "json"])).unwrap();
+    for (id, sample) in (700..).zip(&samples) {
+        let of_job = row(&found, "job", &id.to_string());
+        let wall_s = sample.elapsed_s as f64;
+        // sacct has milliseconds only in the shortest form.
+        let cpu_s = if sample.cpu_ms < 3_600_000 { sample.cpu_ms as f64 / 1000.0 } else { (sample.cpu_ms / 1000) as f64 };
+        let memory_kb = sample.steps.iter().map(|(rss_kb, tasks)| rss_kb * tasks).max().unwrap_or_default();
+        for (field, truth) in [
+            ("cpu_efficiency", cpu_s / sample.cpus as f64 / wall_s),
+            ("memory_efficiency", memory_kb as f64 / 1024.0 / sample.memory_mb as f64),
+            ("time_efficiency", wall_s / (sample.limit_min * 60) as f64),
+        ] {
+            let found = of_job[field].as_f64().unwrap_or_else(|| panic!("{field} of {id}: {of_job}"));
+            assert!((found - truth).abs() < 0.0005, "{field} of {id}: {found}, and reportseff's {truth}");
+        }
+    }
+}
+
 #[test]
 fn a_job_that_leaves_its_cpus_idle_is_not_told_to_take_more() {
     let dir = tempfile::tempdir().unwrap();

@@ -4,16 +4,19 @@
 //! The short form takes half a minute. `FLOWMINE_LONG=1` (`make test-long`) makes waits of two
 //! minutes each, so that whole seconds weigh little in the sums, and has two more clocks.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::support::running::Running;
 use crate::support::slurm_lab::SlurmLab;
 use crate::support::truth::polls;
 use crate::support::wait_truth::WaitTruth;
-use crate::support::{diagnostics, expect, repository, waits};
+use crate::support::{diagnostics, expect, flowmine, job_states, repository, waits};
 
 const SECOND_NS: i64 = 1_000_000_000;
 /// The lab's scheduler looks at the queue every second, and Slurm's times are whole seconds.
@@ -72,7 +75,7 @@ fn each_cause_from_when_to_when() {
 
     let truth = WaitTruth::read(&truth);
     let parts = |name: &str| {
-        expect(crate::support::flowmine().args(["correlate", "--dataset"]).arg(dir.path().join(name)), 0);
+        expect(flowmine().args(["correlate", "--dataset"]).arg(dir.path().join(name)), 0);
         waits(&dir.path().join(name))
     };
     let tolerance_ns = longest_gap(&recorded) + SCHEDULING_NS;
@@ -81,6 +84,11 @@ fn each_cause_from_when_to_when() {
     truth.check_stated(&with, tolerance_ns);
     truth.check_times(&with, SCHEDULING_NS);
     truth.check_sums(&with, form.percent);
+    // Queue times of models are what accounting calls `Reserved`, but for the parts of seconds that it leaves out.
+    let reserved = reserved_ns(&dir.path().join("with"));
+    let (queued, sum) = (queued_ns(&dir.path().join("with")), reserved.iter().sum::<i64>());
+    let slack_ns = reserved.len() as i64 * SECOND_NS / 2;
+    assert!((queued - sum).abs() <= slack_ns, "{queued} ns in the queue, and by accounting {sum} ns of {} jobs", reserved.len());
     let without = parts("without");
     truth.check_stated(&without, tolerance_ns);
     let unfounded = |cause: &str| matches!(cause, "queued" | "not_eligible");
@@ -96,6 +104,21 @@ fn each_cause_from_when_to_when() {
         let codes: Vec<String> = diagnostics(&dir.path().join(name)).into_iter().map(|row| row.code.into_owned()).collect();
         assert!(codes.iter().any(|code| code == "controller_clock"), "{shift} s: {codes:?}");
     }
+}
+
+/// The time of all jobs in the queue, as a model says it.
+fn queued_ns(dataset: &Path) -> i64 {
+    let output = expect(flowmine().args(["discover", "lifecycle", "--format", "json", "--dataset"]).arg(dataset), 0);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    found["activities"].as_array().unwrap().iter().filter_map(|activity| activity["queue_ns"].as_i64()).sum()
+}
+
+/// From when each job was eligible until its start, in the last row that accounting has of it.
+fn reserved_ns(dataset: &Path) -> Vec<i64> {
+    let rows = job_states(dataset);
+    let told = rows.iter().filter(|row| row.change == "accounting");
+    let last: BTreeMap<&str, i64> = told.filter_map(|row| Some((row.job.as_ref(), row.start_ns? - row.eligible_ns?))).collect();
+    last.into_values().collect()
 }
 
 /// A PATH on which `date` is ahead by a number of seconds.

@@ -28,7 +28,7 @@ use std::process::{Command, Output};
 
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::Row;
-use flowmine_schema::tables::{Case, DiagnosticRow, JobDependency, JobState, WaitPart};
+use flowmine_schema::tables::{Case, DiagnosticRow, JobDependency, JobState, NodeState, WaitPart};
 
 /// The program under test.
 pub fn flowmine() -> Command {
@@ -93,4 +93,9 @@ pub fn waits(dataset: &Path) -> Vec<WaitPart<'static>> {
 /// The rows of `diagnostics`.
 pub fn diagnostics(dataset: &Path) -> Vec<DiagnosticRow<'static>> {
     rows::<DiagnosticRow<'static>, _>(dataset, |row| row.into_owned())
+}
+
+/// The rows of `node_states`.
+pub fn node_states(dataset: &Path) -> Vec<NodeState<'static>> {
+    rows::<NodeState<'static>, _>(dataset, |row| row.into_owned())
 }

@@ -7,7 +7,7 @@ use flowmine_dataset::Dataset;
 use flowmine_extract_slurm::memory::key_code_of;
 use flowmine_extract_slurm::naming::{Naming, Pseudonyms};
 use flowmine_privacy::pseudonym::Pseudonymiser;
-use flowmine_schema::tables::{JobDependency, JobState};
+use flowmine_schema::tables::{JobDependency, JobState, NodeState};
 
 use crate::error::Result;
 use crate::inputs;
@@ -69,5 +69,10 @@ impl Pseudonyms for Codes {
     fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r> {
         let cluster = row.cluster.clone();
         JobDependency { cluster, ..self.0.row(row) }
+    }
+
+    fn node_state<'r>(&self, row: NodeState<'r>) -> NodeState<'r> {
+        let cluster = row.cluster.clone();
+        NodeState { cluster, ..self.0.row(row) }
     }
 }

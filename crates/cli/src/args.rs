@@ -120,6 +120,9 @@ pub struct Observe {
     /// 2026-11-20, 2026-11-20T13:00 (UTC) or with zone.
     #[arg(long, value_name = "TIME", value_parser = moment, requires = "accounting")]
     pub accounting_since: Option<i64>,
+    /// Ask sinfo as well: CPUs of each node that are allocated, idle and down, its state and reason.
+    #[arg(long)]
+    pub nodes: bool,
     /// Only jobs of the user who asks (over SSH the user there). A dataset keeps to the jobs with
     /// which it began.
     #[arg(long, conflicts_with = "user")]
@@ -170,6 +173,7 @@ impl Observe {
             slurm_bin_dir: self.slurm_bin_dir.clone(),
             timeout: self.timeout,
             accounting: self.accounting,
+            nodes: self.nodes,
             accounting_since_ns: self.accounting_since,
             record: self.record.clone(),
             ..Options::default()

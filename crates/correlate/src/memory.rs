@@ -6,8 +6,8 @@
 //! * **Occupied**: `mem` of `AllocTRES`; else `ReqMem` of the job; else `mem` of `ReqTRES`. What
 //!   was asked for per node or per CPU gives the whole only where the job has as many nodes as
 //!   CPUs: the table does not say which of both it was.
-//! * **Used**: the largest sum of the peaks of a step's tasks (`mem` of `TRESUsageInTot`); else the
-//!   largest peak of a task (`MaxRSS`).
+//! * **Used**: the largest sum of the peaks of a step's tasks (`mem` of `TRESUsageInTot`, else
+//!   `MaxRSS` × `NTasks`); else the largest peak of a task (`MaxRSS`).
 
 use flowmine_slurm::tres;
 

@@ -6,6 +6,7 @@
 //! | [`squeue`] | the text of one poll | records |
 //! | [`queue`] | the records of poll after poll | the changes between them, as rows of `job_states` and `job_dependencies` |
 //! | [`clock`] | slurmctld's time, the states of jobs | how far the clock of whoever polls is ahead |
+//! | [`nodes`] | sinfo's text of one poll | what changed of nodes, as rows of `node_states` |
 //! | [`naming`] | names | the same, or pseudonyms |
 //! | [`runner`], [`ssh`] | a fixed script | its output, from this machine or the login node |
 //!
@@ -41,6 +42,7 @@ pub mod import;
 pub mod import_files;
 pub mod memory;
 pub mod naming;
+pub mod nodes;
 pub mod observe;
 pub mod queue;
 pub mod record;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use flowmine_dataset::{Dataset, DatasetError, Transaction};
-use flowmine_schema::tables::JobState;
+use flowmine_schema::tables::{JobState, NodeState};
 use flowmine_slurm::clock::Ahead;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::accounting::{Accounting, KnownAttempt};
 use crate::clock::{Clock, Finding};
 use crate::naming::Naming;
+use crate::nodes::Nodes;
 use crate::queue::{Changes, PollTime, Queue};
 use crate::remembered::Remembered;
 
@@ -77,6 +78,8 @@ struct Polls {
     only: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     clocks: BTreeMap<String, Clock>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes_began_ns: Option<i64>,
 }
 
 /// An observer's memory of one cluster.
@@ -89,6 +92,8 @@ pub struct Memory {
     /// Which jobs were asked for at the last poll, in words; nothing for all. A job that is no
     /// longer asked for has not left the queue.
     pub only: String,
+    /// The nodes at the last poll that asked for them.
+    pub nodes: Nodes,
     /// What is known of the clock by which polls were made, by the source of their rows.
     clocks: BTreeMap<String, Clock>,
     /// How names are written: in clear or as pseudonyms.
@@ -115,6 +120,7 @@ impl Memory {
             queue: Queue::new(cluster),
             accounting: Accounting::new(cluster),
             only: String::new(),
+            nodes: Nodes::default(),
             clocks: BTreeMap::new(),
             naming: Naming::default(),
         }
@@ -158,7 +164,9 @@ impl Memory {
         let told = dataset.state_rows::<KnownAttempt<'static>>(&told_file)?;
         let accounting = Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, told.as_ref())
             .map_err(|why| damaged(&told_file, why))?;
-        Ok(Self { queue, accounting, only: polls.only, clocks: polls.clocks, naming: Naming::default() })
+        let nodes = dataset.state_rows::<NodeState<'static>>(&format!("sinfo-{name}.parquet"))?;
+        let nodes = nodes.map_or_else(Nodes::default, |rows| Nodes::recall(polls.nodes_began_ns, &rows));
+        Ok(Self { queue, accounting, only: polls.only, nodes, clocks: polls.clocks, naming: Naming::default() })
     }
 
     /// What is known of the clock by which polls were made whose rows have this source.
@@ -212,6 +220,7 @@ impl Memory {
             accounting_until_ns: self.accounting.until_ns(),
             only: self.only.clone(),
             clocks: self.clocks.clone(),
+            nodes_began_ns: self.nodes.last_began_ns(),
         };
         let polls = serde_json::to_vec(&polls).map_err(|source| DatasetError::Json { path: dataset.dir().join(&name), source })?;
         transaction.put_state(&format!("squeue-{name}.json"), &polls)?;
@@ -220,6 +229,9 @@ impl Memory {
         }
         if queue || !dataset.has_state(&queue_file) {
             transaction.put_state_rows(&queue_file, self.queue.remember())?;
+        }
+        if self.nodes.has_changed() {
+            transaction.put_state_rows(&format!("sinfo-{name}.parquet"), self.nodes.remember())?;
         }
         if accounting {
             transaction.put_state_rows(&told_file, self.accounting.remember())?;

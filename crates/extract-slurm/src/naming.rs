@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use flowmine_schema::diagnostic::Diagnostics;
-use flowmine_schema::tables::{JobDependency, JobState};
+use flowmine_schema::tables::{JobDependency, JobState, NodeState};
 use flowmine_slurm::dependency::{self, KINDS, Term};
 use flowmine_slurm::state::State;
 
@@ -24,6 +24,8 @@ pub trait Pseudonyms: Debug + Send + Sync {
     fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r>;
     /// The row with pseudonyms for all its names but its cluster's.
     fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r>;
+    /// The row with pseudonyms for all its names but its cluster's.
+    fn node_state<'r>(&self, row: NodeState<'r>) -> NodeState<'r>;
 }
 
 /// How names are written. The default leaves them as they are.
@@ -94,6 +96,14 @@ impl Naming {
         match &self.0 {
             None => Cow::Borrowed(row),
             Some(pseudonyms) => Cow::Owned(pseudonyms.job_dependency(row.clone())),
+        }
+    }
+
+    /// A row of `node_states` with its names as they are to be written.
+    pub fn node_state<'r>(&self, row: &'r NodeState<'_>) -> Cow<'r, NodeState<'r>> {
+        match &self.0 {
+            None => Cow::Borrowed(row),
+            Some(pseudonyms) => Cow::Owned(pseudonyms.node_state(row.clone())),
         }
     }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flowmine_dataset::{Access, Builder, Dataset, DatasetError, Role, Writer};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::tables::{ControllerClock, DiagnosticRow, JobDependency, JobState, source};
+use flowmine_schema::tables::{ControllerClock, DiagnosticRow, JobDependency, JobState, NodeState, source};
 use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
 use flowmine_slurm::clock::{self, Ahead};
@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::import_files::UNNAMED;
 use crate::memory::{Memory, MemoryError};
 use crate::naming::Naming;
+use crate::nodes;
 use crate::queue::{Changes, PollTime};
 use crate::runner::{Output, RunError, Runner};
 use crate::sacct;
@@ -80,6 +81,14 @@ pub enum ObserveError {
         place: String,
         /// What is wrong with sacct's output.
         why: String,
+    },
+    /// sinfo's output was not what it should be.
+    #[error("{place}: {why}")]
+    Nodes {
+        /// Where sinfo ran, as [`Runner::describe`] has it.
+        place: String,
+        /// What is wrong with sinfo's output.
+        why: nodes::NotAsAsked,
     },
     /// scontrol did not say the cluster's name.
     #[error("`scontrol show config` on {place} does not tell the cluster's name: give it with --cluster")]
@@ -185,6 +194,8 @@ pub struct Options {
     pub timeout: Duration,
     /// Whether to ask sacct as well.
     pub accounting: bool,
+    /// Whether to ask sinfo as well.
+    pub nodes: bool,
     /// From when on accounting is asked the first time; a day before the first poll when not given.
     pub accounting_since_ns: Option<i64>,
     /// A directory where each poll's raw output is kept as a file that `flowmine import squeue`
@@ -202,6 +213,7 @@ impl Default for Options {
             slurm_bin_dir: None,
             timeout: Duration::from_secs(120),
             accounting: false,
+            nodes: false,
             accounting_since_ns: None,
             record: None,
             naming: Naming::default(),
@@ -262,6 +274,12 @@ const ACCOUNTING: &str = script!(
     "set -- --allusers; test -z \"$users\" || set -- --user=\"$users\"; test -z \"$accounts\" || set -- \"$@\" --accounts=\"$accounts\"",
     "test -z \"$partitions\" || set -- \"$@\" --partition=\"$partitions\"",
     "timeout \"$limit\" sacct \"$@\" --duplicates --parsable --delimiter=\"$delimiter\" --starttime=\"$start\" --format=\"$format\"; status=$?"
+);
+
+/// The script that asks for the nodes. Standard input goes on with the format.
+const NODES: &str = script!(
+    "IFS= read -r format || exit 90; unset SINFO_PARTITION SINFO_SORT",
+    "date +%s%N; timeout \"$limit\" sinfo --all --noheader --Node --Format=\"$format\"; status=$?; date +%s%N"
 );
 
 /// The script that asks for the cluster's name and slurmctld's time.
@@ -477,6 +495,11 @@ impl<'r> Observer<'r> {
                 .diagnostics
                 .push(Diagnostic::warning("accounting_failed", error.to_string()).advise("the next poll asks for the same time again"));
         }
+        if self.options.nodes
+            && let Err(error) = self.ask_nodes(&mut memory, &cluster, &mut changes, &mut report.diagnostics)
+        {
+            report.diagnostics.push(Diagnostic::warning("nodes_unread", error.to_string()));
+        }
         report.changes = changes.states.len();
         report.dependencies = changes.dependencies.len();
         report.diagnostics = self.options.naming.diagnostics(&report.diagnostics).into_owned();
@@ -486,6 +509,7 @@ impl<'r> Observer<'r> {
         self.writer.merge_small_files::<JobState<'static>>()?;
         self.writer.merge_small_files::<JobDependency<'static>>()?;
         self.writer.merge_small_files::<ControllerClock<'static>>()?;
+        self.writer.merge_small_files::<NodeState<'static>>()?;
         self.writer.merge_small_files::<DiagnosticRow<'static>>()?;
         Ok(report)
     }
@@ -528,6 +552,23 @@ impl<'r> Observer<'r> {
             }
         }
         memory.clock(source::SQUEUE).report(diagnostics);
+    }
+
+    fn ask_nodes(
+        &mut self,
+        memory: &mut Memory,
+        cluster: &str,
+        changes: &mut Changes,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<(), ObserveError> {
+        let token = squeue::draw_token().map_err(ObserveError::Random)?;
+        let before = now_ns();
+        let output = run_script(self.runner.as_mut(), &self.options, "sinfo", NODES, &[&nodes::format(&token)])?;
+        let (clock, output) = split_clock(&output);
+        let time = clock.unwrap_or(PollTime { began_ns: before, ended_ns: now_ns() });
+        let naming = self.options.naming.clone();
+        let polled = memory.nodes.poll(output, token.as_bytes(), (cluster, time), &naming, &mut changes.nodes, diagnostics);
+        polled.map_err(|why| ObserveError::Nodes { place: self.runner.describe(), why })
     }
 
     fn ask_accounting(
@@ -626,6 +667,7 @@ pub fn write(
     transaction.append(changes.states)?;
     transaction.append(changes.dependencies)?;
     transaction.append(changes.clocks)?;
+    transaction.append(changes.nodes)?;
     transaction.append(rows)?;
     memory.store(&mut transaction, &dataset)?;
     transaction.update_manifest(|manifest| {

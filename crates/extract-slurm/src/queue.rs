@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use flowmine_dataset::{Builder, Rows};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::tables::{ControllerClock, JobDependency, JobState, WITHDRAWN, change};
+use flowmine_schema::tables::{ControllerClock, JobDependency, JobState, NodeState, WITHDRAWN, change};
 use flowmine_schema::text;
 use flowmine_slurm::clock::Ahead;
 use flowmine_slurm::dependency::{self, Operator, Target, Term};
@@ -59,6 +59,8 @@ pub struct Changes {
     pub dependencies: Builder<JobDependency<'static>>,
     /// Rows of `controller_clocks`.
     pub clocks: Builder<ControllerClock<'static>>,
+    /// Rows of `node_states`.
+    pub nodes: Builder<NodeState<'static>>,
     /// How names are written in the rows.
     pub naming: Naming,
 }

@@ -63,6 +63,7 @@ pub enum Column {
     ReqTres,
     AllocTres,
     MaxRss,
+    Tasks,
     TotalCpu,
     Elapsed,
     ElapsedRaw,
@@ -116,6 +117,7 @@ pub const COLUMNS: &[(Column, &str)] = &[
     (Column::ReqTres, "ReqTRES"),
     (Column::AllocTres, "AllocTRES"),
     (Column::MaxRss, "MaxRSS"),
+    (Column::Tasks, "NTasks"),
     (Column::TotalCpu, "TotalCPU"),
     (Column::Elapsed, "Elapsed"),
     (Column::ElapsedRaw, "ElapsedRaw"),
@@ -286,12 +288,17 @@ impl<'a> Attempts<'a> {
                 }
             }
         }
-        if let Some(bytes) = row[Column::UsageIn as usize].and_then(text_of).and_then(flowmine_slurm::tres::memory_bytes) {
-            record.step_memory_bytes = record.step_memory_bytes.max(Some(bytes));
-        }
+        let of_tasks = row[Column::UsageIn as usize].and_then(text_of).and_then(flowmine_slurm::tres::memory_bytes);
+        record.step_memory_bytes = record.step_memory_bytes.max(of_tasks);
         if let Some(size) = row[Column::MaxRss as usize] {
             match max_rss(size) {
-                Ok(bytes) => record.max_rss_bytes = record.max_rss_bytes.max(bytes),
+                Ok(bytes) => {
+                    record.max_rss_bytes = record.max_rss_bytes.max(bytes);
+                    // Where sacct was not asked for the sum: reportseff's formula.
+                    let tasks = row[Column::Tasks as usize].and_then(units::digits).filter(|_| of_tasks.is_none());
+                    let sum = bytes.zip(tasks).and_then(|(bytes, tasks)| bytes.checked_mul(tasks));
+                    record.step_memory_bytes = record.step_memory_bytes.max(sum);
+                }
                 Err(BadValue) => {
                     let message = format!("{:?} is not a size of memory; taken as unknown", shown(size));
                     diagnostics.push(Diagnostic::warning("sacct_value", message).at(line, None));

@@ -45,7 +45,6 @@ const OTHERS: &[&str] = &[
     "MaxDiskWrite",
     "MaxRSS",
     "MaxVMSize",
-    "NTasks",
     "Priority",
     "QOSRAW",
     "ReqTRES",

@@ -252,6 +252,9 @@ codes! {
     "nodes_elsewhere" [Error] "`import argo`",
         "Argo keeps the nodes of this workflow in its database, and not in the object; the workflow is left out",
         "Ask Argo's server for it: `argo get NAME -o json`.";
+    "nodes_unread" [Warning] "`observe --nodes`",
+        "sinfo could not be asked, or its answer was not as it was asked for; `node_states` has no rows of this poll",
+        "Nothing: the next poll asks again.";
     "nothing_usable" [Error] "`import squeue`, `import io-csv`",
         "Not one line of the file can be used; it does not count as imported",
         "Check that it is the file that Slurm or the published tool wrote.";
@@ -348,6 +351,9 @@ codes! {
     "several_polls" [Error] "`import squeue`",
         "The file holds several polls one after the other, and a job is in each of them; nothing of it is used",
         "Split it where the message says, and import the parts, each with its time.";
+    "sinfo_value" [Warning] "`observe --nodes`",
+        "A field of sinfo's answer is not understood; the value is taken as unknown",
+        "";
     "singleton_without_name" [Warning] "commands that read a dataset's jobs",
         "Singleton jobs have no known user or name, so that what they wait for is not known; they are counted",
         "";

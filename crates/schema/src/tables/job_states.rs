@@ -149,7 +149,8 @@ crate::table! {
         /// accounting plugin sampled it (`MaxRSS`).
         max_rss_bytes: opt_i64 droppable,
         /// The largest main memory that all tasks of a step had together, in bytes: the sum of
-        /// their peaks (`mem` of `TRESUsageInTot`) of the step where it is largest.
+        /// their peaks (`mem` of `TRESUsageInTot`, else `MaxRSS` × `NTasks`) of the step where it is
+        /// largest.
         step_memory_bytes: opt_i64 droppable,
         /// CPU time used by all steps, system and user, in nanoseconds (`TotalCPU`).
         cpu_time_ns: opt_i64 droppable,

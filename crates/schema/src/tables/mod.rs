@@ -11,6 +11,7 @@ mod io_events;
 mod job_dependencies;
 mod job_states;
 mod links;
+mod node_states;
 mod processes;
 mod task_io;
 mod task_runs;
@@ -27,6 +28,7 @@ pub use io_events::{IoEvent, IoLoss, IoTotal};
 pub use job_dependencies::{JobDependency, WITHDRAWN};
 pub use job_states::{JobState, change, source};
 pub use links::Link;
+pub use node_states::NodeState;
 pub use processes::Process;
 pub use task_io::{LogicalTaskTotal, TaskIo, TaskTotal};
 pub use task_runs::TaskRun;
@@ -59,6 +61,7 @@ pub const ALL: &[TableDef] = &[
     TableDef::of::<JobState<'static>>(),
     TableDef::of::<JobDependency<'static>>(),
     TableDef::of::<ControllerClock<'static>>(),
+    TableDef::of::<NodeState<'static>>(),
     TableDef::of::<DiagnosticRow<'static>>(),
     TableDef::of::<Host<'static>>(),
     TableDef::of::<Clock<'static>>(),
