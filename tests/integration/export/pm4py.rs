@@ -198,19 +198,20 @@ print(json.dumps(said))
 #[test]
 fn the_first_version_of_ocel() {
     let Some(python) = python() else { return };
-    let recording = Recording::new();
-    let source = recording.export("ocel.json", "log", &[]);
-    let files: Vec<PathBuf> = ["first.jsonocel", "first.xmlocel", "first.sqlite"].iter().map(|name| recording.path(name)).collect();
+    let dir = tempfile::tempdir().unwrap();
+    // PM4Py cannot write control characters, which the recording has, into XML.
+    let source = repository("tests/fixtures/logs/jobs.json");
+    let files: Vec<PathBuf> = ["first.jsonocel", "first.xmlocel", "first.sqlite"].iter().map(|name| dir.path().join(name)).collect();
     let all = ask(&python, FIRST_VERSION, &[vec![source], files.clone()].concat());
     for (file, standard) in files.iter().zip(["OCEL 1.0 JSON", "OCEL 1.0 XML", "OCEL 1.0 SQLite"]) {
         let checked = String::from_utf8(expect(flowmine().arg("validate").arg(file), 0).stdout).unwrap();
         let last = checked.lines().last().unwrap();
         assert!(last.starts_with(&format!("{}: {standard}, 0 errors, ", file.display())), "{checked}");
-        let second = file.with_extension("second.json");
+        let second = dir.path().join(format!("{standard}.second.json"));
         expect(flowmine().args(["export", "--format", "ocel.json", "--log"]).arg(file).arg("-o").arg(&second), 0);
         let (theirs, ours) = (&all[file.to_str().unwrap()], dump(&second));
         let events: Vec<_> = ours.events.iter().map(|(id, event)| (id, &event.kind, event.time.unwrap().div_euclid(1000))).collect();
-        assert!(events.len() > 500, "{standard}");
+        assert_eq!(events.len(), 4, "{standard}");
         assert_eq!(theirs["events"], json!(events), "{standard}");
         let objects: Vec<_> = ours.objects.iter().map(|(id, object)| (id, &object.kind)).collect();
         assert_eq!(theirs["objects"], json!(objects), "{standard}");
