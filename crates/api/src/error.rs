@@ -23,6 +23,7 @@ use flowmine_logs::task_log::TaskLogError;
 use flowmine_predict::PredictError;
 use flowmine_privacy::PseudonymError;
 use flowmine_privacy::drop::DropError;
+use flowmine_report::ReportError;
 use flowmine_sources::SourceError;
 
 /// Why something was not done. The text of a cause may repeat in that of the error.
@@ -81,6 +82,9 @@ pub enum Error {
     /// The accesses to files could not be read.
     #[error("{0}")]
     FileAccess(#[from] FileAccessError),
+    /// A page could not be made.
+    #[error("{0}")]
+    Report(#[from] ReportError),
     /// The path of a performance spectrum is not in the log.
     #[error("{0}")]
     Spectrum(#[from] SpectrumError),

@@ -46,6 +46,7 @@ pub mod predict;
 mod processes;
 pub mod prune;
 pub mod pseudonyms;
+pub mod report;
 mod request;
 pub mod run;
 mod sink;
