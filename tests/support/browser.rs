@@ -1,7 +1,7 @@
 //! A headless Chromium, driven by chromedriver: WebDriver's JSON over HTTP, as far as tests of
 //! pages need it (<https://www.w3.org/TR/webdriver2/>).
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -52,17 +52,20 @@ impl Browser {
         Some(browser)
     }
 
+    /// Sends a command and returns the first line and the body of its answer.
+    fn send(&self, method: &str, path: &str, body: &Value) -> io::Result<(String, Vec<u8>)> {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n");
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len())?;
+        answer(&mut BufReader::new(stream))
+    }
+
     /// Sends a command and returns the value of its answer.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = body.to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let length = body.len();
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
-            .expect("chromedriver reads");
-        let (head, body) = answer(&mut BufReader::new(stream));
-        let text = String::from_utf8(body).expect("chromedriver answers in UTF-8");
-        let mut json: Value = serde_json::from_str(&text).expect("JSON");
+        let (head, body) = self.send(method, path, body).expect("chromedriver answers");
+        let mut json: Value = serde_json::from_slice(&body).expect("JSON");
         let value = json["value"].take();
         assert!(head.contains(" 200 "), "{path}: {head}\n{value}");
         value
@@ -119,35 +122,33 @@ impl Browser {
 
 /// Reads an answer: its first line, and as many bytes as it announces. Chromedriver keeps the
 /// connection open.
-fn answer(from: &mut impl BufRead) -> (String, Vec<u8>) {
-    let mut line = || {
-        let mut line = String::new();
-        from.read_line(&mut line).expect("a line");
-        line
-    };
-    let first = line();
+fn answer(from: &mut impl BufRead) -> io::Result<(String, Vec<u8>)> {
+    let mut first = String::new();
+    from.read_line(&mut first)?;
     let mut length = 0;
     loop {
-        let field = line().to_ascii_lowercase();
-        if field.trim().is_empty() {
+        let mut field = String::new();
+        from.read_line(&mut field)?;
+        let field = field.trim().to_ascii_lowercase();
+        if field.is_empty() {
             break;
         }
         if let Some(value) = field.strip_prefix("content-length:") {
-            length = value.trim().parse().expect("a length");
+            length = value.trim().parse().map_err(io::Error::other)?;
         }
     }
     let mut body = vec![0; length];
-    from.read_exact(&mut body).expect("the whole body");
-    (first, body)
+    from.read_exact(&mut body)?;
+    Ok((first, body))
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.ask("DELETE", &format!("/session/{}", self.session), &json!({}));
+        // Chromedriver ends a browser with its session, also where a test failed.
+        if !self.session.is_empty() {
+            let _ = self.send("DELETE", &format!("/session/{}", self.session), &json!({}));
         }
-        // Chromedriver ends its browsers when it is asked to end.
-        let _ = Command::new("kill").arg(self.driver.id().to_string()).status();
+        let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
 }

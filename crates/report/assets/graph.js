@@ -9,7 +9,7 @@ class Graph {
     this.levels = [...place.querySelectorAll("[data-level]")];
     this.details = place.querySelector("[data-details]");
     this.found = place.querySelector("[data-found]");
-    this.level = this.levels[0];
+    this.level = this.levels.find((level) => !level.hidden);
     this.levels.forEach((level) => this.prepare(level));
     this.listen();
     this.fit();

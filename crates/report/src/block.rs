@@ -41,7 +41,7 @@ pub enum Block {
     /// A figure.
     Figure(Figure),
     /// A graph at several levels of detail.
-    Graph(Vec<Level>),
+    Graph(Graph),
     /// A table.
     Table(Table),
 }
@@ -133,6 +133,22 @@ pub struct Figure {
     pub caption: String,
     /// The element.
     pub svg: String,
+}
+
+/// A graph at several levels of detail, the least first.
+#[derive(Debug)]
+pub struct Graph {
+    /// The levels; there is at least one.
+    pub levels: Vec<Level>,
+    /// Number of the level that is shown first.
+    pub first: usize,
+}
+
+impl Graph {
+    /// Returns what the level that is shown first shows.
+    pub fn first_name(&self) -> &str {
+        self.levels.get(self.first).map_or("", |level| &level.name)
+    }
 }
 
 /// A level of detail of a graph.

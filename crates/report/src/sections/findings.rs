@@ -76,6 +76,12 @@ fn cpus(log: &ActivityLog, at: u32) -> i64 {
 
 /// The first findings as blocks.
 pub fn cards(found: &LogResults, most: usize) -> Vec<Block> {
+    if !found.log.has_intervals() {
+        return vec![Block::missing(
+            "The log has one moment for each activity: running and waiting cannot be distinguished.",
+            "Record the start and the end of each activity.",
+        )];
+    }
     let whole = Whole::of(found);
     let mut merged = merge(&found.bottlenecks.findings);
     // Where the time goes is no fault: it comes last.
@@ -140,7 +146,7 @@ fn card(rank: usize, of: &Merged<'_>, found: &LogResults, whole: &Whole) -> Card
         found: sentence(of, &found.summary.about.word()),
         cost,
         evidence: examples.into_iter().take(EXAMPLES).map(evidence).collect(),
-        action: of.first().advice().to_owned(),
+        action: action(of.first(), &found.summary.about.instance).to_owned(),
         gain: format!("At most {stake}, {}.", assumption(of.first().kind)),
     }
 }
@@ -164,9 +170,23 @@ fn sentence(of: &Merged<'_>, word: &str) -> String {
                 None => visible(&first.activity).into_owned(),
             };
             let more = of.findings.len() - 1;
-            let more = if more > 0 { format!("; also {}", counted(more as u64, "more place", "more places")) } else { String::new() };
+            let more = match more {
+                0 => String::new(),
+                more => format!("; with {}, {time} in all", counted(more as u64, "other place", "other places")),
+            };
             format!("{name}: {}{more}.", visible(&first.found))
         }
+    }
+}
+
+/// What to do. The advice of a finding is for clusters; who takes orders has no scheduler.
+fn action(finding: &Finding, instance: &str) -> &'static str {
+    let is_of_cluster = matches!(instance, "job" | "task");
+    match finding.kind {
+        BottleneckKind::Queue | BottleneckKind::OwnWish | BottleneckKind::Wait | BottleneckKind::TimeLimit if !is_of_cluster => {
+            "Find what these instances waited for: people, machines, other cases, or a fixed time of the day."
+        }
+        _ => finding.advice(),
     }
 }
 

@@ -1,16 +1,16 @@
 //! The process: its directly-follows graph at several levels of detail, and its activities.
 
-use flowmine_discover::pictures::dfg::{self as picture, Options, Show};
+use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_draw::embed::{self, Role};
 use flowmine_draw::svg;
 
 use crate::ReportError;
-use crate::block::{Block, Level, Section, Table};
+use crate::block::{Block, Graph, Level, Section, Table};
 use crate::column::{Column, Kind};
 use crate::results::{LogResults, Results};
 
-/// Levels of detail: the name, the share of activities and of steps that is shown.
-const LEVELS: [(&str, f64); 4] = [("usual", 0.0), ("50 %", 0.5), ("80 %", 0.8), ("100 %", 1.0)];
+/// Levels of detail: the share of activities and of steps that is shown.
+const LEVELS: [f64; 3] = [0.5, 0.8, 1.0];
 
 /// The most edges and activities that a level has: more is no figure, and takes long to lay out.
 const MOST_EDGES: usize = 600;
@@ -29,7 +29,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
                  Colour and width show what its legend explains."
                     .to_owned(),
             ));
-            blocks.push(Block::Graph(levels(found)?));
+            blocks.push(Block::Graph(graph(found)?));
             blocks.push(Block::Table(activities(found)?));
         }
         Err(_) => blocks.push(Block::missing("There is no log to draw a graph of.", "Record jobs, tasks or events with cases.")),
@@ -37,34 +37,29 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
     Ok(Section { id: "process", title: "Process", question: "Which activity follows which, how often, and how long it takes.", blocks })
 }
 
-/// The graph at several levels, those that look alike once.
-fn levels(found: &LogResults) -> Result<Vec<Level>, ReportError> {
-    let mut levels: Vec<Level> = Vec::new();
+/// The graph at several levels, those that look alike once. What is shown first has no more edges
+/// than a figure without options.
+fn graph(found: &LogResults) -> Result<Graph, ReportError> {
+    let mut graph = Graph { levels: Vec::new(), first: 0 };
     let mut before: Option<(usize, usize)> = None;
-    for (at, (name, share)) in LEVELS.into_iter().enumerate() {
-        let options = options(found, share);
-        let graph = picture::graph(&found.dfg, &options);
-        let size = (graph.nodes.len(), graph.edges.len());
-        let is_too_large = size.1 > MOST_EDGES && !levels.is_empty();
+    for (at, share) in LEVELS.into_iter().enumerate() {
+        let activities = (found.dfg.activities.len() as f64 * share).ceil() as usize;
+        let most_activities = activities.clamp(1, MOST_ACTIVITIES);
+        let figure = picture::graph(&found.dfg, &Options { coverage: Some(share), most_activities, ..Options::default() });
+        let size = (figure.nodes.len(), figure.edges.len());
+        let is_too_large = size.1 > MOST_EDGES && !graph.levels.is_empty();
         if before == Some(size) || is_too_large {
             continue;
         }
         before = Some(size);
-        let svg = embed::embedded(&svg::svg(&graph)?, &format!("graph{at}"), Role::Group)?;
-        let words = format!("{name}: {} nodes, {} edges", size.0, size.1);
-        levels.push(Level { name: words, svg });
+        if size.1 <= picture::ALL_EDGES {
+            graph.first = graph.levels.len();
+        }
+        let svg = embed::embedded(&svg::svg(&figure)?, &format!("graph{at}"), Role::Group)?;
+        let name = format!("{:.0} %: {} nodes, {} edges", share * 100.0, size.0, size.1);
+        graph.levels.push(Level { name, svg });
     }
-    Ok(levels)
-}
-
-fn options(found: &LogResults, share: f64) -> Options {
-    let usual = Options::default();
-    if share == 0.0 {
-        return usual;
-    }
-    let activities = (found.dfg.activities.len() as f64 * share).ceil() as usize;
-    let show = if share < 1.0 { usual.show } else { Show::All };
-    Options { show, coverage: Some(share), most_activities: activities.clamp(1, MOST_ACTIVITIES), ..usual }
+    Ok(graph)
 }
 
 /// The table of activities.
