@@ -127,7 +127,7 @@ fn log_results(request: &ReportRequest, dataset: Option<&Dataset>, sink: &dyn Si
     let is_lossy = loaded.is_lossy;
     let _stage = sink.stage("discovering");
     let cases = loaded.cases()?;
-    let (log, cases) = (&loaded.log, cases);
+    let log = &loaded.log;
     let summary = summary::discover(log, cases, &summary::Options::default());
     let gantt = longest(&summary).map(|case| gantt_of(log, case, dataset)).transpose()?.flatten();
     let results = LogResults {

@@ -6,7 +6,6 @@
 //! an edge.
 
 use std::borrow::Cow;
-use std::io::Write;
 
 use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
@@ -75,9 +74,7 @@ pub fn embedded(document: &str, prefix: &str, role: Role) -> Result<String, Embe
             other => writer.write_event(other)?,
         }
     }
-    let mut bytes = writer.into_inner();
-    bytes.flush()?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned())
 }
 
 /// An element with its ids prefixed; the root has its role.

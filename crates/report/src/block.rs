@@ -1,11 +1,12 @@
 //! The parts of a page, before they are markup.
 
+use std::io::Write;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use flowmine_draw::embed::{self, Role};
-use std::io::Write;
 
 use crate::ReportError;
 use crate::column::{self, Column};

@@ -47,8 +47,12 @@ fn graph(found: &LogResults) -> Result<Graph, ReportError> {
         let most_activities = activities.clamp(1, MOST_ACTIVITIES);
         let figure = picture::graph(&found.dfg, &Options { coverage: Some(share), most_activities, ..Options::default() });
         let size = (figure.nodes.len(), figure.edges.len());
-        let is_too_large = size.1 > MOST_EDGES && !graph.levels.is_empty();
-        if before == Some(size) || is_too_large {
+        let name = format!("{:.0} %: {} nodes, {} edges", share * 100.0, size.0, size.1);
+        if let Some(level) = graph.levels.last_mut().filter(|_| before == Some(size)) {
+            level.name = name;
+            continue;
+        }
+        if size.1 > MOST_EDGES && !graph.levels.is_empty() {
             continue;
         }
         before = Some(size);
@@ -56,7 +60,6 @@ fn graph(found: &LogResults) -> Result<Graph, ReportError> {
             graph.first = graph.levels.len();
         }
         let svg = embed::embedded(&svg::svg(&figure)?, &format!("graph{at}"), Role::Group)?;
-        let name = format!("{:.0} %: {} nodes, {} edges", share * 100.0, size.0, size.1);
         graph.levels.push(Level { name, svg });
     }
     Ok(graph)
