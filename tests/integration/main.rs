@@ -50,6 +50,7 @@ mod private;
 mod processes;
 mod prune;
 mod recording;
+mod report;
 mod resources;
 mod results;
 mod round_trip;

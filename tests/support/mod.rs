@@ -1,5 +1,6 @@
 //! What the end-to-end tests share.
 
+pub mod browser;
 pub mod csv;
 pub mod cuts;
 pub mod docker;

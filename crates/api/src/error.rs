@@ -26,6 +26,7 @@ use flowmine_logs::task_log::TaskLogError;
 use flowmine_predict::PredictError;
 use flowmine_privacy::PseudonymError;
 use flowmine_privacy::drop::DropError;
+use flowmine_report::ReportError;
 use flowmine_sources::SourceError;
 use flowmine_trace::TraceError;
 
@@ -85,6 +86,9 @@ pub enum Error {
     /// The accesses to files could not be read.
     #[error("{0}")]
     FileAccess(#[from] FileAccessError),
+    /// A page could not be made.
+    #[error("{0}")]
+    Report(#[from] ReportError),
     /// The path of a performance spectrum is not in the log.
     #[error("{0}")]
     Spectrum(#[from] SpectrumError),

@@ -50,6 +50,7 @@ pub mod prune;
 pub mod pseudonyms;
 pub mod recognised;
 pub mod remarks;
+pub mod report;
 mod request;
 pub mod run;
 mod sink;

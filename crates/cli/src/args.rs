@@ -6,6 +6,7 @@ mod import;
 mod old_forms;
 mod options;
 mod predict;
+mod report;
 mod shared;
 mod similar;
 mod trace;
@@ -28,6 +29,7 @@ pub use import::Import;
 pub use old_forms::in_new_form;
 pub use options::Group;
 pub use predict::Predict;
+pub use report::Report;
 pub use shared::{AsOwner, DatasetArgs, Kept, SourceArgs};
 pub use trace::{Doctor, Trace, TraceFilters};
 pub use transform::Transform;
@@ -66,6 +68,8 @@ pub enum Command {
     Validate(Validate),
     /// Discover a model and draw it.
     Discover(Box<Discover>),
+    /// Write one page about whatever is given: findings, failures, process, waits, tables.
+    Report(Box<Report>),
     /// Say what jobs waited for, and until when.
     Why(Why),
     /// Predict from a model of its processes when a workflow ends, and what holds it up.

@@ -42,6 +42,7 @@
 pub mod axis;
 pub mod document;
 pub mod dot;
+pub mod embed;
 pub mod exchange;
 pub mod graph;
 pub mod json;

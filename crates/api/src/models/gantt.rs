@@ -1,10 +1,10 @@
 //! Gantt chart.
 
-use flowmine_activity_log::{IoPhase, JOB, Processes};
+use flowmine_activity_log::{ActivityLog, Cases, IoPhase, JOB, Processes};
 use flowmine_dataset::Dataset;
-use flowmine_discover::gantt::{self, Options};
+use flowmine_discover::gantt::{self, Gantt as Chart, Options};
 use flowmine_discover::pictures::{gantt as picture, perfetto};
-use flowmine_logs::columns::TASK_KEY;
+pub(crate) use flowmine_logs::columns::TASK_KEY;
 use flowmine_logs::io_phases;
 use flowmine_schema::tables::Process;
 use flowmine_slurm::host_list;
@@ -46,16 +46,10 @@ impl Model for Gantt {
         attributes.of_tasks.push(TASK_KEY.to_owned());
         let loaded = log::load(request, &attributes, sink)?;
         let _stage = sink.stage("discovering");
-        let has = |key: &str| loaded.log.attributes.iter().any(|of| of.key == key);
-        let by = lanes.or_else(|| has(NODES).then(|| NODES.to_owned()));
-        let divide = (by.as_deref() == Some(NODES)).then_some(nodes_of as fn(&str) -> Vec<String>);
-        let mut chart = gantt::discover(&loaded.log, loaded.cases()?, &Options { by, divide });
-        let traced = if has(TASK_KEY) || has(JOB) { traced(request)? } else { None };
-        if let Some((processes, phases)) = &traced {
-            let owners = io_phases::by_owner(processes, phases);
-            chart.add_traced(&loaded.log, TASK_KEY, &owners, str::to_owned);
-            chart.add_traced(&loaded.log, JOB, &owners, |job| format!("job {job}"));
-        }
+        let has_owners = [TASK_KEY, JOB].iter().any(|key| loaded.log.attribute(key).is_some());
+        let dataset = request.source.dataset.as_ref().filter(|_| has_owners).map(|dir| Dataset::open(dir)).transpose()?;
+        let traced = dataset.as_ref().map(traced).transpose()?.flatten();
+        let chart = chart(&loaded.log, loaded.cases()?, lanes, traced.as_ref());
         Ok(Found::new(request, loaded.is_lossy, move |format, out| match format {
             Format::Json => Ok(picture::json(&chart, out)?),
             Format::Csv => Ok(picture::csv(&chart, out)?),
@@ -77,12 +71,27 @@ fn nodes_of(list: &str) -> Vec<String> {
     host_list::expand(list, MOST_NODES).unwrap_or_default()
 }
 
+/// Traced processes with their phases of reads and writes.
+pub(crate) type Traced = (Processes, Vec<Vec<IoPhase>>);
+
 /// The traced processes with their phases of reads and writes; nothing without a trace.
-fn traced(request: &Request) -> Result<Option<(Processes, Vec<Vec<IoPhase>>)>> {
-    let Some(dir) = &request.source.dataset else { return Ok(None) };
-    let dataset = Dataset::open(dir)?;
+pub(crate) fn traced(dataset: &Dataset) -> Result<Option<Traced>> {
     if dataset.row_count::<Process<'static>>()? == 0 {
         return Ok(None);
     }
-    Ok(Some(io_phases::read(&dataset)?))
+    Ok(Some(io_phases::read(dataset)?))
+}
+
+/// The chart of a log, in lanes of an attribute or else of nodes or resources.
+pub(crate) fn chart(log: &ActivityLog, cases: &Cases, lanes: Option<String>, traced: Option<&Traced>) -> Chart {
+    let has = |key: &str| log.attribute(key).is_some();
+    let by = lanes.or_else(|| has(NODES).then(|| NODES.to_owned()));
+    let divide = (by.as_deref() == Some(NODES)).then_some(nodes_of as fn(&str) -> Vec<String>);
+    let mut chart = gantt::discover(log, cases, &Options { by, divide });
+    if let Some((processes, phases)) = traced.filter(|_| has(TASK_KEY) || has(JOB)) {
+        let owners = io_phases::by_owner(processes, phases);
+        chart.add_traced(log, TASK_KEY, &owners, str::to_owned);
+        chart.add_traced(log, JOB, &owners, |job| format!("job {job}"));
+    }
+    chart
 }

@@ -1,13 +1,14 @@
 //! Profile of reads and writes.
 
-use flowmine_activity_log::NONE;
 use flowmine_activity_log::filter::matches;
+use flowmine_activity_log::{NONE, Processes};
 use flowmine_dataset::Dataset;
 use flowmine_discover::pictures::profile::{self as picture, Table};
-use flowmine_discover::profile::{Builder, Groups, Options};
+use flowmine_discover::profile::{Builder, Groups, Options, Profile as FoundProfile};
 use flowmine_logs::process_groups::{self, GroupBy};
 use flowmine_logs::process_rows::Places;
 use flowmine_logs::{operations, process_rows};
+use flowmine_schema::losses::LostOperations;
 
 use super::{About, Input, Model};
 use crate::error::{Context, Result, ensure, refuse};
@@ -81,20 +82,9 @@ impl Model for Profile {
         if let Some(chosen) = &chosen {
             of.iter_mut().zip(chosen).filter(|(_, chosen)| !**chosen).for_each(|(of, _)| *of = NONE);
         }
-        let owned = all.rows.iter().any(|row| row.owner != NONE);
-        // What processes belong to where nothing is known of tasks.
-        let word = if by == GroupBy::Activity && !owned { GroupBy::Program.word() } else { by.word() };
         let files = request.values.text("file").map(|pattern| files(&dataset, &places, &pattern)).transpose()?;
-        let groups = Groups { by: word, names, of, whole: chosen.is_none(), files };
-        let mut builder = Builder::new(&all, groups, Options::default());
-        let files = operations::each(&dataset, &places, |operation| builder.add(operation))?;
-        ensure!(
-            files.events > 0 || files.sums > 0,
-            "{}: no operation on a file was traced; `flowmine trace` traces a command",
-            dir.display()
-        );
-        let lost = lower_bounds::warn(&dataset, sink)?;
-        let found = builder.finish(&files.paths, (lost.count, lost.bytes));
+        let groups = Groups { by: word(by, &all), names, of, whole: chosen.is_none(), files };
+        let (found, lost) = make(&dataset, &all, &places, groups, sink).with_context(|| dir.display().to_string())?;
         Ok(Found::new(request, lost.count > 0, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, table, out)?),
@@ -102,6 +92,28 @@ impl Model for Profile {
             _ => Ok(out.write_all(picture::text(&found).as_bytes())?),
         }))
     }
+}
+
+/// The profile of everything that was traced in a dataset, and what the trace lost.
+pub(crate) fn of_whole(dataset: &Dataset, by: GroupBy, sink: &dyn Sink) -> Result<(FoundProfile, LostOperations)> {
+    let _stage = sink.stage("reading the dataset");
+    let (all, places) = process_rows::read_places(dataset)?;
+    let (names, of) = process_groups::groups(dataset, &all, by)?;
+    make(dataset, &all, &places, Groups { by: word(by, &all), names, of, whole: true, files: None }, sink)
+}
+
+/// What processes belong to, in a word: their programs where nothing is known of tasks.
+fn word(by: GroupBy, all: &Processes) -> &'static str {
+    let is_owned = all.rows.iter().any(|row| row.owner != NONE);
+    if by == GroupBy::Activity && !is_owned { GroupBy::Program.word() } else { by.word() }
+}
+
+fn make(dataset: &Dataset, all: &Processes, places: &Places, groups: Groups, sink: &dyn Sink) -> Result<(FoundProfile, LostOperations)> {
+    let mut builder = Builder::new(all, groups, Options::default());
+    let files = operations::each(dataset, places, |operation| builder.add(operation))?;
+    ensure!(files.events > 0 || files.sums > 0, "no operation on a file was traced; `flowmine trace` traces a command");
+    let lost = lower_bounds::warn(dataset, sink)?;
+    Ok((builder.finish(&files.paths, (lost.count, lost.bytes)), lost))
 }
 
 /// Which files are called so. Their paths are known when all operations have been read: then they

@@ -11,6 +11,7 @@ mod pages;
 mod paths;
 mod predict;
 mod prune;
+mod report;
 mod run;
 mod trace;
 mod transform;
@@ -48,6 +49,7 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Discover(args) => discover::run(&args),
         Command::Why(args) => why::run(&args),
         Command::Predict(args) => predict::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Transform(args) => transform::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -41,6 +41,7 @@ impl<'c> Place<'c> {
                 Self { paths: &source.given, dataset: &mut source.dataset, log: Some(&mut source.logs) }
             }
             Command::Export(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
+            Command::Report(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
             Command::Run(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             Command::Correlate(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             _ => return None,

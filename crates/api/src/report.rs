@@ -1,0 +1,194 @@
+//! The report: one page about whatever was given.
+//!
+//! All models that the page shows are made of one log, which is read once; what jobs waited for,
+//! the critical path and the profile are read of the dataset. What cannot be made is missing on the
+//! page, with the reason.
+
+mod messages;
+
+use flowmine_activity_log::{ActivityLog, Filter};
+use flowmine_correlate::cases;
+use flowmine_dataset::Dataset;
+use flowmine_discover::critical_path::{self, CriticalPath};
+use flowmine_discover::profile::Profile;
+use flowmine_discover::summary::{self, Summary};
+use flowmine_discover::{bottlenecks, dfg as graph, requests, resources, variants, waits};
+use flowmine_logs::process_groups::GroupBy;
+use flowmine_logs::summary::diagnostic_counts;
+use flowmine_report::{LogResults, Outcome, Quality, Results, WaitResults};
+use flowmine_schema::tables::Process;
+
+use crate::error::{Context, Error, Result, ensure};
+use crate::groups::{CASE, CaseOptions, EventFilter, TableColumns};
+use crate::log::{self, Attributes};
+use crate::models::{gantt, profile};
+use crate::request::Request;
+use crate::sink::Sink;
+use crate::source::SourcePaths;
+use crate::{job_waits, jobs, lower_bounds, one_run};
+
+use messages::Messages;
+
+/// What a report is made of.
+#[derive(Debug, Clone, Default)]
+pub struct ReportRequest {
+    /// The dataset or log files.
+    pub source: SourcePaths,
+    /// What a case, an event and an activity are.
+    pub cases: CaseOptions,
+    /// Which events are read.
+    pub filter: EventFilter,
+    /// Which columns of a table hold what.
+    pub columns: TableColumns,
+}
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The page: HTML.
+    pub html: String,
+    /// Whether something of the sources was lost, or could not be read.
+    pub is_lossy: bool,
+}
+
+/// Makes a report.
+///
+/// # Errors
+/// When a log file or the dataset as a whole cannot be read, or the page cannot be made. A dataset
+/// of which a table is damaged, or that is empty, gives a page that states so.
+pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
+    let messages = Messages::new(sink);
+    let dataset = request.source.only_dataset().map(Dataset::open).transpose()?;
+    let sink: &dyn Sink = &messages;
+    let (log, mut is_lossy) = match log_results(request, dataset.as_ref(), sink) {
+        Ok((log, is_lossy)) => (Ok(log), is_lossy),
+        // What the caller has to decide is no fault of the data.
+        Err(error @ Error::Refused(_)) => return Err(error),
+        Err(error) if dataset.is_none() => return Err(error),
+        Err(error) => {
+            let reason = chain(&error);
+            sink.warning(&format!("the report has no log: {reason}"));
+            (Err(reason), true)
+        }
+    };
+    let log = log.and_then(|found| if found.log.is_empty() { Err("the source has no rows".to_owned()) } else { Ok(found) });
+    let waits = of_dataset(dataset.as_ref(), |dataset| wait_results(dataset, request, sink));
+    let case = log.as_ref().ok().and_then(|found| longest(&found.summary));
+    let critical_path = of_dataset(dataset.as_ref(), |dataset| path_of(dataset, request, case, sink));
+    let profile = of_dataset(dataset.as_ref(), |dataset| profile_of(dataset, sink));
+    let mut quality = dataset.as_ref().map(|dataset| quality(dataset, sink)).transpose()?.unwrap_or_default();
+    is_lossy |= quality.errors > 0;
+    quality.messages = messages.all();
+    let sources = request.source.names().map(|path| path.display().to_string()).collect();
+    let _stage = sink.stage("writing the report");
+    let html = flowmine_report::page(&Results { sources, quality, log, waits, critical_path, profile })?;
+    Ok(Report { html, is_lossy })
+}
+
+/// An error and its causes in one sentence, without what a cause repeats.
+fn chain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(of) = cause {
+        let words = of.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = of.source();
+    }
+    text
+}
+
+/// A result of a dataset, or why there is none.
+fn of_dataset<T>(dataset: Option<&Dataset>, make: impl FnOnce(&Dataset) -> Result<T>) -> Outcome<T> {
+    let dataset = dataset.ok_or("the source is a log file and no dataset")?;
+    make(dataset).map_err(|error| chain(&error))
+}
+
+/// The attributes of instances that the page shows.
+fn attributes() -> Attributes {
+    let mut attributes = Attributes::of_evidence();
+    let of_resources = Attributes::of_resources();
+    attributes.of_jobs.extend(of_resources.of_jobs);
+    attributes.of_jobs.extend([flowmine_activity_log::QUEUED_FOR, flowmine_activity_log::NOT_READY_FOR, log::NODES].map(str::to_owned));
+    attributes.of_tasks.extend(["task:status", "task:exit_code", "task:error", "task:user", gantt::TASK_KEY].map(str::to_owned));
+    attributes.of_files.extend(of_resources.of_files);
+    attributes.of_files.extend(["slurm:state", "slurm:exit_code"].map(str::to_owned));
+    attributes
+}
+
+/// The log and its models, and whether something of it was lost.
+fn log_results(request: &ReportRequest, dataset: Option<&Dataset>, sink: &dyn Sink) -> Result<(LogResults, bool)> {
+    let mut of_log = Request::read::<&str>("bottlenecks", request.source.clone(), None, [])?;
+    of_log.cases = request.cases.clone();
+    of_log.filter = request.filter.clone();
+    of_log.columns = request.columns.clone();
+    let loaded = log::load(&of_log, &attributes(), sink)?;
+    let is_lossy = loaded.is_lossy;
+    let _stage = sink.stage("discovering");
+    let cases = loaded.cases()?;
+    let log = &loaded.log;
+    let summary = summary::discover(log, cases, &summary::Options::default());
+    let gantt = longest(&summary).map(|case| gantt_of(log, case, dataset)).transpose()?.flatten();
+    let results = LogResults {
+        bottlenecks: bottlenecks::discover(log, cases, &bottlenecks::Options::default()),
+        dfg: graph::dfg(log, cases),
+        variants: variants::discover(log, cases, &variants::Options::default()),
+        resources: resources::discover(log, cases),
+        requests: requests::discover(log, cases, requests::Rule::default()),
+        gantt,
+        summary,
+        log: loaded.log,
+    };
+    Ok((results, is_lossy))
+}
+
+/// The case that is shown: of those with several instances, if there are any, the one with the
+/// longest time from begin to end.
+fn longest(summary: &Summary) -> Option<&str> {
+    let rank = |case: &&summary::Case| (case.instances > 1, case.duration_ns, std::cmp::Reverse(case.case.clone()));
+    summary.case_list.iter().filter(|case| case.instances > 0).max_by_key(rank).map(|case| case.case.as_str())
+}
+
+/// The Gantt chart of one case.
+fn gantt_of(log: &ActivityLog, case: &str, dataset: Option<&Dataset>) -> Result<Option<(String, flowmine_discover::gantt::Gantt)>> {
+    let filter = Filter { case_names: vec![case.to_owned()], ..Filter::default() };
+    let part = filter.apply(log.clone())?;
+    let Some(cases) = part.cases() else { return Ok(None) };
+    let traced = dataset.map(gantt::traced).transpose()?.flatten();
+    Ok(Some((case.to_owned(), gantt::chart(&part, cases, None, traced.as_ref()))))
+}
+
+/// What the jobs of a dataset waited for.
+fn wait_results(dataset: &Dataset, request: &ReportRequest, sink: &dyn Sink) -> Result<WaitResults> {
+    let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+    let (mut causes, mut weeks) = (waits::Builder::default(), waits::weeks::Builder::default());
+    job_waits::for_each(dataset, notion, &request.filter, request.cases.timestamp, sink, |job| {
+        causes.add(job);
+        weeks.add(job);
+    })?;
+    Ok(WaitResults { causes: causes.finish(), weeks: weeks.finish() })
+}
+
+/// The critical path of a case.
+fn path_of(dataset: &Dataset, request: &ReportRequest, case: Option<&str>, sink: &dyn Sink) -> Result<CriticalPath> {
+    let case = case.context("there is no case")?;
+    let mut of_run = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)])?;
+    of_run.filter = request.filter.clone();
+    let run = one_run::graph(dataset, &of_run, sink)?.context("it is no run")?;
+    Ok(critical_path::discover(&run, &critical_path::Options::default()))
+}
+
+/// How files were read and written.
+fn profile_of(dataset: &Dataset, sink: &dyn Sink) -> Result<Profile> {
+    ensure!(dataset.row_count::<Process<'static>>()? > 0, "no process was traced");
+    let (found, _) = profile::of_whole(dataset, GroupBy::Activity, sink)?;
+    Ok(found)
+}
+
+/// What a dataset lacks.
+fn quality(dataset: &Dataset, sink: &dyn Sink) -> Result<Quality> {
+    let (warnings, errors) = diagnostic_counts(dataset)?;
+    let lost = lower_bounds::warn(dataset, sink)?;
+    Ok(Quality { errors, warnings, lost: lost.sentence(), messages: Vec::new() })
+}

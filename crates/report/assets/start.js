@@ -1,0 +1,28 @@
+// What happens when the page is opened.
+
+for (const place of document.querySelectorAll("[data-graph]")) new Graph(place);
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-table]");
+  if (!link) return;
+  event.preventDefault();
+  showRows(link.dataset.table, link.dataset.column, link.dataset.value);
+});
+
+window.addEventListener("beforeprint", () => {
+  for (const table of TABLES.values()) {
+    table.view.style.height = "auto";
+    table.draw(0, Math.min(PRINTED, table.chosen.length));
+  }
+});
+window.addEventListener("afterprint", () => TABLES.forEach((table) => table.update()));
+
+tables().then(
+  () => { document.documentElement.dataset.ready = String(Math.round(performance.now())); },
+  (error) => {
+    document.documentElement.dataset.failed = String(error);
+    for (const place of document.querySelectorAll(".table .place:empty")) {
+      place.textContent = "This browser cannot read the table: it needs DecompressionStream (2023 or later).";
+    }
+  },
+);

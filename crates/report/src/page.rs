@@ -1,0 +1,135 @@
+//! The page: sections in, HTML out.
+
+use askama::Template;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::block::{Block, Section};
+use crate::results::Results;
+use crate::{ReportError, sections};
+
+const STYLE: &str = include_str!("../assets/style.css");
+
+/// The script, in parts that build on each other.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n",
+    include_str!("../assets/format.js"),
+    include_str!("../assets/data.js"),
+    include_str!("../assets/table.js"),
+    include_str!("../assets/graph.js"),
+    include_str!("../assets/start.js"),
+);
+
+/// What the template is filled with.
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'p> {
+    title: String,
+    version: &'static str,
+    policy: String,
+    style: &'static str,
+    script: &'static str,
+    sections: &'p [Section],
+}
+
+/// Makes the page.
+///
+/// # Errors
+/// When a graph cannot be laid out. All other errors are faults of this crate.
+pub fn page(results: &Results) -> Result<String, ReportError> {
+    let sections = sections::all(results)?;
+    let title = sections::overview::title(results);
+    let page = Page { title, version: env!("CARGO_PKG_VERSION"), policy: policy(), style: STYLE, script: SCRIPT, sections: &sections };
+    Ok(page.render()?)
+}
+
+/// The content security policy: no request, no script and no style but those of the page.
+fn policy() -> String {
+    let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_activity_log::{EventRow, LogBuilder};
+    use flowmine_discover::{bottlenecks, dfg, requests, resources, summary, variants};
+
+    use super::*;
+    use crate::results::{LogResults, Quality};
+
+    const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'";
+
+    fn results(names: &[&str]) -> Results {
+        let mut builder = LogBuilder::new(&[]);
+        for (second, name) in (1i64..).zip(names) {
+            let activity = builder.activity(name);
+            builder.event(&EventRow { activity, time_ns: second * 1_000_000_000, ..EventRow::default() }).expect("a small log");
+        }
+        builder.end_case(HOSTILE).expect("a small log");
+        let log = builder.finish();
+        let cases = log.cases().expect("cases");
+        let found = LogResults {
+            summary: summary::discover(&log, cases, &summary::Options::default()),
+            bottlenecks: bottlenecks::discover(&log, cases, &bottlenecks::Options::default()),
+            dfg: dfg::dfg(&log, cases),
+            variants: variants::discover(&log, cases, &variants::Options::default()),
+            resources: resources::discover(&log, cases),
+            requests: requests::discover(&log, cases, requests::Rule::default()),
+            gantt: None,
+            log,
+        };
+        Results { log: Ok(found), ..nothing(HOSTILE) }
+    }
+
+    fn nothing(reason: &str) -> Results {
+        let no = || reason.to_owned();
+        Results {
+            sources: vec![HOSTILE.to_owned()],
+            quality: Quality { messages: vec![HOSTILE.to_owned()], lost: Some(HOSTILE.to_owned()), ..Quality::default() },
+            log: Err(no()),
+            waits: Err(no()),
+            critical_path: Err(no()),
+            profile: Err(no()),
+        }
+    }
+
+    #[test]
+    fn hostile_names_are_no_markup() {
+        for results in [results(&["align", HOSTILE, "sort"]), nothing(HOSTILE)] {
+            let html = page(&results).expect("a page");
+            assert!(!html.contains("<img"), "{html}");
+            assert_eq!(html.matches("</script>").count(), html.matches("<script").count());
+            assert!(!html.contains("style=\""), "the policy forbids it");
+        }
+    }
+
+    #[test]
+    fn the_policy_has_the_hashes_of_what_is_on_the_page() {
+        let html = page(&nothing("there is none")).expect("a page");
+        let between = |from: &str, to: &str| html.rsplit_once(from).and_then(|(_, rest)| rest.split_once(to)).expect("the element").0;
+        for (text, of) in [(between("<script>", "</script>"), "script-src"), (between("<style>", "</style>"), "style-src")] {
+            let hash = BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
+            // Templates escape the quotes of the policy, and browsers read them.
+            let policy = html.replace("&#39;", "'").replace("&#x27;", "'").replace("&#43;", "+").replace("&#x2b;", "+");
+            assert!(policy.contains(&format!("{of} 'sha256-{hash}'")), "{of}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_stated_in_every_section() {
+        let html = page(&nothing("the dataset is empty")).expect("a page");
+        assert!(html.contains("There is no job, task or event to report on: the dataset is empty."));
+        assert!(html.matches("class=\"missing\"").count() >= 8, "{html}");
+    }
+
+    #[test]
+    fn the_same_results_give_the_same_page() {
+        let [a, b] = [0, 1].map(|_| page(&results(&["align", "sort", "align"])).expect("a page"));
+        assert!(a == b);
+    }
+}

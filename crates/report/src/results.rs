@@ -1,0 +1,77 @@
+//! What a page is made of: a log, and the models that were discovered in it.
+
+use flowmine_activity_log::ActivityLog;
+use flowmine_discover::bottlenecks::Bottlenecks;
+use flowmine_discover::critical_path::CriticalPath;
+use flowmine_discover::dfg::Dfg;
+use flowmine_discover::gantt::Gantt;
+use flowmine_discover::profile::Profile;
+use flowmine_discover::requests::Requests;
+use flowmine_discover::resources::Resources;
+use flowmine_discover::summary::Summary;
+use flowmine_discover::variants::VariantsModel;
+use flowmine_discover::waits::Waits;
+use flowmine_discover::waits::weeks::Weeks;
+
+/// The results of which a page is made.
+#[derive(Debug)]
+pub struct Results {
+    /// The sources as a user named them.
+    pub sources: Vec<String>,
+    /// What the sources lack, and what reading them reported.
+    pub quality: Quality,
+    /// The models of the log; the reason where there is no log.
+    pub log: Outcome<LogResults>,
+    /// What jobs waited for.
+    pub waits: Outcome<WaitResults>,
+    /// The critical path of the run that is shown.
+    pub critical_path: Outcome<CriticalPath>,
+    /// How files were read and written.
+    pub profile: Outcome<Profile>,
+}
+
+/// A result, or why there is none: a sentence without a full stop.
+pub type Outcome<T> = Result<T, String>;
+
+/// What the sources lack.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Quality {
+    /// Number of inputs that were rejected.
+    pub errors: u64,
+    /// Number of inputs that are odd.
+    pub warnings: u64,
+    /// Operations that the traces lack, in a sentence without a full stop.
+    pub lost: Option<String>,
+    /// The messages of reading and discovering, in their order.
+    pub messages: Vec<String>,
+}
+
+/// A log, and the models of it.
+#[derive(Debug)]
+pub struct LogResults {
+    /// The log.
+    pub log: ActivityLog,
+    /// Its activities and cases in numbers.
+    pub summary: Summary,
+    /// What costs time.
+    pub bottlenecks: Bottlenecks,
+    /// Its directly-follows graph.
+    pub dfg: Dfg,
+    /// The sequences of activities of its cases.
+    pub variants: VariantsModel,
+    /// Resources occupied and used.
+    pub resources: Resources,
+    /// Suggested requests.
+    pub requests: Requests,
+    /// The Gantt chart of one case: the one with the longest time from begin to end.
+    pub gantt: Option<(String, Gantt)>,
+}
+
+/// What jobs waited for.
+#[derive(Debug)]
+pub struct WaitResults {
+    /// By cause, user, partition and more.
+    pub causes: Waits,
+    /// Week after week.
+    pub weeks: Weeks,
+}

@@ -1,0 +1,310 @@
+//! The report in a real browser: each kind of source, hostile names, and sources with nothing in
+//! them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::browser::Browser;
+use crate::support::{expect, flowmine, repository};
+
+/// Writes the report of sources to a page and returns what was printed.
+fn report(page: &Path, sources: &[&Path], options: &[&str], code: i32) -> String {
+    let ran = expect(flowmine().arg("report").args(sources).args(options).arg("-o").arg(page), code);
+    assert!(ran.stdout.is_empty());
+    String::from_utf8(ran.stderr).unwrap()
+}
+
+/// Opens a page; it reports nothing to the console and requests nothing but itself.
+fn open(browser: &Browser, page: &Path) {
+    browser.console();
+    browser.requests();
+    browser.open(page);
+    quiet(browser, page);
+}
+
+/// The page reported nothing and requested nothing but itself.
+fn quiet(browser: &Browser, page: &Path) {
+    assert_eq!(browser.console(), Vec::<String>::new(), "{}", page.display());
+    let page = format!("\"file://{}\"", page.display());
+    let others: Vec<String> = browser.requests().into_iter().filter(|url| *url != page && !url.starts_with("\"blob:")).collect();
+    assert_eq!(others, Vec::<String>::new());
+}
+
+/// The model of sources as JSON.
+fn model(name: &str, sources: &[&Path], options: &[&str]) -> Value {
+    let ran = expect(flowmine().args(["discover", name, "--format", "json"]).args(sources).args(options), 0);
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+/// The sum of a column of a table on the page.
+fn sum(browser: &Browser, table: &str, column: &str) -> f64 {
+    let sum = format!(
+        "TABLES.get({table:?}).columns.find((of) => of.name === {column:?}).values.reduce((sum, v) => sum + (Number.isNaN(v) ? 0 : v), 0)"
+    );
+    browser.run(&sum).as_f64().unwrap()
+}
+
+fn rows(browser: &Browser, table: &str) -> u64 {
+    browser.run(&format!("TABLES.get({table:?}).rows.length")).as_u64().unwrap()
+}
+
+/// What holds of each page with rows: sections, numbers of rows and sums are those of the models.
+fn check(browser: &Browser, page: &Path, sources: &[&Path], options: &[&str]) {
+    report(page, sources, options, 0);
+    open(browser, page);
+    let sections = browser.run("[...document.querySelectorAll('section')].map((section) => section.id)");
+    assert_eq!(sections, json!(["overview", "process", "waiting", "runs", "resources", "io", "variants", "data", "terms"]));
+    let summary = model("summary", sources, options);
+    let number = |of: &Value| of.as_f64().unwrap();
+    assert_eq!(rows(browser, "instances") as f64, number(&summary["instances"]));
+    assert_eq!(rows(browser, "activities") as usize, summary["activities"].as_array().unwrap().len());
+    assert_eq!(sum(browser, "activities", "instances"), number(&summary["total"]["instances"]));
+    if let Some(service_ns) = summary["total"]["service"]["sum_ns"].as_f64() {
+        // Each value is cut to microseconds.
+        let shown = sum(browser, "instances", "run");
+        assert!((shown - service_ns / 1e3).abs() <= rows(browser, "instances") as f64, "{shown} {service_ns}");
+    }
+    // No id is there twice, and no element has a style in its markup.
+    assert_eq!(
+        browser.run("document.querySelectorAll('[id]').length - new Set([...document.querySelectorAll('[id]')].map((e) => e.id)).size"),
+        0
+    );
+    assert!(!fs::read_to_string(page).unwrap().contains(" style=\""));
+}
+
+/// The directory of a test, and a browser that saves to it.
+fn start(name: &str) -> Option<(tempfile::TempDir, PathBuf, Browser)> {
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join(format!("{name}.html"));
+    let browser = Browser::start(dir.path())?;
+    Some((dir, page, browser))
+}
+
+#[test]
+fn a_queue_an_engine_a_trace_and_a_foreign_log_have_every_section() {
+    let Some((dir, page, browser)) = start("kinds") else { return };
+    let path = |name: &str| repository(name);
+
+    check(&browser, &page, &[&path("fixtures/workflows/nextflow-local")], &[]);
+    assert!(
+        browser
+            .run("document.querySelector('#figure-path') !== null && document.querySelector('#figure-gantt') !== null")
+            .as_bool()
+            .unwrap()
+    );
+
+    let columns = ["--case-column", "sample", "--activity-column", "step", "--timestamp-column", "finished"];
+    check(&browser, &page, &[&path("fixtures/logs/samples.csv")], &columns);
+    assert!(browser.run("document.querySelector('#io .missing').textContent").as_str().unwrap().contains("flowmine trace"));
+
+    let traced = dir.path().join("traced");
+    expect(Command::new("cp").arg("-a").arg(path("fixtures/demonstration/dataset")).arg(&traced), 0);
+    expect(
+        flowmine().args(["import", "makeflow", "--dataset"]).arg(&traced).arg(path("fixtures/demonstration/rnaseq.makeflow.makeflowlog")),
+        0,
+    );
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&traced), 0);
+    check(&browser, &page, &[&traced], &[]);
+    let profile = model("profile", &[&traced], &[]);
+    assert_eq!(sum(&browser, "iogroups", "read"), profile["total"]["read_bytes"].as_f64().unwrap());
+
+    let queue = dir.path().join("queue");
+    expect(
+        flowmine()
+            .args(["import", "squeue", "--dataset"])
+            .arg(&queue)
+            .args([path("fixtures/case-study/polls"), path("fixtures/case-study/sacct-token.txt.gz")]),
+        0,
+    );
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&queue), 0);
+    check(&browser, &page, &[&queue], &[]);
+    let waits = model("waits", &[&queue], &[]);
+    assert_eq!(rows(&browser, "causes") as usize, waits["causes"].as_array().unwrap().len());
+    assert!(browser.run("document.querySelectorAll('.card').length").as_u64().unwrap() > 0);
+}
+
+#[test]
+fn tables_sort_filter_and_download_and_the_graph_has_levels() {
+    let Some((dir, page, browser)) = start("tables") else { return };
+    report(&page, &[&repository("fixtures/workflows/nextflow-local")], &[], 0);
+    open(&browser, &page);
+    let table = "TABLES.get('instances')";
+    let all = rows(&browser, "instances");
+
+    // By running time, longest first, then shortest first.
+    let column = format!("{table}.columns.findIndex((of) => of.name === 'run')");
+    let extremes = browser.run(&format!("(() => {{ const v = {table}.columns[{column}].values.filter((v) => !Number.isNaN(v)); return [Math.max(...v), Math.min(...v)]; }})()"));
+    for extreme in extremes.as_array().unwrap() {
+        browser.act(&format!("{table}.heads[{column}].querySelector('button').click()"));
+        assert_eq!(browser.run(&format!("{table}.columns[{column}].values[{table}.chosen[0]]")), *extreme);
+    }
+    let shown = browser
+        .run(&format!("document.querySelector('#table-instances tbody tr:not(.space) td:nth-child(' + ({column} + 1) + ')').textContent"));
+    assert_eq!(shown, browser.run(&format!("shown({table}.columns[{column}], {table}.chosen[0])")));
+
+    // By a text, and by a number.
+    let filter = |text: &str| {
+        browser.act(&format!("{table}.search.value = {text:?}; {table}.search.dispatchEvent(new Event('input'));"));
+        browser.run(&format!("{table}.chosen.length")).as_u64().unwrap()
+    };
+    let activity = browser.run(&format!("{table}.columns.find((of) => of.name === 'activity').names[0]"));
+    let some = filter(activity.as_str().unwrap());
+    assert!(some > 0 && some < all, "{some} of {all}");
+    assert_eq!(filter("no such text"), 0);
+    assert_eq!(
+        filter("run>=0") + browser.run(&format!("{table}.columns[{column}].values.filter(Number.isNaN).length")).as_u64().unwrap(),
+        all
+    );
+    assert_eq!(filter(activity.as_str().unwrap()), some);
+
+    // The download has the rows that pass the filter, and a line of headings.
+    browser.act("document.querySelector('#table-instances .tools button:not(.chip)').click()");
+    let file = dir.path().join("instances.csv");
+    let began = Instant::now();
+    while !file.exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing was downloaded");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let csv = fs::read_to_string(&file).unwrap();
+    assert_eq!(csv.lines().count() as u64, some + 1, "{csv}");
+
+    // A node shows its numbers, and leads to its rows.
+    browser.act("document.querySelector('.canvas .node[data-mark^=a]').dispatchEvent(new MouseEvent('click', { bubbles: true }))");
+    let name = browser.run("document.querySelector('.details h3').textContent");
+    browser.act("document.querySelector('.details button').click()");
+    let chosen = format!("new Set({table}.chosen.map((row) => shown({table}.columns.find((of) => of.name === 'activity'), row)))");
+    assert_eq!(browser.run(&format!("[...{chosen}]")), json!([name]));
+
+    // Every level is drawn, one at a time.
+    let levels = browser.run("document.querySelectorAll('[data-level]').length").as_u64().unwrap();
+    for level in 0..levels {
+        if levels > 1 {
+            browser.act(&format!(
+                "const s = document.querySelector('[data-levels]'); s.value = {level}; s.dispatchEvent(new Event('input'));"
+            ));
+        }
+        assert_eq!(browser.run("[...document.querySelectorAll('[data-level]')].findIndex((of) => !of.hidden)"), level);
+        assert_eq!(browser.run("document.querySelectorAll('[data-level]:not([hidden])').length"), 1);
+    }
+    quiet(&browser, &page);
+}
+
+/// Names that would be markup, script, a formula or a path of an attribute if they were not text.
+const HOSTILE: [&str; 7] = [
+    "</script><img src=x onerror=hit=1>",
+    "\"><svg onload=hit=1>",
+    "'-alert(1)-'",
+    "<!--<script>",
+    "</title><script>hit=1</script>",
+    "{{ 7*7 }}",
+    "=HYPERLINK(1)",
+];
+
+#[test]
+fn hostile_names_are_text_everywhere() {
+    let Some((dir, page, browser)) = start("hostile") else { return };
+    let log = dir.path().join("<img src=x onerror=hit=1>.csv");
+    let mut text = "case,activity,start,end,resource\n".to_owned();
+    for (at, name) in HOSTILE.iter().enumerate() {
+        let quoted = name.replace('"', "\"\"");
+        for case in 0..3 {
+            let (start, end) = (format!("2026-11-20T10:{:02}:00Z", at * 5 + case), format!("2026-11-20T10:{:02}:30Z", at * 5 + case + 1));
+            text.push_str(&format!("\"{quoted}{case}\",\"{quoted}\",{start},{end},\"{quoted}\"\n"));
+        }
+        text.push_str(&format!("\"all\",\"{quoted}\",2026-11-20T1{at}:00:00Z,2026-11-20T1{at}:30:00Z,\"{quoted}\"\n"));
+    }
+    fs::write(&log, text).unwrap();
+    report(&page, &[&log], &[], 0);
+    open(&browser, &page);
+    browser
+        .act("document.querySelectorAll('.node, .edge').forEach((mark) => mark.dispatchEvent(new MouseEvent('click', { bubbles: true })))");
+    assert_eq!(browser.run("typeof hit"), "undefined");
+    assert_eq!(browser.run("document.querySelectorAll('img, script:not(:last-of-type)[src], svg[onload]').length"), 0);
+    let names = browser.run("TABLES.get('activities').columns[0].names");
+    let mut names: Vec<&str> = names.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    names.sort_unstable();
+    let mut expected = HOSTILE.to_vec();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    let csv = browser.run("csv(TABLES.get('activities').columns, TABLES.get('activities').rows)");
+    assert!(csv.as_str().unwrap().contains("\r\n'=HYPERLINK(1),"), "{csv}");
+    quiet(&browser, &page);
+}
+
+#[test]
+fn a_source_with_nothing_in_it_gives_a_page_that_states_so() {
+    let Some((dir, page, browser)) = start("nothing") else { return };
+    let empty = dir.path().join("empty");
+    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&empty).arg(repository("fixtures/import/squeue_empty.txt")), 0);
+    let missing = || browser.run("[...document.querySelectorAll('#overview .missing')].map((of) => of.textContent).join()");
+    report(&page, &[&empty], &[], 0);
+    open(&browser, &page);
+    assert!(missing().as_str().unwrap().contains("There is no job, task or event to report on"), "{}", missing());
+
+    let one = dir.path().join("one.csv");
+    fs::write(&one, "case,activity,start,end\na,align,2026-11-20T10:00:00Z,2026-11-20T10:05:00Z\n").unwrap();
+    check(&browser, &page, &[&one], &[]);
+    assert_eq!(rows(&browser, "instances"), 1);
+
+    let damaged = dir.path().join("damaged");
+    expect(
+        flowmine()
+            .args(["import", "nextflow", "--dataset"])
+            .arg(&damaged)
+            .arg(repository("fixtures/workflows/nextflow-local/nextflow.log")),
+        0,
+    );
+    let file = first_file(&damaged.join("task_runs"));
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let said = report(&page, &[&damaged], &[], 1);
+    assert!(said.contains("the report has no log"), "{said}");
+    open(&browser, &page);
+    assert!(missing().as_str().unwrap().contains("task_runs"), "{}", missing());
+}
+
+/// The first Parquet file of a table, in any of its partitions.
+fn first_file(table: &Path) -> PathBuf {
+    let mut paths: Vec<PathBuf> = fs::read_dir(table).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let directory = paths.iter().find(|path| path.is_dir()).map(|path| first_file(path));
+    directory.or_else(|| paths.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "parquet"))).unwrap()
+}
+
+#[test]
+fn the_same_source_gives_the_same_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = repository("fixtures/workflows/nextflow-local");
+    let pages = ["a.html", "b.html"].map(|name| {
+        let page = dir.path().join(name);
+        report(&page, &[&source], &[], 0);
+        fs::read(&page).unwrap()
+    });
+    assert!(pages[0] == pages[1]);
+    let text = String::from_utf8(pages[0].clone()).unwrap();
+    assert!(text.contains("default-src 'none'") || text.contains("default-src &#39;none&#39;"));
+    for address in ["src=\"http", "href=\"http", "@import", "url(http"] {
+        assert!(!text.contains(address), "{address}");
+    }
+}
+
+#[test]
+fn a_directory_of_results_has_the_page_next_to_logs_and_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
+    let log = repository("fixtures/workflows/nextflow-local/nextflow.log");
+    expect(flowmine().args(["import", "nextflow", "--dataset"]).arg(&dataset).arg(log), 0);
+    // A second time nothing is new, and the page is written again.
+    for _ in 0..2 {
+        expect(flowmine().arg("report").arg(&dataset).arg("--out").arg(&out), 0);
+        for name in ["report.html", "log.xes.gz", "log.ocel.sqlite", "dfg.svg", "bottlenecks.txt", "summary.json"] {
+            assert!(fs::metadata(out.join(name)).unwrap().len() > 0, "{name}");
+        }
+    }
+    let said = expect(flowmine().arg("report").arg(repository("tests/fixtures/logs/cases.xes")).arg("--out").arg(&out), 2).stderr;
+    assert!(String::from_utf8_lossy(&said).contains("-o FILE"));
+}
