@@ -23,9 +23,11 @@
 pub mod correlate;
 pub mod endings;
 mod error;
+pub mod evaluate;
 pub mod export;
 mod format;
 mod found;
+pub mod generate;
 pub mod groups;
 pub mod import;
 pub mod inputs;
