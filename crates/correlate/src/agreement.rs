@@ -130,9 +130,10 @@ mod tests {
     /// The same by counting pairs one by one.
     fn by_pairs(truth: &[u32], found: &[u32]) -> (f64, f64, f64) {
         let (mut both, mut in_truth, mut in_found, mut all) = (0.0, 0.0, 0.0, 0.0);
-        for a in 0..truth.len() {
-            for b in a + 1..truth.len() {
-                let (t, f) = (truth[a] == truth[b], found[a] == found[b]);
+        let jobs: Vec<(u32, u32)> = truth.iter().copied().zip(found.iter().copied()).collect();
+        for (number, a) in jobs.iter().enumerate() {
+            for b in &jobs[number + 1..] {
+                let (t, f) = (a.0 == b.0, a.1 == b.1);
                 both += f64::from(u8::from(t && f));
                 in_truth += f64::from(u8::from(t));
                 in_found += f64::from(u8::from(f));

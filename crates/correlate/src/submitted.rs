@@ -1,7 +1,7 @@
 //! All submissions of a dataset, each with what shows to which run it belongs.
 //!
-//! [`crate::gather`] makes them of the jobs of a dataset. A submission takes about 130 bytes, and
-//! each different text is kept once.
+//! They are gathered from the jobs of a dataset, part after part. A submission takes about 130
+//! bytes, and each different text is kept once.
 
 use std::ops::Range;
 
