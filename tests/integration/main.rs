@@ -69,6 +69,7 @@ mod terminal;
 mod trace_filters;
 mod tracing;
 mod transform;
+mod unknown_runs;
 mod waits;
 mod watched;
 

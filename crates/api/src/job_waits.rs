@@ -30,10 +30,10 @@ pub fn for_each(
     let rules = RowRules::default();
     let until_ns = last_observation(dataset)?;
     let parts = jobs::parts(dataset, timestamp, &rules, sink)?;
-    let exchanges = jobs::exchanges(dataset, &parts, &rules, &[notion], sink)?;
+    let overview = jobs::overview(dataset, &parts, &rules, &[notion], sink)?;
     parts.for_each(|jobs| -> Result<()> {
         unknown.look(jobs);
-        job_waits::for_each(&Entities { jobs, exchanges: &exchanges }, notion, &filter, until_ns, &mut each);
+        job_waits::for_each(&Entities { jobs, overview: &overview }, notion, &filter, until_ns, &mut each);
         Ok(())
     })?;
     unknown.say(chosen, sink);

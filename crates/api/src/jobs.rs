@@ -5,7 +5,7 @@ use std::path::Path;
 use flowmine_attribution::has_traces;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
-use flowmine_correlate::{Exchanges, Filter, Jobs, RowRules, Timestamp};
+use flowmine_correlate::{Filter, Jobs, Overview, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::log_file::stored;
 use flowmine_logs::task_log::{self, TaskNotion};
@@ -116,25 +116,29 @@ pub fn notion(name: &str) -> Result<&'static dyn CaseNotion> {
 /// What some notions need to know of jobs beyond what Slurm reports: nothing is read where none
 /// does. Where it cannot be known that is an error, since the cases would be those of another
 /// notion; where there is nothing to know it is said.
-pub fn exchanges(
+pub fn overview(
     dataset: &Dataset,
     parts: &Parts<'_>,
     rules: &RowRules,
     notions: &[&'static dyn CaseNotion],
     sink: &dyn Sink,
-) -> Result<Exchanges> {
-    let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else { return Ok(Exchanges::default()) };
+) -> Result<Overview> {
+    let read = || -> Result<Overview> {
+        let notions: Vec<&dyn CaseNotion> = notions.iter().map(|notion| *notion as &dyn CaseNotion).collect();
+        Ok(Overview::read(dataset, rules, parts, &notions)?)
+    };
+    let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else { return read() };
     has_data_flow(dataset, *notion)?;
     ensure!(
         !task_log::is_uncorrelated(dataset)?,
         "{}: which job read what another wrote is not known yet: run `flowmine correlate` first",
         notion.name()
     );
-    let exchanges = Exchanges::read(dataset, rules, parts)?;
-    if !exchanges.any() {
+    let overview = read()?;
+    if !overview.exchanges.any() {
         without_exchange(*notion, sink);
     }
-    Ok(exchanges)
+    Ok(overview)
 }
 
 /// Whether something was traced from which a notion could learn who gave data to whom; an error

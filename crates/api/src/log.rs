@@ -253,13 +253,13 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
             let traced = task_log::of_jobs(&dataset, &rules)?;
             let parts = jobs::parts(&dataset, asked.request.cases.timestamp, &rules, asked.sink)?;
             let _stage = asked.sink.stage("making the log");
-            let exchanges = jobs::exchanges(&dataset, &parts, &rules, &[notion], asked.sink)?;
+            let overview = jobs::overview(&dataset, &parts, &rules, &[notion], asked.sink)?;
             let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
             let mut log = JobColumns::new(&dataset, notion, &filter, &traced, &options)?;
             parts.for_each(|jobs| -> Result<()> {
                 odd.extend(jobs.diagnostics.clone());
                 unknown.look(jobs);
-                Ok(log.add(&Entities { jobs, exchanges: &exchanges })?)
+                Ok(log.add(&Entities { jobs, overview: &overview })?)
             })?;
             asked.sink.message(Message::Diagnostics("dataset", &odd));
             unknown.say(&asked.request.filter, asked.sink);

@@ -1,7 +1,7 @@
 //! The run of which a model is made: a run of an engine, or a case of any notion.
 
 use flowmine_activity_log::RunGraph;
-use flowmine_correlate::{Exchanges, Timestamp};
+use flowmine_correlate::{Overview, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::run_graph::{self, NotionOfCase, RunGraphError, RunPart};
 use flowmine_logs::task_log::Tasks;
@@ -47,13 +47,13 @@ pub fn graph(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Re
     match notion {
         NotionOfCase::Tasks(notion) => read(RunPart::TaskCases(notion, &cases)),
         NotionOfCase::Jobs(notion) => {
-            let exchanges = if notion.needs_data_flow() {
+            let overview = if notion.needs_data_flow() || notion.grouping().is_some() {
                 let parts = jobs::parts(dataset, Timestamp::default(), &rules, sink)?;
-                jobs::exchanges(dataset, &parts, &rules, &[notion], sink)?
+                jobs::overview(dataset, &parts, &rules, &[notion], sink)?
             } else {
-                Exchanges::default()
+                Overview::default()
             };
-            read(RunPart::JobCases(notion, &cases, &exchanges))
+            read(RunPart::JobCases(notion, &cases, &overview))
         }
     }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use flowmine_activity_log::{ActivityLog, JOB, NOT_READY_FOR, QUEUED_FOR};
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
-use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, RowRules, Timestamp};
+use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules, Timestamp};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
@@ -131,7 +131,8 @@ impl Written<'_> {
 
 /// The names of all results that there can be.
 fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
-    let notions = cases::ALL.iter().map(|notion| notion.name()).chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
+    let of_jobs = cases::ALL.iter().filter(|notion| notion.is_standard()).map(|notion| notion.name());
+    let notions = of_jobs.chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
     let mut names: Vec<String> = ["dag.svg", "bottlenecks.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
     for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
         names.push(format!("dfg{suffix}.svg"));
@@ -176,6 +177,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     // Only what was traced shows who gave data to whom.
     let exchanges = if has_jobs && has_more { Exchanges::read(&dataset, &rules, &parts)? } else { Exchanges::default() };
     let telling = cases::telling(&exchanges);
+    let overview = Overview { exchanges, ..Overview::default() };
     let notions = if has_jobs { &telling[..] } else { &[] };
     let traced = task_log::of_jobs(&dataset, &rules)?;
     // The list of bottlenecks names jobs and what they waited for.
@@ -191,7 +193,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     parts.for_each(|jobs| -> Result<()> {
         odd.extend(jobs.diagnostics.clone());
         unknown.look(jobs);
-        let entities = Entities { jobs, exchanges: &exchanges };
+        let entities = Entities { jobs, overview: &overview };
         summary.add(&entities);
         for columns in &mut columns {
             columns.add(&entities)?;

@@ -217,11 +217,11 @@ pub fn job_logs(dataset: &Dataset, wanted: &Selection<'_>, sink: &dyn Sink) -> R
             Some(part) => Parts::of_share(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE, part)?,
             None => Parts::of(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?,
         };
-        let exchanges = jobs::exchanges(dataset, &parts, wanted.rules, wanted.notions, sink)?;
+        let overview = jobs::overview(dataset, &parts, wanted.rules, wanted.notions, sink)?;
         parts.for_each(|jobs| -> Result<()> {
             odd.extend(jobs.diagnostics.clone());
             unknown.look(jobs);
-            Ok(logs.add(&Entities { jobs, exchanges: &exchanges })?)
+            Ok(logs.add(&Entities { jobs, overview: &overview })?)
         })?;
         sink.message(Message::Diagnostics("dataset", &odd));
         unknown.say(wanted.filter, sink);

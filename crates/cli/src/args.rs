@@ -1,7 +1,9 @@
 //! Arguments as typed.
 
 mod discover;
+mod evaluate;
 mod export;
+mod generate;
 mod import;
 mod old_forms;
 mod options;
@@ -24,7 +26,9 @@ use flowmine_api::options::parse::{duration, moment};
 use options::{choice, log_format};
 
 pub use discover::{Discover, with_models};
+pub use evaluate::Evaluate;
 pub use export::Export;
+pub use generate::Generate;
 pub use import::Import;
 pub use old_forms::in_new_form;
 pub use options::Group;
@@ -72,6 +76,10 @@ pub enum Command {
     Report(Box<Report>),
     /// Say what jobs waited for, and until when.
     Why(Why),
+    /// Compare case notions with the true cases of jobs.
+    Evaluate(Evaluate),
+    /// Write jobs of imagined users whose workflow runs are known.
+    Generate(Generate),
     /// Predict from a model of its processes when a workflow ends, and what holds it up.
     Predict(Predict),
     /// The whole batch: correlate, export, discover, summarise.
@@ -275,9 +283,9 @@ pub struct Correlate {
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
-    /// Only this case notion (dependency, account-group, data-flow) is reported on; the tables
-    /// always hold all, but data-flow only where a job is known to have read what another wrote, or
-    /// when it is asked for here.
+    /// Only this case notion is reported on. The tables always hold dependency, account-group and,
+    /// where a job is known to have read what another wrote, data-flow; another notion is there when
+    /// it is asked for here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
 }

@@ -90,6 +90,10 @@ pub struct Attempt {
     pub arguments: Option<Sym>,
     /// Work directory of the job.
     pub work_dir: Option<Sym>,
+    /// The node from which it was submitted.
+    pub submit_node: Option<Sym>,
+    /// The session of the shell or job that submitted it: a process id on `submit_node`.
+    pub submit_session: Maybe,
     /// The nodes as a Slurm host list.
     pub node_list: Option<Sym>,
     /// Number of nodes.
@@ -184,6 +188,8 @@ impl Attempt {
             command: None,
             arguments: None,
             work_dir: None,
+            submit_node: None,
+            submit_session: Maybe::UNKNOWN,
             node_list: None,
             nodes: Maybe::UNKNOWN,
             cpus: Maybe::UNKNOWN,
@@ -220,7 +226,7 @@ flowmine_schema::columns! {
         cluster, job, job_id, submit_ns, change, changed, state, not_before_ns, observed_at_ns,
         reported_ns, source, array_job_id, array_task_id, het_job_id, het_offset, name, user,
         group, account, partition, qos, reason, comment, activity, command, arguments, work_dir,
-        nodes, node_list, cpus, memory_bytes, total_memory_bytes, time_limit_s, priority, nice,
+        submit_node, submit_session, nodes, node_list, cpus, memory_bytes, total_memory_bytes, time_limit_s, priority, nice,
         features, tres_per_node, requested_tres, allocated_tres, gpus, eligible_ns, max_rss_bytes,
         step_memory_bytes, cpu_time_ns, start_ns, end_ns, exit_code, exit_signal, cancelled_by_uid, read_bytes,
         written_bytes,
@@ -489,6 +495,7 @@ impl Folder {
                 &mut a.command,
                 &mut a.arguments,
                 &mut a.work_dir,
+                &mut a.submit_node,
                 &mut a.node_list,
                 &mut a.features,
                 &mut a.tres_per_node,
@@ -608,7 +615,7 @@ fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Op
     macro_rules! number {
         ($($field:ident),+) => { $( if record(row.$field.is_some()) { a.$field = row.$field.into(); } )+ };
     }
-    text!(user, group, account, partition, qos, comment, work_dir, features, tres_per_node, requested_tres, allocated_tres);
+    text!(user, group, account, partition, qos, comment, work_dir, submit_node, features, tres_per_node, requested_tres, allocated_tres);
     number!(
         priority,
         nice,
@@ -630,7 +637,8 @@ fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Op
         exit_signal,
         cancelled_by_uid,
         read_bytes,
-        written_bytes
+        written_bytes,
+        submit_session
     );
     if record(node_list.is_some()) {
         a.node_list = node_list;

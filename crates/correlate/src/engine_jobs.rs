@@ -21,7 +21,7 @@ pub(crate) fn activity<'a>(command: Option<&str>, name: Option<&'a str>, comment
 }
 
 /// Whether a text is a UUID as RFC 9562 writes it.
-fn is_uuid(text: &str) -> bool {
+pub(crate) fn is_uuid(text: &str) -> bool {
     let is_place = |(at, byte): (usize, u8)| if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() };
     text.len() == 36 && text.bytes().enumerate().all(is_place)
 }

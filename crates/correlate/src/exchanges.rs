@@ -32,9 +32,6 @@ pub use rows::{Rows, SortedRows};
 /// How far the clocks of Slurm and of a traced host may be apart; times of Slurm are whole seconds.
 pub const SLACK_NS: i64 = 5 * SECOND_NS;
 
-/// What is used when no exchange of data is known.
-pub(crate) static NONE: Exchanges = Exchanges { joined: Vec::new(), oldest: Vec::new(), any: false };
-
 /// Groups of components that exchanged data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exchanges {
@@ -46,6 +43,9 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
+    /// What is used when no exchange of data is known.
+    pub(crate) const NONE: Self = Self { joined: Vec::new(), oldest: Vec::new(), any: false };
+
     /// Reads `data_flow` and `links`, with rules that change each row as they change those of the
     /// jobs.
     ///

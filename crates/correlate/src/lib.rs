@@ -74,6 +74,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod agreement;
 pub mod attempts;
 pub mod cases;
 pub mod clocks;
@@ -82,19 +83,24 @@ pub mod dependencies;
 mod engine_jobs;
 pub mod events;
 pub mod exchanges;
+mod gather;
+pub mod groups;
 pub mod jobs;
 pub mod joined;
 pub mod known_jobs;
 pub mod log;
 pub mod maybe;
 mod memory;
+pub mod overview;
 pub mod parts;
 pub mod prune;
 pub mod share;
 pub mod state;
 pub mod strings;
 pub mod submissions;
+pub mod submitted;
 pub mod waits;
+pub mod words;
 pub mod write;
 
 #[cfg(test)]
@@ -109,6 +115,7 @@ pub use exchanges::Exchanges;
 pub use jobs::Jobs;
 pub use log::{CaseTrace, Classifier, EventLog, Filter, Labels};
 pub use maybe::Maybe;
+pub use overview::Overview;
 pub use share::Share;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};

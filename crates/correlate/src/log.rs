@@ -75,12 +75,15 @@ impl<'j> ResolvedFilter<'j> {
 }
 
 /// One case of a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CaseTrace {
     /// Id of the case.
     pub id: String,
     /// Whether events of other parts ([`crate::parts`]) can be in it too.
     pub goes_on: bool,
+    /// The lowest confidence of its jobs ([`Why::confidence`](crate::cases::Why::confidence)), where
+    /// the notion estimates it.
+    pub confidence: Option<f32>,
     first: u32,
     end: u32,
 }
@@ -140,12 +143,19 @@ impl<'j> EventLog<'j> {
                 *place += 1;
             }
         }
+        let confidence = assignment.confidence();
         let mut cases: Vec<CaseTrace> = assignment
             .ids
             .into_iter()
             .zip(assignment.goes_on)
             .enumerate()
-            .map(|(case, (id, goes_on))| CaseTrace { id, goes_on, first: starts[case], end: ends[case] })
+            .map(|(case, (id, goes_on))| CaseTrace {
+                id,
+                goes_on,
+                confidence: confidence.get(case).copied().flatten(),
+                first: starts[case],
+                end: ends[case],
+            })
             .filter(|case| case.first < case.end)
             .collect();
         let time = |event: u32| jobs.events[event as usize].time_ns;

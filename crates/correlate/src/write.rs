@@ -20,11 +20,13 @@ use flowmine_spill::{Sorter, SpillError, put_ordered};
 use rustc_hash::FxHashSet;
 
 use crate::CorrelateError;
-use crate::cases::{CaseNotion, Entities};
+use crate::cases::{CaseNotion, Entities, rounded};
 use crate::dependencies::{Edge, Target, TargetKind, Term};
 use crate::exchanges::{self, Exchanges};
+use crate::groups::Groups;
 use crate::jobs::Jobs;
 use crate::known_jobs::{known_jobs, of_part};
+use crate::overview::Overview;
 use crate::parts::Parts;
 use crate::waits::{Waits, last_observation, row as wait_row};
 
@@ -57,9 +59,9 @@ pub struct Correlated {
     pub attributed: Attributed,
 }
 
-/// Writes links, cases for these notions, and whose the traced operations are. Of a notion that
-/// needs data flow there are cases only where jobs gave data to each other, or when it is the one
-/// that is asked for, by its name.
+/// Writes links, cases for the standard ones of these notions and the one that is asked for by its
+/// name, and whose the traced operations are. Of a notion that needs data flow there are cases only
+/// where jobs gave data to each other, or when it is the one that is asked for.
 ///
 /// # Errors
 /// When another process is correlating the same dataset, or the tables cannot be written; then they
@@ -75,14 +77,18 @@ pub fn correlate(
     // All that is derived will be of this version.
     transaction.update_manifest(|manifest| manifest.format_version = FORMAT_VERSION)?;
     let with_traces = has_traces(dataset)?;
-    let mut all: Vec<OfNotion<'_>> = (0i64..).zip(notions).map(|(place, notion)| OfNotion::new(place, *notion)).collect();
+    let mut all: Vec<OfNotion<'_>> = (0i64..)
+        .zip(notions)
+        .filter(|(_, notion)| notion.is_standard() || asked == Some(notion.name()))
+        .map(|(place, notion)| OfNotion::new(place, *notion))
+        .collect();
     let mut gathered = Gathered::new(with_traces || dataset.row_count::<TaskRun<'static>>()? > 0, last_observation(dataset)?);
     transaction.clear::<WaitPart<'static>>()?;
     parts.for_each(|jobs| {
         gathered.add(jobs)?;
         gathered.add_waits(jobs, &mut transaction)?;
         let entities = Entities::of(jobs);
-        all.iter_mut().filter(|of| !of.notion.needs_data_flow()).try_for_each(|of| of.add(&entities, &mut gathered.rows))
+        all.iter_mut().filter(|of| !of.needs_overview()).try_for_each(|of| of.add(&entities, &mut gathered.rows))
     })?;
     let Gathered { mut result, links, waits, mut rows, known, .. } = gathered;
     write_sorted::<Link<'static>>(links, &mut transaction)?;
@@ -103,14 +109,16 @@ pub fn correlate(
 
     let exchanges = Exchanges::find(parts, &given.finish()?)?;
     all.retain(|of| !of.notion.needs_data_flow() || exchanges.any() || asked == Some(of.notion.name()));
-    if all.iter().any(|of| of.notion.needs_data_flow()) {
+    let of_whole: Vec<&dyn CaseNotion> = all.iter().filter(|of| of.needs_overview()).map(|of| of.notion).collect();
+    let overview = Overview { exchanges, groups: Groups::find(parts, &of_whole)? };
+    if !of_whole.is_empty() {
         parts.for_each(|jobs| {
-            let entities = Entities { jobs, exchanges: &exchanges };
-            all.iter_mut().filter(|of| of.notion.needs_data_flow()).try_for_each(|of| of.add(&entities, &mut rows))
+            let entities = Entities { jobs, overview: &overview };
+            all.iter_mut().filter(|of| of.needs_overview()).try_for_each(|of| of.add(&entities, &mut rows))
         })?;
     }
     result.cases = all.iter().map(|of| (of.notion.name(), of.whole + of.going_on.len())).collect();
-    result.jobs_exchanged_data = exchanges.any();
+    result.jobs_exchanged_data = overview.exchanges.any();
     result.case_rows = all.iter().map(|of| of.rows).sum();
     drop(all);
     write_sorted::<Case<'static>>(rows, &mut transaction)?;
@@ -141,12 +149,19 @@ impl<'n> OfNotion<'n> {
         Self { place, notion, whole: 0, going_on: FxHashSet::default(), rows: 0 }
     }
 
+    /// Whether it must know more than the jobs of one part.
+    fn needs_overview(&self) -> bool {
+        self.notion.needs_data_flow() || self.notion.grouping().is_some()
+    }
+
     fn add(&mut self, entities: &Entities<'_>, rows: &mut Sorter) -> Result<(), CorrelateError> {
         let jobs = entities.jobs;
         let assignment = self.notion.assign(entities);
+        let mut has_rows = vec![false; assignment.ids.len()];
         let mut key = Vec::new();
         for at in (0..jobs.attempts.len()).filter(is_one(jobs)) {
             let attempt = &jobs.attempts[at];
+            let why = assignment.why.get(at);
             let row = Case {
                 notion: self.notion.name().into(),
                 case_id: assignment.id_of(at).into(),
@@ -155,15 +170,21 @@ impl<'n> OfNotion<'n> {
                 job_id: attempt.job_id,
                 submit_ns: attempt.submit_ns.get(),
                 attempt: i64::from(attempt.number),
+                reason: why.map_or(self.notion.name(), |why| why.reason).into(),
+                strength: why.and_then(|why| why.strength).unwrap_or(self.notion.strength()).name().into(),
+                evidence: why.and_then(|why| why.evidence.as_deref()).map(Into::into),
+                confidence: why.and_then(|why| why.confidence).map(rounded),
                 ..Case::default()
             };
             self.rows += 1;
+            has_rows[assignment.case_of[at] as usize] = true;
             key.clear();
             put_ordered(self.place, &mut key);
             jobs.put_order(attempt, &mut key);
             rows.push(&key, |bytes| row.put(bytes)).map_err(CorrelateError::Temporary)?;
         }
-        for (id, goes_on) in assignment.ids.into_iter().zip(assignment.goes_on) {
+        let cases = assignment.ids.into_iter().zip(assignment.goes_on).zip(has_rows);
+        for ((id, goes_on), _) in cases.filter(|(_, has_rows)| *has_rows) {
             if goes_on {
                 self.going_on.insert(id);
             } else {

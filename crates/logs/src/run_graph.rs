@@ -91,7 +91,7 @@ pub enum RunGraphError {
 pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, part: RunPart<'_>) -> Result<RunGraph, RunGraphError> {
     let run = match part {
         RunPart::TaskCases(notion, cases) => return of_tasks(dataset, tasks, TasksOf::Cases(notion, cases)),
-        RunPart::JobCases(notion, cases, exchanges) => return of_jobs(dataset, tasks, filter, JobsOf::Cases(notion, cases, exchanges)),
+        RunPart::JobCases(notion, cases, overview) => return of_jobs(dataset, tasks, filter, JobsOf::Cases(notion, cases, overview)),
         RunPart::Run(run) => Some(run),
         RunPart::Whole => None,
     };

@@ -23,7 +23,10 @@ pub struct CaseOptions {
 pub const CASE_NOTION: OptionSpec = OptionSpec::text("case-notion", "NAME", "What a case is, such as dependency, task-run, object:TYPE")
     .details(
         "dependency (the default for jobs), account-group, data-flow (jobs of which one read what another wrote, as traced; needs \
-         `flowmine correlate`), task-run (the tasks of a workflow engine's run; the default without jobs), task-session (of a run and of \
+         `flowmine correlate`), job, array, work-directory and name (of one user), engine-run (jobs that a \
+         run of an engine submitted, as Slurm shows), auto (the strongest evidence of each job), session (runs inferred \
+         from when, where and how a user submitted jobs), gap-arrival, gap-last and gap-max (of one user, until a \
+         gap of 20 minutes), task-run (the tasks of a workflow engine's run; the default without jobs), task-session (of a run and of \
          those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of a type. \
          The cases of an XES file are its traces",
     );

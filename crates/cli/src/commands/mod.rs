@@ -3,7 +3,9 @@
 mod correlate;
 mod discover;
 mod doctor;
+mod evaluate;
 mod export;
+mod generate;
 mod import;
 mod import_report;
 mod observe;
@@ -48,6 +50,8 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),
         Command::Why(args) => why::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Generate(args) => generate::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Run(args) => run::run(&args),

@@ -43,6 +43,7 @@ impl<'c> Place<'c> {
             Command::Export(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
             Command::Report(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
             Command::Run(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
+            Command::Evaluate(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             Command::Correlate(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             _ => return None,
         })

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use flowmine_schema::text::ids::escape;
 
 use super::entities::Entities;
-use super::notion::{Assignment, CaseNotion};
+use super::notion::{Assignment, CaseNotion, Strength};
 
 /// One case for each account and group.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,14 @@ impl CaseNotion for AccountGroup {
 
     fn within_parts(&self) -> bool {
         false
+    }
+
+    fn is_standard(&self) -> bool {
+        true
+    }
+
+    fn strength(&self) -> Strength {
+        Strength::Declared
     }
 
     fn assign(&self, entities: &Entities<'_>) -> Assignment {

@@ -18,7 +18,7 @@
 use rustc_hash::FxHashMap;
 
 use super::entities::Entities;
-use super::notion::{Assignment, CaseNotion};
+use super::notion::{Assignment, CaseNotion, Strength};
 use crate::components;
 
 /// Connected components of declared dependencies and of data that jobs gave to each other.
@@ -42,6 +42,14 @@ impl CaseNotion for DataFlow {
         true
     }
 
+    fn is_standard(&self) -> bool {
+        true
+    }
+
+    fn strength(&self) -> Strength {
+        Strength::Derived
+    }
+
     fn assign(&self, entities: &Entities<'_>) -> Assignment {
         let jobs = entities.jobs;
         let mut assignment = Assignment::default();
@@ -50,9 +58,9 @@ impl CaseNotion for DataFlow {
         for (at, oldest) in (0u32..).zip(components::oldest(jobs)) {
             let case = match case_of_submission.get(oldest as usize) {
                 Some(&case) => case,
-                None => match entities.exchanges.group(components::key(jobs, at)) {
+                None => match entities.overview.exchanges.group(components::key(jobs, at)) {
                     Some(group) => *of_group.entry(group).or_insert_with(|| {
-                        let oldest = entities.exchanges.oldest(group).as_key();
+                        let oldest = entities.overview.exchanges.oldest(group).as_key();
                         assignment.case(components::case_id(self.name(), oldest), true)
                     }),
                     None => assignment.case(components::case_id(self.name(), components::key(jobs, at)), false),

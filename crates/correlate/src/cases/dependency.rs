@@ -11,7 +11,7 @@
 //! id can become another.)
 
 use super::entities::Entities;
-use super::notion::{Assignment, CaseNotion};
+use super::notion::{Assignment, CaseNotion, Strength};
 use crate::components;
 
 /// Connected components of the declared dependencies.
@@ -29,6 +29,14 @@ impl CaseNotion for Dependency {
 
     fn within_parts(&self) -> bool {
         true
+    }
+
+    fn is_standard(&self) -> bool {
+        true
+    }
+
+    fn strength(&self) -> Strength {
+        Strength::Declared
     }
 
     fn assign(&self, entities: &Entities<'_>) -> Assignment {

@@ -1,7 +1,7 @@
 //! What a case notion looks at.
 
-use crate::exchanges::{self, Exchanges};
 use crate::jobs::Jobs;
+use crate::overview::{self, Overview};
 
 /// Jobs, and what is known of them beyond what Slurm reports. Notions that look at more than this
 /// have it added here.
@@ -9,14 +9,14 @@ use crate::jobs::Jobs;
 pub struct Entities<'a> {
     /// All jobs of a dataset, or those of one of its parts ([`crate::parts`]).
     pub jobs: &'a Jobs,
-    /// Which jobs gave data to each other, those of other parts included.
-    pub exchanges: &'a Exchanges,
+    /// What is known of all jobs, those of other parts included.
+    pub overview: &'a Overview,
 }
 
 impl<'a> Entities<'a> {
-    /// Jobs of which nothing more is known: for notions that need no data flow
-    /// ([`super::CaseNotion::needs_data_flow`]).
+    /// Jobs of which nothing more is known: for notions that need no data flow and no grouping
+    /// ([`super::CaseNotion::needs_data_flow`], [`super::CaseNotion::grouping`]).
     pub fn of(jobs: &'a Jobs) -> Self {
-        Self { jobs, exchanges: &exchanges::NONE }
+        Self { jobs, overview: &overview::NONE }
     }
 }

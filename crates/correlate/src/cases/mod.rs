@@ -9,30 +9,64 @@
 //! never get the same id.
 
 mod account_group;
+mod array;
+mod auto;
 mod data_flow;
 mod dependency;
+mod engine_run;
 mod entities;
+mod gap;
+mod grouped;
+mod job;
+mod name;
 mod notion;
+mod of_user;
+mod session;
+mod work_directory;
 
 pub use account_group::AccountGroup;
+pub use array::Array;
+pub use auto::Auto;
 pub use data_flow::DataFlow;
 pub use dependency::Dependency;
+pub use engine_run::EngineRun;
+pub(crate) use engine_run::signed;
 pub use entities::Entities;
-pub use notion::{Assignment, CaseNotion};
+pub use gap::Gap;
+pub use job::Job;
+pub use name::Name;
+pub use notion::{Assignment, CaseNotion, Strength, Why, lower, rounded};
+pub use session::Session;
+pub use work_directory::WorkDirectory;
 
 use crate::exchanges::Exchanges;
 
 /// All case notions of jobs.
-pub static ALL: &[&dyn CaseNotion] = &[&Dependency, &AccountGroup, &DataFlow];
+pub static ALL: &[&dyn CaseNotion] = &[
+    &Dependency,
+    &AccountGroup,
+    &DataFlow,
+    &Job,
+    &Array,
+    &WorkDirectory,
+    &Name,
+    &EngineRun,
+    &Session,
+    &Auto,
+    &Gap::Arrival,
+    &Gap::Last,
+    &Gap::Max,
+];
 
 /// The case notion of jobs with this name.
 pub fn find(name: &str) -> Option<&'static dyn CaseNotion> {
     ALL.iter().copied().find(|notion| notion.name() == name)
 }
 
-/// The notions that say something of a dataset in which jobs gave these data to each other: all,
-/// but where they gave none those that need data flow, whose cases would be those of another
-/// notion.
+/// The standard notions that say something of a dataset in which jobs gave these data to each
+/// other. Where they gave none, a notion that needs data flow says nothing: its cases would be
+/// those of another notion.
 pub fn telling(exchanges: &Exchanges) -> Vec<&'static dyn CaseNotion> {
-    ALL.iter().copied().filter(|notion| !notion.needs_data_flow() || exchanges.any()).collect()
+    let says_something = |notion: &&dyn CaseNotion| notion.is_standard() && (!notion.needs_data_flow() || exchanges.any());
+    ALL.iter().copied().filter(says_something).collect()
 }

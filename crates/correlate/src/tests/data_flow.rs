@@ -13,7 +13,7 @@ use super::support::*;
 use crate::cases::{self, ALL, CaseNotion, Dependency, Entities, telling};
 use crate::exchanges::SLACK_NS;
 use crate::parts::{Parts, ROWS_AT_ONCE};
-use crate::{CorrelateError, Exchanges, RowRules, Timestamp, correlate};
+use crate::{CorrelateError, Exchanges, Overview, RowRules, Timestamp, correlate};
 
 /// Type, scope and id, as in `links`.
 type Who<'a> = (&'a str, &'a str, &'a str);
@@ -78,11 +78,11 @@ fn write(dataset: &Dataset, flows: &[DataFlow<'static>], links: &[Link<'static>]
 fn assigned(dataset: &Dataset, rows_at_once: u64) -> Vec<(String, String)> {
     let rules = RowRules::default();
     let parts = Parts::of(dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
-    let exchanges = Exchanges::read(dataset, &rules, &parts).unwrap();
+    let overview = Overview::read(dataset, &rules, &parts, &[&cases::DataFlow]).unwrap();
     let mut all = Vec::new();
     parts
         .for_each::<CorrelateError>(|jobs| {
-            let assignment = cases::DataFlow.assign(&Entities { jobs, exchanges: &exchanges });
+            let assignment = cases::DataFlow.assign(&Entities { jobs, overview: &overview });
             let mut ids = assignment.ids.clone();
             ids.sort();
             ids.dedup();

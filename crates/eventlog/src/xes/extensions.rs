@@ -148,6 +148,8 @@ pub const SLURM: Definition = Definition {
     uri: "urn:uuid:687dfd29-1a8e-50b7-9466-59c8762d75db#/slurm.xesext",
     attributes: &[
         (Log, "case_notion", String),
+        (Trace, "case_strength", String),
+        (Trace, "case_confidence", Float),
         (Trace, "cluster", String),
         (Trace, "account", String),
         (Trace, "user", String),

@@ -19,8 +19,9 @@
 //!
 //! The interval of an observed change is `slurm:not_before` and `slurm:observed_at`;
 //! `slurm:reported` is the time that Slurm reports. A value that is not known has no attribute. A
-//! trace has those of cluster, account, user and group on which all its events agree. `cost` does
-//! not apply: Slurm knows no money.
+//! trace has those of cluster, account, user and group on which all its events agree. A notion that
+//! estimates it gives a trace `slurm:case_strength` and `slurm:case_confidence`, the lowest
+//! confidence of its jobs. `cost` does not apply: Slurm knows no money.
 //!
 //! Traces come in the order of their first event, then by case id. Where a case can hold jobs that
 //! no dependency joins (`account-group`, `data-flow`), they come by case id.
@@ -29,7 +30,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use flowmine_correlate::attempts::Value as Earlier;
-use flowmine_correlate::cases::CaseNotion;
+use flowmine_correlate::cases::{CaseNotion, lower, rounded};
 use flowmine_correlate::{Attempt, Entities, Event, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
@@ -83,8 +84,8 @@ impl Agreement {
 pub(super) struct Builder {
     notion: &'static dyn CaseNotion,
     records: Sorter,
-    /// Cases that can go on in another part.
-    open: BTreeMap<String, Agreement>,
+    /// Cases that can go on in another part, with the lowest confidence of their jobs.
+    open: BTreeMap<String, (Agreement, Option<f32>)>,
     traced: Rc<TracedJobs>,
 }
 
@@ -124,18 +125,24 @@ impl Builder {
             }
             if !case.goes_on {
                 key.truncate(case_key);
-                self.frame(&mut key, &case.id, &agreement)?;
+                self.frame(&mut key, &case.id, &agreement, case.confidence)?;
             } else {
-                let open = self.open.entry(case.id.clone()).or_default();
+                let (open, confidence) = self.open.entry(case.id.clone()).or_default();
                 log.events(case).for_each(|event| open.with(jobs, jobs.attempt_of(event)));
+                *confidence = lower(*confidence, case.confidence);
             }
         }
         Ok(())
     }
 
     /// The beginning and the end of a trace.
-    fn frame(&mut self, key: &mut Vec<u8>, id: &str, agreement: &Agreement) -> Result<(), LogError> {
+    fn frame(&mut self, key: &mut Vec<u8>, id: &str, agreement: &Agreement, confidence: Option<f32>) -> Result<(), LogError> {
         let mut trace = vec![Attribute::text("concept:name", id)];
+        // Where it is not estimated, the notion alone shows how far its cases can be trusted.
+        if let Some(confidence) = confidence {
+            trace.push(Attribute::text("slurm:case_strength", self.notion.strength().name()));
+            trace.push(Attribute::new("slurm:case_confidence", Value::Float(rounded(confidence))));
+        }
         trace.extend(agreement.attributes());
         key.push(TRACE);
         self.records.push_record(key, &Record::Trace(trace))?;
@@ -145,10 +152,10 @@ impl Builder {
     }
 
     pub fn finish(mut self) -> Result<JobCaseLog, LogError> {
-        for (id, agreement) in std::mem::take(&mut self.open) {
+        for (id, (agreement, confidence)) in std::mem::take(&mut self.open) {
             let mut key = Vec::new();
             put_ordered_text(&id, &mut key);
-            self.frame(&mut key, &id, &agreement)?;
+            self.frame(&mut key, &id, &agreement, confidence)?;
         }
         Ok(JobCaseLog { header: header(self.notion), records: self.records.finish()? })
     }

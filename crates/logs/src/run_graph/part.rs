@@ -1,7 +1,7 @@
 //! Which part of a dataset is the run: a run of an engine, or cases of a notion.
 
 use flowmine_correlate::cases::{self, CaseNotion};
-use flowmine_correlate::{Entities, Exchanges, Jobs};
+use flowmine_correlate::{Entities, Jobs, Overview};
 use flowmine_schema::tables::TaskRun;
 
 use crate::task_log::TaskNotion;
@@ -17,8 +17,8 @@ pub enum RunPart<'a> {
     Run(&'a str),
     /// The tasks of these cases.
     TaskCases(TaskNotion, &'a [String]),
-    /// The jobs of these cases, with what is known of exchanged data.
-    JobCases(&'a dyn CaseNotion, &'a [String], &'a Exchanges),
+    /// The jobs of these cases, with what is known of all jobs.
+    JobCases(&'a dyn CaseNotion, &'a [String], &'a Overview),
 }
 
 /// A notion of cases, of tasks or of jobs.
@@ -75,7 +75,7 @@ impl TasksOf<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum JobsOf<'a> {
     All,
-    Cases(&'a dyn CaseNotion, &'a [String], &'a Exchanges),
+    Cases(&'a dyn CaseNotion, &'a [String], &'a Overview),
 }
 
 impl JobsOf<'_> {
@@ -89,8 +89,8 @@ impl JobsOf<'_> {
 
     /// Of each attempt whether it belongs to the run.
     pub fn chosen(self, jobs: &Jobs) -> Vec<bool> {
-        let Self::Cases(notion, names, exchanges) = self else { return vec![true; jobs.attempts.len()] };
-        let assignment = notion.assign(&Entities { jobs, exchanges });
+        let Self::Cases(notion, names, overview) = self else { return vec![true; jobs.attempts.len()] };
+        let assignment = notion.assign(&Entities { jobs, overview });
         let wanted: Vec<bool> = assignment.ids.iter().map(|id| names.contains(id)).collect();
         assignment.case_of.iter().map(|case| wanted[*case as usize]).collect()
     }

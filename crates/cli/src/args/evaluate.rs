@@ -1,0 +1,23 @@
+//! Arguments of `flowmine evaluate`.
+
+use clap::Args;
+
+use super::DatasetArgs;
+
+/// `flowmine evaluate`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Pairs are pairs of jobs in one case; an array counts as one job. Split are true cases whose jobs are in several found cases; \
+    merged are found cases with jobs of several true cases. docs/case-notions.md compares the notions."
+)]
+pub struct Evaluate {
+    /// The dataset.
+    #[command(flatten)]
+    pub source: DatasetArgs,
+    /// The true cases: a file with the columns job and case (CSV or TSV), or a case notion.
+    #[arg(long, value_name = "FILE|NOTION")]
+    pub truth: String,
+    /// Only this case notion; can be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub notion: Vec<String>,
+}

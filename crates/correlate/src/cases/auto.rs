@@ -1,0 +1,81 @@
+//! The notion `auto`: for each job the strongest evidence that there is.
+//!
+//! Jobs that declared dependencies connect, and jobs of one engine run ([`super::EngineRun`]), are
+//! one case, also over each other. All other jobs are assigned as the notion `session` assigns
+//! them, compared with each other only: what declared something is no part of an inferred run.
+//! Traced files are no evidence here; `data-flow` has them.
+
+use petgraph::unionfind::UnionFind;
+use rustc_hash::FxHashMap;
+
+use super::entities::Entities;
+use super::grouped;
+use super::notion::{Assignment, CaseNotion, Strength};
+use super::session;
+use crate::groups::{Grouping, Placed};
+use crate::strings::Sym;
+use crate::submitted::AllSubmitted;
+
+/// Cases by the strongest evidence, job by job.
+#[derive(Debug, Clone, Copy)]
+pub struct Auto;
+
+impl CaseNotion for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    fn description(&self) -> &'static str {
+        "declared dependencies, else the run of an engine, else a session: the strongest evidence of each job"
+    }
+
+    fn within_parts(&self) -> bool {
+        false
+    }
+
+    fn strength(&self) -> Strength {
+        Strength::Inferred
+    }
+
+    fn grouping(&self) -> Option<&dyn Grouping> {
+        Some(self)
+    }
+
+    fn assign(&self, entities: &Entities<'_>) -> Assignment {
+        grouped::assign(entities, self.name())
+    }
+}
+
+impl Grouping for Auto {
+    fn group(&self, all: &AllSubmitted) -> Vec<Placed> {
+        let declared = declared(all);
+        let mut joined = UnionFind::<u32>::new(all.all.len());
+        let mut of_run: FxHashMap<Sym, u32> = FxHashMap::default();
+        for (at, submitted) in (0u32..).zip(&all.all) {
+            joined.union(at, submitted.declared);
+            if let Some(run) = submitted.engine_run {
+                joined.union(at, *of_run.entry(run).or_insert(at));
+            }
+        }
+        let is_free = |at: u32| !declared[at as usize] && all.all[at as usize].engine_run.is_none();
+        let mut placed = session::group(all, is_free);
+        let mut first_of: FxHashMap<u32, u32> = FxHashMap::default();
+        for at in (0..all.all.len() as u32).filter(|&at| !is_free(at)) {
+            let first = *first_of.entry(joined.find_mut(at)).or_insert(at);
+            let (reason, strength) =
+                if declared[at as usize] { ("dependency", Strength::Declared) } else { ("engine-run", Strength::Derived) };
+            placed[at as usize] = Placed { first, strength: Some(strength), ..Placed::first(at, reason) };
+        }
+        placed
+    }
+}
+
+/// Of each submission whether a dependency connects it with another one.
+fn declared(all: &AllSubmitted) -> Vec<bool> {
+    let mut declared = vec![false; all.all.len()];
+    for (at, submitted) in (0u32..).zip(&all.all).filter(|(at, submitted)| submitted.declared != *at) {
+        declared[at as usize] = true;
+        declared[submitted.declared as usize] = true;
+    }
+    declared
+}
