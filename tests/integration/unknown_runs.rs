@@ -72,3 +72,16 @@ fn runs_of_the_recorded_cluster_by_a_table_and_by_a_notion() {
     let missing = expect(flowmine().args(["evaluate", "--truth", "no-such-file", "--dataset"]).arg(&dataset), 2);
     assert!(text(&missing.stderr).contains("no-such-file"), "{}", text(&missing.stderr));
 }
+
+#[test]
+fn recorded_runs_of_engines_are_found_whole() {
+    for engine in ["nextflow", "makeflow", "snakemake"] {
+        let dataset = repository(&format!("fixtures/workflows/{engine}-slurm/dataset"));
+        let found = f1(&dataset, "engine-run");
+        // One case of all jobs: no pair of them is in a case of its own job.
+        assert_eq!((found["engine-run"], found["session"], found["job"]), (1.0, 1.0, 0.0), "{engine}: {found:?}");
+        let cases = expect(flowmine().args(["evaluate", "--truth", "engine-run", "--notion", "engine-run", "--dataset"]).arg(&dataset), 0);
+        let cases = text(&cases.stdout).lines().nth(1).and_then(|line| line.split_whitespace().nth(6)?.parse::<u32>().ok());
+        assert_eq!(cases, Some(1), "{engine}");
+    }
+}

@@ -4,10 +4,12 @@ mod truth;
 
 use std::path::PathBuf;
 
+use flowmine_attribution::has_traces;
 use flowmine_correlate::agreement::{Agreement, agreement};
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Entities, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
+use flowmine_logs::task_log;
 
 use crate::error::{Result, ensure};
 use crate::jobs;
@@ -125,8 +127,8 @@ fn notions(options: &Options, dataset: &Dataset) -> Result<Vec<&'static dyn Case
     if !options.notions.is_empty() {
         return options.notions.iter().map(|name| jobs::notion(name)).collect();
     }
-    let has_data = |notion: &&'static dyn CaseNotion| jobs::has_data_flow(dataset, *notion).is_ok();
-    Ok(cases::ALL.iter().copied().filter(has_data).collect())
+    let has_data_flow = has_traces(dataset)? && !task_log::is_uncorrelated(dataset)?;
+    Ok(cases::ALL.iter().copied().filter(|notion| !notion.needs_data_flow() || has_data_flow).collect())
 }
 
 /// The submissions of a dataset in the order of age, and what each notion says of each.
