@@ -46,7 +46,7 @@ impl Sink for Messages<'_> {
                 news.contains(&true)
             }
             Message::Finding(_, finding) => self.keep(format!("{}: {}", finding.rule, finding.message)),
-            Message::Done(_) => true,
+            Message::Begun(_) | Message::Done(_) | Message::Watched(_) => true,
         };
         if is_new {
             self.next.message(message);

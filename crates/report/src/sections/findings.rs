@@ -147,7 +147,13 @@ fn card(rank: usize, of: &Merged<'_>, found: &LogResults, whole: &Whole) -> Card
         cost,
         evidence: examples.into_iter().take(EXAMPLES).map(evidence).collect(),
         action: action(of.first(), &found.summary.about.instance).to_owned(),
-        gain: format!("At most {stake}, {}.", assumption(of.first().kind)),
+        gain: match of.first().kind {
+            // These claim no time.
+            kind @ (BottleneckKind::TimeLimit | BottleneckKind::IdleMemory | BottleneckKind::MoreCpus) => {
+                format!("Unknown; it depends on {}.", assumption(kind))
+            }
+            kind => format!("At most {stake}, {}.", assumption(kind)),
+        },
     }
 }
 
@@ -203,7 +209,10 @@ fn assumption(kind: BottleneckKind) -> &'static str {
         BottleneckKind::Straggler => "if each had run for the median time",
         BottleneckKind::Failed => "if no attempt had failed",
         BottleneckKind::IdleCpus => "if only the CPUs that they used had been requested",
-        BottleneckKind::TimeLimit => "which depends on the gaps in the schedule",
+        BottleneckKind::NearLimit => "if no attempt reached its time limit",
+        BottleneckKind::Trend => "if the instances kept the running times of the beginning",
+        BottleneckKind::TimeLimit | BottleneckKind::IdleMemory => "the gaps in the schedule",
+        BottleneckKind::MoreCpus => "how well the program uses more CPUs",
     }
 }
 
