@@ -19,7 +19,7 @@ use super::files::{Named, not_too_many};
 use super::lines::Lines;
 use super::one_word::OneWord;
 use super::shell::{self, Dialect, Simple, Word};
-use super::understood::Chain;
+use super::understood::{Chain, Mentioned};
 use super::{Form, Note, Workflow};
 use crate::algebra::{Layer, Resources, Task};
 use crate::error::{Fault, Place};
@@ -33,6 +33,8 @@ pub(super) struct Slurm {
     jobs: Vec<Job>,
     /// Whether the workflow is the job script itself.
     alone: bool,
+    /// What a script that submits mentions.
+    mentioned: Mentioned,
 }
 
 struct Job {
@@ -94,7 +96,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let task = script.task("job".to_owned(), Place { line: 1, column: 1 }, &Arguments::AtRun);
         let job =
             Job { replaced: (0, 0), put_at: 0, head: script.head(None), resources: task.task.parts.resources.clone(), arguments: true };
-        let slurm = Slurm { text: text.to_owned(), jobs: vec![job], alone: true };
+        let slurm = Slurm { text: text.to_owned(), jobs: vec![job], alone: true, mentioned: Mentioned::default() };
         return Ok(Workflow {
             file: file.to_owned(),
             tasks: vec![task],
@@ -125,7 +127,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     let own = std::path::Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
     let scripts: BTreeSet<String> = paths.chain(own).collect();
     let scripts: Vec<String> = scripts.into_iter().collect();
-    Chain { text, script: &script, constants: &constants, one: &one, scripts: &scripts, files }
+    let mentioned = Chain { text, script: &script, constants: &constants, one: &one, scripts: &scripts, files }
         .check()
         .map_err(|fault| Fault::new(lines.place(fault.at), fault.why))?;
     let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
@@ -209,7 +211,8 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let at = notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at);
         return Err(Fault::new(at, format!("no sbatch of this script can be told without running it{why}")));
     }
-    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(Slurm { text: text.to_owned(), jobs, alone: false }), notes })
+    let slurm = Slurm { text: text.to_owned(), jobs, alone: false, mentioned };
+    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(slurm), notes })
 }
 
 /// Where a line mentions sbatch.
@@ -278,6 +281,15 @@ fn changed(before: &Resources, after: &Resources) -> Vec<String> {
 }
 
 impl Slurm {
+    /// Refuses a new file of the directory that the script mentions, or that a pattern of it can match.
+    pub(super) fn refuse_mentioned(&self, file: &str) -> Result<(), Fault> {
+        let file = file.trim_start_matches("./").trim_end_matches('/');
+        let Some((at, shape)) = self.mentioned.first(file) else { return Ok(()) };
+        let what = if shape == file { "this names" } else { "this can match" };
+        let why = format!("{what} “{file}” (“{shape}”), which is new in the directory: choose another name for that file");
+        Err(Fault::new(Lines::of(&self.text).place(at), why))
+    }
+
     /// The new workflow, and the job scripts beside it.
     pub(super) fn write(&self, tasks: &[(Task, Vec<Layer>)]) -> (String, Vec<Script>) {
         let (mut edits, mut scripts) = (Vec::new(), Vec::new());
