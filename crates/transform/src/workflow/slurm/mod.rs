@@ -9,8 +9,10 @@
 
 mod call;
 mod job_script;
+mod options;
 
-pub(super) use call::{is_directory, sbatch};
+pub(super) use call::sbatch;
+pub(super) use options::leaves_job;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +20,7 @@ use super::constants::Constants;
 use super::files::{Named, not_too_many};
 use super::lines::Lines;
 use super::one_word::OneWord;
-use super::shell::{self, Dialect, Simple, Word};
+use super::shell::{self, Dialect, Simple, Word, assigned};
 use super::understood::{Chain, Mentioned};
 use super::{Form, Note, Workflow};
 use crate::algebra::{Layer, Resources, Task};
@@ -26,6 +28,7 @@ use crate::error::{Fault, Place};
 use crate::script::Script;
 use call::{Arguments, Call, ELSEWHERE, What};
 use job_script::JobScript;
+use options::is_array;
 
 /// How the script of ours stands in the text in place of what the user wrote.
 pub(super) struct Slurm {
@@ -48,6 +51,9 @@ struct Job {
     /// Whether its arguments are known when it runs only.
     arguments: bool,
 }
+
+/// The variable from which sbatch takes the indexes of an array: a script that mentions it may set it.
+const ARRAY_VARIABLE: &str = "SBATCH_ARRAY_INX";
 
 /// Whether a text is a job script or one that submits such: it names its interpreter, and has lines
 /// `#SBATCH` or mentions sbatch.
@@ -131,6 +137,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         .check()
         .map_err(|fault| Fault::new(lines.place(fault.at), fault.why))?;
     let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+    let sets_array = sets_array(text, &script);
     let mut names: HashMap<String, usize> = HashMap::new();
     for (command, words, at, read) in calls {
         let call = match read {
@@ -172,13 +179,13 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         parents.sort_unstable();
         parents.dedup();
         task.after = parents;
-        let is_array = |word: &Word| {
-            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
-            word.start < call.put_at && (raw.starts_with("--array") || raw.starts_with("-a"))
+        let makes_array = |word: &Word| {
+            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches(['"', '\'']);
+            word.start < call.put_at && (is_array(raw) || word.literal.as_deref().is_some_and(is_array))
         };
         if command.repeated {
             task.repeats = Some("its sbatch stands in a loop or a function");
-        } else if words.iter().any(is_array) {
+        } else if sets_array || words.iter().any(makes_array) || call.options.iter().any(|word| is_array(word)) {
             task.repeats = Some("an array has a job for each index");
         }
         if let Some(variable) = &command.into {
@@ -213,6 +220,16 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     }
     let slurm = Slurm { text: text.to_owned(), jobs, alone: false, mentioned };
     Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(slurm), notes })
+}
+
+/// Whether a script may give the jobs that it submits indexes of an array by a variable.
+fn sets_array(text: &str, script: &shell::Script) -> bool {
+    let words = script.commands.iter().flat_map(|command| command.assigned.iter().chain(&command.words).chain(&command.values));
+    let value = |word: &Word| {
+        let raw = text.get(word.start..word.end)?;
+        assigned(raw).and(raw.split_once('=')).map(|(_, value)| value.trim_start_matches(['"', '\'']))
+    };
+    text.contains(ARRAY_VARIABLE) || words.filter_map(value).any(is_array)
 }
 
 /// Where a line mentions sbatch.
