@@ -398,12 +398,12 @@ fn commands_of_several_lines() {
     let (rows, said) = read(&[log.clone()]);
     // A line of the third can be a mark: no part of it is taken for all of it.
     assert_eq!(told(&rows), [all[0].clone(), all[1].clone(), None]);
-    assert_eq!(said, ["mark_unknown:11", "mark_unknown:17", "line_bad"]);
+    assert_eq!(said, ["mark_unknown:12", "mark_unknown:19", "line_bad"]);
 
     let rule = |command: &&str| serde_json::json!({ "command": command, "inputs": [], "outputs": [] });
     fs::write(&flow, serde_json::json!({ "rules": commands.iter().map(rule).collect::<Vec<_>>() }).to_string()).unwrap();
     let (rows, said) = read(&[log.clone(), flow.clone()]);
-    assert_eq!((told(&rows), said), (all.to_vec(), vec!["mark_unknown:11".to_owned(), "mark_unknown:17".to_owned()]));
+    assert_eq!((told(&rows), said), (all.to_vec(), vec!["mark_unknown:12".to_owned(), "mark_unknown:19".to_owned()]));
 
     // Another second line is another command.
     let other = ["cp in.txt o1\necho other >> o1", commands[1], commands[2]];
