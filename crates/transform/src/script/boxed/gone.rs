@@ -20,6 +20,13 @@ fm_missing() {
     [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s\n' "$fm_i $fm_s $fm_d $fm_t $fm_z $fm_l"
   done | LC_ALL=C sort -r -k 6
 }
+# Lines of files that are in the sandbox: what is behind a link that leads nowhere here did not come in.
+fm_arrived() {
+  while read -r fm_l; do
+    fm_decode "${fm_l#* * * * * }"
+    if [ -e "$fm_f" ] || [ -L "$fm_f" ]; then printf '%s\n' "$fm_l"; fi
+  done
+}
 fm_gone_find() {
   fm_gone=$(printf '%s\n' "$fm_came" | fm_missing) fm_names=''
   [ -z "$*" ] || fm_names=$(fm_lines name "$@")
