@@ -314,6 +314,8 @@ fn names_that_hold_each_other_end_as_plain() {
         task(&["d/s"], &["d"], d, "rm d/s/b; echo 3 >d/n"),
         task(&["d/l"], &["d"], away, "cat d/l/z >d/z; echo 4 >d/l/x; rm d/l/z"),
         task(&["d/l"], &["d"], away, ":"),
+        task(&["d/s"], &["d"], "mkdir -p d/s; echo 2 >d/s/b", "rm -r d"),
+        task(&["d/s/b"], &["d"], "mkdir -p d/s; echo 2 >d/s/b", "rm -r d; echo 3 >d"),
         // An input below an input.
         task(&["d/s/b", "d/s"], &["o"], d, "cat d/s/b >o"),
         task(&["d/s/b", "d/s", "d"], &["o"], closed, "cat d/a d/s/b >o"),

@@ -51,6 +51,8 @@ struct Files<'a> {
     both: Vec<String>,
     /// Those of them that are no outputs: inputs below an output.
     inner: Vec<String>,
+    /// Directories at and below outputs that hold such an input.
+    above: Vec<String>,
     /// Inputs that hold another of these names.
     holding: Vec<String>,
     /// Directories on the way to outputs.
@@ -78,11 +80,18 @@ impl<'a> Files<'a> {
             way.extend(name.match_indices('/').map(|(end, _)| name[..end].to_owned()));
         }
         let held = |name: &str, holder: &str| name != holder && within(name, holder);
+        let inner: Vec<&String> = both.iter().filter(|name| lasting().all(|output| output != **name)).collect();
+        let mut above = BTreeSet::new();
+        for name in &inner {
+            let holders = name.match_indices('/').map(|(end, _)| &name[..end]);
+            above.extend(holders.filter(|holder| lasting().any(|output| within(holder, &output))).map(str::to_owned));
+        }
         let names: Vec<String> = came_in.iter().chain(&way).cloned().chain(lasting()).collect();
         let holding = came_in.iter().filter(|input| names.iter().any(|name| held(name, input)));
         Self {
             lasting: lasting().map(word).collect(),
-            inner: both.iter().filter(|name| lasting().all(|output| output != **name)).map(|name| quote(name)).collect(),
+            inner: inner.into_iter().map(|name| quote(name)).collect(),
+            above: above.into_iter().map(word).collect(),
             both: both.into_iter().map(word).collect(),
             holding: holding.map(|name| quote(name)).collect(),
             way: way.into_iter().map(word).collect(),
@@ -108,7 +117,8 @@ fn brought(out: &mut String, files: &Files<'_>) {
 
 fn inward(out: &mut String, files: &Files<'_>) {
     // A function for each list, so that names are in the script once.
-    for (name, words) in [("lasting", &files.lasting), ("both", &files.both), ("way", &files.way)] {
+    let lists = [("lasting", &files.lasting), ("both", &files.both), ("above", &files.above), ("way", &files.way)];
+    for (name, words) in lists {
         if !words.is_empty() {
             let _ = writeln!(out, "fm_{name}() {{ \"$@\" {}; }}", words.join(" "));
         }
@@ -145,6 +155,9 @@ fn inward(out: &mut String, files: &Files<'_>) {
     }
     if !files.both.is_empty() {
         out.push_str("  fm_came=$(fm_both fm_list -H | fm_arrived)\n  fm_both fm_notice_inside\n");
+    }
+    if !files.above.is_empty() {
+        out.push_str("  fm_above fm_list_above\n");
     }
     if !files.outputs.is_empty() {
         out.push_str("  fm_notice\n");
