@@ -94,7 +94,7 @@ fm_box_remove() {
 /// Directories on the way to outputs, and links to directories there and in the place of outputs.
 /// The task finds such a link as without the sandbox. What it leads to is hidden beside it. So it is
 /// known on the way out whether the task wrote through the link or replaced it.
-pub(super) const WAY: &str = r#"fm_placed='' fm_links_left='' fm_behind_was='' fm_through=$fm_nl
+pub(super) const WAY: &str = r#"fm_placed='' fm_links_left='' fm_behind_was='' fm_through=$fm_nl fm_targets=$fm_nl fm_idle=$fm_nl
 # shellcheck disable=SC3013
 fm_one() { [ "$1" -ef "$2" ]; }
 # A link is followed where it was made by this user or by root.
@@ -150,6 +150,8 @@ fm_settle() {
     case $fm_placed in *" $1=$(stat -c %i.%Z -- "$fm_home/$2") "*) fm_x=1 ;; esac
   fi
   if [ -L "./$2" ] && [ -e "$fm_h" ] && [ "$(readlink -- "./$2")" = "$fm_behind.$1" ]; then
+    [ -n "$(fm_changed "$fm_h")" ] || fm_idle=$fm_idle$2$fm_nl
+    fm_targets=$fm_targets$fm_home/$2=$(fm_target "$fm_home/$2")$fm_nl
     if ! rm -f -- "./$2" || ! mv -- "$fm_h" "./$2"; then fm_keep "the output $2 could not be brought back"; fi
     fm_encode "./$2"
     [ -z "$fm_x" ] || fm_through=$fm_through$fm_home/$2$fm_nl fm_links_left="$fm_links_left${fm_nl}link $fm_e"
@@ -159,6 +161,7 @@ fm_settle() {
     rm -f -- "$fm_home/$2"
   fi
 }
+fm_target() { stat -L -c %i -- "$1" 2>/dev/null; }
 fm_changed() { { printf '%s\n' "$fm_behind_was" // && fm_lines '%i %z' "$1"; } | fm_known 0; }
 # Whether each link on the way to an output is one through which the task wrote, or came with a directory and leads here where it
 # leads in the workflow.

@@ -51,7 +51,7 @@ struct Files<'a> {
     both: Vec<String>,
     /// Those of them that are no outputs: inputs below an output.
     inner: Vec<String>,
-    /// Directories at and below outputs that hold such an input.
+    /// Directories at and below outputs that hold such a name.
     above: Vec<String>,
     /// Inputs that hold another of these names.
     holding: Vec<String>,
@@ -82,9 +82,9 @@ impl<'a> Files<'a> {
         let held = |name: &str, holder: &str| name != holder && within(name, holder);
         let inner: Vec<&String> = both.iter().filter(|name| lasting().all(|output| output != **name)).collect();
         let mut above = BTreeSet::new();
-        for name in &inner {
+        for name in &both {
             let holders = name.match_indices('/').map(|(end, _)| &name[..end]);
-            above.extend(holders.filter(|holder| lasting().any(|output| within(holder, &output))).map(str::to_owned));
+            above.extend(holders.filter(|holder| !both.contains(*holder) && lasting().any(|output| within(holder, &output))).map(str::to_owned));
         }
         let names: Vec<String> = came_in.iter().chain(&way).cloned().chain(lasting()).collect();
         let holding = came_in.iter().filter(|input| names.iter().any(|name| held(name, input)));
@@ -203,6 +203,7 @@ fn outward(out: &mut String, files: &Files<'_>) {
     };
     each(out, "fm_give");
     if !files.lasting.is_empty() {
+        out.push_str("    fm_lasting fm_all_stay\n");
         out.push_str("    [ -n \"$fm_kept\" ] || fm_lasting fm_gone_remove\n");
     }
     if !files.outputs.is_empty() {

@@ -68,6 +68,7 @@ fm_move() {
   fm_x=''
   if [ ! -L "$2" ]; then fm_x=1; else
     case $fm_through in *"$fm_nl$2$fm_nl"*) fm_x=1 ;; esac
+    [ -z "$fm_x" ] || fm_stays "$2" || return 1
   fi
   if [ -n "$fm_x" ] && [ ! -L "$1" ] && fm_one "$1" "$2"; then
     # An input that the task has changed where it lies is the output already.
@@ -96,6 +97,16 @@ fm_move() {
   # `mv` replaces a name but a link to a directory, `cp` opens what has it.
   if [ -L "$2" ] || [ "$fm_take" != 'mv -f' ]; then rm -f -- "$2" || return 1; fi
   $fm_take -- "$1" "$2"
+}
+# Whether a link through which the task wrote still leads to what it led to. What the task wrote through it and what it put there
+# by another name cannot both be there.
+fm_stays() { case $fm_targets in *"$fm_nl$1=$(fm_target "$1")$fm_nl"*) ;; *) false ;; esac; }
+fm_all_stay() {
+  for fm_f; do
+    fm_f=${fm_f#./}
+    case $fm_idle in *"$fm_nl$fm_f$fm_nl"*) continue ;; esac
+    case $fm_through in *"$fm_nl$fm_home/$fm_f$fm_nl"*) fm_stays "$fm_home/$fm_f" || fm_keep "the output $fm_f leads to another output" ;; esac
+  done
 }
 fm_give() {
   if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then return 0; fi
@@ -150,7 +161,13 @@ pub(super) const SPARE: &str = r#"fm_spare_find() {
     if [ ! -L "$fm_home/$fm_f" ]; then continue; fi
     if [ ! -L "./$fm_f" ]; then
       # What the task changed where a link in the workflow leads is there already.
-      if [ -f "./$fm_f" ] && fm_one "./$fm_f" "$fm_home/$fm_f"; then rm -f -- "./$fm_f"; fi
+      fm_x=''
+      case $fm_idle in *"$fm_nl$fm_f$fm_nl"*) fm_x=1 ;; esac
+      case $fm_through in
+        *"$fm_nl$fm_home/$fm_f$fm_nl"*) ;;
+        *) ! fm_one "./$fm_f" "$fm_home/$fm_f" || fm_x=1 ;;
+      esac
+      if [ -f "./$fm_f" ] && [ -n "$fm_x" ]; then rm -f -- "./$fm_f"; fi
     elif fm_brought "$fm_f" && printf '%s\n' "$fm_same" | grep -qFx -e "$(fm_lines '%i %z' "./$fm_f")"; then
       if [ ! -e "./$fm_f" ] && [ -e "$fm_home/$fm_f" ]; then
         fm_keep "the output $fm_f is a link that leads out of the input above it"
