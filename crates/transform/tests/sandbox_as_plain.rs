@@ -538,10 +538,10 @@ fn random_ends_are_as_plain(tasks: usize, make: fn(&mut Random) -> Task) {
 
 #[test]
 fn random_tasks_end_as_without_the_sandbox() {
-    random_ends_are_as_plain(if is_long() { 1000 } else { 12 }, random_task);
+    random_ends_are_as_plain(if is_long() { 1000 } else { 20 }, random_task);
 }
 
 #[test]
 fn random_nested_names_end_as_without_the_sandbox() {
-    random_ends_are_as_plain(if is_long() { 500 } else { 12 }, random_nested_task);
+    random_ends_are_as_plain(if is_long() { 500 } else { 8 }, random_nested_task);
 }

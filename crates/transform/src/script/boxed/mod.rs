@@ -84,7 +84,9 @@ impl<'a> Files<'a> {
         let mut above = BTreeSet::new();
         for name in &both {
             let holders = name.match_indices('/').map(|(end, _)| &name[..end]);
-            above.extend(holders.filter(|holder| !both.contains(*holder) && lasting().any(|output| within(holder, &output))).map(str::to_owned));
+            above.extend(
+                holders.filter(|holder| !both.contains(*holder) && lasting().any(|output| within(holder, &output))).map(str::to_owned),
+            );
         }
         let names: Vec<String> = came_in.iter().chain(&way).cloned().chain(lasting()).collect();
         let holding = came_in.iter().filter(|input| names.iter().any(|name| held(name, input)));
