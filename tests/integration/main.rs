@@ -1,5 +1,5 @@
 //! What the program does as a whole, with real parts: a module for each area
-//! (`docs/architecture.md` has the table).
+//! (`docs/testing.md` has the table).
 //!
 //! Some modules flood a tracer, start daemons or take a whole machine, and are alone while they
 //! run: `.cargo/config.toml` has cargo start this binary through `tests/one-by-one`, which runs the

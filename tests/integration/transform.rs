@@ -234,6 +234,50 @@ fn what_is_told_of_chains_and_snakefiles() {
     assert!(String::from_utf8_lossy(&out.stderr).contains("no task, category or output is called “line 9”"), "{out:?}");
 }
 
+/// What a chain mentions is no file that transform, or a layer, puts into its directory: with one more
+/// file a pattern would submit one more job.
+#[test]
+fn a_chain_never_sees_the_new_files_of_its_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write("job1.sh", "#!/bin/sh\necho \"$1\"\n");
+    write("notes.jx", r#"define notes(T) {"outputs": T.outputs + ["notes.txt"]}"#);
+    std::fs::create_dir(dir.path().join("below")).unwrap();
+    let submit = "sbatch job1.sh";
+    for (chain, layer, new, why) in [
+        ("for f in job*.sh; do sbatch job1.sh \"$f\"; done", "retry", "job_retry.sh", "2:10: this can match “job_retry.sh” (“job*.sh”)"),
+        ("ls chain* | wc -l", "retry", "chain_new.sh", "2:4: this can match “chain_new.sh” (“chain*”)"),
+        ("sbatch job1.sh n*.sh", "retry", "new.sh", "2:16: this can match"),
+        ("x='n*.sh'; sbatch job1.sh $x", "retry", "new.sh", "2:1: this can match"),
+        ("x='a.txt n*.sh'; sbatch job1.sh $x", "retry", "new.sh", "2:1: this can match"),
+        ("x='a.txt *.sh'; sbatch job1.sh $x", "retry", "new.sh", "2:1: the pattern “*.sh” can match"),
+        ("for f in ne?.sh new.[st]h; do :; done", "retry", "new.sh", "2:10: this can match"),
+        ("for f in ../*/new.*; do :; done", "retry", "below/new.sh", "2:10: the pattern"),
+        ("for f in ../b*/new.sh; do :; done", "retry", "below/new.sh", "2:10: this can match"),
+        ("for f in ./n*.sh; do :; done", "retry", "below/new.sh", "2:10: this can match"),
+        ("[ -e new.sh ] || echo first", "retry", "new.sh", "2:6: this names “new.sh”"),
+        ("for f in new.sh; do :; done", "retry", "./new.sh", "2:10: this names"),
+        ("echo >new.sh", "retry", "new.sh", "2:7: this names"),
+        ("ls rec*", "monitor", "new.sh", "2:4: this can match “records”"),
+        ("cat notes.*", "notes.jx", "new.sh", "2:5: this can match “notes.txt”"),
+    ] {
+        write("chain.sh", &format!("#!/bin/bash\n{chain}\n{submit}\n"));
+        let with = |new: &str| {
+            let mut args = vec!["chain.sh", "--apply", layer, "-o", new];
+            args.extend(["--let", "dataset=records"].iter().filter(|_| layer == "monitor"));
+            flowmine(dir.path(), &args)
+        };
+        let out = with(new);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.code() == Some(2) && said.contains(&format!("chain.sh:{why}")), "{chain}: {said}");
+        assert!(!dir.path().join(new).exists(), "{chain}");
+        if why.contains(": this") && layer == "retry" {
+            let out = with("layered.sh");
+            assert!(out.status.success(), "{chain}: {}", String::from_utf8_lossy(&out.stderr));
+        }
+    }
+}
+
 /// Pipes that another has put where a workflow names files: nothing waits for a writer, and no content
 /// without an end is read.
 #[test]

@@ -85,8 +85,12 @@ pub fn transform(request: &Request, sink: &dyn Sink) -> Result<Transformed> {
     // Names of files in a workflow are seen from where it runs: the directory of what is written.
     let beside = request.out.as_deref().unwrap_or(&request.workflow);
     let directory = beside.parent().unwrap_or(Path::new("")).to_owned();
+    if let Some(out) = request.out.as_deref().and_then(Path::file_name) {
+        workflow.refuse_mentioned(&out.to_string_lossy())?;
+    }
     for layer in &layers.0 {
         if let Some(dataset) = layer.dataset()? {
+            workflow.refuse_mentioned(&dataset)?;
             refuse_no_dataset(&layer.name, &directory.join(dataset))?;
         }
     }

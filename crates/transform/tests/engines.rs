@@ -306,6 +306,28 @@ fn one_added_file_for_many_jobs_is_refused_or_remapped() {
         let error = flow.transform(&adds, &[], Collisions::Refuse, &NoContents).err().unwrap().to_string();
         assert!(error.contains(why), "{error}");
     }
+    // Arrays by other ways: abbreviations, letters together, variables.
+    for submits in [
+        "sbatch --arr=1-2 align.sh",
+        "sbatch --ar 1-2 align.sh",
+        "sbatch '--arra=1-2' align.sh",
+        "sbatch -Qa1-2 align.sh",
+        "sbatch -HQa 1-2 align.sh",
+        "sbatch --hol --arr=1-2 align.sh",
+        "sbatch --ar=1-\"$N\" align.sh",
+        "A=--arr=1-2; sbatch $A align.sh",
+        "export SBATCH_ARRAY_INX=1-3; sbatch align.sh",
+        "SBATCH_ARRAY_INX=1-3 sbatch align.sh",
+        "env SBATCH_ARRAY_INX=1-3 sbatch align.sh",
+        "sbatch short.sh",
+    ] {
+        let short = ALIGN.replace("#SBATCH -c 4", "#SBATCH --arr=1-3 -c 4");
+        let files = InMemory(BTreeMap::from([("align.sh", ALIGN), ("short.sh", &*short.leak())]));
+        let flow = Workflow::read("s.sh", format!("#!/bin/sh\n{submits}\n").as_bytes(), &files).unwrap();
+        assert_eq!((flow.tasks.len(), &flow.notes), (1, &Vec::new()), "{submits}");
+        let error = flow.transform(&adds, &[], Collisions::Refuse, &NoContents).err().unwrap().to_string();
+        assert!(error.contains("static name collision: an array has"), "{submits}: {error}");
+    }
     // What runs once is not refused: after a loop, in a group, in a condition.
     for once in [
         "for n in 1 2; do :; done; { sbatch align.sh; }",

@@ -229,6 +229,8 @@ fn links_to_directories_are_followed_as_the_task_follows_them() {
         task(&["a"], &["a"], "ln -s ../precious/x a", "rm a; echo new >a"),
         task(&["a"], &["a"], "ln -s ../precious/x a", "echo new >a"),
         task(&["a"], &["a"], "ln -s ../precious/x a", ":"),
+        // To another output.
+        task(&["c"], &["a", "c"], "echo old >a; ln -s a c", "cat c; rm a; echo new >a"),
     ]);
 }
 
@@ -248,6 +250,23 @@ fn nothing_behind_a_link_is_changed_that_the_task_may_not_have_changed() {
         let done = place.run(&task(&[], &["a"], "", command), Some(shell));
         assert_eq!((done.end.status, done.kept), (125, 1), "{shell}: {}", done.said);
         assert_eq!(done.end.tree["precious/x"], "file 644 \"PRECIOUS\\n\" []", "{shell}");
+    }
+}
+
+/// A link leads to another output: which of what the task wrote to both came last is not known.
+#[test]
+fn outputs_that_are_links_to_outputs_are_not_mixed_up() {
+    for (outputs, command) in [
+        (["a", "c"], "echo new >a; echo through >c"),
+        (["c", "a"], "echo new >a; echo through >c"),
+        (["a", "c"], "echo through >c; rm -f a; ln -s nowhere a"),
+    ] {
+        for (user, shell) in runs(0) {
+            let place = Place::new(user);
+            let done = place.run(&task(&["c"], &outputs, "echo old >a; ln -s a c", command), Some(shell));
+            assert_eq!((done.end.status, done.kept), (125, 1), "{shell}: {command}: {}", done.said);
+            assert_eq!(done.end.tree["flow/c"], "-> a []", "{shell}: {command}");
+        }
     }
 }
 
@@ -292,6 +311,61 @@ fn names_are_what_they_are_without_the_sandbox() {
         Task { attempts: 2, ..task(&["in"], &["a"], "", "rm -rf a; if [ $N = 0 ]; then ln -s in a; exit 1; fi; ln in a") },
         Task { attempts: 2, ..task(&[], &["e"], "", "rm -rf e; mkdir e; [ $N = 1 ] || { echo 1 >'e/a\nb '; exit 1; }") },
     ]);
+}
+
+/// Names of which one holds another: of inputs, of outputs, and of both.
+#[test]
+fn names_that_hold_each_other_end_as_plain() {
+    let d = "mkdir -p d/s; echo 1 >d/a; echo 2 >d/s/b";
+    let link = "mkdir -p d/s; echo 1 >d/a; echo 2 >d/s/b; ln -s s d/l";
+    let away = "mkdir -p d/s e; echo 1 >d/a; echo 2 >e/z; echo 3 >e/y; ln -s ../e d/l";
+    let linked = "mkdir -p d/s; echo 1 >d/a; echo 2 >d/s/b; ln -s d l";
+    let closed = "mkdir -p d/s; echo 1 >d/a; echo 2 >d/s/b; chmod 444 d/a d/s/b; chmod 555 d/s d";
+    all_end_as_plain(&[
+        // An output below an input.
+        task(&["d"], &["d/s", "o"], d, "find d | sort >o; echo 3 >d/s/b"),
+        task(&["d"], &["d/new", "o"], d, "find d | sort >o; echo 3 >d/new"),
+        task(&["d/s"], &["d/s/b"], d, "rm d/s/b"),
+        task(&["d", "d/s"], &["d/s/b"], d, "cat d/a >>d/s/b"),
+        task(&["d"], &["d/l/x"], link, "cat d/l/b >d/l/x"),
+        task(&["l"], &["l/n"], linked, "cat l/a l/s/b >l/n"),
+        // An input below an output.
+        task(&["d/s"], &["d"], d, "rm d/s/b; echo 3 >d/n"),
+        task(&["d/l"], &["d"], away, "cat d/l/z >d/z; echo 4 >d/l/x; rm d/l/z"),
+        task(&["d/l"], &["d"], away, ":"),
+        task(&["d/s"], &["d"], "mkdir -p d/s; echo 2 >d/s/b", "rm -r d"),
+        task(&["d/s/b"], &["d/s/b", "d"], "mkdir -p d/s; echo 2 >d/s/b", "rm -r d"),
+        task(&["d/s/b"], &["d"], "mkdir -p d/s; echo 2 >d/s/b", "rm -r d; echo 3 >d"),
+        // An input below an input.
+        task(&["d/s/b", "d/s"], &["o"], d, "cat d/s/b >o"),
+        task(&["d/s/b", "d/s", "d"], &["o"], closed, "cat d/a d/s/b >o"),
+        task(&["l/s", "l"], &["l/s"], linked, "rm l/s/b"),
+        // An output below an output.
+        task(&[], &["d/x/y", "d/x", "d"], "", "mkdir -p d/x; echo 1 >d/x/y; chmod 2750 d/x; chmod 555 d"),
+        task(&["d"], &["d", "d/n"], d, "echo 3 >d/n"),
+        task(&["d"], &["d/n", "d"], d, "echo 3 >d/n; rm d/a"),
+    ]);
+}
+
+/// What a task does through a link that came with a directory, and that leads to no output, cannot come
+/// out: the task fails.
+#[test]
+fn links_below_inputs_are_no_outputs() {
+    let before = "mkdir -p d/s; echo 1 >d/s/b; ln -s s d/l; ln -s ../in d/up";
+    for (inputs, output, command, said) in [
+        (["d", "ref"], "d/l", "echo 2 >d/l/b", "through the link d/l"),
+        (["d", "ref"], "d/up", "[ ! -e d/up ] || echo 2 >d/up", "the output d/up is a link that leads out"),
+        (["d", "d/up"], "o", "cat d/up >o", "the input d/up is a link that leads out"),
+    ] {
+        for (user, shell) in runs(0) {
+            let place = Place::new(user);
+            let done = place.run(&task(&inputs, &[output], before, command), Some(shell));
+            assert_eq!(done.end.status, 125, "{shell}: {command}: {}", done.said);
+            assert!(done.said.contains(said), "{shell}: {command}: {}", done.said);
+            assert_eq!(done.end.tree["flow/in"], "file 644 \"in\\n\" []", "{shell}");
+            assert_eq!(done.end.tree["flow/d/s/b"], "file 644 \"1\\n\" []", "{shell}");
+        }
+    }
 }
 
 /// Numbers that are the same each time.
@@ -377,10 +451,55 @@ fn random_task(random: &mut Random) -> Task {
     Task { before, command, inputs, outputs: top.into(), attempts }
 }
 
-/// Whether what only is an input, or lies elsewhere, is after the plain run as before, and all else is
-/// an output.
-fn keeps_to_its_files(before: &Tree, after: &Tree) -> bool {
-    let is_output = |name: &str| name.strip_prefix("flow/").is_some_and(|name| matches!(name.split('/').next(), Some("a" | "b" | "c")));
+/// A task that reads all of its inputs and changes its outputs, of which one may hold another.
+fn random_nested_task(random: &mut Random) -> Task {
+    let files = ["d/1", "d/s/2", "d/s/t/3", "e/4", "e/g/5"];
+    let holds = |holder: &str, name: &str| name.strip_prefix(holder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let some = |random: &mut Random, all: &[&'static str]| -> Vec<&'static str> {
+        let chosen: Vec<_> = (0..=random.below(3)).map(|_| all[random.below(all.len())]).collect();
+        all.iter().copied().filter(|name| chosen.contains(name)).collect()
+    };
+    let mut inputs = some(random, &["d", "d/s", "d/s/t", "e", "e/g", "d/1", "d/s/2", "d/s/t/3", "e/4", "e/g/5"]);
+    let mut outputs = some(random, &["d", "d/s", "d/s/t", "d/n", "d/s/n", "e", "e/n", "e/g/5", "d/1", "d/s/2"]);
+    if random.below(2) == 0 {
+        inputs.reverse();
+        outputs.reverse();
+    }
+    // What an output has from before is seen by the plain task only.
+    let there = |name: &str| !outputs.iter().any(|output| holds(output, name)) || inputs.iter().any(|input| holds(input, name));
+    let mut before = "mkdir -p d/s/t e/g".to_owned();
+    for name in files {
+        if there(name) {
+            before.push_str(&format!("; echo {name} >{name}"));
+        }
+    }
+    before.push_str("; rmdir -p d/s/t e/g 2>/dev/null; :");
+    let mut command = "exec 2>/dev/null".to_owned();
+    for name in &inputs {
+        command.push_str(&format!("; find {name} | LC_ALL=C sort >>log; find {name} -type f -exec cat {{}} + | sort >>log"));
+    }
+    for name in &outputs {
+        command.push_str(&match random.below(7) {
+            0 => format!("; [ ! -f {name} ] || echo more >>{name}"),
+            1 => format!("; mkdir -p {name}; rm -rf {name}; echo new >{name}"),
+            2 => format!("; mkdir -p {name}; rm -rf {name}; mkdir {name}; echo new >{name}/z"),
+            3 => format!("; rm -rf {name}"),
+            4 => format!("; [ ! -d {name} ] || {{ echo new >{name}/new; rm -f {name}/1 {name}/2; }}"),
+            5 => format!("; [ ! -d {name} ] || chmod 750 {name}"),
+            _ => String::new(),
+        });
+    }
+    command.push_str("; :");
+    outputs.push("log");
+    Task { before, command, inputs, outputs, attempts: 1 }
+}
+
+/// Whether all that the task does to names is done to its outputs.
+fn keeps_to_its_files(task: &Task, before: &Tree, after: &Tree) -> bool {
+    let is_output = |name: &str| {
+        let name = name.strip_prefix("flow/").unwrap_or_default();
+        task.outputs.iter().any(|output| name.strip_prefix(output).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    };
     let others = |tree: &Tree| -> Vec<(String, String)> {
         // Without the other names of a file.
         let shown = |shown: &String| shown[..shown.rfind(" [").unwrap()].to_owned();
@@ -389,23 +508,21 @@ fn keeps_to_its_files(before: &Tree, after: &Tree) -> bool {
     others(before) == others(after)
 }
 
-/// Random tasks: the end is that of the plain run, or the task fails and says so.
-#[test]
-fn random_tasks_end_as_without_the_sandbox() {
-    let tasks = if is_long() { 1000 } else { 20 };
+/// The end of random tasks is that of the plain run, or the task fails and says so.
+fn random_ends_are_as_plain(tasks: usize, make: fn(&mut Random) -> Task) {
     let users = if is_root() { vec![None, Some(NOBODY)] } else { vec![None] };
     let (mut compared, mut refused) = (0, 0);
     for seed in 0..tasks {
         let mut random = Random(0x2545_f491_4f6c_dd1d ^ (seed as u64) << 20);
         random.below(2);
-        let task = random_task(&mut random);
+        let task = make(&mut random);
         let user = users[seed % users.len()];
         // The commands of busybox's shell differ from those of the plain run's.
         let shell = ["dash", "bash"][seed / 2 % 2];
         let place = Place::new(user);
         let untouched = place.run(&Task { attempts: 0, ..task.clone() }, None);
         let plain = place.run(&task, None);
-        if !keeps_to_its_files(&untouched.end.tree, &plain.end.tree) {
+        if !keeps_to_its_files(&task, &untouched.end.tree, &plain.end.tree) {
             continue;
         }
         let boxed = place.run(&task, Some(shell));
@@ -417,4 +534,14 @@ fn random_tasks_end_as_without_the_sandbox() {
         assert_eq!(boxed.end, plain.end, "seed {seed}, {shell}, {user:?}: {task:#?}\n{}", boxed.said);
     }
     assert!(compared > tasks / 2 && refused < tasks / 4, "{compared} compared, {refused} refused");
+}
+
+#[test]
+fn random_tasks_end_as_without_the_sandbox() {
+    random_ends_are_as_plain(if is_long() { 1000 } else { 20 }, random_task);
+}
+
+#[test]
+fn random_nested_names_end_as_without_the_sandbox() {
+    random_ends_are_as_plain(if is_long() { 500 } else { 8 }, random_nested_task);
 }

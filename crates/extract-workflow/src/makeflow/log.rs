@@ -30,6 +30,10 @@ use crate::{Row, input};
 pub struct Rule {
     /// The rule's shell command.
     pub command: Option<String>,
+    /// Whether a line behind the command can be a mark or a comment of it.
+    pub is_unsure: bool,
+    /// Whether the command goes on behind such a line.
+    pub is_cut: bool,
     /// The variables that the workflow file sets for it.
     pub environment: BTreeMap<String, String>,
     /// Its category; `default` when the user chose none.
@@ -74,8 +78,19 @@ pub struct Run {
     /// Line of the mark at its end, the mark, and how many waited, were complete, failed, aborted.
     end: Option<(u64, String)>,
     counters: Option<[usize; 4]>,
-    /// How many files and parents of rules were named.
+    /// How many files, parents and further lines of commands of rules were named.
     names: usize,
+    last_command: Option<LastCommand>,
+}
+
+/// A command that the next lines may go on with: Makeflow writes its newlines as they are.
+#[derive(Debug)]
+struct LastCommand {
+    node: String,
+    /// Whether it is what the rule keeps.
+    is_kept: bool,
+    /// Number of empty lines behind it.
+    blank: usize,
 }
 
 /// Reads a log; several runs can be in one, when Makeflow was started again.
@@ -109,8 +124,11 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
                 }
                 run.see_mark(mark, number, diagnostics)
             }
-            None if line.trim().is_empty() => Some(()),
-            None => run.see_change(&line, number),
+            None if line.trim().is_empty() => {
+                run.last_command.iter_mut().for_each(|last| last.blank += 1);
+                Some(())
+            }
+            None => run.see_change(&line, number).or_else(|| run.see_more(&line)),
         };
         if understood.is_none() {
             let shown: String = line.chars().take(60).collect();
@@ -160,6 +178,7 @@ pub fn is_first_line(line: &str) -> bool {
 impl Run {
     fn see_mark(&mut self, mark: &str, line: u64, diagnostics: &mut Diagnostics) -> Option<()> {
         let (what, rest) = kind(mark);
+        let last = self.last_command.take();
         match what {
             "STARTED" => self.began = Some(rest.trim().to_owned()),
             "COMPLETED" | "FAILED" | "ABORTED" => self.end = Some((line, what.to_owned())),
@@ -168,6 +187,10 @@ impl Run {
             "NODE" | "COMMAND" | "CATEGORY" | "SYMBOL" | "PARENTS" | "SOURCES" | "TARGETS" => self.see_rule(what, rest)?,
             _ if is_old_file(mark) => {}
             _ => {
+                if let Some(rule) = last.as_ref().filter(|last| last.is_kept).and_then(|last| self.rules.get_mut(&last.node)) {
+                    rule.is_unsure = true;
+                }
+                self.last_command = last;
                 let shown: String = what.chars().take(20).collect();
                 let message = format!("the mark {shown:?} is not known, and is passed over as Makeflow does");
                 diagnostics.push(Diagnostic::warning("mark_unknown", message).at(line, Some(1)));
@@ -194,6 +217,11 @@ impl Run {
         let mut rest: Vec<String> = fields.filter(|field| !field.is_empty()).map(str::to_owned).collect();
         self.names += rest.len();
         let rule = self.rules.entry(node.to_owned()).or_default();
+        if matches!(what, "COMMAND" | "NODE") {
+            let is_kept = what == "COMMAND" || rule.command.is_none();
+            (rule.is_unsure, rule.is_cut) = (rule.is_unsure && !is_kept, rule.is_cut && !is_kept);
+            self.last_command = Some(LastCommand { node: node.to_owned(), is_kept, blank: 0 });
+        }
         match what {
             "COMMAND" => rule.command = Some(rest.join("\t")),
             // As the user wrote it; COMMAND is what runs.
@@ -212,11 +240,27 @@ impl Run {
         Some(())
     }
 
+    /// A further line of the last command.
+    fn see_more(&mut self, line: &str) -> Option<()> {
+        let last = self.last_command.as_mut()?;
+        let rule = self.rules.get_mut(&last.node).filter(|_| last.is_kept);
+        if let Some(rule) = rule {
+            rule.is_cut |= rule.is_unsure;
+            let command = rule.command.get_or_insert_default();
+            command.extend(std::iter::repeat_n('\n', last.blank + 1));
+            command.push_str(line);
+        }
+        self.names += last.blank + 1;
+        last.blank = 0;
+        Some(())
+    }
+
     fn see_change(&mut self, text: &str, line: u64) -> Option<()> {
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         let [time, node, state, job, waiting, _running, complete, failed, aborted, total] = fields[..] else { return None };
         let ns = time.parse::<i64>().ok()?.checked_mul(1000)?;
         node.parse::<u32>().ok()?;
+        self.last_command = None;
         let count = |text: &str| text.parse::<usize>().ok();
         self.counters = Some([count(waiting)?, count(complete)?, count(failed)?, count(aborted)?]);
         self.total = Some(count(total)?);

@@ -77,6 +77,7 @@ impl Engine for Makeflow {
         }
         let Contents { mut runs, workflows, summaries, series } = told;
         join_workflows(sources, &mut runs, workflows);
+        runs.iter_mut().for_each(|(at, run)| without_cut_commands(&mut sources[*at], run));
         let alone: Vec<Row> = summaries.into_iter().filter_map(|(at, row)| join_summary(sources, at, row, &mut runs)).collect();
         for (at, series) in series {
             join_series(&mut sources[at], series, &mut runs);
@@ -158,6 +159,9 @@ fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: 
             }
             for (node, rule) in rules.iter().enumerate() {
                 let known = run.rules.entry(node.to_string()).or_default();
+                if rule.command.as_deref().is_some_and(|told| goes_on(known, told)) {
+                    (known.command, known.is_cut) = (None, false);
+                }
                 if known.command.as_ref().zip(rule.command.as_ref()).is_some_and(|(known, told)| known != told) {
                     let message = format!("rule {node} has another command in the log, which is kept");
                     sources[at].diagnostics.push(Diagnostic::warning("sources_contradict", message));
@@ -176,6 +180,24 @@ fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: 
             let message = "no log of a run of this workflow was given, so that it tells of no task that ran";
             sources[at].diagnostics.push(Diagnostic::warning("workflow_without_run", message).advise("give WORKFLOW.makeflowlog as well"));
         }
+    }
+}
+
+/// Whether the command of a log is that of the workflow file, or a part of it: with its newlines a
+/// command goes over several lines of the log, and some of them can be taken for marks.
+fn goes_on(known: &Rule, told: &str) -> bool {
+    let Some(command) = &known.command else { return false };
+    let first = |text: &str| text.lines().next().map(str::to_owned);
+    command.trim_end() == told.trim_end() || known.is_unsure && first(command) == first(told)
+}
+
+/// Leaves out commands of which the log has a part, and no workflow file has the whole.
+fn without_cut_commands(source: &mut Source, run: &mut Run) {
+    for (node, rule) in run.rules.iter_mut().filter(|(_, rule)| rule.is_cut) {
+        let message = format!("the command of rule {node} goes over several lines, one of which can be a mark: it is left out");
+        let advice = "import the workflow file in Makeflow's JSON in the same call";
+        source.diagnostics.push(Diagnostic::error("line_bad", message).advise(advice));
+        rule.command = None;
     }
 }
 

@@ -38,6 +38,8 @@ fn read_rule(rule: &Value, workflow: &Value) -> Rule {
     Rule {
         command: rule["command"].as_str().map(str::to_owned),
         environment: environment([&workflow["environment"], &of_category["environment"], &rule["environment"]]),
+        is_unsure: false,
+        is_cut: false,
         category: Some(category.to_owned()),
         parents: None,
         inputs: Some(files(&rule["inputs"])),

@@ -27,6 +27,8 @@ struct KnownRun {
     clock: Option<Resolved>,
     trace_file: Option<String>,
     has_log: bool,
+    /// The number of the source of that log.
+    log: Option<usize>,
     /// Its log begins with its session: no task was submitted before.
     has_begin: bool,
     /// Only a trace file describes it.
@@ -76,8 +78,12 @@ impl Joined {
     }
 
     /// Adds a run that a log describes, which is the source with this number, with its rows.
-    pub fn add_run(&mut self, run: Run, source: usize) {
-        let number = self.runs.len();
+    pub fn add_run(&mut self, run: Run, source: usize, diagnostics: &mut Diagnostics) -> u64 {
+        let is_its = |known: &KnownRun| known.log == Some(source) && run.id.is_some() && known.id == run.id && known.name == run.name;
+        if let Some(number) = self.runs.iter().position(is_its) {
+            return self.add_run_again(run, number, source, diagnostics);
+        }
+        let (number, told) = (self.runs.len(), run.rows.len() as u64);
         self.runs.push(KnownRun {
             has_begin: run.id.is_some() || run.name.is_some(),
             id: run.id,
@@ -85,12 +91,38 @@ impl Joined {
             clock: run.clock,
             trace_file: run.trace_file,
             has_log: true,
+            log: Some(source),
             of_trace: false,
             missing: run.missing.map(|(tasks, line)| (Missing { source, line, tasks }, run.rows.len())),
         });
         for (row, hash) in run.rows.into_iter().zip(run.hashes) {
             self.push(row, hash, Some(number));
         }
+        told
+    }
+
+    /// Adds a run that stands in its log once more: an attempt with the same hash, native id and
+    /// times is the same. Gives the number of rows that are new.
+    fn add_run_again(&mut self, run: Run, number: usize, source: usize, diagnostics: &mut Diagnostics) -> u64 {
+        let (mut joined, mut added, mut twice) = (HashSet::new(), 0, Twice::default());
+        for (row, hash) in run.rows.into_iter().zip(run.hashes) {
+            let same = self.same_task(hash.as_deref(), &row, Some(number));
+            match same.into_iter().find(|at| is_same_attempt(&self.rows[*at], &row) && joined.insert(*at)) {
+                Some(at) => {
+                    twice.count(&row);
+                    fill(&mut self.rows[at], row, diagnostics);
+                }
+                None => {
+                    joined.insert(self.rows.len());
+                    self.push(row, hash, Some(number));
+                    added += 1;
+                }
+            }
+        }
+        let known = &mut self.runs[number];
+        known.missing = known.missing.take().or(run.missing.map(|(tasks, line)| (Missing { source, line, tasks }, added as usize)));
+        twice.say(diagnostics);
+        added
     }
 
     fn push(&mut self, row: Row, hash: Option<String>, run: Option<usize>) {
@@ -263,8 +295,13 @@ impl Joined {
         let mut added = 0;
         // Each row of a file is a task of its own.
         let mut joined: HashSet<usize> = HashSet::new();
+        let (mut told, mut twice) = (HashSet::new(), Twice::default());
         for record in records {
             let hash = record.hash().map(str::to_owned);
+            if record.key().is_some_and(|key| !told.insert(key)) {
+                twice.count(&record.row);
+                continue;
+            }
             let mut row = record.finish(clock);
             if row.cached {
                 forget_earlier_run(&mut row);
@@ -288,6 +325,7 @@ impl Joined {
             self.push(row, hash, Some(run));
             added += 1;
         }
+        twice.say(diagnostics);
         added
     }
 
@@ -361,6 +399,38 @@ impl Joined {
         super::parents::put(&mut rows, &self.run_of);
         Finished { rows, run_of: self.run_of, has_begin: self.runs.iter().map(|run| run.has_begin).collect() }
     }
+}
+
+/// Attempts that a file describes more than once.
+#[derive(Default)]
+struct Twice {
+    count: u64,
+    first: Option<i64>,
+}
+
+impl Twice {
+    fn count(&mut self, row: &Row) {
+        self.count += 1;
+        self.first = self.first.or(row.line);
+    }
+
+    fn say(self, diagnostics: &mut Diagnostics) {
+        if self.count > 0 {
+            let message = "this attempt stands in the file already, with the same hash, native id and times: it is counted once";
+            let diagnostic = Diagnostic::warning("attempt_twice", message).at(self.first.unwrap_or(1) as u64, None);
+            diagnostics.push(Diagnostic { count: self.count, ..diagnostic });
+        }
+    }
+}
+
+/// Whether two rows of the same task of a run are one attempt, of which one may know less.
+fn is_same_attempt(known: &Row, told: &Row) -> bool {
+    let agree = |known: Option<&str>, told: Option<&str>| known.zip(told).is_none_or(|(known, told)| known == told);
+    let same_time = match known.cached {
+        true => known.cached_ns == told.cached_ns,
+        false => known.submitted_ns == told.submitted_ns && agree(known.native_id.as_deref(), told.native_id.as_deref()),
+    };
+    known.cached == told.cached && known.name == told.name && agree(known.task_id.as_deref(), told.task_id.as_deref()) && same_time
 }
 
 /// The rows of all sources.

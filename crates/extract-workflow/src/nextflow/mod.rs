@@ -188,9 +188,7 @@ fn read_one(at: usize, source: &mut Source, options: &Options, joined: &mut Join
         LOG => {
             let mut runs = log::read(input::open(&path)?, mtime_ns(&path), options, diagnostics)?;
             runs.iter_mut().flat_map(|run| &mut run.rows).for_each(|row| source.sign(row));
-            let told = runs.iter().map(|run| run.rows.len() as u64).sum();
-            runs.into_iter().for_each(|run| joined.add_run(run, at));
-            told
+            runs.into_iter().map(|run| joined.add_run(run, at, &mut source.diagnostics)).sum()
         }
         REPORT => {
             let mut report = report::read(&input::whole(&path)?, diagnostics)?;

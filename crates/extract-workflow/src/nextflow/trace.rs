@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::io::{self, BufRead};
 
-use chrono::NaiveDateTime;
+use chrono::{Datelike, NaiveDateTime};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 
@@ -25,8 +25,13 @@ const LONGEST_RECORD: usize = 1 << 18;
 /// The status of a task of which an earlier result was taken.
 const CACHED: &str = "CACHED";
 
+/// The years of times that can be meant; with them a sum with a [`span`] is a time, too.
+const YEARS: std::ops::Range<i32> = 1970..2100;
+/// The end of these years, in nanoseconds since 1970.
+const LATEST_NS: i64 = 4_102_444_800_000_000_000;
+
 /// A time as a trace file writes it: UTC or local.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Written {
     /// A time in UTC, nanoseconds since 1970.
     Utc(i64),
@@ -37,9 +42,10 @@ pub enum Written {
 impl Written {
     fn read(text: &str) -> Option<Self> {
         if let Ok(ms) = text.parse::<i64>() {
-            return ms.checked_mul(1_000_000).filter(|ns| *ns > 0).map(Self::Utc);
+            return ms.checked_mul(1_000_000).filter(|ns| (1..LATEST_NS).contains(ns)).map(Self::Utc);
         }
-        NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok().map(Self::Local)
+        let local = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok()?;
+        YEARS.contains(&local.year()).then_some(Self::Local(local))
     }
 
     fn utc(self, clock: &Resolved) -> Option<(i64, i64)> {
@@ -87,6 +93,28 @@ impl Record {
     /// The hash as far as it is known.
     pub fn hash(&self) -> Option<&str> {
         self.row.work_dir.as_deref().and_then(hash_of_dir).or(self.row.cache_key.as_deref())
+    }
+
+    /// What tells an attempt from others of the file; `None` where two can have it. Of a cached task
+    /// the times are those of an earlier run.
+    pub fn key(&self) -> Option<[Option<String>; 9]> {
+        let row = &self.row;
+        let text = |text: &Option<std::borrow::Cow<'static, str>>| text.as_deref().map(str::to_owned);
+        let time = |time: Option<Written>| time.map(|time| format!("{time:?}"));
+        let is_one =
+            if row.cached { row.task_id.is_some() } else { row.native_id.is_some() || row.task_id.is_some() || self.submit.is_some() };
+        let key = [
+            self.hash().map(str::to_owned),
+            text(&row.task_id),
+            text(&row.native_id),
+            Some(row.name.to_string()),
+            Some(row.status.to_string()),
+            row.attempt.map(|attempt| attempt.to_string()),
+            time(self.submit),
+            time(self.start),
+            time(self.complete),
+        ];
+        (is_one && key[0].is_some()).then_some(key)
     }
 
     /// The record as a row, its times made UTC.
@@ -290,11 +318,11 @@ fn set(out: &mut Record, column: &str, value: &str) -> bool {
         "complete" => put!(*complete, Written::read(value)),
         "duration" => {
             *duration = as_span();
-            put!(row.duration_s, seconds())
+            put!(row.duration_s, seconds().filter(|_| duration.is_some()))
         }
         "realtime" => {
             *realtime = as_span();
-            put!(row.realtime_s, seconds())
+            put!(row.realtime_s, seconds().filter(|_| realtime.is_some()))
         }
         "%cpu" => put!(row.cpu_percent, units::percent(value)),
         "peak_rss" => put!(row.peak_rss_bytes, units::bytes(value)),
@@ -303,14 +331,14 @@ fn set(out: &mut Record, column: &str, value: &str) -> bool {
         "wchar" => put!(row.wchar_bytes, units::bytes(value)),
         "read_bytes" => put!(row.read_bytes, units::bytes(value)),
         "write_bytes" => put!(row.write_bytes, units::bytes(value)),
-        "attempt" => put!(row.attempt, whole()),
+        "attempt" => put!(row.attempt, whole().filter(|number| *number > 0)),
         "workdir" => put!(row.work_dir, text()),
         "script" => put!(row.command, text()),
         "queue" => put!(row.queue, text()),
-        "cpus" => put!(row.cpus, whole()),
+        "cpus" => put!(row.cpus, whole().filter(|number| *number >= 0)),
         "memory" => put!(row.memory_bytes, units::bytes(value)),
         "disk" => put!(row.disk_bytes, units::bytes(value)),
-        "time" => put!(row.time_s, seconds()),
+        "time" => put!(row.time_s, seconds().filter(|_| as_span().is_some())),
         "hostname" => put!(row.host, text()),
         _ => true,
     }

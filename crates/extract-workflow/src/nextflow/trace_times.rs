@@ -26,6 +26,9 @@ pub struct Times {
     pub measured: bool,
 }
 
+/// A century and a half: a longer span is none, and with it a sum could be no time.
+const LONGEST_NS: f64 = 5e18;
+
 /// A span in seconds as Nextflow writes it, and how exact that is: milliseconds below a second,
 /// tenths below a minute, then whole seconds.
 pub fn span(seconds: f64, is_raw: bool) -> Option<WithPrecision> {
@@ -35,7 +38,7 @@ pub fn span(seconds: f64, is_raw: bool) -> Option<WithPrecision> {
         _ if seconds < 60.0 => SECOND_NS / 20,
         _ => SECOND_NS / 2,
     };
-    (ns.is_finite() && (0.0..9e18).contains(&ns)).then_some((ns as i64, precision))
+    (ns.is_finite() && (0.0..LONGEST_NS).contains(&ns)).then_some((ns as i64, precision))
 }
 
 fn plus(at: Option<WithPrecision>, span: Option<WithPrecision>) -> Option<WithPrecision> {

@@ -29,6 +29,8 @@ use crate::{Engine, Options, Row, Source, input, json};
 pub const NAME: &str = "wfformat";
 
 const INSTANCE: &str = "WfFormat instance";
+/// The end of 2099, in nanoseconds since 1970: a later time is no time of a run.
+const LATEST_NS: i64 = 4_102_444_800_000_000_000;
 /// As wide as zones differ.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 
@@ -109,6 +111,7 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
         source.diagnostics.push(Diagnostic::warning("no_zone", message).advise("say the zone with --zone, as in --zone=+01:00"));
     }
     instance.say_what_is_left(&machines, &mut source.diagnostics);
+    instance.say_what_is_bad(options, &mut source.diagnostics);
     Ok(rows)
 }
 
@@ -212,6 +215,30 @@ impl<'i> Instance<'i> {
         }
     }
 
+    /// Values that are there and are none of their property.
+    fn say_what_is_bad(&self, options: &Options, diagnostics: &mut Diagnostics) {
+        let is_time = |value: &Value| value.as_str().is_some_and(|text| time(text, options, &mut false).is_some());
+        let is_number = |value: &Value| number(value).is_some();
+        let is_whole = |value: &Value| whole(value).is_some();
+        let mut check = |objects: &mut dyn Iterator<Item = &Value>, property: &str, is_one: &dyn Fn(&Value) -> bool| {
+            let mut bad = objects.map(|object| &object[property]).filter(|value| !value.is_null() && !is_one(value));
+            let Some(first) = bad.next() else { return };
+            let shown: String = first.to_string().chars().take(40).collect();
+            let message = format!("{shown} is no value of {property}: it is left out");
+            diagnostics.push(Diagnostic { count: 1 + bad.count() as u64, ..Diagnostic::warning("value_bad", message) });
+        };
+        check(&mut self.ran.iter(), "executedAt", &is_time);
+        check(&mut self.ran.iter(), "runtimeInSeconds", &is_number);
+        check(&mut self.ran.iter(), "avgCPU", &is_number);
+        for property in ["memoryInBytes", "readBytes", "writtenBytes"] {
+            check(&mut self.ran.iter(), property, &is_whole);
+        }
+        check(&mut std::iter::once(self.execution), "makespanInSeconds", &is_number);
+        let of_tasks = self.ran.iter().flat_map(|task| list_ref(&task["files"]));
+        let mut files = list_ref(&self.json["workflow"]["specification"]["files"]).chain(of_tasks);
+        check(&mut files, "sizeInBytes", &is_whole);
+    }
+
     /// What the table has no column for.
     fn say_what_is_left(&self, machines: &Machines, diagnostics: &mut Diagnostics) {
         const PROPERTIES: [&str; 5] = ["energyInKWh", "energy", "avgPowerInW", "avgPower", "priority"];
@@ -300,8 +327,11 @@ fn cpus(task: &Value) -> Option<i64> {
     [&task["coreCount"], &task["cores"]].into_iter().find_map(|cores| whole(cores).filter(|whole| cores.as_f64() == Some(*whole as f64)))
 }
 
+/// A century and a half: with a longer time no end is a time.
+const LONGEST_S: f64 = 5e9;
+
 fn number(value: &Value) -> Option<f64> {
-    value.as_f64().filter(|number| (0.0..9e9).contains(number))
+    value.as_f64().filter(|number| (0.0..LONGEST_S).contains(number))
 }
 
 /// A time and its precision: a second where it has no fraction, else a millisecond; more where its
@@ -309,9 +339,10 @@ fn number(value: &Value) -> Option<f64> {
 fn time(text: &str, options: &Options, without_zone: &mut bool) -> Option<(i64, i64)> {
     let precision = if text.contains('.') { SECOND_NS / 1000 } else { SECOND_NS };
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return Some((time.timestamp_nanos_opt()?, precision));
+        return Some((time.timestamp_nanos_opt().filter(|ns| *ns < LATEST_NS)?, precision));
     }
-    let local = NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok()?.and_utc().timestamp_nanos_opt()?;
+    let local =
+        NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok()?.and_utc().timestamp_nanos_opt().filter(|ns| *ns < LATEST_NS)?;
     *without_zone |= options.zone_offset_s.is_none();
     let offset = options.zone_offset_s.unwrap_or(0);
     Some((local.checked_sub(offset * SECOND_NS)?, precision + if options.zone_offset_s.is_none() { ANY_ZONE_NS } else { 0 }))

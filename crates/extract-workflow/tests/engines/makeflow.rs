@@ -380,3 +380,35 @@ mod hostile {
         }
     }
 }
+
+/// Makeflow writes the newlines of a command into its log as they are.
+#[test]
+fn commands_of_several_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let (log, flow) = (dir.path().join("v.json.makeflowlog"), dir.path().join("v.json"));
+    let commands = ["cp in.txt o1\necho second >> o1", "cat o1 > o2", "cat <<X >o3\n\na b\n# no mark\nX\necho"];
+    let of_log = |(n, command): (usize, &&str)| format!("# NODE\t{n}\t{command}\n# CATEGORY\t{n}\tdefault\n# COMMAND\t{n}\t{command}\n");
+    let events = |n: usize| format!("1795318114521239 {n} 1 2524 2 1 0 0 0 3\n1795318115526511 {n} 2 2524 0 0 3 0 0 3\n");
+    let rules: String = commands.iter().enumerate().map(of_log).collect();
+    let text = format!("{rules}# STARTED\t1795318114504024\n{}# COMPLETED\t1795318115548090\n", (0..3).map(events).collect::<String>());
+    fs::write(&log, text).unwrap();
+    let told = |rows: &[Row]| rows.iter().map(|row| row.command.clone().map(|text| text.into_owned())).collect::<Vec<_>>();
+    let all = commands.map(|command| Some(command.to_owned()));
+
+    let (rows, said) = read(&[log.clone()]);
+    // A line of the third can be a mark: no part of it is taken for all of it.
+    assert_eq!(told(&rows), [all[0].clone(), all[1].clone(), None]);
+    assert_eq!(said, ["mark_unknown:12", "mark_unknown:19", "line_bad"]);
+
+    let rule = |command: &&str| serde_json::json!({ "command": command, "inputs": [], "outputs": [] });
+    fs::write(&flow, serde_json::json!({ "rules": commands.iter().map(rule).collect::<Vec<_>>() }).to_string()).unwrap();
+    let (rows, said) = read(&[log.clone(), flow.clone()]);
+    assert_eq!((told(&rows), said), (all.to_vec(), vec!["mark_unknown:12".to_owned(), "mark_unknown:19".to_owned()]));
+
+    // Another second line is another command.
+    let other = ["cp in.txt o1\necho other >> o1", commands[1], commands[2]];
+    fs::write(&flow, serde_json::json!({ "rules": other.iter().map(rule).collect::<Vec<_>>() }).to_string()).unwrap();
+    let (rows, said) = read(&[log, flow]);
+    assert_eq!(told(&rows), all);
+    assert!(said.contains(&"sources_contradict".to_owned()), "{said:?}");
+}

@@ -462,3 +462,49 @@ mod hostile {
         }
     }
 }
+
+/// A log or trace file whose content stands in it twice, as after a copy that went on: one attempt each.
+#[test]
+fn what_stands_in_a_file_twice_is_counted_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["slurm_retried_ignored_array.log", "slurm.trace.txt"] {
+        let text = std::fs::read(fixture(name)).unwrap();
+        let once = dir.path().join(name);
+        std::fs::write(&once, &text).unwrap();
+        let (rows, _) = read(&[once.clone()], &Options::default());
+        std::fs::write(&once, [text.clone(), text].concat()).unwrap();
+        let (twice, said) = read(&[once], &Options::default());
+        assert_eq!(twice.len(), rows.len(), "{name}: {said:?}");
+        assert_eq!(said.iter().filter(|said| said.starts_with("attempt_twice")).count(), 1, "{name}: {said:?}");
+        for (row, again) in rows.iter().zip(&twice) {
+            assert_eq!((&row.name, &row.native_id, row.submitted_ns), (&again.name, &again.native_id, again.submitted_ns));
+        }
+    }
+}
+
+/// A value that is none of its column is null, and that is said.
+#[test]
+fn values_of_trace_files_that_cannot_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.txt");
+    for (column, value) in [
+        ("duration", "99999999999d"),
+        ("duration", "99999999999999999999h"),
+        ("realtime", "-5"),
+        ("realtime", "300000y"),
+        ("time", "99999999999d"),
+        ("submit", "9999-12-31 10:00:00.000"),
+        ("submit", "yesterday"),
+        ("complete", "9000000000000"),
+        ("attempt", "-1"),
+        ("cpus", "-2"),
+    ] {
+        let head = "task_id\thash\tname\tstatus\texit";
+        std::fs::write(&path, format!("{head}\t{column}\n1\tab/123456\tA (1)\tCOMPLETED\t0\t{value}\n")).unwrap();
+        let (rows, said) = read(&[path.clone()], &Options::default());
+        assert_eq!((rows.len(), &*said), (1, &["trace_value_bad:2".to_owned()][..]), "{column} {value}");
+        let row = &rows[0];
+        assert_eq!((row.duration_s, row.realtime_s, row.time_s, row.submitted_ns), (None, None, None, None), "{column} {value}");
+        assert_eq!((row.finished_ns, row.attempt, row.cpus), (None, None, None), "{column} {value}");
+    }
+}

@@ -258,3 +258,33 @@ mod hostile {
         }
     }
 }
+
+/// Values that are none of their property are null, and that is said once for each property.
+#[test]
+fn values_that_cannot_be_are_said() {
+    let bad = [
+        ("runtimeInSeconds", json!(-5)),
+        ("runtimeInSeconds", json!(1e300)),
+        ("runtimeInSeconds", json!(99_999_999_999_u64)),
+        ("runtimeInSeconds", json!("4.25")),
+        ("executedAt", json!("2026-08-04")),
+        ("executedAt", json!("yesterday")),
+        ("executedAt", json!(1_754_300_000)),
+        ("executedAt", json!("2026-08-04T10:00:00+25:00")),
+        ("executedAt", json!("9999-08-04T10:00:00Z")),
+        ("readBytes", json!(-5)),
+        ("writtenBytes", json!(1_u64 << 63)),
+        ("memoryInBytes", json!("1 GB")),
+        ("avgCPU", json!(-1)),
+    ];
+    for (property, value) in bad {
+        let mut task = json!({ "id": "1", "name": "a", "parents": [], "children": [], "files": [] });
+        task[property] = value.clone();
+        let (_, said) = read_tasks("1.4", &json!({ "tasks": [task, { "id": "2", "name": "b", "parents": [], "children": [] }] }));
+        let found: Vec<&String> = said.iter().filter(|said| said.starts_with("value_bad") && said.contains(property)).collect();
+        assert_eq!(found.len(), 1, "{property} {value}: {said:?}");
+    }
+    let file = json!([{ "name": "x", "sizeInBytes": -1, "link": "input" }]);
+    let (_, said) = read_tasks("1.4", &json!({ "makespanInSeconds": "long", "tasks": [{ "id": "1", "name": "a", "files": file }] }));
+    assert!(said.iter().filter(|said| said.starts_with("value_bad")).count() == 2, "{said:?}");
+}

@@ -39,6 +39,9 @@ codes! {
     "attempt_ends_before_begin" [Warning] "`import transform`",
         "A layer of a wrapped task ended before it or its attempt began: the clock was set meanwhile, or the record was changed; the times are kept",
         "Leave the attempt out of what is made of times.";
+    "attempt_twice" [Warning] "`import nextflow`",
+        "A log, trace file or report describes an attempt more than once, with the same hash, native id and times; it is counted once",
+        "";
     "attempt_without_end" [Warning] "`import transform`",
         "The record of a wrapped task does not tell how its outermost layer ended: the task still runs, or was ended by a signal that nobody can handle; what the record tells is kept",
         "Import the record again if the task still runs.";
@@ -467,6 +470,9 @@ codes! {
         "";
     "unknown_type" [Error] "`import io-csv`",
         "The type of an operation is none of O, C, R, W, U and M; the line is left out",
+        "";
+    "value_bad" [Warning] "`import wfformat`",
+        "Values of a property are none: negative, too large, a text, or no date; they are left out",
         "";
     "values_left_out" [Warning] "`import wfformat`",
         "The file has values for which the table has no column, such as energy; they are left out, and counted",

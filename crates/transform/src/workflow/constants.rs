@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::shell::{self, Simple, Word};
-use super::slurm::{is_directory, sbatch};
+use super::slurm::{leaves_job, sbatch};
 
 /// A value is no path beyond this length (`PATH_MAX`, limits.h(0p)).
 const LONGEST_PATH: usize = 4096;
@@ -203,7 +203,7 @@ fn sets_what_is_not_named(command: &Simple, text: &str) -> bool {
 /// Whether the value of an assignment is nothing, or one option of sbatch with its argument.
 fn are_options(value: &str) -> bool {
     let value = value.trim_matches(['"', '\'']);
-    let is_long = |rest: &str| rest.split_once('=').is_some_and(|(name, _)| !is_directory(name) && name != "wrap");
+    let is_long = |rest: &str| rest.split_once('=').is_some_and(|(name, _)| leaves_job(name));
     // The shell takes it apart at blanks, also at those of arguments of the script.
     let is_one =
         !value.contains(char::is_whitespace) && !value.split('$').skip(1).any(|rest| rest.trim_start_matches('{').starts_with(is_argument));

@@ -20,7 +20,7 @@ pub use files::{Files, NAMED_BYTES, NAMED_FILES, NoFiles, STATEMENTS, can_change
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use crate::algebra::{Collisions, Composition, Contents, Layer, Task, across, task_id};
+use crate::algebra::{Collisions, Composition, Contents, FileName, Layer, Task, across, task_id};
 use crate::error::{Error, Fault, Place, Result};
 use crate::jx::syntax::Definition;
 use crate::script::{self, About, Script, leads_out};
@@ -201,6 +201,11 @@ impl Workflow {
             }
             tasks.push((task, layers));
         }
+        for (entry, (_, layers)) in self.tasks.iter().zip(&tasks) {
+            let of_task: HashSet<&str> = entry.task.parts.outputs.iter().map(|file| file.outer.as_str()).collect();
+            let of_layers = layers.iter().flat_map(|layer| &layer.parts.outputs).map(|file| file.outer.as_str());
+            of_layers.filter(|file| !of_task.contains(file)).try_for_each(|file| self.refuse_mentioned(file))?;
+        }
         let (workflow, files) = match &self.form {
             Form::Makeflow(makeflow) => (makeflow.write(&tasks), Vec::new()),
             Form::Tasks => (tasks::write_tasks(&tasks), Vec::new()),
@@ -214,6 +219,19 @@ impl Workflow {
 }
 
 impl Workflow {
+    /// Refuses a file that is new in the directory of the workflow (the new workflow itself, a
+    /// dataset, outputs of layers) where a script that submits jobs mentions its name, or has a
+    /// pattern that can match it: the script would do something else.
+    ///
+    /// # Errors
+    /// With the place of the name or pattern.
+    pub fn refuse_mentioned(&self, file: &str) -> Result<()> {
+        match &self.form {
+            Form::Slurm(slurm) => slurm.refuse_mentioned(file).map_err(|fault| fault.in_file(&self.file)),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether one script runs for many jobs: of an array, of a loop, of a rule with wildcards.
     fn instances(&self) -> bool {
         matches!(self.form, Form::Slurm(_) | Form::Snakemake(_))
@@ -224,7 +242,7 @@ impl Workflow {
     fn need_files(&self, after: &[Task]) -> Result<()> {
         for (entry, task) in self.tasks.iter().zip(after).filter(|(entry, _)| !entry.files) {
             let of_layers = task.under.iter().find(|layer| layer.sandbox).map(|layer| &layer.name);
-            let renames = task.parts.inputs.iter().chain(&task.parts.outputs).any(crate::algebra::FileName::is_renamed);
+            let renames = task.parts.inputs.iter().chain(&task.parts.outputs).any(FileName::is_renamed);
             let Some(layer) = of_layers.or((task.sandbox || renames).then_some(&task.layer)) else { continue };
             let how = match self.form {
                 Form::Slurm(_) => "declare them in its job script: #FLOWMINE inputs NAME… and #FLOWMINE outputs NAME…",

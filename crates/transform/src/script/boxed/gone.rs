@@ -4,7 +4,9 @@
 /// and are no longer there, and of earlier attempts' outputs what a successful attempt did not make.
 /// `fm_made` lists the latter, a line with inode, size, time and name for each, none of them that of
 /// a link's target. When an attempt begins, what has another line by then is somebody else's, and stays.
-pub(super) const GONE: &str = r#"fm_old_gone=''
+pub(super) const GONE: &str = r#"fm_old_gone='' fm_above=''
+# Directories of an output that hold an input, without what is in them.
+fm_list_above() { fm_above=$(fm_list "$@" -prune); }
 fm_list() { (cd "$fm_home" && fm_lines '%i %s %y' "$@"); }
 fm_made_ours() {
   # shellcheck disable=SC3067
@@ -20,8 +22,15 @@ fm_missing() {
     [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s\n' "$fm_i $fm_s $fm_d $fm_t $fm_z $fm_l"
   done | LC_ALL=C sort -r -k 6
 }
+# Lines of files that are in the sandbox: what is behind a link that leads nowhere here did not come in.
+fm_arrived() {
+  while read -r fm_l; do
+    fm_decode "${fm_l#* * * * * }"
+    if [ -e "$fm_f" ] || [ -L "$fm_f" ]; then printf '%s\n' "$fm_l"; fi
+  done
+}
 fm_gone_find() {
-  fm_gone=$(printf '%s\n' "$fm_came" | fm_missing) fm_names=''
+  fm_gone=$(printf '%s\n' "$fm_came" "$fm_above" | fm_missing) fm_names=''
   [ -z "$*" ] || fm_names=$(fm_lines name "$@")
   [ "$fm_code" = 0 ] || return 0
   # What is in directories that an earlier attempt closed is known when they are open.
@@ -52,7 +61,7 @@ fm_remove() {
 fm_stale() {
   fm_encode "$1"
   if [ -L "$2" ]; then fm_x=1; else fm_x=0; fi
-  printf '%s\n' "$fm_older" "$fm_came" | fm_own=$fm_e awk -v only="$fm_x" '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
+  printf '%s\n' "$fm_older" "$fm_came" "$fm_above" | fm_own=$fm_e awk -v only="$fm_x" '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
     name == ENVIRON["fm_own"] || !only && index(name, ENVIRON["fm_own"]) == 1' | LC_ALL=C sort -r -k 6 | fm_remove
   [ ! -e "$2" ] && [ ! -L "$2" ]
 }

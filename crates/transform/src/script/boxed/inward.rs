@@ -50,11 +50,19 @@ fm_sandbox_make() {
 fm_bring() {
   case $1 in /*) fm_from=$1 ;; *) fm_from=$fm_home/$1 ;; esac
   case $2 in */*) mkdir -p -- "./${2%/*}" || return 1 ;; esac
+  if [ "$1" = "$2" ] && fm_brought "$2"; then
+    # It came with the input above it.
+    [ ! -e "./$2" ] || return 0
+    if [ -L "./$2" ]; then
+      fm_say "the input $1 is a link that leads out of the input above it"
+      return 1
+    fi
+  fi
   if [ -d "$fm_from" ]; then
     fm_dirs=$fm_dirs$2$fm_nl
     mkdir -p -- "./$2" && cp -a -- "$fm_from/." "./$2"
   elif [ "$1" = "$2" ] && [ -e "./$2" ]; then
-    # It came with a directory.
+    # It came with another name.
     :
   elif [ -e "$fm_from" ]; then
     # A FIFO is never opened, and stays the one that it is.
@@ -70,7 +78,8 @@ fm_bring() {
 fm_bring_all() {
   (cd "$fm_home" && exec ln -L -- "$@" "$fm_box") 2>/dev/null && return 0
   for fm_f; do
-    if [ -e "./$fm_f" ] && [ ! -L "./$fm_f" ]; then continue; fi
+    # A directory may be here already, on the way to an output in it.
+    if [ -e "./$fm_f" ] && [ ! -L "./$fm_f" ] && [ ! -d "./$fm_f" ]; then continue; fi
     fm_bring "$fm_f" "$fm_f" || return 1
   done
 }
@@ -85,7 +94,7 @@ fm_box_remove() {
 /// Directories on the way to outputs, and links to directories there and in the place of outputs.
 /// The task finds such a link as without the sandbox. What it leads to is hidden beside it. So it is
 /// known on the way out whether the task wrote through the link or replaced it.
-pub(super) const WAY: &str = r#"fm_placed='' fm_links_left='' fm_behind_was='' fm_through=$fm_nl
+pub(super) const WAY: &str = r#"fm_placed='' fm_links_left='' fm_behind_was='' fm_through=$fm_nl fm_targets=$fm_nl fm_idle=$fm_nl
 # shellcheck disable=SC3013
 fm_one() { [ "$1" -ef "$2" ]; }
 # A link is followed where it was made by this user or by root.
@@ -104,7 +113,7 @@ fm_place_all() {
   done
 }
 fm_place() {
-  [ ! -L "./$2" ] || return 0
+  if [ -L "./$2" ] || fm_brought "$2"; then return 0; fi
   if [ ! -L "$fm_home/$2" ]; then
     case $1 in way*) [ ! -d "$fm_home/$2" ] || mkdir -p -- "./$2" ;; esac
     return "$?"
@@ -141,6 +150,8 @@ fm_settle() {
     case $fm_placed in *" $1=$(stat -c %i.%Z -- "$fm_home/$2") "*) fm_x=1 ;; esac
   fi
   if [ -L "./$2" ] && [ -e "$fm_h" ] && [ "$(readlink -- "./$2")" = "$fm_behind.$1" ]; then
+    [ -n "$(fm_changed "$fm_h")" ] || fm_idle=$fm_idle$2$fm_nl
+    fm_targets=$fm_targets$fm_home/$2=$(fm_target "$fm_home/$2")$fm_nl
     if ! rm -f -- "./$2" || ! mv -- "$fm_h" "./$2"; then fm_keep "the output $2 could not be brought back"; fi
     fm_encode "./$2"
     [ -z "$fm_x" ] || fm_through=$fm_through$fm_home/$2$fm_nl fm_links_left="$fm_links_left${fm_nl}link $fm_e"
@@ -150,16 +161,24 @@ fm_settle() {
     rm -f -- "$fm_home/$2"
   fi
 }
+fm_target() { stat -L -c %i -- "$1" 2>/dev/null; }
 fm_changed() { { printf '%s\n' "$fm_behind_was" // && fm_lines '%i %z' "$1"; } | fm_known 0; }
-# Whether each link on the way to an output is one through which the task wrote.
+# Whether each link on the way to an output is one through which the task wrote, or came with a directory and leads here where it
+# leads in the workflow.
 fm_reached() {
   fm_w=$fm_home fm_y=${1#"$fm_home"/}
   while :; do
     case $fm_y in */*) fm_w=$fm_w/${fm_y%%/*} fm_y=${fm_y#*/} ;; *) return 0 ;; esac
     if [ -L "$fm_w" ]; then
-      case $fm_through in *"$fm_nl$fm_w$fm_nl"*) ;; *) return 1 ;; esac
+      case $fm_through in *"$fm_nl$fm_w$fm_nl"*) ;; *) fm_brought "${fm_w#"$fm_home"/}" && fm_leads "${fm_w#"$fm_home"/}" || return 1 ;; esac
     fi
   done
+}
+fm_real() { (cd -P -- "$1" 2>/dev/null && printf '%s/' "$PWD"); }
+fm_leads() {
+  [ -L "./$1" ] || return 1
+  fm_p=$(fm_real "./$1") && fm_q=$(fm_real "$fm_home/$1") && fm_r=$(fm_real "$fm_home") || return 1
+  [ "${fm_p#"$fm_box_itself"/}" = "${fm_q#"$fm_r"}" ]
 }
 "#;
 
@@ -186,7 +205,7 @@ fm_notice() {
 }
 fm_notice_inside() {
   fm_n=''
-  for fm_f; do [ ! -d "$fm_f" ] || fm_n=1; done
+  for fm_f; do if [ -d "$fm_f" ] || [ -L "$fm_f" ]; then fm_n=1; fi; done
   [ -z "$fm_n" ] || fm_inside=$(fm_lines '%i %z' -H "$@") fm_modes_in=$(fm_lines %a -H "$@" -type d)
 }
 "#;

@@ -19,6 +19,7 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
     // Each run of a script that runs many times has a list of its own, which goes when it succeeds.
     let made = layer.file("made");
     let _ = writeln!(out, "fm_instance=${{FLOWMINE_TASK-}}\nfm_made={made}${{fm_instance:+.$fm_instance}}");
+    brought(out, &files);
     out.push_str(inward::LINES);
     out.push_str(inward::IN);
     for (needed, text) in [
@@ -46,8 +47,14 @@ struct Files<'a> {
     outputs: Vec<&'a FileName>,
     /// Outputs that a later attempt finds under the same name, each after `./`.
     lasting: Vec<String>,
-    /// Those of them that are inputs too.
+    /// What is in an input as well as in such an output: the inner name of each two of which one holds the other.
     both: Vec<String>,
+    /// Those of them that are no outputs: inputs below an output.
+    inner: Vec<String>,
+    /// Directories at and below outputs that hold such a name.
+    above: Vec<String>,
+    /// Inputs that hold another of these names.
+    holding: Vec<String>,
     /// Directories on the way to outputs.
     way: Vec<String>,
 }
@@ -55,27 +62,65 @@ struct Files<'a> {
 impl<'a> Files<'a> {
     fn of(layer: &'a Layer, record: &str) -> Self {
         let inputs: Vec<_> = here(&layer.parts.inputs).collect();
-        let outputs: Vec<_> = here(&layer.parts.outputs).filter(|file| file.outer != record).collect();
+        let mut outputs: Vec<_> = here(&layer.parts.outputs).filter(|file| file.outer != record).collect();
+        // A directory comes before what is in it.
+        outputs.sort_by_key(|file| tidy(&file.inner).matches('/').count());
         let came_in: BTreeSet<String> = inputs.iter().filter(|file| !file.is_renamed()).map(|file| tidy(&file.outer)).collect();
         let lasting = || outputs.iter().filter(|file| !file.is_renamed() && !file.each_run).map(|file| tidy(&file.outer));
         let word = |name: String| quote(&format!("./{name}"));
+        let mut both = BTreeSet::new();
+        for output in lasting() {
+            both.extend(came_in.iter().filter(|input| within(input, &output)).cloned());
+            if came_in.iter().any(|input| within(&output, input)) {
+                both.insert(output);
+            }
+        }
         let mut way = BTreeSet::new();
         for name in outputs.iter().filter(|file| !file.is_renamed()).map(|file| tidy(&file.inner)) {
-            way.extend(name.match_indices('/').map(|(end, _)| word(name[..end].to_owned())));
+            way.extend(name.match_indices('/').map(|(end, _)| name[..end].to_owned()));
         }
+        let held = |name: &str, holder: &str| name != holder && within(name, holder);
+        let inner: Vec<&String> = both.iter().filter(|name| lasting().all(|output| output != **name)).collect();
+        let mut above = BTreeSet::new();
+        for name in &both {
+            let holders = name.match_indices('/').map(|(end, _)| &name[..end]);
+            above.extend(
+                holders.filter(|holder| !both.contains(*holder) && lasting().any(|output| within(holder, &output))).map(str::to_owned),
+            );
+        }
+        let names: Vec<String> = came_in.iter().chain(&way).cloned().chain(lasting()).collect();
+        let holding = came_in.iter().filter(|input| names.iter().any(|name| held(name, input)));
         Self {
             lasting: lasting().map(word).collect(),
-            both: lasting().filter(|name| came_in.contains(name)).map(word).collect(),
-            way: way.into_iter().collect(),
+            inner: inner.into_iter().map(|name| quote(name)).collect(),
+            above: above.into_iter().map(word).collect(),
+            both: both.into_iter().map(word).collect(),
+            holding: holding.map(|name| quote(name)).collect(),
+            way: way.into_iter().map(word).collect(),
             inputs,
             outputs,
         }
     }
 }
 
+/// Whether a name is another's, or below it.
+fn within(name: &str, holder: &str) -> bool {
+    name.strip_prefix(holder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// `fm_brought`: whether a name comes with an input above it.
+fn brought(out: &mut String, files: &Files<'_>) {
+    if files.holding.is_empty() {
+        out.push_str("fm_brought() { false; }\n");
+    } else {
+        let _ = writeln!(out, "fm_brought() {{ case $1 in {}/*) ;; *) false ;; esac; }}", files.holding.join("/* | "));
+    }
+}
+
 fn inward(out: &mut String, files: &Files<'_>) {
     // A function for each list, so that names are in the script once.
-    for (name, words) in [("lasting", &files.lasting), ("both", &files.both), ("way", &files.way)] {
+    let lists = [("lasting", &files.lasting), ("both", &files.both), ("above", &files.above), ("way", &files.way)];
+    for (name, words) in lists {
         if !words.is_empty() {
             let _ = writeln!(out, "fm_{name}() {{ \"$@\" {}; }}", words.join(" "));
         }
@@ -111,7 +156,10 @@ fn inward(out: &mut String, files: &Files<'_>) {
         let _ = writeln!(out, "  fm_bring {} {} || return", quote(&from), quote(&to));
     }
     if !files.both.is_empty() {
-        out.push_str("  fm_came=$(fm_both fm_list -H)\n  fm_both fm_notice_inside\n");
+        out.push_str("  fm_came=$(fm_both fm_list -H | fm_arrived)\n  fm_both fm_notice_inside\n");
+    }
+    if !files.above.is_empty() {
+        out.push_str("  fm_above fm_list_above\n");
     }
     if !files.outputs.is_empty() {
         out.push_str("  fm_notice\n");
@@ -146,6 +194,9 @@ fn outward(out: &mut String, files: &Files<'_>) {
     if !files.both.is_empty() {
         out.push_str("    fm_spare\n");
     }
+    for name in &files.inner {
+        let _ = writeln!(out, "    fm_give_through {name}");
+    }
     let each = |out: &mut String, function: &str| {
         for file in &files.outputs {
             let run = if file.each_run { "\"${FLOWMINE_TASK:+.$FLOWMINE_TASK}\"" } else { "" };
@@ -154,6 +205,7 @@ fn outward(out: &mut String, files: &Files<'_>) {
     };
     each(out, "fm_give");
     if !files.lasting.is_empty() {
+        out.push_str("    fm_lasting fm_all_stay\n");
         out.push_str("    [ -n \"$fm_kept\" ] || fm_lasting fm_gone_remove\n");
     }
     if !files.outputs.is_empty() {

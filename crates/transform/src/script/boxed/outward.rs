@@ -68,6 +68,7 @@ fm_move() {
   fm_x=''
   if [ ! -L "$2" ]; then fm_x=1; else
     case $fm_through in *"$fm_nl$2$fm_nl"*) fm_x=1 ;; esac
+    [ -z "$fm_x" ] || fm_stays "$2" || return 1
   fi
   if [ -n "$fm_x" ] && [ ! -L "$1" ] && fm_one "$1" "$2"; then
     # An input that the task has changed where it lies is the output already.
@@ -97,12 +98,28 @@ fm_move() {
   if [ -L "$2" ] || [ "$fm_take" != 'mv -f' ]; then rm -f -- "$2" || return 1; fi
   $fm_take -- "$1" "$2"
 }
+# Whether a link through which the task wrote still leads to what it led to. What the task wrote through it and what it put there
+# by another name cannot both be there.
+fm_stays() { case $fm_targets in *"$fm_nl$1=$(fm_target "$1")$fm_nl"*) ;; *) false ;; esac; }
+fm_all_stay() {
+  for fm_f; do
+    fm_f=${fm_f#./}
+    case $fm_idle in *"$fm_nl$fm_f$fm_nl"*) continue ;; esac
+    case $fm_through in *"$fm_nl$fm_home/$fm_f$fm_nl"*) fm_stays "$fm_home/$fm_f" || fm_keep "the output $fm_f leads to another output" ;; esac
+  done
+}
 fm_give() {
   if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then return 0; fi
   fm_to=$fm_home/$2
   if [ "${1%/*}/" = "${2%/*}/" ] && ! fm_reached "$fm_to" || ! fm_move "./$1" "$fm_to"; then
     fm_keep "the output $2 could not be brought back"
   fi
+}
+# What an input below an output has through its link goes there before the output is brought out.
+fm_give_through() {
+  case $fm_through in *"$fm_nl$fm_home/$1$fm_nl"*) ;; *) return 0 ;; esac
+  fm_give "$1" "$1"
+  [ -n "$fm_kept" ] || rm -rf -- "./$1"
 }
 # Modes of directories at and below an output, when all else is done: those that the task closed and, where two became one, those
 # that it changed.
@@ -139,6 +156,45 @@ fm_modes() {
 pub(super) const SPARE: &str = r#"fm_spare_find() {
   fm_same=''
   [ -z "$fm_inside" ] || fm_same=$({ printf '%s\n' "$fm_inside" //; fm_lines '%i %z' "$@"; } | fm_known 1)
+  for fm_f; do
+    fm_f=${fm_f#./}
+    if [ ! -L "$fm_home/$fm_f" ]; then continue; fi
+    if [ ! -L "./$fm_f" ]; then
+      # What the task changed where a link in the workflow leads is there already.
+      fm_x=''
+      case $fm_idle in *"$fm_nl$fm_f$fm_nl"*) fm_x=1 ;; esac
+      case $fm_through in
+        *"$fm_nl$fm_home/$fm_f$fm_nl"*) ;;
+        *) ! fm_one "./$fm_f" "$fm_home/$fm_f" || fm_x=1 ;;
+      esac
+      if [ -f "./$fm_f" ] && [ -n "$fm_x" ]; then rm -f -- "./$fm_f"; fi
+    elif fm_brought "$fm_f" && printf '%s\n' "$fm_same" | grep -qFx -e "$(fm_lines '%i %z' "./$fm_f")"; then
+      if [ ! -e "./$fm_f" ] && [ -e "$fm_home/$fm_f" ]; then
+        fm_keep "the output $fm_f is a link that leads out of the input above it"
+      elif fm_hides "$fm_f"; then
+        fm_keep "what the task wrote through the link $fm_f is in the sandbox"
+      fi
+    fi
+  done
+}
+# Whether a link that came with a directory leads to what the task changed and what no output brings out.
+fm_hides() {
+  fm_p=$(readlink -f -- "./$1" && printf .) || return 1
+  fm_p=${fm_p%??}
+  case $fm_p in "$fm_box_itself"/*) ;; *) return 1 ;; esac
+  ! fm_lasting fm_holds || return 1
+  if [ -d "./$1" ]; then
+    [ -n "$({ printf '%s\n' "$fm_inside" // && fm_lines '%i %z' -H "./$1"; } | fm_known 0)" ]
+  else
+    [ -f "./$1" ] && ! cmp -s "./$1" "$fm_home/$1"
+  fi
+}
+fm_holds() {
+  for fm_o; do
+    if [ -L "$fm_o" ]; then continue; fi
+    case $fm_p/ in "$fm_box_itself/${fm_o#./}"/*) return 0 ;; esac
+  done
+  return 1
 }
 fm_spare() {
   [ -n "$fm_same" ] || return 0

@@ -3,41 +3,7 @@
 use super::super::constants::Constants;
 use super::super::one_word::{OneWord, QUOTE};
 use super::super::shell::{Simple, Word, assigned};
-
-/// Options of sbatch whose argument is not the next word: flags, and those whose argument can be
-/// left out and stands behind `=`.
-pub(super) const FLAGS: [&str; 29] = [
-    "contiguous",
-    "exclusive",
-    "get-user-env",
-    "help",
-    "hold",
-    "ignore-pbs",
-    "no-bell",
-    "no-kill",
-    "no-requeue",
-    "nice",
-    "overcommit",
-    "oversubscribe",
-    "parsable",
-    "propagate",
-    "quiet",
-    "reboot",
-    "requeue",
-    "share",
-    "spread-job",
-    "stepmgr",
-    "test-only",
-    "usage",
-    "use-min-nodes",
-    "verbose",
-    "version",
-    "wait",
-    "kill-on-invalid-dep-no",
-    "overlap",
-    "immediate",
-];
-pub(super) const SHORT_FLAGS: &str = "hHIkOQsuvVWZ";
+use super::options::{CallOption, goes_elsewhere};
 
 /// The words after `sbatch`, with what may stand before it: `env A=b sbatch …`.
 pub(in crate::workflow) fn sbatch(command: &Simple) -> Option<&[Word]> {
@@ -75,32 +41,12 @@ pub(super) struct Call {
     pub unknown: Vec<&'static str>,
 }
 
-/// Whether a long option, or what it may be shortened to, sets the directory of the job.
-pub(in crate::workflow) fn is_directory(name: &str) -> bool {
-    name.len() > 1 && "chdir".starts_with(name) || name == "workdir"
-}
-
-/// Whether words of the command line have an option that sets the directory of the job.
-pub(super) fn goes_elsewhere<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
-    words.any(|word| match word.strip_prefix("--") {
-        Some(long) => is_directory(long.split('=').next().unwrap_or(long)),
-        None => word.strip_prefix('-').is_some_and(|short| short.trim_start_matches(|c| SHORT_FLAGS.contains(c)).starts_with('D')),
-    })
-}
-
 pub(super) const ELSEWHERE: &str = "its job runs in another directory (--chdir), where the scripts of the layers are not";
 
 /// The resource that an option is about.
 fn kind_of(option: &str) -> Option<&'static str> {
-    let kinds = [
-        ("--cpus-per-task", "cores"),
-        ("-c", "cores"),
-        ("--mem", "memory"),
-        ("--tmp", "disk"),
-        ("--time", "wall-time"),
-        ("-t", "wall-time"),
-    ];
-    let name = option.split('=').next().unwrap_or(option);
+    let kinds = [("cpus-per-task", "cores"), ("c", "cores"), ("mem", "memory"), ("tmp", "disk"), ("time", "wall-time"), ("t", "wall-time")];
+    let name = CallOption::of(option)?.name;
     kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
@@ -119,7 +65,7 @@ impl Call {
         let (mut options, mut wrapped, mut n) = (Vec::new(), None, 0);
         while let Some(word) = words.get(n) {
             let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
-            if word.literal.is_none() && raw.starts_with("--wrap") {
+            if word.literal.is_none() && CallOption::of(raw).is_some_and(|option| option.name == "wrap") {
                 return Err("the command that it wraps is known only when it runs".to_owned());
             }
             if word.literal.is_none() && raw.starts_with('-') {
@@ -128,8 +74,11 @@ impl Call {
                     return Err(ELSEWHERE.to_owned());
                 }
                 // Which option it is, and whether the next word is its argument.
-                let is_known =
-                    if name.starts_with("--") { name.contains('=') } else { name.len() > 1 && !SHORT_FLAGS.contains(&name[1..2]) };
+                let is_known = match CallOption::of(name) {
+                    Some(option) if name.starts_with("--") => option.value.is_some(),
+                    Some(option) => !option.is_flag(),
+                    None => false,
+                };
                 if !is_known {
                     return Err(unsure());
                 }
@@ -162,7 +111,7 @@ impl Call {
             if literal.is_empty() && !one.is_one(word, command) {
                 continue;
             }
-            let Some(option) = literal.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+            let Some(option) = CallOption::of(literal) else {
                 let arguments = words.get(n..).unwrap_or_default();
                 let known: Option<Vec<String>> = arguments.iter().map(|word| word.literal.clone()).collect();
                 let arguments = known.map_or(Arguments::AtRun, Arguments::Known);
@@ -178,17 +127,17 @@ impl Call {
             if goes_elsewhere(std::iter::once(literal)) {
                 return Err(ELSEWHERE.to_owned());
             }
-            let takes = match option.strip_prefix('-') {
-                Some(long) => !long.contains('=') && !FLAGS.contains(&long),
-                None => option.len() == 1 && !SHORT_FLAGS.contains(option),
-            };
+            if option.is_ambiguous() {
+                return Err(format!("sbatch has several options that begin with {literal}: write the option in full"));
+            }
+            let takes = option.takes_next();
             let argument = takes.then(|| words.get(n)).flatten();
             n += usize::from(takes);
             if let Some(argument) = argument.filter(|argument| !one.is_one(argument, command)) {
                 return Err(splits(argument));
             }
-            if option == "-wrap" || option.starts_with("-wrap=") {
-                let (value, end) = match (option.strip_prefix("-wrap="), argument) {
+            if option.name == "wrap" {
+                let (value, end) = match (option.value, argument) {
                     (Some(value), _) => (Some(value.to_owned()), word.end),
                     (None, Some(next)) => (next.literal.clone(), next.end),
                     (None, None) => (None, word.end),

@@ -1,6 +1,7 @@
 //! Job scripts, with what their lines `#SBATCH` and `#FLOWMINE` declare.
 
-use super::call::{Arguments, FLAGS, SHORT_FLAGS, goes_elsewhere};
+use super::call::Arguments;
+use super::options::{CallOption, goes_elsewhere};
 use crate::algebra::{Command, FileName, Parts, Resources, Task};
 use crate::error::{Fault, Place};
 use crate::script::quote;
@@ -80,30 +81,11 @@ impl JobScript {
         let mut n = 0;
         while let Some(word) = words.get(n) {
             n += 1;
-            let (name, value) = match word.strip_prefix("--") {
-                Some(long) => match long.split_once('=') {
-                    Some((name, value)) => (name, Some(value.to_owned())),
-                    None if FLAGS.contains(&long) => (long, None),
-                    None => {
-                        n += 1;
-                        (long, words.get(n - 1).cloned())
-                    }
-                },
-                None => {
-                    let Some(short) = word.strip_prefix('-') else { continue };
-                    let (name, rest) = short.split_at(short.chars().next().map_or(0, char::len_utf8));
-                    match () {
-                        () if !rest.is_empty() => (name, Some(rest.to_owned())),
-                        () if SHORT_FLAGS.contains(name) => (name, None),
-                        () => {
-                            n += 1;
-                            (name, words.get(n - 1).cloned())
-                        }
-                    }
-                }
-            };
-            let Some(value) = value else { continue };
-            let (kind, amount) = match name {
+            let Some(option) = CallOption::of(word) else { continue };
+            n += usize::from(option.takes_next());
+            let next = || words.get(n - 1).filter(|_| option.takes_next()).cloned();
+            let Some(value) = option.value.map(str::to_owned).or_else(next) else { continue };
+            let (kind, amount) = match option.name {
                 "job-name" | "J" => {
                     self.name = Some(value).filter(|name| !name.is_empty());
                     continue;

@@ -9,8 +9,10 @@
 
 mod call;
 mod job_script;
+mod options;
 
-pub(super) use call::{is_directory, sbatch};
+pub(super) use call::sbatch;
+pub(super) use options::leaves_job;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,14 +20,15 @@ use super::constants::Constants;
 use super::files::{Named, not_too_many};
 use super::lines::Lines;
 use super::one_word::OneWord;
-use super::shell::{self, Dialect, Simple, Word};
-use super::understood::Chain;
+use super::shell::{self, Dialect, Simple, Word, assigned};
+use super::understood::{Chain, Mentioned};
 use super::{Form, Note, Workflow};
 use crate::algebra::{Layer, Resources, Task};
 use crate::error::{Fault, Place};
 use crate::script::Script;
 use call::{Arguments, Call, ELSEWHERE, What};
 use job_script::JobScript;
+use options::is_array;
 
 /// How the script of ours stands in the text in place of what the user wrote.
 pub(super) struct Slurm {
@@ -33,6 +36,8 @@ pub(super) struct Slurm {
     jobs: Vec<Job>,
     /// Whether the workflow is the job script itself.
     alone: bool,
+    /// What a script that submits mentions.
+    mentioned: Mentioned,
 }
 
 struct Job {
@@ -46,6 +51,9 @@ struct Job {
     /// Whether its arguments are known when it runs only.
     arguments: bool,
 }
+
+/// The variable from which sbatch takes the indexes of an array: a script that mentions it may set it.
+const ARRAY_VARIABLE: &str = "SBATCH_ARRAY_INX";
 
 /// Whether a text is a job script or one that submits such: it names its interpreter, and has lines
 /// `#SBATCH` or mentions sbatch.
@@ -94,7 +102,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let task = script.task("job".to_owned(), Place { line: 1, column: 1 }, &Arguments::AtRun);
         let job =
             Job { replaced: (0, 0), put_at: 0, head: script.head(None), resources: task.task.parts.resources.clone(), arguments: true };
-        let slurm = Slurm { text: text.to_owned(), jobs: vec![job], alone: true };
+        let slurm = Slurm { text: text.to_owned(), jobs: vec![job], alone: true, mentioned: Mentioned::default() };
         return Ok(Workflow {
             file: file.to_owned(),
             tasks: vec![task],
@@ -125,10 +133,11 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     let own = std::path::Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
     let scripts: BTreeSet<String> = paths.chain(own).collect();
     let scripts: Vec<String> = scripts.into_iter().collect();
-    Chain { text, script: &script, constants: &constants, one: &one, scripts: &scripts, files }
+    let mentioned = Chain { text, script: &script, constants: &constants, one: &one, scripts: &scripts, files }
         .check()
         .map_err(|fault| Fault::new(lines.place(fault.at), fault.why))?;
     let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+    let sets_array = sets_array(text, &script);
     let mut names: HashMap<String, usize> = HashMap::new();
     for (command, words, at, read) in calls {
         let call = match read {
@@ -170,13 +179,13 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         parents.sort_unstable();
         parents.dedup();
         task.after = parents;
-        let is_array = |word: &Word| {
-            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
-            word.start < call.put_at && (raw.starts_with("--array") || raw.starts_with("-a"))
+        let makes_array = |word: &Word| {
+            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches(['"', '\'']);
+            word.start < call.put_at && (is_array(raw) || word.literal.as_deref().is_some_and(is_array))
         };
         if command.repeated {
             task.repeats = Some("its sbatch stands in a loop or a function");
-        } else if words.iter().any(is_array) {
+        } else if sets_array || words.iter().any(makes_array) || call.options.iter().any(|word| is_array(word)) {
             task.repeats = Some("an array has a job for each index");
         }
         if let Some(variable) = &command.into {
@@ -209,7 +218,18 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let at = notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at);
         return Err(Fault::new(at, format!("no sbatch of this script can be told without running it{why}")));
     }
-    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(Slurm { text: text.to_owned(), jobs, alone: false }), notes })
+    let slurm = Slurm { text: text.to_owned(), jobs, alone: false, mentioned };
+    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(slurm), notes })
+}
+
+/// Whether a script may give the jobs that it submits indexes of an array by a variable.
+fn sets_array(text: &str, script: &shell::Script) -> bool {
+    let words = script.commands.iter().flat_map(|command| command.assigned.iter().chain(&command.words).chain(&command.values));
+    let value = |word: &Word| {
+        let raw = text.get(word.start..word.end)?;
+        assigned(raw).and(raw.split_once('=')).map(|(_, value)| value.trim_start_matches(['"', '\'']))
+    };
+    text.contains(ARRAY_VARIABLE) || words.filter_map(value).any(is_array)
 }
 
 /// Where a line mentions sbatch.
@@ -278,6 +298,15 @@ fn changed(before: &Resources, after: &Resources) -> Vec<String> {
 }
 
 impl Slurm {
+    /// Refuses a new file of the directory that the script mentions, or that a pattern of it can match.
+    pub(super) fn refuse_mentioned(&self, file: &str) -> Result<(), Fault> {
+        let file = file.trim_start_matches("./").trim_end_matches('/');
+        let Some((at, shape)) = self.mentioned.first(file) else { return Ok(()) };
+        let what = if shape == file { "this names" } else { "this can match" };
+        let why = format!("{what} “{file}” (“{shape}”), which is new in the directory: choose another name for that file");
+        Err(Fault::new(Lines::of(&self.text).place(at), why))
+    }
+
     /// The new workflow, and the job scripts beside it.
     pub(super) fn write(&self, tasks: &[(Task, Vec<Layer>)]) -> (String, Vec<Script>) {
         let (mut edits, mut scripts) = (Vec::new(), Vec::new());

@@ -8,7 +8,8 @@
 mod names;
 mod programs;
 
-use std::collections::{HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::constants::{Constants, is_dirname};
 use super::files::{Named, is_device};
@@ -61,6 +62,24 @@ pub(super) struct Misunderstood {
     pub why: String,
 }
 
+/// The names and patterns of files that a script mentions, each with the first byte at which it does.
+#[derive(Default)]
+pub(super) struct Mentioned(BTreeMap<String, usize>);
+
+impl Mentioned {
+    fn add(&mut self, shape: &str, at: usize) {
+        if names::names_files(shape) && !self.0.contains_key(shape) {
+            self.0.insert(shape.to_owned(), at);
+        }
+    }
+
+    /// Returns the first of them that is, or can match, a file of the directory, and where it is.
+    pub(super) fn first(&self, file: &str) -> Option<(usize, String)> {
+        let found = self.0.iter().filter(|(shape, _)| names::can_be(shape, file)).min_by_key(|(_, at)| **at);
+        found.map(|(shape, at)| (*at, names::shown(shape)))
+    }
+}
+
 /// A script that submits jobs, with what is known of it.
 pub(super) struct Chain<'c> {
     pub text: &'c str,
@@ -78,9 +97,12 @@ type Checked = Result<(), String>;
 const ELSE: &str = "take it out of this script and run it before, or transform the job scripts one by one";
 
 impl Chain<'_> {
-    /// Whether all of the script is understood; else the first place at which it is not.
-    pub(super) fn check(&self) -> Result<(), Misunderstood> {
-        Check::of(self).check()
+    /// Returns what the script mentions where all of it is understood; else the first place at
+    /// which it is not.
+    pub(super) fn check(&self) -> Result<Mentioned, Misunderstood> {
+        let check = Check::of(self);
+        check.check()?;
+        Ok(check.mentioned.into_inner())
     }
 }
 
@@ -91,6 +113,7 @@ struct Check<'c> {
     functions: HashMap<&'c str, usize>,
     /// The shells that leave the directory of the workflow.
     leaving: HashSet<usize>,
+    mentioned: RefCell<Mentioned>,
 }
 
 impl<'c> std::ops::Deref for Check<'c> {
@@ -103,7 +126,7 @@ impl<'c> std::ops::Deref for Check<'c> {
 
 impl<'c> Check<'c> {
     fn of(chain: &'c Chain<'c>) -> Self {
-        let mut check = Self { of: chain, functions: HashMap::new(), leaving: HashSet::new() };
+        let mut check = Self { of: chain, functions: HashMap::new(), leaving: HashSet::new(), mentioned: RefCell::default() };
         for function in &chain.script.functions {
             check.functions.entry(&function.name).or_insert(function.start);
         }
@@ -137,14 +160,18 @@ impl<'c> Check<'c> {
             self.assignment(word).map_err(|why| fault(word, why))?;
         }
         let words = command.words.iter().chain(command.redirections.iter().map(|to| &to.word));
-        for word in words.filter(|word| word.pattern) {
-            self.sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
+        for word in words {
+            if word.pattern {
+                self.sees_no_scripts(&word.shape, word.start).map_err(|why| fault(word, why))?;
+            } else if let Some(literal) = &word.literal {
+                self.mentions(literal, word.start);
+            }
         }
         for word in &command.values {
             if word.literal.as_deref().is_some_and(runs_commands) {
                 return Err(fault(word, SUBSCRIPT.to_owned()));
             }
-            self.sees_no_scripts(&word.shape).map_err(|why| fault(word, why))?;
+            self.sees_no_scripts_in(&word.shape, word.start).map_err(|why| fault(word, why))?;
         }
         for to in command.redirections.iter().filter(|to| to.writes && !to.word.literal.as_deref().is_some_and(is_device)) {
             let leaves = self.leaves_scripts(&to.word, "what is written here").and_then(|()| self.stays(command));
@@ -177,8 +204,12 @@ impl<'c> Check<'c> {
         };
         // What a variable or an argument of a function holds becomes a pattern where it is used without quotes.
         let keeps = self.functions.contains_key(called) || matches!(called, "set" | "printf" | "read" | "mapfile" | "readarray");
+        let prints = called == "printf" && !command.words.get(1).is_some_and(|word| self.is(word, "-v"));
         for word in command.words[1..].iter().chain(command.redirections.iter().map(|to| &to.word)).filter(|_| keeps) {
-            self.sees_no_scripts(&word.shape)?;
+            match prints {
+                true => self.sees_no_scripts(&word.shape, word.start)?,
+                false => self.sees_no_scripts_in(&word.shape, word.start)?,
+            }
         }
         let name = program_name(called);
         let rest = &command.words[1..];
@@ -251,7 +282,32 @@ impl<'c> Check<'c> {
         if word.literal.as_deref().is_some_and(runs_commands) {
             return Err(SUBSCRIPT.to_owned());
         }
-        self.sees_no_scripts(word.shape.split_once('=').map_or("", |(_, value)| value))
+        self.sees_no_scripts_in(word.shape.split_once('=').map_or("", |(_, value)| value), word.start)
+    }
+
+    /// Refuses a pattern that can match scripts of layers, also through a link.
+    fn sees_no_scripts(&self, shape: &str, at: usize) -> Checked {
+        self.mentioned.borrow_mut().add(shape, at);
+        names::sees_no_scripts(shape)?;
+        match names::parents_of_pattern(shape).find(|parent| self.files.leads_here(parent)) {
+            Some(parent) => Err(format!(
+                "“{parent}” leads to the directory in which the scripts of the layers are, which the pattern behind it matches"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses such a pattern in a value, which the shell takes apart where it has no quotes.
+    fn sees_no_scripts_in(&self, value: &str, at: usize) -> Checked {
+        self.sees_no_scripts(value, at)?;
+        value.split_whitespace().filter(|part| part.len() < value.len()).try_for_each(|part| self.sees_no_scripts(part, at))
+    }
+
+    /// A word that the shell does not replace by names: the characters of patterns are plain ones.
+    fn mentions(&self, literal: &str, at: usize) {
+        if names::names_files(literal) && !names::is_pattern(literal) {
+            self.mentioned.borrow_mut().add(literal, at);
+        }
     }
 
     fn declaration(&self, words: &[Word]) -> Checked {
@@ -361,17 +417,6 @@ impl<'c> Check<'c> {
             Some(script) => {
                 Err(format!("{what} is, holds or leads to “{script}”, which a job reads when it runs, not when it is submitted: {hint}"))
             }
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses a pattern that can match the new script, or the scripts and records of layers, also through a link.
-    fn sees_no_scripts(&self, shape: &str) -> Checked {
-        names::sees_no_scripts(shape)?;
-        match names::parents_of_pattern(shape).find(|parent| self.files.leads_here(parent)) {
-            Some(parent) => Err(format!(
-                "“{parent}” leads to the directory in which the scripts of the layers are, which the pattern behind it matches"
-            )),
             None => Ok(()),
         }
     }

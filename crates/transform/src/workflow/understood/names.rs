@@ -7,20 +7,101 @@ pub(super) fn is_of_flowmine(path: &str) -> bool {
     !path.starts_with('/') && (first.starts_with("t_") || first.starts_with(".t_"))
 }
 
-/// Refuses a pattern that can match the new script, or the scripts and records of layers.
+/// Refuses a pattern that can match the scripts and records of layers.
 pub(super) fn sees_no_scripts(shape: &str) -> Result<(), String> {
-    let parts: Vec<&str> = shape.split('/').filter(|part| *part != ".").collect();
-    for (n, part) in parts.iter().enumerate() {
-        // In a directory below this one there are none.
-        let below = n > 0 && parts[..n].iter().all(|part| !part.contains(OPEN) && !matches!(*part, "" | ".."));
-        if part.contains(GLOB) && !below && may_be_of_flowmine(part) {
-            return Err(format!(
-                "the pattern “{}” can match the new script or those of the layers: name the directory, or how the names begin or end",
-                shape.chars().take(60).collect::<String>()
-            ));
+    match parts_here(shape).any(|part| part.contains(GLOB) && may_be_of_flowmine(part)) {
+        false => Ok(()),
+        true => Err(format!(
+            "the pattern “{}” can match the new script or those of the layers: name the directory, or how the names begin or end",
+            shown(shape)
+        )),
+    }
+}
+
+/// Whether a shape without quotes names files: it has a pattern, or nothing of it is open.
+pub(super) fn names_files(shape: &str) -> bool {
+    shape.contains(GLOB) || !shape.contains('$')
+}
+
+/// Whether a text has characters of patterns.
+pub(super) fn is_pattern(text: &str) -> bool {
+    text.contains(GLOB)
+}
+
+/// Whether a name or a pattern is, or can match, a file of the directory of the workflow.
+pub(super) fn can_be(shape: &str, file: &str) -> bool {
+    let file: Vec<char> = file.chars().collect();
+    parts_here(shape).any(|part| matches(&steps(part), &file))
+}
+
+/// The beginning of a shape, for messages.
+pub(super) fn shown(shape: &str) -> String {
+    shape.chars().take(60).collect()
+}
+
+/// The parts of a path that can be in the directory of the workflow: not those in one below it.
+fn parts_here(shape: &str) -> impl Iterator<Item = &str> {
+    let mut open = false;
+    shape.split('/').filter(|part| *part != ".").enumerate().filter_map(move |(n, part)| {
+        let here = n == 0 || open;
+        open |= part.contains(OPEN) || matches!(part, "" | "..");
+        here.then_some(part)
+    })
+}
+
+/// A step of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    One(char),
+    Any,
+    Many,
+}
+
+/// The steps of a part of a path. What is not known of it, and a set that is no plain one, is any text.
+fn steps(part: &str) -> Vec<Step> {
+    let (mut steps, mut rest) = (Vec::new(), part);
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        steps.push(match c {
+            '*' | '$' => Step::Many,
+            '?' => Step::Any,
+            '[' => match rest.split_once(']') {
+                Some((set, behind)) if !set.is_empty() && !set.contains(['[', '$', '!', '^', '\\']) => {
+                    rest = behind;
+                    Step::Any
+                }
+                _ => {
+                    rest = rest.rsplit_once(']').map_or("", |(_, behind)| behind);
+                    Step::Many
+                }
+            },
+            c => Step::One(c),
+        });
+    }
+    steps
+}
+
+/// Whether a name fits the steps of a pattern.
+fn matches(steps: &[Step], name: &[char]) -> bool {
+    let (mut step, mut at, mut again) = (0, 0, None);
+    while at < name.len() {
+        match steps.get(step) {
+            Some(Step::Many) => {
+                again = Some((step, at));
+                step += 1;
+            }
+            Some(Step::One(c)) if *c == name[at] => (step, at) = (step + 1, at + 1),
+            Some(Step::Any) => (step, at) = (step + 1, at + 1),
+            _ => match &mut again {
+                Some((many, from)) => {
+                    *from += 1;
+                    (step, at) = (*many + 1, *from);
+                }
+                None => return false,
+            },
         }
     }
-    Ok(())
+    steps[step..].iter().all(|step| *step == Step::Many)
 }
 
 /// The directories that a pattern names in full before what is open in it.
@@ -63,4 +144,20 @@ pub(super) fn ends_otherwise(shape: &str, scripts: &[String]) -> bool {
     let of_flowmine = may_be_of_flowmine(&if is_whole { name.to_owned() } else { format!("*{name}") });
     let is_of_script = |part: &str| if is_whole { part == name } else { part.ends_with(name) };
     is_ending && !of_flowmine && !scripts.iter().any(|script| script.split('/').any(is_of_script))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_can_match_the_new_script() {
+        for shape in ["job*.sh", "job_retry.sh", "./job*.sh", "job?retry.sh", "job[_x]*.sh", "$*.sh", "../job*.sh", "/data/job_*.sh"] {
+            assert!(can_be(shape, "job_retry.sh"), "{shape}");
+        }
+        for shape in ["job?.sh", "job[0-9].sh", "jobs/*.sh", "./jobs/job*.sh", "job*.txt", "job_retry.s", "jobs/job_retry.sh", "ob*"] {
+            assert!(!can_be(shape, "job_retry.sh"), "{shape}");
+        }
+        assert!(can_be("[[:alpha:]]*.sh", "new.sh") && can_be("[!a]ew.sh", "new.sh") && can_be("n[", "new.sh"));
+    }
 }
