@@ -301,7 +301,7 @@ impl Joined {
             let own = record.job_hash.is_none().then_some(&record.output);
             jobs.entry((*source, &record.rule, record.job_hash, own)).or_default().push(at);
         }
-        let mut hidden: BTreeMap<(usize, Option<String>), Vec<(u64, i64, usize)>> = BTreeMap::new();
+        let mut hidden: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (at, Known { run, attempt, records, .. }) in known.iter().enumerate() {
             let ended = attempt.ended.and_then(|ended| zones[*run].utc(ended));
             let is_hidden = !attempt.is_described && records.is_empty() && attempt.succeeded == Some(true);

@@ -395,7 +395,7 @@ fn commands_of_several_lines() {
     let told = |rows: &[Row]| rows.iter().map(|row| row.command.clone().map(|text| text.into_owned())).collect::<Vec<_>>();
     let all = commands.map(|command| Some(command.to_owned()));
 
-    let (rows, said) = read(&[log.clone()]);
+    let (rows, said) = read(std::slice::from_ref(&log));
     // A line of the third can be a mark: no part of it is taken for all of it.
     assert_eq!(told(&rows), [all[0].clone(), all[1].clone(), None]);
     assert_eq!(said, ["mark_unknown:12", "mark_unknown:19", "line_bad"]);

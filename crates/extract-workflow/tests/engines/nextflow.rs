@@ -471,7 +471,7 @@ fn what_stands_in_a_file_twice_is_counted_once() {
         let text = std::fs::read(fixture(name)).unwrap();
         let once = dir.path().join(name);
         std::fs::write(&once, &text).unwrap();
-        let (rows, _) = read(&[once.clone()], &Options::default());
+        let (rows, _) = read(std::slice::from_ref(&once), &Options::default());
         std::fs::write(&once, [text.clone(), text].concat()).unwrap();
         let (twice, said) = read(&[once], &Options::default());
         assert_eq!(twice.len(), rows.len(), "{name}: {said:?}");
@@ -501,7 +501,7 @@ fn values_of_trace_files_that_cannot_be() {
     ] {
         let head = "task_id\thash\tname\tstatus\texit";
         std::fs::write(&path, format!("{head}\t{column}\n1\tab/123456\tA (1)\tCOMPLETED\t0\t{value}\n")).unwrap();
-        let (rows, said) = read(&[path.clone()], &Options::default());
+        let (rows, said) = read(std::slice::from_ref(&path), &Options::default());
         assert_eq!((rows.len(), &*said), (1, &["trace_value_bad:2".to_owned()][..]), "{column} {value}");
         let row = &rows[0];
         assert_eq!((row.duration_s, row.realtime_s, row.time_s, row.submitted_ns), (None, None, None, None), "{column} {value}");

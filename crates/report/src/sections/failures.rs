@@ -52,7 +52,7 @@ pub fn blocks(found: &LogResults) -> Result<Vec<Block>, ReportError> {
             "Record end states: sacct for Slurm, the engine's own log for workflows, lifecycle:transition in an event log.",
         )]);
     }
-    let mut by: BTreeMap<(&str, &str, Option<&str>, Option<&str>), Failures> = BTreeMap::new();
+    let mut by: BTreeMap<_, Failures> = BTreeMap::new();
     for at in (0..log.len() as u32).filter(|&at| matches!(log.status(at), Status::Failed | Status::Aborted)) {
         let key = (log.activity(at), status(log.status(at)), state(log, at), exit_code(log, at));
         let of = by.entry(key).or_insert_with(|| Failures { example: at, ..Failures::default() });
