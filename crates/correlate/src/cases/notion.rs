@@ -14,7 +14,7 @@ pub trait CaseNotion: fmt::Debug + Sync {
     /// Whether only jobs that declared dependencies join are ever in one case, so that a case lies
     /// within one of [`crate::parts`].
     fn within_parts(&self) -> bool;
-    /// Whether it asks which jobs gave data to each other ([`Entities::exchanges`]): without that
+    /// Whether it asks which jobs gave data to each other ([`crate::Overview::exchanges`]): without that
     /// its cases would not be what it says.
     fn needs_data_flow(&self) -> bool {
         false
