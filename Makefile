@@ -37,6 +37,7 @@ demo: build
 	@mkdir -p $(OUT)
 	$(BIN) import squeue fixtures/case-study/polls fixtures/case-study/sacct-token.txt.gz --dataset $(OUT)/dataset
 	$(BIN) run --dataset $(OUT)/dataset --out $(OUT)
+	$(BIN) report $(OUT)/dataset -o $(OUT)/report.html
 	@cp -r fixtures/demonstration/dataset $(OUT)/demonstration
 	$(BIN) import makeflow fixtures/demonstration/rnaseq.makeflow.makeflowlog --dataset $(OUT)/demonstration
 	$(BIN) correlate --dataset $(OUT)/demonstration
@@ -45,6 +46,7 @@ demo: build
 	$(BIN) discover profile --dataset $(OUT)/demonstration -o $(OUT)/profile.svg
 	$(BIN) discover access-share --dataset $(OUT)/demonstration -o $(OUT)/access-share.svg
 	$(BIN) discover accesses --dataset $(OUT)/demonstration --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/accesses.svg
+	$(BIN) report $(OUT)/demonstration -o $(OUT)/report-demonstration.html
 
 build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
