@@ -79,6 +79,27 @@ impl Asked {
         options
     }
 
+    /// What the program says of cases that the time frame cuts; `None` with other filters.
+    fn note(&self, log: &[Vec<Interval>]) -> Option<String> {
+        if self.only.is_some() || self.without.is_some() || self.team.is_some() || self.cases.is_some() {
+            return None;
+        }
+        let is_inside = |interval: &&Interval| self.from.is_none_or(|from| interval.1 >= from) && self.to.is_none_or(|to| interval.1 < to);
+        let outside = log.iter().map(|case| (case.iter().filter(is_inside).count(), case.len()));
+        let cut: Vec<usize> = outside.filter(|(inside, all)| (1..*all).contains(inside)).map(|(inside, all)| all - inside).collect();
+        let (cases, instances) = (cut.len(), cut.iter().sum::<usize>());
+        let several = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        let lie = if instances == 1 { "lies outside and is" } else { "lie outside and are" };
+        Some(match cases {
+            0 => String::new(),
+            _ => format!(
+                "flowmine: note: the time frame cuts {}, of which {} {lie} left out; --time-frame contained or intersecting keeps cases whole\n",
+                several(cases, "case"),
+                several(instances, "instance")
+            ),
+        })
+    }
+
     /// The part of the log; `None` where variants of equal frequency leave open which are taken.
     fn part(&self, log: &[Vec<Interval>]) -> Option<Vec<Vec<Interval>>> {
         let is_wanted = |interval: &&Interval| {
@@ -153,7 +174,9 @@ proptest! {
             return Ok(());
         }
         prop_assert_eq!(output.status.code(), Some(0), "{}", said);
-        prop_assert_eq!(said.as_ref(), "");
+        prop_assert_eq!(said.as_ref(), asked.note(&log).unwrap_or_else(|| said.to_string()));
+        let is_framed = asked.from.is_some() || asked.to.is_some();
+        prop_assert!(said.lines().all(|line| is_framed && line.starts_with("flowmine: note: the time frame cuts ")), "{}", said);
         prop_assert_eq!(written(&output.stdout), model(&part), "{:?}", asked.options());
     }
 }
