@@ -282,19 +282,24 @@ impl Simulation<'_> {
         self.ends[at].is_none() && task.start <= self.now + 1e-9 && !task.data.iter().any(|(_, supply)| waits(supply))
     }
 
+    /// What there is of an input at the end of this step.
+    fn supplied(&self, supply: &Supply, progress: &[f64]) -> f64 {
+        let amount = match supply {
+            Supply::Outside(available) => available.at(self.now + self.step),
+            Supply::Stream(process) | Supply::Complete(process) => {
+                let started = self.ends[*process].is_some() || self.running.contains(process);
+                if started { self.case.tasks[*process].written.at(progress[*process]) } else { 0.0 }
+            }
+        };
+        amount * (1.0 + 1e-12)
+    }
+
     /// As far as data and own resources let a task go in this step.
     fn most(&self, at: usize, progress: &[f64]) -> f64 {
         let task = &self.case.tasks[at];
         let mut goal = task.end;
         for (requirement, supply) in &task.data {
-            let amount = match supply {
-                Supply::Outside(available) => available.at(self.now + self.step),
-                Supply::Stream(process) | Supply::Complete(process) => {
-                    let started = self.ends[*process].is_some() || self.running.contains(process);
-                    if started { self.case.tasks[*process].written.at(progress[*process]) } else { 0.0 }
-                }
-            };
-            goal = goal.min(requirement.at(amount * (1.0 + 1e-12)));
+            goal = goal.min(requirement.at(self.supplied(supply, progress)));
         }
         for (need, taken) in task.needs.iter().zip(&self.taken[at]) {
             if let Err(allocation) = &need.from {
@@ -387,7 +392,9 @@ impl Simulation<'_> {
             // A reader may be a step behind a writer: what it would have done in the step of its end is done.
             let just_ended =
                 |supply: &Supply| matches!(supply, Supply::Stream(of) if self.ends[*of].is_some_and(|end| end >= self.now - 1e-9));
-            if task.end - goal <= self.rode[at] && task.data.iter().any(|(_, supply)| just_ended(supply)) {
+            let (ended, others): (Vec<_>, Vec<_>) = task.data.iter().partition(|(_, supply)| just_ended(supply));
+            let others_allow = others.iter().all(|(requirement, supply)| requirement.at(self.supplied(supply, &goals)) >= task.end);
+            if task.end - goal <= self.rode[at] && !ended.is_empty() && others_allow {
                 goal = task.end;
             }
             let rides = goal >= self.most(at, &self.progress) - 1e-9 * task.end;
