@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::require::require;
@@ -82,6 +82,16 @@ fn rows(dataset: &Path) -> usize {
     if dataset.join("flowmine.json").exists() { job_states(dataset).len() } else { 0 }
 }
 
+/// An observer below runuser, which passes TERM on, and ends before its command where it is killed.
+struct Observer(Child);
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_user_without_root_over_a_jump_host() {
     if !needs() {
@@ -133,8 +143,8 @@ fn a_jump_host_that_dies_in_the_middle_of_a_poll() {
     fs::write(&squeue, slow).unwrap();
     let asked = || fs::read(lab.home().join("asked")).map_or(0, |lines| lines.len());
 
-    let mut child = lab.observe("lab-behind", &["--every", "500ms", "-v"]).stderr(Stdio::piped()).spawn().unwrap();
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut observer = Observer(lab.observe("lab-behind", &["--every", "500ms", "-v"]).stderr(Stdio::piped()).spawn().unwrap());
+    let lines = BufReader::new(observer.0.stderr.take().unwrap()).lines();
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| sender.send(line).unwrap_or_default()));
     let began = Instant::now();
@@ -167,6 +177,4 @@ fn a_jump_host_that_dies_in_the_middle_of_a_poll() {
     next("in the queue");
     assert!(rows(&dataset) > seen);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
