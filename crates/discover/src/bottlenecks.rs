@@ -154,7 +154,7 @@ impl BottleneckKind {
     }
 
     /// Whether a finding of this kind claims time.
-    fn claims_time(self) -> bool {
+    pub fn claims_time(self) -> bool {
         !matches!(self, Self::TimeLimit | Self::IdleMemory | Self::MoreCpus)
     }
 

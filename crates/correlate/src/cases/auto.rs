@@ -8,9 +8,7 @@
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
-use super::entities::Entities;
-use super::grouped;
-use super::notion::{Assignment, CaseNotion, Strength};
+use super::notion::{CaseNotion, Strength};
 use super::session;
 use crate::groups::{Grouping, Placed};
 use crate::strings::Sym;
@@ -39,10 +37,6 @@ impl CaseNotion for Auto {
 
     fn grouping(&self) -> Option<&dyn Grouping> {
         Some(self)
-    }
-
-    fn assign(&self, entities: &Entities<'_>) -> Assignment {
-        grouped::assign(entities, self.name())
     }
 }
 

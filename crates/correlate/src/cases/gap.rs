@@ -9,9 +9,7 @@
 //!
 //! A job that has not ended ends the gap of no job after it. They are baselines for `session`.
 
-use super::entities::Entities;
-use super::grouped;
-use super::notion::{Assignment, CaseNotion, Strength};
+use super::notion::{CaseNotion, Strength};
 use crate::groups::{Grouping, Placed};
 use crate::submitted::{AllSubmitted, Submitted};
 use flowmine_schema::time::SECOND_NS;
@@ -57,10 +55,6 @@ impl CaseNotion for Gap {
 
     fn grouping(&self) -> Option<&dyn Grouping> {
         Some(self)
-    }
-
-    fn assign(&self, entities: &Entities<'_>) -> Assignment {
-        grouped::assign(entities, self.name())
     }
 }
 

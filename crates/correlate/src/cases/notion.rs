@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::entities::Entities;
+use super::grouped;
 use crate::groups::Grouping;
 
 /// A way to say which attempts belong together.
@@ -30,8 +31,11 @@ pub trait CaseNotion: fmt::Debug + Sync {
     fn grouping(&self) -> Option<&dyn Grouping> {
         None
     }
-    /// Puts every attempt into exactly one case.
-    fn assign(&self, entities: &Entities<'_>) -> Assignment;
+    /// Puts every attempt into exactly one case. By default these are the groups of
+    /// [`Self::grouping`].
+    fn assign(&self, entities: &Entities<'_>) -> Assignment {
+        grouped::assign(entities, self.name())
+    }
 }
 
 /// How far a case can be trusted.

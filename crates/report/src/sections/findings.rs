@@ -147,12 +147,9 @@ fn card(rank: usize, of: &Merged<'_>, found: &LogResults, whole: &Whole) -> Card
         cost,
         evidence: examples.into_iter().take(EXAMPLES).map(evidence).collect(),
         action: action(of.first(), &found.summary.about.instance).to_owned(),
-        gain: match of.first().kind {
-            // These claim no time.
-            kind @ (BottleneckKind::TimeLimit | BottleneckKind::IdleMemory | BottleneckKind::MoreCpus) => {
-                format!("Unknown; it depends on {}.", assumption(kind))
-            }
-            kind => format!("At most {stake}, {}.", assumption(kind)),
+        gain: match (of.first().kind, of.first().kind.claims_time()) {
+            (kind, true) => format!("At most {stake}, {}.", assumption(kind)),
+            (kind, false) => format!("Unknown; it depends on {}.", assumption(kind)),
         },
     }
 }

@@ -17,9 +17,7 @@ mod learnt;
 mod members;
 mod run;
 
-use super::entities::Entities;
-use super::grouped;
-use super::notion::{Assignment, CaseNotion, Strength};
+use super::notion::{CaseNotion, Strength};
 use crate::groups::{Grouping, Placed};
 use crate::submitted::AllSubmitted;
 pub(super) use cover::group;
@@ -47,10 +45,6 @@ impl CaseNotion for Session {
 
     fn grouping(&self) -> Option<&dyn Grouping> {
         Some(self)
-    }
-
-    fn assign(&self, entities: &Entities<'_>) -> Assignment {
-        grouped::assign(entities, self.name())
     }
 }
 
