@@ -35,7 +35,7 @@ REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemak
 demo: build
 	@rm -rf $(OUT)
 	@mkdir -p $(OUT)
-	$(BIN) import squeue fixtures/case-study/polls fixtures/case-study/sacct-token.txt.gz --dataset $(OUT)/dataset
+	$(BIN) import slurm fixtures/case-study/polls fixtures/case-study/sacct-token.txt.gz --dataset $(OUT)/dataset
 	$(BIN) run --dataset $(OUT)/dataset --out $(OUT)
 	$(BIN) report $(OUT)/dataset -o $(OUT)/report.html
 	@cp -r fixtures/demonstration/dataset $(OUT)/demonstration
@@ -43,9 +43,9 @@ demo: build
 	$(BIN) correlate --dataset $(OUT)/demonstration
 	$(BIN) discover --dataset $(OUT)/demonstration -o $(OUT)/dfg-demonstration.svg
 	$(BIN) discover dag --dataset $(OUT)/demonstration -o $(OUT)/dag.svg
-	$(BIN) discover profile --dataset $(OUT)/demonstration -o $(OUT)/profile.svg
-	$(BIN) discover access-share --dataset $(OUT)/demonstration -o $(OUT)/access-share.svg
-	$(BIN) discover accesses --dataset $(OUT)/demonstration --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/accesses.svg
+	$(BIN) discover io-profile --dataset $(OUT)/demonstration -o $(OUT)/io-profile.svg
+	$(BIN) discover file-span --dataset $(OUT)/demonstration -o $(OUT)/file-span.svg
+	$(BIN) discover file-timeline --dataset $(OUT)/demonstration --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/file-timeline.svg
 	$(BIN) report $(OUT)/demonstration -o $(OUT)/report-demonstration.html
 
 build:
@@ -113,7 +113,7 @@ bench: build $(VENV)/ready $(PEER)
 # The figures of the pages, from the demo's datasets, and the manual pages.
 docs: demo
 	$(BIN) discover --dataset $(OUT)/dataset --account thesis -o docs/pictures/dfg-thesis.svg
-	cp $(OUT)/dfg-demonstration.svg $(OUT)/dag.svg $(OUT)/profile.svg $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
+	cp $(OUT)/dfg-demonstration.svg $(OUT)/dag.svg $(OUT)/io-profile.svg $(OUT)/file-span.svg $(OUT)/file-timeline.svg docs/pictures/
 	$(BIN) discover fixtures/logs/samples.csv --case-column sample --activity-column step --timestamp-column finished \
 		--time sum -o docs/pictures/dfg-samples.svg
 	$(BIN) man --dir $(OUT)/man

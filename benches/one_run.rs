@@ -54,8 +54,8 @@ fn main() -> Outcome<()> {
     if operations > 0 {
         let made = dir.path().join("operations");
         let bytes = make_operations(&made, operations)?;
-        measured(&format!("{operations} operations"), &made, &["profile"])?;
-        let found: serde_json::Value = serde_json::from_slice(&run(&made, &["profile"])?.0)?;
+        measured(&format!("{operations} operations"), &made, &["io-profile"])?;
+        let found: serde_json::Value = serde_json::from_slice(&run(&made, &["io-profile"])?.0)?;
         let sum = found["total"]["read_bytes"].as_i64().unwrap_or(0) + found["total"]["written_bytes"].as_i64().unwrap_or(0);
         if sum != bytes {
             return Err(format!("{sum} bytes came out, {bytes} were made").into());

@@ -66,7 +66,7 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-/// A file as `import squeue` and `import sacct` read it, taken for this kind.
+/// A file as `import slurm` and `import sacct` read it, taken for this kind.
 fn file(bytes: &[u8], kind: FileKind, options: u8) {
     let _ = import::recognise(bytes);
     let zone_offset_s = if options & 64 == 0 { None } else { Some(5 * 3600 + 1800) };

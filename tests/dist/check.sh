@@ -128,7 +128,7 @@ else
         [ "$kernel" = 0 ] || echo "         the same, with the system calls of Linux 3.10 only:"
         rm -rf "$root"/home/queue* "$root"/home/out "$root"/home/.ssh "$root"/usr/bin/squeue "$root"/usr/bin/date "$root"/usr/bin/timeout
         expect "--version" 0 "^flowmine $version\$" inside /usr/bin/flowmine --version
-        expect "import" 0 "[0-9]+ records imported" inside /usr/bin/flowmine import squeue case-study/polls case-study/sacct-token.txt.gz --dataset queue
+        expect "import" 0 "[0-9]+ records imported" inside /usr/bin/flowmine import slurm case-study/polls case-study/sacct-token.txt.gz --dataset queue
         expect "discover" 0 . inside /usr/bin/flowmine discover dfg --dataset queue --format json
         # The same bytes as with this machine's C library.
         inside /usr/bin/flowmine discover dfg --dataset queue --format json > "$work/there" 2>/dev/null || true

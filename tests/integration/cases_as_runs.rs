@@ -86,10 +86,10 @@ fn every_model_of_a_run_takes_a_case_of_jobs() {
     let graph = json(&dataset, &["dag", "--case", case]);
     assert_eq!(graph["tasks"].as_u64().or(graph["nodes"].as_array().map(|nodes| nodes.len() as u64)), Some(2), "{graph}");
     assert_eq!(graph["critical_ns"].as_i64(), Some(130 * SECOND), "{graph}");
-    let check = json(&dataset, &["check", "--case", case]);
+    let check = json(&dataset, &["dependency-audit", "--case", case]);
     assert_eq!((check["tasks"].as_u64(), check["declared"].as_u64()), (Some(2), Some(1)), "{check}");
     // Accounting does not have the commands: what is refused are the two jobs of the case.
-    let refused = expect(flowmine().args(["discover", "spec", "--format", "slurm", "--case", case, "--dataset"]).arg(&dataset), 2).stderr;
+    let refused = expect(flowmine().args(["export", "--format", "slurm", "--case", case, "--dataset"]).arg(&dataset), 2).stderr;
     let refused = String::from_utf8(refused).unwrap();
     assert!(refused.contains("what 2 of the jobs executed") && refused.contains("\"71\""), "{refused}");
     // A group of an account, and without --case-notion.
@@ -122,7 +122,7 @@ fn parts_of_every_critical_path_add_up_and_are_those_of_the_waits() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
     let sacct = repository("fixtures/case-study/sacct-token.txt.gz");
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(sacct), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).arg(sacct), 0);
     expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
     let queued = queue_times(&dataset);
     for notion in ["dependency:", "account-group:"] {

@@ -8,7 +8,7 @@ use crate::support::{expect, flowmine, repository};
 fn dataset() -> (tempfile::TempDir, std::path::PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/polls")), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/polls")), 0);
     (dir, dataset)
 }
 
@@ -37,13 +37,13 @@ fn failures_say_what_to_do_and_end_with_2() {
 fn rejected_input_is_told_and_ends_with_1() {
     let dir = tempfile::tempdir().unwrap();
     let mut import = flowmine();
-    import.args(["import", "squeue", "--dataset"]).arg(dir.path().join("dataset")).arg(repository("fixtures/case-study/sacct.txt.gz"));
+    import.args(["import", "slurm", "--dataset"]).arg(dir.path().join("dataset")).arg(repository("fixtures/case-study/sacct.txt.gz"));
     let said = said(&mut import, 1);
     assert!(said.contains("sacct.txt.gz:") && said.contains("error"), "{said}");
     let nothing = dir.path().join("shopping.txt");
     std::fs::write(&nothing, "milk\neggs\n").unwrap();
     let mut import = flowmine();
-    import.args(["import", "squeue", "--dataset"]).arg(dir.path().join("other")).arg(&nothing);
+    import.args(["import", "slurm", "--dataset"]).arg(dir.path().join("other")).arg(&nothing);
     let said = self::said(&mut import, 2);
     assert!(said.contains("line 1") && said.contains("milk"), "{said}");
 }

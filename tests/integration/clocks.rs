@@ -212,7 +212,7 @@ fn recorded_polls_bound_the_clock_by_the_jobs_that_they_show() {
         let (files, dataset) = (dir.path().join("files"), dir.path().join("dataset"));
         std::fs::create_dir(&files).unwrap();
         recorded(&files, behind_s);
-        let import = expect(flowmine().args(["import", "squeue", "--cluster", "lab", "--dataset"]).arg(&dataset).arg(&files), 0);
+        let import = expect(flowmine().args(["import", "slurm", "--cluster", "lab", "--dataset"]).arg(&dataset).arg(&files), 0);
         let said = String::from_utf8_lossy(&import.stderr).into_owned();
         assert_eq!(said.contains("against slurmctld's"), warns, "{said}");
         let jobs = Jobs::read(&Dataset::open(&dataset).unwrap(), Timestamp::Reported).unwrap();
@@ -232,7 +232,7 @@ fn accounting_repairs_times_of_polls_of_which_the_clock_is_not_known() {
     let (files, dataset) = (dir.path().join("files"), dir.path().join("dataset"));
     std::fs::create_dir(&files).unwrap();
     recorded(&files, -100);
-    expect(flowmine().args(["import", "squeue", "--cluster", "lab", "--dataset"]).arg(&dataset).arg(&files), 0);
+    expect(flowmine().args(["import", "slurm", "--cluster", "lab", "--dataset"]).arg(&dataset).arg(&files), 0);
     // As an older flowmine left it.
     std::fs::remove_dir_all(dataset.join("controller_clocks")).unwrap();
     let clock = |text: &str| {
@@ -243,7 +243,7 @@ fn accounting_repairs_times_of_polls_of_which_the_clock_is_not_known() {
     let row: Vec<String> = row.split('|').enumerate().map(|(at, value)| if at > 4 { clock(value) } else { value.to_owned() }).collect();
     let file = dir.path().join("sacct.txt");
     std::fs::write(&file, format!("{head}\n{}\n", row.join("|"))).unwrap();
-    expect(flowmine().args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
+    expect(flowmine().args(["import", "slurm", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
     let jobs = Jobs::read(&Dataset::open(&dataset).unwrap(), Timestamp::Reported).unwrap();
     let events: Vec<_> = jobs.events.iter().map(|e| (jobs.text(e.state), e.time_ns / S - BASE)).collect();
     assert_eq!(events, [("PENDING", 10), ("RUNNING", 90), ("COMPLETED", 140)]);

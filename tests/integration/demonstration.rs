@@ -136,7 +136,7 @@ fn side_by_side(dataset: &Path, trim: &str, map: &str) {
 }
 
 fn figure_5(dataset: &Path, path: &str, size: i64, tasks: &BTreeMap<String, (i64, i64)>) {
-    let draw = ["discover", "accesses", "--file", path, "--format"];
+    let draw = ["discover", "file-timeline", "--file", path, "--format"];
     let csv = told(&[&draw[..], &["csv"]].concat(), dataset);
     let mut drawn: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for row in table(&csv) {
@@ -163,7 +163,7 @@ fn figure_5(dataset: &Path, path: &str, size: i64, tasks: &BTreeMap<String, (i64
 }
 
 fn figure_4(dataset: &Path) {
-    let draw = ["discover", "access-share", "--format"];
+    let draw = ["discover", "file-span", "--format"];
     let csv = told(&[&draw[..], &["csv"]].concat(), dataset);
     let mut drawn: Vec<_> = table(&csv)
         .iter()
@@ -216,18 +216,18 @@ fn the_recorded_run() {
 #[test]
 fn what_cannot_be_drawn_is_refused_with_what_can() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let accesses = |file: &'static str| ["discover", "accesses", "--file", file];
+    let accesses = |file: &'static str| ["discover", "file-timeline", "--file", file];
     let empty = dir.path().join("empty");
     fs::create_dir(&empty).unwrap();
     told(&["import", "makeflow", repository("fixtures/demonstration/rnaseq.makeflow.makeflowlog").to_str().unwrap()], &empty);
     assert!(refused(&accesses("/a"), &empty).contains("flowmine correlate"));
-    assert!(refused(&["discover", "access-share"], &empty).contains("flowmine correlate"));
+    assert!(refused(&["discover", "file-span"], &empty).contains("flowmine correlate"));
     let dataset = recorded(dir.path());
     let unknown = refused(&accesses("WT_REP1_2_val_2.fq.gz"), &dataset);
     assert!(unknown.contains("did you mean\n  /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz\n"), "{unknown}");
-    assert!(refused(&["discover", "accesses"], &dataset).contains("--file"));
-    assert!(refused(&["discover", "access-share", "--format", "dot"], &dataset).contains("svg, png, json, csv"));
-    assert!(refused(&["discover", "access-share", "--user", "me"], &dataset).contains("--user"));
+    assert!(refused(&["discover", "file-timeline"], &dataset).contains("--file"));
+    assert!(refused(&["discover", "file-span", "--format", "dot"], &dataset).contains("svg, png, json, csv"));
+    assert!(refused(&["discover", "file-span", "--user", "me"], &dataset).contains("--user"));
     assert!(refused(&["discover", "--format", "pnml"], &dataset).contains("possible values: svg, png, dot"));
 }
 

@@ -17,7 +17,7 @@ fn activities_are_those_of_the_engines_or_any_column() {
     let (file, dataset) = (dir.path().join("squeue-20261118T070000Z.txt"), dir.path().join("dataset"));
     std::fs::write(&file, JOBS).unwrap();
     let mut import = flowmine();
-    expect(import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
+    expect(import.args(["import", "slurm", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
     let activities = |arguments: &[&str]| {
         let mut discover = flowmine();
         discover.args(["discover", "lifecycle", "--format", "csv", "--dataset"]).arg(&dataset).args(arguments);

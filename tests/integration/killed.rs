@@ -59,7 +59,7 @@ fn killed_runs_leave_no_hidden_files() {
     let dir = tempfile::tempdir().unwrap();
     let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
     let mut import = flowmine();
-    import.args(["import", "squeue"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(&dataset);
+    import.args(["import", "slurm"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(&dataset);
     expect(&mut import, 0);
     let run = || {
         let mut command = flowmine();

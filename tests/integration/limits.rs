@@ -111,7 +111,7 @@ fn one_thread_is_enough_to_read_and_write_logs() {
     let (both, one_thread) = (["one", "many"], ["prlimit", "--nproc=1"]);
     for name in both {
         let limit: &[&str] = if name == "one" { &one_thread } else { &[] };
-        run(limit, &format!("import squeue --dataset {name} BASE/polls"));
+        run(limit, &format!("import slurm --dataset {name} BASE/polls"));
         run(limit, &format!("correlate --dataset {name}"));
         run(limit, &format!("run --dataset {name} --out {name}.run"));
         run(limit, &format!("export --dataset {name} --format xes -o {name}.xes.gz"));

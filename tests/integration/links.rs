@@ -51,7 +51,7 @@ impl World {
 
 fn import(dataset: &Path) -> Command {
     let mut command = flowmine();
-    command.args(["import", "squeue"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(dataset);
+    command.args(["import", "slurm"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(dataset);
     command
 }
 

@@ -71,7 +71,7 @@ fn a_run_of_makeflow_over_slurm() {
 #[test]
 fn what_is_declared_and_what_was_done() {
     let (_dir, dataset) = recorded("makeflow-slurm");
-    let found = model(&dataset, "check", &[]);
+    let found = model(&dataset, "dependency-audit", &[]);
     let kinds = list(&found, "findings", "kind");
     assert!(!kinds.contains(&"missing_dependency") && !kinds.contains(&"needless_dependency"), "{kinds:?}");
     let inputs: Vec<(&str, &str)> = found["findings"]
@@ -85,7 +85,7 @@ fn what_is_declared_and_what_was_done() {
     assert_eq!(inputs, [("amend", "check"), ("merge", "report")]);
     // Snakemake tells Slurm of no dependency: jobs wait because it submits them later.
     let (_dir, dataset) = recorded("snakemake-slurm");
-    let found = model(&dataset, "check", &[]);
+    let found = model(&dataset, "dependency-audit", &[]);
     assert!(!list(&found, "findings", "kind").contains(&"missing_dependency"), "{found}");
     assert_eq!((found["noun"].as_str(), found["ordered_by_submission"].as_u64()), (Some("job"), Some(7)));
 }
@@ -185,7 +185,7 @@ fn a_fork_tree_has_every_process_once() {
     expect(flowmine().args(["trace", "--dataset"]).arg(&dataset).args(["--", "sh"]).arg(&script).current_dir(dir.path()), 0);
     expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
     // The shell; four shells with three commands each; a sub-shell that becomes cat or forks it; a shell that is killed.
-    let tree = model(&dataset, "process-tree", &[]);
+    let tree = model(&dataset, "fork-tree", &[]);
     let processes = tree["processes"].as_u64().unwrap();
     assert!((19..=20).contains(&processes), "{tree}");
     assert_eq!((tree["lost"].as_u64(), tree["circular"].as_u64()), (Some(0), Some(0)));
@@ -211,16 +211,16 @@ fn a_fork_tree_has_every_process_once() {
     assert_eq!((sum("read_bytes"), sum("written_bytes")), (read, written));
     assert_eq!((nodes[0]["all_read_bytes"].as_i64(), nodes[0]["all_written_bytes"].as_i64()), (Some(read), Some(written)));
     // Each by itself, and a part.
-    let each = model(&dataset, "process-tree", &["--fold", "never"]);
+    let each = model(&dataset, "fork-tree", &["--fold", "never"]);
     assert_eq!(each["nodes"].as_array().unwrap().len() as u64, processes);
     let shell = each["nodes"].as_array().unwrap().iter().find(|node| node["depth"] == 1).unwrap();
-    let part = model(&dataset, "process-tree", &["--pid", &shell["pid"].to_string()]);
+    let part = model(&dataset, "fork-tree", &["--pid", &shell["pid"].to_string()]);
     assert_eq!(part["processes"], 5);
     for format in ["svg", "text", "csv", "dot", "graphml", "gml", "cytoscape"] {
-        let told = flowmine().args(["discover", "process-tree", "--format", format, "--dataset"]).arg(&dataset).output().unwrap();
+        let told = flowmine().args(["discover", "fork-tree", "--format", format, "--dataset"]).arg(&dataset).output().unwrap();
         assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).contains("gzip"), "{format}: {told:?}");
     }
-    let refused = expect(flowmine().args(["discover", "process-tree", "--pid", "1", "--dataset"]).arg(&dataset), 2);
+    let refused = expect(flowmine().args(["discover", "fork-tree", "--pid", "1", "--dataset"]).arg(&dataset), 2);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no process with the number 1"));
 }
 
@@ -444,7 +444,7 @@ fn traces_for_perfetto() {
     // Nine attempts of eight tasks, with their queues, and the processes of the trace.
     assert_eq!((count(&tasks, "run"), count(&tasks, "queue")), (9, 9));
     assert!(count(&tasks, "process") > 20 && count(&tasks, "read") > 8 && count(&tasks, "write") > 8);
-    let processes = trace("process-tree", &[]);
+    let processes = trace("fork-tree", &[]);
     assert_eq!(count(&processes, "process"), count(&tasks, "process"));
     let path = trace("critical-path", &[]);
     assert_eq!(count(&path, "path"), 6);
@@ -466,7 +466,7 @@ fn traces_for_perfetto() {
 #[test]
 fn a_profile_counts_all_operations() {
     let (dir, dataset) = recorded("makeflow-local");
-    let found = model(&dataset, "profile", &[]);
+    let found = model(&dataset, "io-profile", &[]);
     let mut counts: BTreeMap<String, (u64, i64, i64)> = BTreeMap::new();
     rows::<IoEvent<'static>, _>(&dataset, |row| {
         let (count, bytes, time) = counts.entry(row.op.to_string()).or_default();
@@ -498,21 +498,22 @@ fn a_profile_counts_all_operations() {
         .sum();
     assert_eq!(over_time, counts["read"].1);
     // A task is chosen by its run, a process by its number; what others did is counted.
-    let run = model(&dataset, "profile", &["--run", "flow.makeflow", "--by", "task"]);
+    let run = model(&dataset, "io-profile", &["--run", "flow.makeflow", "--by", "task"]);
     let of_tasks: i64 = rows::<TaskTotal<'static>, _>(&dataset, |row| if row.task.is_some() { row.read_bytes } else { 0 }).iter().sum();
     assert_eq!(run["total"]["read_bytes"].as_i64(), Some(of_tasks));
     assert!(run["left_out"]["not_wanted"].as_u64() > Some(0));
     for table in ["operations", "groups", "distributions", "files", "processes", "uses", "over-time", "over-offset", "advice"] {
         let mut command = flowmine();
-        let csv = expect(command.args(["discover", "profile", "--format", "csv", "--table", table, "--dataset"]).arg(&dataset), 0).stdout;
+        let csv =
+            expect(command.args(["discover", "io-profile", "--format", "csv", "--table", table, "--dataset"]).arg(&dataset), 0).stdout;
         assert!(String::from_utf8(csv).unwrap().lines().count() > usize::from(table != "advice"), "{table}");
     }
     let to = dir.path().join("profile.svg");
-    expect(flowmine().args(["discover", "profile", "--dataset"]).arg(&dataset).arg("-o").arg(&to), 0);
+    expect(flowmine().args(["discover", "io-profile", "--dataset"]).arg(&dataset).arg("-o").arg(&to), 0);
     assert!(fs::read_to_string(to).unwrap().contains("Cumulative distributions"));
-    let text = expect(flowmine().args(["discover", "profile", "--dataset"]).arg(&dataset), 0).stdout;
+    let text = expect(flowmine().args(["discover", "io-profile", "--dataset"]).arg(&dataset), 0).stdout;
     assert!(String::from_utf8(text).unwrap().contains("ro: read only"));
-    let refused = expect(flowmine().args(["discover", "profile", "--table", "cases", "--dataset"]).arg(&dataset), 2).stderr;
+    let refused = expect(flowmine().args(["discover", "io-profile", "--table", "cases", "--dataset"]).arg(&dataset), 2).stderr;
     assert!(String::from_utf8(refused).unwrap().contains("over-offset"));
 }
 
@@ -536,7 +537,7 @@ fn a_profile_of_a_script() {
             0,
         );
         expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
-        let found = model(&dataset, "profile", &["--by", "program"]);
+        let found = model(&dataset, "io-profile", &["--by", "program"]);
         let group = |name: &str| found["groups"].as_array().unwrap().iter().find(|group| group["name"] == name).unwrap().clone();
         let (dd, cat) = (group("dd"), group("cat"));
         let writes = dd["operations"].as_array().unwrap().iter().find(|of| of["kind"] == "write").unwrap().clone();
@@ -586,7 +587,7 @@ fn a_profile_of_a_script() {
         } else {
             assert!(sizes["count"].is_null() && writes["latencies"]["count"].is_null(), "{dd}");
             assert!(writes["time_ns"].as_i64() > Some(0));
-            let text = expect(flowmine().args(["discover", "profile", "--dataset"]).arg(&dataset), 0).stdout;
+            let text = expect(flowmine().args(["discover", "io-profile", "--dataset"]).arg(&dataset), 0).stdout;
             assert!(String::from_utf8(text).unwrap().contains("added up by the kernel"));
         }
     }

@@ -24,7 +24,7 @@ fn python() -> Option<PathBuf> {
 fn dataset(dir: &Path) -> PathBuf {
     let dataset = dir.join("dataset");
     let fixtures = ["fixtures/case-study/polls", "fixtures/case-study/sacct-token.txt.gz"].map(repository);
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).args(fixtures), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).args(fixtures), 0);
     dataset
 }
 

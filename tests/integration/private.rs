@@ -57,7 +57,7 @@ const UMASKS: [(&str, u32, u32); 2] = [("022", 0o755, 0o644), ("000", 0o777, 0o6
 
 fn import(dataset: &Path) -> Command {
     let mut command = flowmine();
-    command.args(["import", "squeue"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(dataset);
+    command.args(["import", "slurm"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(dataset);
     command
 }
 

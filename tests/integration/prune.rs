@@ -21,7 +21,7 @@ const SECOND: i64 = time::SECOND_NS;
 fn recorded(dir: &Path) -> PathBuf {
     let dataset = dir.join("dataset");
     let mut command = flowmine();
-    command.args(["import", "squeue"]).arg(repository("fixtures/case-study/polls"));
+    command.args(["import", "slurm"]).arg(repository("fixtures/case-study/polls"));
     command.arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(&dataset);
     expect(command.stdout(Stdio::null()), 0);
     dataset

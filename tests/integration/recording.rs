@@ -46,7 +46,7 @@ fn seldom_polls_tell_every_submission_and_start_of_what_they_saw() {
         for poll in support::truth::polls(&polls) {
             times.push((poll.began_ns / SECOND_NS, poll.ended_ns / SECOND_NS + 1));
         }
-        expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(&polls), 0);
+        expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).arg(&polls), 0);
         let jobs = Jobs::read(&Dataset::open(&dataset).unwrap(), Timestamp::Reported).unwrap();
         let truth = told();
         let (mut seen, mut starts, mut ends) = (0, 0, 0);
@@ -85,7 +85,7 @@ const NOT_CONNECTED: &[&str] = &["ghost"];
 
 fn import(dataset: &Path, accounting: bool) {
     let mut command = flowmine();
-    command.args(["import", "squeue", "--dataset"]).arg(dataset).arg(repository("fixtures/case-study/polls"));
+    command.args(["import", "slurm", "--dataset"]).arg(dataset).arg(repository("fixtures/case-study/polls"));
     if accounting {
         command.arg(repository("fixtures/case-study/sacct-token.txt.gz"));
     }
@@ -151,7 +151,7 @@ fn the_same_input_gives_the_same_bytes() {
         let copy = dir.path().join(format!("recording-{name}"));
         expect(std::process::Command::new("cp").arg("-r").arg(repository("fixtures/case-study")).arg(&copy), 0);
         let files = [copy.join("polls"), copy.join("sacct-token.txt.gz")];
-        expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).args(files), 0);
+        expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).args(files), 0);
         std::thread::sleep(std::time::Duration::from_millis(20));
         run(&dataset, &out);
         out
@@ -193,7 +193,7 @@ fn what_is_not_new_is_not_made_again() {
     assert_eq!(run(&[]), (true, first.clone()));
     // The polls' files name no cluster.
     let accounting = repository("fixtures/case-study/sacct-token.txt.gz");
-    expect(flowmine().args(["import", "squeue", "--cluster", "cluster", "--dataset"]).arg(&dataset).arg(accounting), 0);
+    expect(flowmine().args(["import", "slurm", "--cluster", "cluster", "--dataset"]).arg(&dataset).arg(accounting), 0);
     let (again, more) = run(&[]);
     assert!(again && more != first);
     assert_eq!(run(&[]), (false, more));
@@ -207,7 +207,7 @@ fn the_order_of_imports_does_not_matter() {
         let name: String = order.iter().map(usize::to_string).collect();
         let (dataset, out) = (dir.path().join(&name), dir.path().join(format!("out-{name}")));
         for &at in order {
-            expect(flowmine().args(["import", "squeue", "--cluster", "lab", "--dataset"]).arg(&dataset).arg(&files[at]), 0);
+            expect(flowmine().args(["import", "slurm", "--cluster", "lab", "--dataset"]).arg(&dataset).arg(&files[at]), 0);
         }
         run(&dataset, &out);
         let mut summary: serde_json::Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
@@ -227,7 +227,7 @@ fn a_cluster_that_is_named_too_late_is_no_second_cluster() {
     let dataset = dir.path().join("dataset");
     import(&dataset, false);
     let mut late = flowmine();
-    late.args(["import", "squeue", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/sacct-token.txt.gz"));
+    late.args(["import", "slurm", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/sacct-token.txt.gz"));
     let said = String::from_utf8(expect(&mut late, 2).stderr).unwrap();
     assert!(said.contains("lab") && said.contains("--cluster"), "{said}");
     expect(late.args(["--cluster", "cluster"]), 0);

@@ -109,13 +109,13 @@ fn a_queue_an_engine_a_trace_and_a_foreign_log_have_every_section() {
     );
     expect(flowmine().args(["correlate", "--dataset"]).arg(&traced), 0);
     check(&browser, &page, &[&traced], &[]);
-    let profile = model("profile", &[&traced], &[]);
+    let profile = model("io-profile", &[&traced], &[]);
     assert_eq!(sum(&browser, "iogroups", "read"), profile["total"]["read_bytes"].as_f64().unwrap());
 
     let queue = dir.path().join("queue");
     expect(
         flowmine()
-            .args(["import", "squeue", "--dataset"])
+            .args(["import", "slurm", "--dataset"])
             .arg(&queue)
             .args([path("fixtures/case-study/polls"), path("fixtures/case-study/sacct-token.txt.gz")]),
         0,
@@ -239,7 +239,7 @@ fn hostile_names_are_text_everywhere() {
 fn a_source_with_nothing_in_it_gives_a_page_that_states_so() {
     let Some((dir, page, browser)) = start("nothing") else { return };
     let empty = dir.path().join("empty");
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&empty).arg(repository("fixtures/import/squeue_empty.txt")), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&empty).arg(repository("fixtures/import/squeue_empty.txt")), 0);
     let missing = || browser.run("[...document.querySelectorAll('#overview .missing')].map((of) => of.textContent).join()");
     report(&page, &[&empty], &[], 0);
     open(&browser, &page);

@@ -15,7 +15,7 @@ const FLOW: &str = r#"{"rules": [{"command": "cp a b", "inputs": ["a"], "outputs
 fn dataset(dir: &Path) -> std::path::PathBuf {
     let dataset = dir.join("dataset");
     let mut import = flowmine();
-    import.args(["import", "squeue"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(&dataset);
+    import.args(["import", "slurm"]).arg(repository("fixtures/case-study/sacct-token.txt.gz")).arg("--dataset").arg(&dataset);
     expect(&mut import, 0);
     dataset
 }

@@ -268,7 +268,7 @@ fn a_recorded_dataset_survives_the_peers() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
     let fixtures = ["fixtures/case-study/polls", "fixtures/case-study/sacct-token.txt.gz"].map(repository);
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).args(fixtures), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).args(fixtures), 0);
     survives(&dataset, &["ocel.json", "ocel.xml", "ocel.sqlite"], &[(&rust, &PROCESS_MINING), (&python, &PM4PY)], &[]);
     survives(&dataset, &["xes", "xes.gz"], &[(&rust, &PROCESS_MINING_XES), (&python, &PM4PY_XES)], &[]);
 }

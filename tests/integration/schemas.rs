@@ -65,8 +65,8 @@ const OBJECTS: &str = "tests/fixtures/logs/jobs.json";
 fn needed(model: &str, source: &Path) -> Vec<String> {
     let mut words = match model {
         "compare" => vec!["--with".to_owned(), source.display().to_string()],
-        "accesses" => {
-            let found = flowmine().args(["discover", "access-share", "--format", "json"]).arg(source).output().unwrap().stdout;
+        "file-timeline" => {
+            let found = flowmine().args(["discover", "file-span", "--format", "json"]).arg(source).output().unwrap().stdout;
             let found: Value = serde_json::from_slice(&found).unwrap_or_default();
             found["points"][0]["path"].as_str().map(|path| format!("--file={path}")).into_iter().collect()
         }

@@ -68,7 +68,7 @@ fn a_path_gives_what_import_and_correlate_give() {
     let (temporary, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let polls = repository("fixtures/case-study/polls");
     let dataset = kept.path().join("dataset");
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(&polls), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).arg(&polls), 0);
     expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
     for args in [&["discover", "summary", "--format", "json"][..], &["export", "--format", "xes"]] {
         let whole = expect(flowmine().args(args).arg("--dataset").arg(&dataset), 0).stdout;

@@ -1,4 +1,4 @@
-//! `discover spec` of random traced scripts: whatever order of the jobs the workflow allows gives
+//! `export --format slurm`, `makeflow`, `snakemake` of random traced scripts: whatever order of the jobs the workflow allows gives
 //! the files that the script gave. What is refused, or warned of, is no lie.
 
 use std::collections::BTreeMap;
@@ -198,7 +198,7 @@ fn trace(dir: &Path, program: &str, script: &str) -> PathBuf {
 }
 
 fn spec(dir: &Path, format: &str) -> Output {
-    flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(dir.join("dataset")).output().unwrap()
+    flowmine().args(["export", "--format", format, "--dataset"]).arg(dir.join("dataset")).output().unwrap()
 }
 
 /// A job: its command, and the places of those that it waits for.

@@ -1,4 +1,4 @@
-//! `discover spec` of Snakemake's runs: what Snakemake does around its commands is in the
+//! `export --format slurm`, `makeflow`, `snakemake` of Snakemake's runs: what Snakemake does around its commands is in the
 //! workflow, or the run is refused.
 
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ impl Imported {
 
     fn spec(&self, format: &str) -> Output {
         let dataset = self.dir.path().join("dataset");
-        flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(dataset).output().unwrap()
+        flowmine().args(["export", "--format", format, "--dataset"]).arg(dataset).output().unwrap()
     }
 
     /// The files of the run, and those of the workflow that is written in a language.

@@ -1,4 +1,4 @@
-//! `discover spec` of traced scripts: what is complete does the same again, in each language
+//! `export --format slurm`, `makeflow`, `snakemake` of traced scripts: what is complete does the same again, in each language
 //! and for real; what the trace shows to be missing is refused.
 
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Traced {
     }
 
     fn spec(&self, format: &str) -> Output {
-        flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(self.dataset()).output().unwrap()
+        flowmine().args(["export", "--format", format, "--dataset"]).arg(self.dataset()).output().unwrap()
     }
 
     /// Runs the workflow of a language in a directory of its own; gives the files that are there then.
@@ -372,7 +372,7 @@ fn a_command_that_is_one_task_is_written_whole() {
     expect(trace.args(["--", "perl", "-e", "rename(q(in.txt), q(out.txt)) or die"]).current_dir(&run), 0);
     expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
     let mut spec = flowmine();
-    let made = expect(spec.args(["discover", "spec", "--format", "slurm", "--dataset"]).arg(&dataset), 0);
+    let made = expect(spec.args(["export", "--format", "slurm", "--dataset"]).arg(&dataset), 0);
     assert!(String::from_utf8(made.stdout).unwrap().contains("rename(q(in.txt)"));
 }
 
@@ -393,7 +393,7 @@ fn engine_again(engine: &str, run: &mut Command, imports: &[&str], file: (&str, 
     fs::write(first.join(file.0), file.1).unwrap();
     expect(run.current_dir(&first), 0);
     expect(flowmine().args(["import", engine, "--dataset"]).arg(&dataset).args(imports).current_dir(&first), 0);
-    let made = flowmine().args(["discover", "spec", "--format", "makeflow", "--dataset"]).arg(&dataset).output().unwrap();
+    let made = flowmine().args(["export", "--format", "makeflow", "--dataset"]).arg(&dataset).output().unwrap();
     assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
     fs::write(again.join("flow.json"), made.stdout).unwrap();
     expect(Command::new("makeflow").args(["-T", "local", "--json", "flow.json"]).current_dir(&again), 0);

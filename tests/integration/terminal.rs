@@ -41,7 +41,7 @@ fn dataset(dir: &Path) -> std::path::PathBuf {
         "submit_time": 1_795_179_700, "start_time": 1_795_179_710}]});
     std::fs::write(&queue, job.to_string()).unwrap();
     let dataset = dir.join("dataset");
-    expect(flowmine().args(["import", "squeue", "--observed-at", "2026-11-20T13:45:00Z", "--dataset"]).arg(&dataset).arg(&queue), 0);
+    expect(flowmine().args(["import", "slurm", "--observed-at", "2026-11-20T13:45:00Z", "--dataset"]).arg(&dataset).arg(&queue), 0);
     dataset
 }
 
@@ -76,7 +76,7 @@ fn a_file_name_does_not_steer_a_terminal() {
     let file = dir.path().join(format!("{NAME}.txt"));
     std::fs::write(&file, "milk\neggs\n").unwrap();
     let mut import = flowmine();
-    import.args(["import", "squeue", "--dataset"]).arg(dir.path().join("dataset")).arg(&file);
+    import.args(["import", "slurm", "--dataset"]).arg(dir.path().join("dataset")).arg(&file);
     let mut missing = flowmine();
     missing.args(["run", "--dataset"]).arg(dir.path().join(NAME)).arg("--out").arg(dir.path().join("out"));
     let mut option = flowmine();

@@ -196,7 +196,7 @@ fn flowmine_run(dir: &Path) -> String {
 /// losses it does not.
 #[test]
 fn what_is_made_of_a_trace_with_losses_says_so() {
-    const MODELS: [&str; 8] = ["profile", "access-share", "dfg", "ocdfg", "summary", "gantt", "critical-path", "dag"];
+    const MODELS: [&str; 8] = ["io-profile", "file-span", "dfg", "ocdfg", "summary", "gantt", "critical-path", "dag"];
     if !works("ptrace") {
         return;
     }
@@ -226,9 +226,9 @@ fn what_is_made_of_a_trace_with_losses_says_so() {
             flowmine(&["export", "--dataset", "data", "--format", format, "-o", "exported"]);
         }
         flowmine(&["export", "--dataset", "data", "--format", "io-csv", "-o", "csv"]);
-        let profile = flowmine(&["discover", "profile", "--dataset", "data"]);
+        let profile = flowmine(&["discover", "io-profile", "--dataset", "data"]);
         assert_eq!(profile.contains("Read at least ") && profile.contains("The trace lost 2 operations with 9.8 KiB"), lossy, "{profile}");
-        let shares = flowmine(&["discover", "access-share", "--dataset", "data", "--format", "json"]);
+        let shares = flowmine(&["discover", "file-span", "--dataset", "data", "--format", "json"]);
         assert_eq!(shares.contains("\"lost_operations\": 2"), lossy, "{shares}");
         let graph = flowmine(&["discover", "dfg", "--dataset", "data", "--format", "json"]);
         assert_eq!(graph.contains("2 operations with 10000 bytes of reads and writes were lost by the trace"), lossy, "{graph}");

@@ -37,7 +37,7 @@ fn generated_runs_are_found_without_a_declaration() {
     for (made, again) in made.iter().zip(&again) {
         assert_eq!(std::fs::read(made).unwrap(), std::fs::read(again).unwrap());
     }
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(poll), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).arg(poll), 0);
     let found = f1(&dataset, files.join("truth.csv").to_str().unwrap());
     assert!(found["session"] >= 0.75, "{found:?}");
     assert!(found.iter().all(|(notion, f1)| notion == "session" || *f1 <= found["session"] + 0.02), "{found:?}");
@@ -62,7 +62,7 @@ fn generated_runs_are_found_without_a_declaration() {
 fn runs_of_the_recorded_cluster_by_a_table_and_by_a_notion() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/polls")), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/polls")), 0);
     let truth = repository("fixtures/case-study/truth.tsv");
     let found = f1(&dataset, truth.to_str().unwrap());
     // Three users begin 40 workflows in a minute and a half, so times show little.

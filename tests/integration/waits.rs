@@ -13,7 +13,7 @@ pub fn imported(dir: &Path, name: &str, text: &str) -> PathBuf {
     let (file, dataset) = (dir.join(format!("{name}.txt")), dir.join(name));
     std::fs::write(&file, text).unwrap();
     let mut import = flowmine();
-    expect(import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
+    expect(import.args(["import", "slurm", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&file), 0);
     dataset
 }
 
@@ -116,7 +116,7 @@ fn the_first_line_names_what_is_wrong() {
         let dir = tempfile::tempdir().unwrap();
         let dataset = dir.path().join("dataset");
         let mut import = flowmine();
-        import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
+        import.args(["import", "slurm", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
         for hour in [8, 13, 18] {
             let mut text = String::from(
                 "JOBID|NAME|USER|ACCOUNT|PARTITION|QOS|STATE|REASON|PRIORITY|SUBMIT_TIME|START_TIME|END_TIME|CPUS|NODELIST|DEPENDENCY\n",
@@ -195,7 +195,7 @@ fn reasons_of_polls_decide_the_advice() {
     poll(40, &waiting.map(|(job, _, _)| (job, "RUNNING", "None")));
     let dataset = dir.path().join("dataset");
     let mut import = flowmine();
-    import.args(["import", "squeue", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
+    import.args(["import", "slurm", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
     expect(import.args((0..3).chain([40]).map(|minute| dir.path().join(format!("squeue-20261118T08{minute:02}00Z.txt")))), 0);
     let list = discovered(&dataset, &["bottlenecks", "--format", "csv"]);
     let advice = |job: u32| list.lines().filter(|line| line.contains(&format!("j{job}.sh"))).collect::<Vec<_>>().join("\n");
@@ -230,7 +230,7 @@ fn the_recorded_queue_waits_as_long_as_accounting_reserved() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
     let mut import = flowmine();
-    expect(import.args(["import", "squeue", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/sacct-token.txt.gz")), 0);
+    expect(import.args(["import", "slurm", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/sacct-token.txt.gz")), 0);
     // From the rows as they were imported.
     let ran = |row: &&flowmine_schema::tables::JobState<'_>| row.node_list.is_some() && row.start_ns.is_some();
     let reserved = job_states(&dataset).iter().filter(ran).filter_map(|row| Some(row.start_ns? - row.eligible_ns?)).sum::<i64>() / SECOND;

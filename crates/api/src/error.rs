@@ -7,8 +7,8 @@ use flowmine_attribution::AttributionError;
 use flowmine_correlate::CorrelateError;
 use flowmine_dataset::DatasetError;
 use flowmine_discover::performance_spectrum::SpectrumError;
-use flowmine_discover::pictures::spec::LanguageError;
-use flowmine_discover::spec::SpecError;
+use flowmine_discover::pictures::workflow::LanguageError;
+use flowmine_discover::workflow::WorkflowError;
 use flowmine_draw::LayoutError;
 use flowmine_draw::png::PngError;
 use flowmine_eventlog::LogError;
@@ -128,7 +128,7 @@ pub enum Error {
     Predict(#[from] PredictError),
     /// A run cannot be written as a workflow.
     #[error("{0}")]
-    Spec(#[from] SpecError),
+    Workflow(#[from] WorkflowError),
     /// A language cannot hold the workflow.
     #[error("{0}")]
     Language(#[from] LanguageError),

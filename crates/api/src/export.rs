@@ -2,6 +2,8 @@
 
 pub(crate) mod io_csv;
 pub(crate) mod wfformat;
+pub(crate) mod workflow;
+mod workflow_notes;
 
 use std::path::{Path, PathBuf};
 
@@ -78,7 +80,7 @@ pub struct Request {
     pub timestamp: Timestamp,
     /// Which part of the cases is written.
     pub part: Option<Share>,
-    /// The workflow run, for formats of runs.
+    /// Workflow run, for formats of runs.
     pub run: Option<String>,
     /// The file or directory of the result; standard output where there is none.
     pub output: Option<PathBuf>,
@@ -123,7 +125,10 @@ pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
 /// Writes an event log.
 fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     let format = request.format;
-    ensure!(request.run.is_none(), "--run chooses a workflow run for --format wfformat; event logs have the jobs of a dataset");
+    ensure!(
+        request.run.is_none(),
+        "--run chooses the run of a workflow engine for wfformat and for workflows (makeflow, snakemake, slurm); an event log has all jobs of a dataset"
+    );
     let name = request.case_notion.as_deref();
     ensure!(
         !format.has_objects() || name.is_none(),

@@ -29,13 +29,9 @@ pub enum Format {
     Pnml,
     /// BPMN 2.0.
     Bpmn,
-    /// Makeflow's JX.
-    Makeflow,
-    /// Makeflow's own language.
-    Make,
-    /// A Snakefile, or a profile.
+    /// Profile of Snakemake.
     Snakemake,
-    /// A script that submits jobs to Slurm, or lines of one.
+    /// `#SBATCH` lines of Slurm.
     Slurm,
     /// Nextflow's configuration.
     Nextflow,
@@ -55,17 +51,15 @@ impl Choice for Format {
         ("perfetto", "A trace for Perfetto's page or chrome://tracing", Self::Perfetto),
         ("pnml", "Petri nets (ISO/IEC 15909-2), for ProM, PM4Py and others", Self::Pnml),
         ("bpmn", "BPMN 2.0 with its diagram", Self::Bpmn),
-        ("makeflow", "Makeflow's workflows in JSON", Self::Makeflow),
-        ("make", "Makeflow's own language, after make's", Self::Make),
-        ("snakemake", "A Snakefile, or of requests a profile", Self::Snakemake),
-        ("slurm", "A script that submits jobs to Slurm, or of requests its #SBATCH lines", Self::Slurm),
+        ("snakemake", "A profile of Snakemake", Self::Snakemake),
+        ("slurm", "#SBATCH lines of Slurm", Self::Slurm),
         ("nextflow", "Nextflow's configuration", Self::Nextflow),
     ];
 }
 
 impl Format {
     /// The endings of files' names, and the formats that they stand for.
-    pub const ENDINGS: [(&'static str, Self); 20] = [
+    pub const ENDINGS: [(&'static str, Self); 15] = [
         ("svg", Self::Svg),
         ("png", Self::Png),
         ("dot", Self::Dot),
@@ -78,15 +72,9 @@ impl Format {
         ("txt", Self::Text),
         ("pnml", Self::Pnml),
         ("bpmn", Self::Bpmn),
-        ("jx", Self::Makeflow),
-        ("makeflow", Self::Makeflow),
-        ("mk", Self::Make),
-        ("smk", Self::Snakemake),
         ("sh", Self::Slurm),
         ("config", Self::Nextflow),
         ("yaml", Self::Snakemake),
-        // A workflow in JX is JSON.
-        ("json", Self::Makeflow),
     ];
 
     /// The formats of graphs, the usual one first.

@@ -8,7 +8,7 @@ use flowmine_eventlog::{CaseLog, Counts, LogError, ObjectLog, csv, ocel, xes};
 use flowmine_logs::flat_parquet;
 
 use crate::error::Result;
-use crate::export::{Exported, Request, io_csv, wfformat};
+use crate::export::{Exported, Request, io_csv, wfformat, workflow};
 use crate::sink::Sink;
 
 /// A format of event logs, or of what else a dataset holds.
@@ -45,7 +45,8 @@ pub enum Writer {
 }
 
 /// All formats, in the order of help.
-pub const LOG_FORMATS: &[&LogFormat] = &[&XES, &XES_GZ, &OCEL_JSON, &OCEL_XML, &OCEL_SQLITE, &CSV, &PARQUET, &IO_CSV, &WFFORMAT];
+pub const LOG_FORMATS: &[&LogFormat] =
+    &[&XES, &XES_GZ, &OCEL_JSON, &OCEL_XML, &OCEL_SQLITE, &CSV, &PARQUET, &IO_CSV, &WFFORMAT, &MAKEFLOW, &MAKE, &SNAKEMAKE, &SLURM];
 
 static XES: LogFormat = LogFormat {
     name: "xes",
@@ -106,6 +107,30 @@ static WFFORMAT: LogFormat = LogFormat {
     writer: Writer::Dataset(wfformat::export),
 };
 
+static MAKEFLOW: LogFormat = LogFormat {
+    name: "makeflow",
+    meaning: "No log but one run of a dataset as a workflow that can be run again, for Makeflow in JX",
+    endings: &["jx", "makeflow"],
+    writer: Writer::Dataset(workflow::makeflow),
+};
+
+static MAKE: LogFormat = LogFormat {
+    name: "make",
+    meaning: "The same in Makeflow's own language, which resembles make's",
+    endings: &["mk"],
+    writer: Writer::Dataset(workflow::make),
+};
+
+static SNAKEMAKE: LogFormat =
+    LogFormat { name: "snakemake", meaning: "The same as a Snakefile", endings: &["smk"], writer: Writer::Dataset(workflow::snakemake) };
+
+static SLURM: LogFormat = LogFormat {
+    name: "slurm",
+    meaning: "The same as a script that submits jobs with their dependencies",
+    endings: &["sh"],
+    writer: Writer::Dataset(workflow::slurm),
+};
+
 impl LogFormat {
     /// Returns the format with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
@@ -152,7 +177,7 @@ mod tests {
         let endings: BTreeSet<_> = LogFormat::endings().into_iter().map(|(ending, _)| ending).collect();
         assert_eq!(endings.len(), LogFormat::endings().len());
         for format in LOG_FORMATS {
-            assert_eq!(format.endings.is_empty(), matches!(format.writer, Writer::Dataset(_)), "{format:?}");
+            assert!(!format.is_log() || !format.endings.is_empty(), "{format:?}");
         }
     }
 }

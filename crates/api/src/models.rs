@@ -1,33 +1,31 @@
 //! The registry of models. A model is a file below `models/`, which declares and computes it, and a
 //! line in [`MODELS`].
 
-mod access_share;
-mod accesses;
 mod batches;
 mod bottlenecks;
 mod bpmn;
-mod check;
 mod compare;
 mod critical_path;
 pub mod dag;
 mod declare;
+mod dependency_audit;
 mod dfg;
 mod dotted_chart;
+mod file_span;
+mod file_timeline;
 mod fold;
+mod fork_tree;
 pub(crate) mod gantt;
 mod handover;
+pub(crate) mod io_profile;
 mod lifecycle;
 mod ocdfg;
 mod performance_spectrum;
 mod petri;
 mod process_model;
-mod process_tree;
-pub(crate) mod profile;
 mod requests;
 mod resources;
 mod sort;
-mod spec;
-mod spec_notes;
 mod summary;
 mod temporal_profile;
 mod tree;
@@ -56,12 +54,11 @@ pub const MODELS: &[&dyn Model] = &[
     &dag::Dag,
     &critical_path::CriticalPath,
     &gantt::Gantt,
-    &profile::Profile,
-    &process_tree::ProcessTree,
+    &io_profile::IoProfile,
+    &fork_tree::ForkTree,
     &compare::Compare,
     &handover::Handover,
-    &check::Check,
-    &spec::Spec,
+    &dependency_audit::DependencyAudit,
     &variants::Variants,
     &dotted_chart::DottedChart,
     &performance_spectrum::PerformanceSpectrum,
@@ -72,8 +69,8 @@ pub const MODELS: &[&dyn Model] = &[
     &petri::Petri,
     &bpmn::Bpmn,
     &declare::Declare,
-    &access_share::AccessShare,
-    &accesses::Accesses,
+    &file_span::FileSpan,
+    &file_timeline::FileTimeline,
 ];
 
 /// A model: what it is, and how it is made.

@@ -8,23 +8,45 @@ use flowmine_logs::task_log::Tasks;
 use flowmine_privacy::RowRules;
 
 use crate::error::{Context, Error, Result, ensure, refuse};
-use crate::groups::CASE;
+use crate::groups::{CASE, EventFilter};
 use crate::request::Request;
 use crate::sink::Sink;
+use crate::source::SourcePaths;
 use crate::{jobs, lower_bounds};
 
 /// Number of cases that a warning names.
 const NAMED: usize = 3;
 
+/// A run that is chosen.
+pub struct Chosen<'a> {
+    /// Source; only a dataset has runs.
+    pub source: &'a SourcePaths,
+    /// Name or id of the run.
+    pub run: Option<&'a str>,
+    /// Names of the cases that are the run, as NOTION:NAME.
+    pub cases: &'a [String],
+    /// Filter of jobs and of times.
+    pub filter: &'a EventFilter,
+}
+
 /// Opens the dataset of a request and reads its run.
 pub fn read(request: &Request, sink: &dyn Sink) -> Result<(Dataset, RunGraph)> {
-    let Some(dir) = request.source.only_dataset() else {
-        refuse!("this model is made of a run in a dataset, with what its tasks waited for, which no event log tells: give --dataset DIR");
+    let cases = request.values.texts(CASE.name);
+    read_chosen(&Chosen { source: &request.source, run: request.run.as_deref(), cases: &cases, filter: &request.filter }, sink)
+}
+
+/// Opens the dataset of a chosen run and reads the run.
+pub fn read_chosen(chosen: &Chosen<'_>, sink: &dyn Sink) -> Result<(Dataset, RunGraph)> {
+    let Some(dir) = chosen.source.only_dataset() else {
+        refuse!(
+            "a run has dependencies between its tasks, and event logs do not record them: give a dataset, or files of the engine, instead of \
+             an event log"
+        );
     };
     let dataset = Dataset::open(dir)?;
     lower_bounds::warn(&dataset, sink)?;
     let _stage = sink.stage("reading the dataset");
-    let run = graph(&dataset, request, sink)?.with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
+    let run = graph_of(&dataset, chosen, sink)?.with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
     warn_of_cases(&run, sink);
     Ok((dataset, run))
 }
@@ -34,18 +56,23 @@ pub fn read(request: &Request, sink: &dyn Sink) -> Result<(Dataset, RunGraph)> {
 /// # Errors
 /// When the request contradicts itself, or the dataset cannot be read.
 pub fn graph(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Result<RunGraph, RunGraphError>> {
-    let rules = RowRules::default();
-    let times = jobs::time_filter(&request.filter)?;
-    let filter = jobs::filter(&request.filter)?;
     let cases = request.values.texts(CASE.name);
+    let chosen = Chosen { source: &request.source, run: request.run.as_deref(), cases: &cases, filter: &request.filter };
+    graph_of(dataset, &chosen, sink)
+}
+
+fn graph_of(dataset: &Dataset, chosen: &Chosen<'_>, sink: &dyn Sink) -> Result<Result<RunGraph, RunGraphError>> {
+    let rules = RowRules::default();
+    let times = jobs::time_filter(chosen.filter)?;
+    let filter = jobs::filter(chosen.filter)?;
     let tasks = Tasks::new(dataset, &rules, &times);
     let read = |part| Ok(run_graph::read(dataset, &tasks, &filter, part));
-    let Some(notion) = notion(&cases)? else {
-        return read(request.run.as_deref().map_or(RunPart::Whole, RunPart::Run));
+    let Some(notion) = notion(chosen.cases)? else {
+        return read(chosen.run.map_or(RunPart::Whole, RunPart::Run));
     };
-    ensure!(request.run.is_none(), "--run and --case both choose the run: leave one out");
+    ensure!(chosen.run.is_none(), "--run and --case both choose the run: leave one out");
     match notion {
-        NotionOfCase::Tasks(notion) => read(RunPart::TaskCases(notion, &cases)),
+        NotionOfCase::Tasks(notion) => read(RunPart::TaskCases(notion, chosen.cases)),
         NotionOfCase::Jobs(notion) => {
             let overview = if notion.needs_data_flow() || notion.grouping().is_some() {
                 let parts = jobs::parts(dataset, Timestamp::default(), &rules, sink)?;
@@ -53,7 +80,7 @@ pub fn graph(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Re
             } else {
                 Overview::default()
             };
-            read(RunPart::JobCases(notion, &cases, &overview))
+            read(RunPart::JobCases(notion, chosen.cases, &overview))
         }
     }
 }

@@ -10,7 +10,7 @@ use flowmine_activity_log::{ActivityLog, Filter};
 use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::critical_path::{self, CriticalPath};
-use flowmine_discover::profile::Profile;
+use flowmine_discover::io_profile::Profile;
 use flowmine_discover::summary::{self, Summary};
 use flowmine_discover::{bottlenecks, dfg as graph, requests, resources, variants, waits};
 use flowmine_logs::process_groups::GroupBy;
@@ -21,7 +21,7 @@ use flowmine_schema::tables::Process;
 use crate::error::{Context, Error, Result, ensure};
 use crate::groups::{CASE, CaseOptions, EventFilter, TableColumns};
 use crate::log::{self, Attributes};
-use crate::models::{gantt, profile};
+use crate::models::{gantt, io_profile};
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::source::SourcePaths;
@@ -182,7 +182,7 @@ fn path_of(dataset: &Dataset, request: &ReportRequest, case: Option<&str>, sink:
 /// How files were read and written.
 fn profile_of(dataset: &Dataset, sink: &dyn Sink) -> Result<Profile> {
     ensure!(dataset.row_count::<Process<'static>>()? > 0, "no process was traced");
-    let (found, _) = profile::of_whole(dataset, GroupBy::Activity, sink)?;
+    let (found, _) = io_profile::of_whole(dataset, GroupBy::Activity, sink)?;
     Ok(found)
 }
 

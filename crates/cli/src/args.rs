@@ -157,7 +157,7 @@ pub struct Observe {
     /// How long one command may take.
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub timeout: Duration,
-    /// Keep the raw output of each poll as a file in this directory; `flowmine import squeue` reads
+    /// Keep the raw output of each poll as a file in this directory; `flowmine import slurm` reads
     /// them.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,

@@ -4,7 +4,7 @@
 
 use flowmine_draw::text::count as number;
 
-use crate::profile_numbers::{Group, KindOf, Profile};
+use crate::io_profile_numbers::{Group, KindOf, Profile};
 
 pub use crate::noteworthy::{Advice, Thresholds};
 

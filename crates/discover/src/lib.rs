@@ -2,8 +2,8 @@
 //!
 //! - **In:** a [`flowmine_activity_log::ActivityLog`], with the grouping of its instances into
 //!   cases where a model needs one. [`dag`] takes tasks with what they wait for; [`run_dag`],
-//!   [`critical_path`], [`check`] and [`spec`] one run as a graph
-//!   ([`flowmine_activity_log::RunGraph`]); [`process_tree`] processes and [`profile`] their
+//!   [`critical_path`], [`dependency_audit`] and [`workflow`] one run as a graph
+//!   ([`flowmine_activity_log::RunGraph`]); [`fork_tree`] processes and [`io_profile`] their
 //!   operations: no event log says that.
 //! - **Out:** a model, a plain type whose fields are public: [`dfg::Dfg`] for a directly-follows
 //!   graph, and so in each module. It knows no source and no picture.
@@ -56,19 +56,22 @@ pub mod batches;
 pub mod bottlenecks;
 mod bounds;
 mod calendar;
-pub mod check;
 pub mod compare;
 pub mod critical_path;
 pub mod dag;
+pub mod dependency_audit;
 pub mod dfg;
 pub mod distribution;
 pub mod dotted_chart;
 pub mod fold;
+pub mod fork_tree;
 pub mod gantt;
 mod graph_measures;
 mod grouped;
 pub mod handover;
 pub mod inferred;
+pub mod io_profile;
+mod io_profile_numbers;
 pub mod lifecycle;
 mod noteworthy;
 pub mod ocdfg;
@@ -77,15 +80,11 @@ pub mod performance_spectrum;
 pub mod pictures;
 mod precedence;
 pub mod process_model;
-pub mod process_tree;
-pub mod profile;
-mod profile_numbers;
 mod ranks;
 pub mod requests;
 pub mod resources;
 pub mod run_dag;
 mod slots;
-pub mod spec;
 pub mod stats;
 pub mod summary;
 pub mod temporal_profile;
@@ -94,3 +93,4 @@ pub mod variants;
 mod wait_advice;
 pub mod waits;
 pub mod who;
+pub mod workflow;

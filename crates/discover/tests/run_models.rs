@@ -8,8 +8,8 @@ use flowmine_activity_log::{
     Declared, FileFlow, IoPhase, Loss, NONE, Operation, OperationKind, ProcessIo, ProcessRow, Processes, RunGraph, RunTask, TracedOperation,
 };
 use flowmine_discover::fold::Fold;
-use flowmine_discover::profile::{Builder, Groups};
-use flowmine_discover::{critical_path, pictures, process_tree, run_dag};
+use flowmine_discover::io_profile::{Builder, Groups};
+use flowmine_discover::{critical_path, fork_tree, pictures, run_dag};
 use flowmine_draw::{dot, exchange, svg};
 use proptest::prelude::*;
 
@@ -122,8 +122,8 @@ fn all(run: &RunGraph, processes: &Processes, operations: &[TracedOperation]) ->
     let path = critical_path::discover(run, &critical_path::Options::default());
     let trace = written(|out| pictures::perfetto::critical_path(&path, out));
     let _: serde_json::Value = serde_json::from_str(&trace).expect("it is JSON");
-    let tree = process_tree::discover(processes, &process_tree::Options::default());
-    let _ = common::check::picture(&pictures::process_tree::svg(&tree));
+    let tree = fork_tree::discover(processes, &fork_tree::Options::default());
+    let _ = common::check::picture(&pictures::fork_tree::svg(&tree));
     let phases: Vec<Vec<IoPhase>> = processes
         .rows
         .iter()
@@ -141,10 +141,10 @@ fn all(run: &RunGraph, processes: &Processes, operations: &[TracedOperation]) ->
     let mut builder = Builder::new(processes, groups, Default::default());
     operations.iter().for_each(|operation| builder.add(operation));
     let profile = builder.finish(&run.files.iter().collect(), (1, 0));
-    let _ = common::check::picture(&pictures::profile::svg(&profile));
-    let text = pictures::profile::text(&profile);
+    let _ = common::check::picture(&pictures::io_profile::svg(&profile));
+    let text = pictures::io_profile::text(&profile);
     assert!(!text.chars().any(|c| c != '\n' && flowmine_text::is_unsafe(c)), "{text:?}");
-    use pictures::profile::Table;
+    use pictures::io_profile::Table;
     for table in [
         Table::Operations,
         Table::Groups,
@@ -156,11 +156,11 @@ fn all(run: &RunGraph, processes: &Processes, operations: &[TracedOperation]) ->
         Table::OverOffset,
         Table::Advice,
     ] {
-        let table = written(|out| pictures::profile::csv(&profile, table, out));
+        let table = written(|out| pictures::io_profile::csv(&profile, table, out));
         fields(&table);
         said.push(table);
     }
-    let whole = written(|out| pictures::profile::json(&profile, out));
+    let whole = written(|out| pictures::io_profile::json(&profile, out));
     json(&whole);
     said.extend([trace, of_processes, text, whole]);
     said

@@ -1,4 +1,4 @@
-//! Files that others recorded into a dataset: what `flowmine import squeue` does.
+//! Files that others recorded into a dataset: what `flowmine import slurm` does.
 //!
 //! In go paths; each file is recognised ([`crate::import`]), and imported as if it had been
 //! observed live: queues in the order of their times through the same comparison, accounting as

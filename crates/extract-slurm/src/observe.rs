@@ -198,7 +198,7 @@ pub struct Options {
     pub nodes: bool,
     /// From when on accounting is asked the first time; a day before the first poll when not given.
     pub accounting_since_ns: Option<i64>,
-    /// A directory where each poll's raw output is kept as a file that `flowmine import squeue`
+    /// A directory where each poll's raw output is kept as a file that `flowmine import slurm`
     /// reads.
     pub record: Option<PathBuf>,
     /// How names are written: in clear or as pseudonyms.

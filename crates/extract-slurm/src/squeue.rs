@@ -142,7 +142,7 @@ pub enum SqueueError {
     },
     /// It prints no text after a field: that came with Slurm 20.02 (commit 9ea6c9468b).
     #[error(
-        "squeue put no delimiter after its fields, so it is older than Slurm 20.02: `flowmine import squeue` reads what `squeue -o` and \
+        "squeue put no delimiter after its fields, so it is older than Slurm 20.02: `flowmine import slurm` reads what `squeue -o` and \
          sacct of that version print"
     )]
     NoDelimiter,

@@ -2,16 +2,16 @@
 //!
 //! In go tables that `flowmine correlate` made; out come numbers to draw:
 //!
-//! - [`share`]: for each task attempt and file the share of the task's time between first and last
+//! - [`file_span`]: for each task attempt and file the share of the task's time between first and last
 //!   access (Figure 4).
-//! - [`accesses`]: the reads and writes of one file, by offset and time and by whom (Figure 5).
+//! - [`file_timeline`]: the reads and writes of one file, by offset and time and by whom (Figure 5).
 //!   [`find`] says which file is meant, [`merge`] keeps their number bounded.
 //!
 //! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. Times are UTC
 //! nanoseconds, sizes bytes; what is not known is null, and what cannot be drawn is counted.
 //!
 //! ```
-//! use flowmine_file_access::share;
+//! use flowmine_file_access::file_span;
 //! use flowmine_dataset::{Builder, Dataset, Role};
 //! use flowmine_schema::tables::TaskIo;
 //!
@@ -35,7 +35,7 @@
 //! transaction.replace(rows)?;
 //! transaction.commit()?;
 //!
-//! let shares = share::read(&dataset)?;
+//! let shares = file_span::read(&dataset)?;
 //! let group = &shares.groups[0];
 //! assert_eq!((group.name(), group.tasks), ("align", 1));
 //! assert_eq!(group.points[0].path.as_deref(), Some("/data/reads.fq"));
@@ -49,13 +49,13 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-pub mod accesses;
+pub mod file_span;
+pub mod file_timeline;
 pub mod find;
 pub mod merge;
 mod owner;
 pub mod pictures;
 mod processes;
-pub mod share;
 pub mod table;
 
 use flowmine_attribution::AttributionError;

@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::accesses::{Accesses, Missing, Sum, User, Version};
+use super::file_span::{Group, Point, Shares};
+use super::file_timeline::{Accesses, Missing, Sum, User, Version};
 use super::merge::Bar;
-use super::share::{Group, Point, Shares};
 
 const SHARE_COLUMNS: &[&str] =
     &["logical_task", "kind", "task", "host", "path", "use", "access_share", "read_bytes", "written_bytes", "first_ns", "last_ns"];
@@ -80,7 +80,7 @@ struct JsonShares<'a> {
 }
 
 impl Document for JsonShares<'_> {
-    const FORMAT: &'static str = "flowmine-access-share";
+    const FORMAT: &'static str = "flowmine-file-span";
 }
 
 /// The format of the JSON document of shares.
@@ -207,7 +207,7 @@ struct JsonAccesses<'a> {
 }
 
 impl Document for JsonAccesses<'_> {
-    const FORMAT: &'static str = "flowmine-accesses";
+    const FORMAT: &'static str = "flowmine-file-timeline";
 }
 
 /// The format of the JSON document of the accesses to a file.

@@ -2,10 +2,10 @@
 //! look.
 
 use flowmine_file_access::Owner;
-use flowmine_file_access::accesses::{Accesses, COLUMNS, Missing, ROWS, Sum, User, Version};
+use flowmine_file_access::file_span::{Group, Point, Shares, Use};
+use flowmine_file_access::file_timeline::{Accesses, COLUMNS, Missing, ROWS, Sum, User, Version};
 use flowmine_file_access::merge::{Bar, Bars, Extent};
-use flowmine_file_access::pictures::{access_share, accesses};
-use flowmine_file_access::share::{Group, Point, Shares, Use};
+use flowmine_file_access::pictures::{file_span, file_timeline};
 use flowmine_file_access::table;
 use proptest::prelude::*;
 use quick_xml::events::Event;
@@ -185,8 +185,8 @@ fn far_and_many_names() -> Shares {
 
 #[test]
 fn how_they_look() {
-    insta::assert_snapshot!("accesses.svg", accesses::svg(&two_tasks()));
-    insta::assert_snapshot!("access_share.svg", access_share::svg(&three_points()));
+    insta::assert_snapshot!("accesses.svg", file_timeline::svg(&two_tasks()));
+    insta::assert_snapshot!("access_share.svg", file_span::svg(&three_points()));
     let text = |write: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = Vec::new();
         write(&mut bytes);
@@ -199,13 +199,13 @@ fn how_they_look() {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
     std::fs::create_dir_all(&dir).expect("a directory of the test");
     let all = [
-        ("two-tasks", accesses::svg(&two_tasks())),
-        ("many-accesses", accesses::svg(&many_accesses())),
-        ("long-names", accesses::svg(&long_names())),
-        ("one-bar", accesses::svg(&one_bar())),
-        ("three-points", access_share::svg(&three_points())),
-        ("many-points", access_share::svg(&many_points())),
-        ("many-names", access_share::svg(&far_and_many_names())),
+        ("two-tasks", file_timeline::svg(&two_tasks())),
+        ("many-accesses", file_timeline::svg(&many_accesses())),
+        ("long-names", file_timeline::svg(&long_names())),
+        ("one-bar", file_timeline::svg(&one_bar())),
+        ("three-points", file_span::svg(&three_points())),
+        ("many-points", file_span::svg(&many_points())),
+        ("many-names", file_span::svg(&far_and_many_names())),
     ];
     for (name, picture) in all {
         words(&picture);
@@ -215,7 +215,7 @@ fn how_they_look() {
 
 #[test]
 fn what_is_not_drawn_is_told() {
-    let said = words(&accesses::svg(&long_names()));
+    let said = words(&file_timeline::svg(&long_names()));
     let expected = [
         "2 reads and writes that failed",
         "1 operation without a known offset",
@@ -231,7 +231,7 @@ fn what_is_not_drawn_is_told() {
     for part in expected {
         assert!(said.replace('\n', " ").contains(part), "{part} is missing in {said}");
     }
-    let said = words(&access_share::svg(&far_and_many_names()));
+    let said = words(&file_span::svg(&far_and_many_names()));
     for part in [
         "above 100%",
         "1 file of a task whose time is not known or zero",
@@ -240,7 +240,7 @@ fn what_is_not_drawn_is_told() {
     ] {
         assert!(said.contains(part), "{part} is missing in {said}");
     }
-    let said = words(&accesses::svg(&many_accesses()));
+    let said = words(&file_timeline::svg(&many_accesses()));
     assert!(said.contains("drawn as one bar") && said.contains("and 30 tasks more"), "{said}");
 }
 
@@ -254,7 +254,7 @@ fn names_are_words_and_nothing_else() {
     accesses.versions[0].origin = evil.to_owned();
     let mut shares = three_points();
     shares.groups[0].logical_task = Some(evil.to_owned());
-    for picture in [accesses::svg(&accesses), access_share::svg(&shares)] {
+    for picture in [file_timeline::svg(&accesses), file_span::svg(&shares)] {
         let said = words(&picture);
         assert!(said.contains("&lt;script&gt;"));
         assert!(!picture.chars().any(|c| matches!(c, '\u{1b}' | '\u{202e}')));
@@ -274,8 +274,8 @@ proptest! {
     ) {
         let operations: Vec<_> = operations.into_iter().map(|(owner, write, ms, offset, bytes)| (owner, write, ms, offset >> 1, (bytes >> 8).max(0))).collect();
         let users = vec![user(task("a"), "A", None), User { time_ns: Some((start, end)), ..user(task("b"), "B", None) }, user(Owner::Nobody, "", None)];
-        words(&accesses::svg(&of("/x", users, &operations)));
+        words(&file_timeline::svg(&of("/x", users, &operations)));
         let share = Some(share).filter(|share| share.is_finite());
-        words(&access_share::svg(&Shares { groups: vec![group("A", vec![point("a", Use::Both, share, bytes)])], ..Shares::default() }));
+        words(&file_span::svg(&Shares { groups: vec![group("A", vec![point("a", Use::Both, share, bytes)])], ..Shares::default() }));
     }
 }

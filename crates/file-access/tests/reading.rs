@@ -7,9 +7,9 @@ use flowmine_correlate::cases::ALL;
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{RowRules, Timestamp, correlate};
 use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
-use flowmine_file_access::accesses::{Accesses, read};
+use flowmine_file_access::file_timeline::{Accesses, read};
 use flowmine_file_access::find::find;
-use flowmine_file_access::{FileAccessError, Owner, share};
+use flowmine_file_access::{FileAccessError, Owner, file_span};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process, TaskIo, TaskRun, TracedFile};
 use flowmine_schema::time::Day;
@@ -310,7 +310,7 @@ fn jobs_containers_and_processes_without_told_starts_have_their_bars() {
         (format!("container {id}"), (0, 10)),
     ];
     assert_eq!(found, BTreeMap::from(expected));
-    let shares = share::read(&dataset).expect("points");
+    let shares = file_span::read(&dataset).expect("points");
     assert_eq!((shares.groups.len(), shares.groups[0].points.len(), shares.groups[0].tasks), (1, 4, 4));
 }
 

@@ -24,7 +24,7 @@ const HEADER: [&str; 14] = [
     "ALLOC_SID",
 ];
 
-/// Writes the jobs as a recorded poll of squeue, which `flowmine import squeue` reads.
+/// Writes the jobs as a recorded poll of squeue, which `flowmine import slurm` reads.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -5,7 +5,7 @@ use flowmine_discover::bottlenecks::Bottlenecks;
 use flowmine_discover::critical_path::CriticalPath;
 use flowmine_discover::dfg::Dfg;
 use flowmine_discover::gantt::Gantt;
-use flowmine_discover::profile::Profile;
+use flowmine_discover::io_profile::Profile;
 use flowmine_discover::requests::Requests;
 use flowmine_discover::resources::Resources;
 use flowmine_discover::summary::Summary;

@@ -55,12 +55,12 @@ const RULES: &[(&str, Is)] = &[
     ("fixtures/workflows/airflow-local/truth-files", Nothing("the truth about a run")),
     ("fixtures/case-study/host.txt", Nothing("versions of programs")),
     // Slurm.
-    ("fixtures/case-study/sacct*.gz", Source("squeue")),
-    ("fixtures/case-study/squeue/*", Source("squeue")),
-    ("fixtures/case-study/polls/*", Source("squeue")),
-    ("fixtures/import/sacct_plain_columns.txt", Refused("squeue")),
-    ("fixtures/import/squeue_two_polls.txt", Refused("squeue")),
-    ("fixtures/import/*", Source("squeue")),
+    ("fixtures/case-study/sacct*.gz", Source("slurm")),
+    ("fixtures/case-study/squeue/*", Source("slurm")),
+    ("fixtures/case-study/polls/*", Source("slurm")),
+    ("fixtures/import/sacct_plain_columns.txt", Refused("slurm")),
+    ("fixtures/import/squeue_two_polls.txt", Refused("slurm")),
+    ("fixtures/import/*", Source("slurm")),
     // I/O traces.
     ("fixtures/io-csv/*.csv", Source("io-csv")),
     ("fixtures/io-csv/*.csv.gz", Source("io-csv")),

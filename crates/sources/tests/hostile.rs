@@ -57,7 +57,7 @@ fn gzip(text: &str) -> Vec<u8> {
 fn content_counts_and_not_the_name() {
     let folder = Folder::new();
     let all =
-        [("makeflow", MAKEFLOW), ("nextflow", NEXTFLOW), ("squeue", SQUEUE), ("log", XES), ("log", OCEL), ("table", TABLE), ("argo", ARGO)];
+        [("makeflow", MAKEFLOW), ("nextflow", NEXTFLOW), ("slurm", SQUEUE), ("log", XES), ("log", OCEL), ("table", TABLE), ("argo", ARGO)];
     for (expected, text) in all {
         for name in
             ["x", "x.xes", "x.csv", "x.json", "x.makeflowlog", ".nextflow.log", "x.sqlite", "x.parquet", "squeue-20261120T130405Z.txt"]
@@ -159,7 +159,7 @@ fn damage_is_reported_with_the_path() {
     // What can be unpacked is enough to know the kind; the reader reports the rest.
     let packed = gzip(&SQUEUE.repeat(5000));
     let cut = folder.file("cut.gz", &packed[..packed.len() / 2]);
-    assert_eq!(kind(&cut), "squeue");
+    assert_eq!(kind(&cut), "slurm");
     let failed = open(&recognise(&[cut]).unwrap(), &mut ()).err().unwrap().to_string();
     assert!(failed.contains("cut.gz"), "{failed}");
     let header = error(&folder.file("header.gz", &packed[..8])).to_string();

@@ -40,7 +40,7 @@ fn written(place: &Place, format: &str, file: &str) -> std::path::PathBuf {
     std::fs::create_dir(&dir).unwrap();
     std::fs::write(dir.join("in.txt"), INPUT).unwrap();
     let to = dir.join(file);
-    run(flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(place.dataset()).arg("-o").arg(to));
+    run(flowmine().args(["export", "--format", format, "--dataset"]).arg(place.dataset()).arg("-o").arg(to));
     dir
 }
 
@@ -107,7 +107,7 @@ fn jobs_again(place: &Place, lab: &Lab) {
     std::fs::create_dir(&again).unwrap();
     let of_these = std::fs::read_to_string(submitted.join("y")).unwrap();
     assert_eq!(of_these, "used by hand\n");
-    let script = run(flowmine().args(["discover", "spec", "--format", "slurm", "--from", &since(&dataset), "--dataset"]).arg(&dataset));
+    let script = run(flowmine().args(["export", "--format", "slurm", "--from", &since(&dataset), "--dataset"]).arg(&dataset));
     std::fs::write(again.join("submit.sh"), script.stdout).unwrap();
     run(Command::new("sh").arg("submit.sh").env("SLURM_CONF", lab.conf()).current_dir(&again));
     until("the jobs end", || queue().is_empty());
@@ -151,7 +151,7 @@ fn a_run_of_nextflow_runs_again_without_it() {
     assert_eq!(wanted.iter().find(|(path, _)| path.ends_with("sum.txt")).unwrap().1, b"4\n4\n");
     for (format, file, options) in [("makeflow", "flow.json", &["--json"][..]), ("make", "flow.makeflow", &[])] {
         let to = work.join(file);
-        let said = run(flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(place.dataset()).arg("-o").arg(&to));
+        let said = run(flowmine().args(["export", "--format", format, "--dataset"]).arg(place.dataset()).arg("-o").arg(&to));
         let said = String::from_utf8(said.stderr).unwrap();
         assert!(said.contains(&format!("the workflow is to be run in {:?}", work.to_str().unwrap())), "{said}");
         wanted.keys().for_each(|path| std::fs::remove_file(work.join(path)).unwrap());

@@ -134,7 +134,7 @@ pub fn without_slurm(backend: &str) {
     );
     std::fs::write(place.dir.join("squeue.txt"), queue).unwrap();
     let mut import = flowmine();
-    import.args(["import", "squeue", "--cluster", "lab", "--zone", "UTC", "--dataset"]).arg(place.dataset());
+    import.args(["import", "slurm", "--cluster", "lab", "--zone", "UTC", "--dataset"]).arg(place.dataset());
     run(import.arg(place.dir.join("squeue.txt")));
 
     let mut script = String::new();

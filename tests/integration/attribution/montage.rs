@@ -54,7 +54,7 @@ fn model(dataset: &Path, model: &str, more: &[&str]) -> Json {
 
 /// Writes the run as a workflow into the directory.
 fn write_spec(dataset: &Path, format: &str, to: &Path) {
-    run(flowmine().args(["discover", "spec", "--format", format, "--dataset"]).arg(dataset).arg("-o").arg(to));
+    run(flowmine().args(["export", "--format", format, "--dataset"]).arg(dataset).arg("-o").arg(to));
 }
 
 /// The programs that `montage.sh` starts, by its text.
@@ -121,7 +121,7 @@ fn montage_by_a_shell_script() {
     let programs = programs(&dir);
     assert_eq!((&tasks, &traced), (&programs, &programs));
     assert_eq!((programs["mProjectPP"], programs["mImgtbl"]), (IMAGES, 3));
-    let tree = model(&dataset, "process-tree", &[]);
+    let tree = model(&dataset, "fork-tree", &[]);
     let lines = tree["nodes"].as_array().unwrap();
     let of =
         |program: &str| lines.iter().filter(|line| line["program"] == program).map(|line| line["processes"].as_u64().unwrap()).sum::<u64>();
@@ -153,7 +153,7 @@ fn montage_by_makeflow() {
     let wanted = files(&dir);
     sizes_are_those_of_ls(&dataset, &dir, &wanted);
     // It declares what it does.
-    let check = model(&dataset, "check", &[]);
+    let check = model(&dataset, "dependency-audit", &[]);
     assert_eq!((&check["findings"], check["declared"].as_u64()), (&Json::Array(Vec::new()), check["traced"].as_u64()), "{check}");
     // Who waits for whom is what its rules say.
     let pairs = std::fs::read_to_string(dir.join("montage.makeflow")).unwrap().matches("CATEGORY mDiff\n").count() as u64;
@@ -208,7 +208,7 @@ fn montage_by_snakemake() {
     run(flowmine().args(["correlate", "--dataset"]).arg(&dataset));
     let wanted = files(&dir);
     sizes_are_those_of_ls(&dataset, &dir, &wanted);
-    let check = model(&dataset, "check", &[]);
+    let check = model(&dataset, "dependency-audit", &[]);
     // The rule `all` waits for the last one and reads nothing.
     assert_eq!(
         (&check["findings"], check["declared"].as_u64()),

@@ -30,7 +30,7 @@ fn planted(file: &Path) -> BTreeMap<String, BTreeSet<Finding>> {
 fn check(dataset: &Path, planted: &BTreeMap<String, BTreeSet<Finding>>, count: usize) {
     for number in 0..count {
         let name = format!("{number:02}.makeflow");
-        let output = run(flowmine().args(["discover", "check", "--format", "json", "--run", &name, "--dataset"]).arg(dataset));
+        let output = run(flowmine().args(["discover", "dependency-audit", "--format", "json", "--run", &name, "--dataset"]).arg(dataset));
         let check: Json = serde_json::from_slice(&output.stdout).unwrap();
         let text = |of: &Json, key: &str| of[key].as_str().unwrap().to_owned();
         let found = check["findings"].as_array().unwrap().iter();

@@ -267,7 +267,7 @@ fn a_dataset_can_have_jobs_and_logs() {
     let dataset = recording.path("began-with-a-log");
     expect(&mut import(&dataset, &[&xes]), 0);
     let files = ["fixtures/case-study/polls", "fixtures/case-study/sacct-token.txt.gz"].map(repository);
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).args(files), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).args(files), 0);
     assert_eq!(graph(flowmine().args(["discover", "--dataset"]).arg(&dataset)), before);
 }
 

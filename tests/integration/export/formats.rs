@@ -33,7 +33,7 @@ fn the_same_dataset_gives_the_same_bytes() {
     expect(Command::new("cp").arg("-r").arg(repository("fixtures/case-study")).arg(&copy), 0);
     let dataset = dir.path().join("elsewhere");
     let files = [copy.join("polls"), copy.join("sacct-token.txt.gz")];
-    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).args(files), 0);
+    expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).args(files), 0);
     let log = |format: &str, notion: &[&str]| {
         let first = fs::read(one.export(format, "log", notion)).unwrap();
         let again = fs::read(one.export(format, "again", notion)).unwrap();

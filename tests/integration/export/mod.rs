@@ -58,7 +58,7 @@ impl Recording {
         let dir = tempfile::tempdir().unwrap();
         let dataset = dir.path().join("dataset");
         let files = ["fixtures/case-study/polls", "fixtures/case-study/sacct-token.txt.gz"].map(repository);
-        expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).args(files), 0);
+        expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).args(files), 0);
         Self { dir, dataset }
     }
 

@@ -15,7 +15,7 @@ fn log(dir: &Path, files: &[&str]) -> Vec<BTreeMap<String, String>> {
     let dataset = dir.join("dataset");
     for file in files {
         let mut import = flowmine();
-        import.args(["import", "squeue", "--cluster", "c", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(dir.join(file));
+        import.args(["import", "slurm", "--cluster", "c", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(dir.join(file));
         assert_silent(&mut import);
     }
     let mut export = flowmine();

@@ -118,7 +118,7 @@ fn a_sum_is_exact_or_the_program_says_so() {
             roots.map(|node| node["all_written_bytes"].as_i64().map(i128::from)).sum()
         };
         type Given<'a> = &'a dyn Fn(&Value) -> Option<i128>;
-        let models: [(&str, Given<'_>); 2] = [("profile", &total), ("process-tree", &of_roots)];
+        let models: [(&str, Given<'_>); 2] = [("io-profile", &total), ("fork-tree", &of_roots)];
         for (model, given) in models {
             let (json, warned) = run(&["discover", model, "--format", "json"], &dataset);
             let json: Value = serde_json::from_slice(&json).unwrap();

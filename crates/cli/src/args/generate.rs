@@ -7,7 +7,7 @@ use clap::Args;
 /// `flowmine generate`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The files are what squeue prints, for `flowmine import squeue`, and truth.csv with the run of each job, for `flowmine evaluate`."
+    after_help = "The files are what squeue prints, for `flowmine import slurm`, and truth.csv with the run of each job, for `flowmine evaluate`."
 )]
 pub struct Generate {
     /// The directory for the files.

@@ -14,8 +14,8 @@ use super::shared::Kept;
 #[derive(Debug, Subcommand)]
 pub enum Import {
     /// Files of squeue, sacct or SLURMminer; which it is is found out from each file.
-    #[command(visible_alias = "sacct")]
-    Squeue(ImportSlurm),
+    #[command(visible_aliases = ["squeue", "sacct"])]
+    Slurm(ImportSlurm),
     /// Event logs: XES, OCEL 2.0 or tables, as other tools write them.
     Log(ImportLog),
     /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv
@@ -30,7 +30,7 @@ impl Import {
     /// The request for the library.
     pub fn request(&self) -> Request {
         let (dataset, kept, recorded) = match self {
-            Self::Squeue(args) => (&args.dataset, &args.kept, args.recorded()),
+            Self::Slurm(args) => (&args.dataset, &args.kept, args.recorded()),
             Self::Log(args) => (&args.dataset, &args.kept, Recorded::Logs(args.files.clone(), Box::new((*args.columns).clone()))),
             Self::IoCsv(args) => (&args.dataset, &args.kept, Recorded::IoCsv(args.dirs.clone())),
             Self::Engine(ImportEngine { engine, args }) => (&args.dataset, &args.kept, args.recorded(*engine)),
@@ -160,7 +160,7 @@ pub struct ImportLog {
     pub kept: Kept,
 }
 
-/// `flowmine import squeue`.
+/// `flowmine import slurm`.
 #[derive(Debug, Args)]
 #[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
     sacct --parsable2 with a header, sacct --json, and SLURMminer's files; packed with gzip or not, from files or pipes. Files of one queue are taken in the order of their times; \

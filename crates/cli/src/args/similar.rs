@@ -23,6 +23,13 @@ pub fn no_model_or_file(word: &OsStr) -> Error {
     error("there is neither a model nor a file", word, models().chain(files))
 }
 
+/// An error for a word that is the name of several models.
+pub fn ambiguous(word: &str, names: &[&str]) -> Error {
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    let text = format!("'{word}' names two models: {}\n\n`flowmine discover --help` describes them.\n", names.join(", "));
+    Error::raw(ErrorKind::InvalidSubcommand, text)
+}
+
 fn models() -> impl Iterator<Item = String> {
     MODELS.iter().map(|model| model.about().name.to_owned())
 }

@@ -7,29 +7,28 @@
 
 pub mod batches;
 pub mod bottlenecks;
-pub mod check;
 mod colours;
 pub mod compare;
 pub mod critical_path;
 pub mod csv;
 pub mod dag;
+pub mod dependency_audit;
 pub mod dfg;
 mod dfg_json;
 pub mod dotted_chart;
+pub mod fork_tree;
 pub mod gantt;
 pub mod handover;
+pub mod io_profile;
 pub mod lifecycle;
 pub mod ocdfg;
 mod page;
 pub mod perfetto;
 pub mod performance_spectrum;
 pub mod process_model;
-pub mod process_tree;
-pub mod profile;
 pub mod requests;
 pub mod resources;
 pub mod run_dag;
-pub mod spec;
 pub mod summary;
 pub mod temporal_profile;
 pub mod text_table;
@@ -38,6 +37,7 @@ pub mod variants;
 pub mod waits;
 pub mod waits_by_week;
 pub mod why;
+pub mod workflow;
 
 use crate::calendar;
 

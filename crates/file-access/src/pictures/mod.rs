@@ -1,4 +1,4 @@
 //! Pictures of what tasks did to files.
 
-pub mod access_share;
-pub mod accesses;
+pub mod file_span;
+pub mod file_timeline;

@@ -1,7 +1,7 @@
 //! Reads and writes: by activity and by file, and what is noteworthy.
 
-use flowmine_discover::pictures::profile as figure;
-use flowmine_discover::profile::{Profile, Sums};
+use flowmine_discover::io_profile::{Profile, Sums};
+use flowmine_discover::pictures::io_profile as figure;
 use flowmine_draw::text::counted;
 use flowmine_draw::{axis, duration};
 use flowmine_schema::text::visible;
@@ -92,7 +92,7 @@ fn files(found: &Profile) -> Result<Table, ReportError> {
     let all = found.files.len();
     Ok(if all > rows.len() {
         table.left_out(format!(
-            "The {} with most bytes of {} are in this table. flowmine discover profile --table files --format csv writes all.",
+            "The {} with most bytes of {} are in this table. flowmine discover io-profile --table files --format csv writes all.",
             counted(rows.len() as u64, "file", "files"),
             counted(all as u64, "file", "files")
         ))

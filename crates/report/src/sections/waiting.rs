@@ -31,7 +31,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
 }
 
 fn missing() -> Block {
-    Block::missing("Waits and their causes are not known.", "Observe a Slurm queue with flowmine observe, or import squeue or sacct.")
+    Block::missing("Waits and their causes are not known.", "Observe a Slurm queue with flowmine observe, or import slurm or sacct.")
 }
 
 /// The time in the queue of a log without causes.

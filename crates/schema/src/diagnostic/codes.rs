@@ -33,7 +33,7 @@ codes! {
     "accounting_failed" [Warning] "`observe --accounting`",
         "sacct could not be asked, or its answer could not be read; what squeue said in this poll is kept",
         "Nothing: the next poll asks for the same time again.";
-    "array_cut" [Warning] "`import squeue`",
+    "array_cut" [Warning] "`import slurm`",
         "squeue shortened the list of an array's waiting tasks, so that not all of them are known; the list is kept as it is",
         "Run squeue with `SLURM_BITSTR_LEN=0` in the environment for whole lists.";
     "attempt_ends_before_begin" [Warning] "`import transform`",
@@ -72,10 +72,10 @@ codes! {
     "clock_went_back" [Warning] "`observe`",
         "The clock of the machine where squeue runs is behind the last poll; the poll is used, and its changes happened after the last poll",
         "";
-    "columns_cut" [Warning] "`import squeue`",
+    "columns_cut" [Warning] "`import slurm`",
         "A column of the table has a fixed width and is filled to it, so that longer values were cut short; they are used as they are",
         "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
-    "controller_clock" [Warning] "`observe`, `import squeue`",
+    "controller_clock" [Warning] "`observe`, `import slurm`",
         "The clock of the machine where squeue runs differs from slurmctld's by more than two seconds, or was set; rows stay as observed, and the times that are derived from them are corrected (table `controller_clocks`)",
         "";
     "controller_clock_unread" [Warning] "`observe`",
@@ -90,16 +90,16 @@ codes! {
     "database_unreadable" [Error] "`import airflow`",
         "Airflow's SQLite database cannot be read; nothing of it is used",
         "If it was in use when it was copied, copy its files `-wal` and `-shm` with it, or end Airflow first.";
-    "dependency_cut" [Warning] "`import squeue`",
+    "dependency_cut" [Warning] "`import slurm`",
         "A dependency was cut short by its column; it is read up to its last whole term",
         "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
-    "dependency_not_understood" [Error] "`observe`, `import squeue`",
+    "dependency_not_understood" [Error] "`observe`, `import slurm`",
         "A job's dependency cannot be read as squeue shows it; the job is kept without it",
         "";
     "dependency_of_unknown_job" [Warning] "commands that read a dataset's jobs",
         "The dataset has a dependency of a job and no row of that job with that submit time; the dependency is not used",
         "Import the squeue or sacct output that lists the job into the same dataset.";
-    "directory_empty" [Error] "`import squeue`",
+    "directory_empty" [Error] "`import slurm`",
         "There is no file in the directory; nothing is imported from it",
         "Give the directory in which the files lie.";
     "directory_without_trace" [Error] "`import io-csv`",
@@ -108,40 +108,40 @@ codes! {
     "dry_run" [Warning] "`import snakemake`",
         "The log is of a dry run, which runs no job; what it shows is left out",
         "";
-    "encoding_not_read" [Error] "`import squeue`",
+    "encoding_not_read" [Error] "`import slurm`",
         "The file is text in UTF-16; nothing of it is used",
         "Convert it first: `iconv -f UTF-16 -t UTF-8`.";
     "ends_before_start" [Warning] "`import io-csv`",
         "An operation ended before it began; its end is null and the rest of the line is used",
         "";
-    "file_changed" [Error] "`import squeue`",
+    "file_changed" [Error] "`import slurm`",
         "The file changed while it was imported; nothing of it is used",
         "Import it again.";
     "file_damaged" [Error] "`import io-csv`",
         "The packed file is damaged or ends early; what came before that place is used",
         "";
-    "file_empty" [Error] "`import squeue`",
+    "file_empty" [Error] "`import slurm`",
         "The file holds nothing but blanks; it tells of no queue, not even of an empty one",
         "Record again: also without a job squeue prints its header.";
     "file_missing" [Warning] "`import io-csv`",
         "One of a trace's two files is not in its directory: without file-bpf.csv no operations are known, without cgroups.csv neither parents nor control groups",
         "Copy it into the directory and import again.";
-    "file_not_recognised" [Error] "`import squeue`, imports of workflow engines",
+    "file_not_recognised" [Error] "`import slurm`, imports of workflow engines",
         "The file is nothing that this import reads; it is left out",
         "`flowmine import --help` lists what each import reads.";
-    "file_packed" [Error] "`import squeue`",
+    "file_packed" [Error] "`import slurm`",
         "The file is packed by a program other than gzip; nothing of it is used",
         "Unpack it first, as the message says.";
-    "file_time" [Error] "`import squeue`",
+    "file_time" [Error] "`import slurm`",
         "Nothing tells when the file was recorded, not even its modification time; nothing of it is used",
         "Give `--observed-at TIME`.";
-    "file_too_large" [Error] "`import squeue`, imports of workflow engines",
+    "file_too_large" [Error] "`import slurm`, imports of workflow engines",
         "The file, or a line, text or list in it, is larger than what is read of one; nothing of it is used",
         "Split it and import its parts.";
-    "file_unreadable" [Error] "`import squeue`, imports of workflow engines",
+    "file_unreadable" [Error] "`import slurm`, imports of workflow engines",
         "A file or directory cannot be read; nothing of it is used",
         "";
-    "folder_not_read" [Warning] "`import io-csv`, `import squeue`",
+    "folder_not_read" [Warning] "`import io-csv`, `import slurm`",
         "A folder in the directory that was given is not read",
         "Name the folder itself to import what lies there.";
     "graph_contradicts" [Warning] "`import nextflow`",
@@ -165,7 +165,7 @@ codes! {
     "hash_shared" [Warning] "`import nextflow`",
         "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
         "";
-    "header_bad" [Error] "`import squeue`",
+    "header_bad" [Error] "`import slurm`",
         "The header is that of output of squeue, sacct or SLURMminer and lacks what is needed to read the rows below it; nothing of the file is used",
         "The message says which column is missing or in the way.";
     "header_unknown" [Error] "`import io-csv`",
@@ -179,14 +179,14 @@ codes! {
         "Trace with `--environ SLURM_CLUSTER_NAME`.";
     "job_of_another_cluster" [Warning] "`correlate`",
         "A process names a cluster that had no such job when it ran, as far as was observed, and another cluster had one; the process is given the job that it names",
-        "Give `import squeue` and `import sacct` the cluster's own name (`--cluster`), or import the queue of the other cluster too.";
-    "job_rejected" [Error] "`import squeue`",
+        "Give `import slurm` and `import sacct` the cluster's own name (`--cluster`), or import the queue of the other cluster too.";
+    "job_rejected" [Error] "`import slurm`",
         "A job in the JSON has no id, has no state, or is no object; it is left out",
         "";
-    "json_bad" [Error] "`import squeue`, `import argo`, `import kubernetes`, `import transform`, `import wfformat`",
+    "json_bad" [Error] "`import slurm`, `import argo`, `import kubernetes`, `import transform`, `import wfformat`",
         "The JSON ends early or is damaged here: an object of an engine is left out (in WfFormat the whole file); of a queue the jobs before that place are used",
         "";
-    "json_value" [Warning] "`import squeue`",
+    "json_value" [Warning] "`import slurm`",
         "A value of a job in the JSON is not what it should be, such as a number; it is taken as unknown",
         "";
     "kind_not_read" [Warning] "`import argo`, `import kubernetes`",
@@ -210,7 +210,7 @@ codes! {
     "line_without_task" [Error] "`import airflow`",
         "A line of the scheduler's log does not tell of which task it is; it is left out",
         "Import the metadata database or the logs of tasks, which tell more.";
-    "link_not_followed" [Warning] "`import squeue`, `import io-csv`",
+    "link_not_followed" [Warning] "`import slurm`, `import io-csv`",
         "A link lies in a directory that was given; it is not followed",
         "Give what it leads to.";
     "links_contradict" [Warning] "`correlate`",
@@ -231,10 +231,10 @@ codes! {
     "name_too_long" [Error] "`import argo`",
         "The workflow's name is too long to stand in a row for each of its nodes; the workflow is left out",
         "";
-    "no_last_newline" [Warning] "`import squeue`",
+    "no_last_newline" [Warning] "`import slurm`",
         "The last line has no newline, so that its last value may be cut short; it is used as it is",
         "";
-    "no_submit_lines" [Warning] "`import squeue`",
+    "no_submit_lines" [Warning] "`import slurm`",
         "No job says how it was submitted, so that jobs that wait for each other are not joined and scripts are not known",
         "Add SubmitLine to `sacct --format` (`sacct --json` has it in Slurm 23.11 and later), or import what squeue said of the same jobs.";
     "no_times" [Error] "`import snakemake`",
@@ -243,7 +243,7 @@ codes! {
     "no_year" [Warning] "`import nextflow`",
         "The log does not tell its year, and the file's modification time does not fit; its local times are left out",
         "Say the year of the first line with `--year`.";
-    "no_zone" [Warning] "`import squeue`, `import nextflow`, `import snakemake`, `import airflow`, `import wfformat`",
+    "no_zone" [Warning] "`import slurm`, `import nextflow`, `import snakemake`, `import airflow`, `import wfformat`",
         "Times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same",
         "Say the zone with `--zone`, as in `--zone=+01:00`, or give the run's `.nextflow.log` or `.snakemake/metadata` as well.";
     "node_type_unknown" [Warning] "`import argo`",
@@ -258,7 +258,7 @@ codes! {
     "nodes_unread" [Warning] "`observe --nodes`",
         "sinfo could not be asked, or its answer was not as it was asked for; `node_states` has no rows of this poll",
         "Nothing: the next poll asks again.";
-    "nothing_usable" [Error] "`import squeue`, `import io-csv`",
+    "nothing_usable" [Error] "`import slurm`, `import io-csv`",
         "Not one line of the file can be used; it does not count as imported",
         "Check that it is the file that Slurm or the published tool wrote.";
     "ocel_host_list" [Warning] "OCEL logs of a dataset's jobs",
@@ -291,13 +291,13 @@ codes! {
     "pod_without_uid" [Error] "`import kubernetes`",
         "A pod has no `metadata.uid`; it is left out",
         "";
-    "queue_duplicate" [Warning] "`observe`, `import squeue`",
+    "queue_duplicate" [Warning] "`observe`, `import slurm`",
         "A job is listed twice in one poll; the first is used",
         "";
-    "queue_not_whole" [Warning] "`import squeue`",
+    "queue_not_whole" [Warning] "`import slurm`",
         "Rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left",
         "";
-    "queue_too_old" [Error] "`import squeue`",
+    "queue_too_old" [Error] "`import slurm`",
         "The queue is not younger than the last one in the dataset, so that what changed between cannot be known any more; nothing of it is used",
         "Import files in the order of their times, or into a dataset of their own.";
     "record_bad" [Error] "`import transform`",
@@ -309,13 +309,13 @@ codes! {
     "report_without_tasks" [Warning] "`import nextflow`",
         "The report holds no table of tasks, which Nextflow leaves out when there are too many; it tells of no task",
         "Import the run's trace file or log.";
-    "row_ambiguous" [Error] "`import squeue`",
+    "row_ambiguous" [Error] "`import slurm`",
         "A row fits its header in several ways, because values hold blanks; it is left out",
         "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
     "row_bad" [Error] "`import airflow`",
         "A row of Airflow's database lacks what is needed to use it, or is not what Airflow writes; it is left out",
         "";
-    "row_rejected" [Error] "`import squeue`",
+    "row_rejected" [Error] "`import slurm`",
         "A row does not fit its header, or has a value that its column cannot have; it is left out",
         "A name with the separator or a newline in it looks like this; `squeue --json` and `flowmine observe` have no such trouble.";
     "run_incomplete" [Warning] "`import makeflow`",
@@ -330,28 +330,28 @@ codes! {
     "run_without_events" [Warning] "`import makeflow`",
         "The log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows",
         "Import the whole log, or the log again when the run has begun.";
-    "sacct_job_id" [Error] "`observe --accounting`, `import squeue`",
+    "sacct_job_id" [Error] "`observe --accounting`, `import slurm`",
         "A row of sacct has no job id that can be read; it is left out",
         "";
-    "sacct_state" [Error] "`observe --accounting`, `import squeue`",
+    "sacct_state" [Error] "`observe --accounting`, `import slurm`",
         "A row of sacct has no state; it is left out",
         "";
-    "sacct_step" [Warning] "`observe --accounting`, `import squeue`",
+    "sacct_step" [Warning] "`observe --accounting`, `import slurm`",
         "A step stands there and not the row of its job before it; the step's I/O and memory are not counted",
         "";
     "sacct_too_old" [Warning] "`observe --accounting`",
         "This sacct does not know the submit line, which came with Slurm 21.08; it is asked again without it",
         "Nothing: dependencies are known from squeue only.";
-    "sacct_value" [Warning] "`observe --accounting`, `import squeue`",
+    "sacct_value" [Warning] "`observe --accounting`, `import slurm`",
         "A value of sacct is not what its column holds, such as a number, a time or a size; it is taken as unknown, or not counted",
         "";
     "series_without_run" [Warning] "`import makeflow`",
         "Not exactly one run of the logs that were given has a rule with the number of this time series; the series is not used",
         "Give the log of its run alone with it.";
-    "several_clusters" [Error] "`import squeue`",
+    "several_clusters" [Error] "`import slurm`",
         "The jobs are of several clusters, whose ids may be the same; nothing of the file is used",
         "Import one file a cluster (`squeue -M NAME --json`).";
-    "several_polls" [Error] "`import squeue`",
+    "several_polls" [Error] "`import slurm`",
         "The file holds several polls one after the other, and a job is in each of them; nothing of it is used",
         "Split it where the message says, and import the parts, each with its time.";
     "sinfo_value" [Warning] "`observe --nodes`",
@@ -360,10 +360,10 @@ codes! {
     "singleton_without_name" [Warning] "commands that read a dataset's jobs",
         "Singleton jobs have no known user or name, so that what they wait for is not known; they are counted",
         "";
-    "slurm_said" [Warning] "`import squeue`",
+    "slurm_said" [Warning] "`import slurm`",
         "Slurm put an error or a warning of its own into its JSON; the message repeats it",
         "";
-    "slurmminer_array" [Warning] "`import squeue`",
+    "slurmminer_array" [Warning] "`import slurm`",
         "SLURMminer's log does not say which task of an array a job is; tasks are jobs of their own",
         "";
     "source_missing" [Error] "imports of workflow engines",
@@ -372,25 +372,25 @@ codes! {
     "sources_contradict" [Warning] "`import nextflow`, `import makeflow`, `import airflow`",
         "Two files tell different things of one task; what was read first is kept",
         "";
-    "squeue_job_id" [Error] "`observe`, `import squeue`",
+    "squeue_job_id" [Error] "`observe`, `import slurm`",
         "A row of squeue has no job id that can be read; it is left out",
         "";
-    "squeue_state" [Error] "`observe`, `import squeue`",
+    "squeue_state" [Error] "`observe`, `import slurm`",
         "A row of squeue has no state; it is left out",
         "";
-    "squeue_value" [Warning] "`observe`, `import squeue`",
+    "squeue_value" [Warning] "`observe`, `import slurm`",
         "A value of squeue is not what its column holds, such as a number or a time; it is taken as unknown",
         "";
-    "state_without_time" [Error] "`import squeue`",
+    "state_without_time" [Error] "`import slurm`",
         "Accounting has no time for the state of some jobs: no end of one that has ended, no start of a running one; the time of the file stands for it",
         "Add Submit, Start and End to `sacct --format`.";
-    "submit_line_doubtful" [Warning] "`observe --accounting`, `import squeue`",
+    "submit_line_doubtful" [Warning] "`observe --accounting`, `import slurm`",
         "The quotes of a submit line are lost, so that the dependency in it may be part of another option's value; it is used",
         "";
-    "submit_line_not_understood" [Warning] "`observe --accounting`, `import squeue`",
+    "submit_line_not_understood" [Warning] "`observe --accounting`, `import slurm`",
         "The dependency in a job's submit line cannot be read; the job is kept without it",
         "Import what squeue said of the job while it waited: it shows dependencies in its own form.";
-    "sum_out_of_range" [Warning] "`correlate`, `observe --accounting`, `import squeue`",
+    "sum_out_of_range" [Warning] "`correlate`, `observe --accounting`, `import slurm`",
         "A sum of bytes, times or calls does not fit into 64 bits; it is kept as 9223372036854775807, which means at least that, and so are sums with it",
         "Look at the numbers that were added up: no real run moves so much.";
     "summary_bad" [Error] "`import makeflow`",
@@ -435,13 +435,13 @@ codes! {
     "time_goes_back" [Warning] "`import io-csv`",
         "A line ended long before one that stands above it, as where traces were put into one file; it is used",
         "Split the file into its traces, because handles are numbered anew in each.";
-    "time_of_file" [Warning] "`import squeue`",
+    "time_of_file" [Warning] "`import slurm`",
         "The file does not tell when it was recorded; its modification time is taken",
         "Give `--observed-at TIME` when that is wrong.";
-    "times_from_elapsed" [Warning] "`import squeue`",
+    "times_from_elapsed" [Warning] "`import slurm`",
         "sacct's output has no column Start, or none End; it is inferred from the other one and Elapsed, without suspended time",
         "Add Start and End to `sacct --format`.";
-    "times_out_of_order" [Warning] "`observe --accounting`, `import squeue`",
+    "times_out_of_order" [Warning] "`observe --accounting`, `import slurm`",
         "Accounting has a start before the submission, or an end before the start: the clock was set, or the record was changed; the times are kept",
         "";
     "too_few_columns" [Error] "`import io-csv`",

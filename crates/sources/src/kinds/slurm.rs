@@ -10,7 +10,7 @@ const OWN_KEYS: [&str; 2] = ["job_state", "submission"];
 
 /// Files of squeue, sacct and SLURMminer.
 pub const KIND: Kind = Kind {
-    name: "squeue",
+    name: "slurm",
     title: "Slurm recording (squeue, sacct)",
     reads: "`squeue` and `sacct` as text with a header or as JSON, recordings of `flowmine observe --record`, logs of SLURMminer; \
          directories of them",

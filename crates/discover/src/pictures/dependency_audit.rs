@@ -1,4 +1,4 @@
-//! What a check of a run found: as text for a terminal, as a table and as JSON (`flowmine-check`).
+//! What a check of a run found: as text for a terminal, as a table and as JSON (`flowmine-dependency-audit`).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use flowmine_draw::duration;
 use flowmine_draw::text::{counted, visible};
 
 use super::csv::{Csv, seconds};
-use crate::check::{Check, CheckKind, Finding};
+use crate::dependency_audit::{Check, CheckKind, Finding};
 use crate::who::Who;
 
 /// So many findings of a kind are shown in a terminal.
@@ -156,13 +156,13 @@ pub fn csv(found: &Check, out: impl Write) -> io::Result<()> {
 }
 
 impl Document for Check {
-    const FORMAT: &'static str = "flowmine-check";
+    const FORMAT: &'static str = "flowmine-dependency-audit";
 }
 
 /// The format of the JSON document.
 pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Check>();
 
-/// Writes the whole check as JSON (`flowmine-check`).
+/// Writes the whole check as JSON (`flowmine-dependency-audit`).
 ///
 /// # Errors
 /// When `out` cannot be written.

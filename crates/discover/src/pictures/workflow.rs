@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::spec::{SpecTask, Workflow, quoted};
+use crate::workflow::{Workflow, WorkflowTask, quoted};
 
 /// Why a workflow cannot be written in a language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -85,7 +85,7 @@ struct Rule<'a> {
 }
 
 impl<'a> Rule<'a> {
-    fn of(task: &'a SpecTask) -> Self {
+    fn of(task: &'a WorkflowTask) -> Self {
         Self { category: &task.activity, command: command(task), inputs: &task.inputs, outputs: &task.outputs }
     }
 }
@@ -213,7 +213,7 @@ pub fn slurm(workflow: &Workflow) -> Result<String, LanguageError> {
 }
 
 /// What is executed from the directory of the workflow.
-fn command(task: &SpecTask) -> Cow<'_, str> {
+fn command(task: &WorkflowTask) -> Cow<'_, str> {
     match &task.directory {
         // It is a path below; cd would take a beginning `-` for an option or the directory before, and
         // look for others in CDPATH too.
@@ -226,7 +226,7 @@ fn command(task: &SpecTask) -> Cow<'_, str> {
 
 /// Refuses what a language of files cannot say.
 fn by_files(workflow: &Workflow, language: &'static str) -> Result<(), LanguageError> {
-    let mut makers: BTreeMap<&str, &SpecTask> = BTreeMap::new();
+    let mut makers: BTreeMap<&str, &WorkflowTask> = BTreeMap::new();
     for task in &workflow.tasks {
         for path in &task.outputs {
             if workflow.was_there.contains(path) {
@@ -245,7 +245,7 @@ fn by_files(workflow: &Workflow, language: &'static str) -> Result<(), LanguageE
     Ok(())
 }
 
-fn no_nul(task: &SpecTask) -> Result<(), LanguageError> {
+fn no_nul(task: &WorkflowTask) -> Result<(), LanguageError> {
     let texts = task.inputs.iter().chain(&task.outputs).chain([&task.command, &task.activity]);
     if texts.into_iter().any(|text| text.contains('\0')) {
         return Err(LanguageError::Nul { task: task.name.clone() });
@@ -276,9 +276,9 @@ fn braces(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn task(name: &str, inputs: &[&str], outputs: &[&str], after: &[usize]) -> SpecTask {
+    fn task(name: &str, inputs: &[&str], outputs: &[&str], after: &[usize]) -> WorkflowTask {
         let own = |list: &[&str]| list.iter().map(|path| (*path).to_owned()).collect();
-        SpecTask {
+        WorkflowTask {
             name: name.to_owned(),
             activity: name.to_owned(),
             command: format!("echo '{name}' {{}} > \"$HOME\""),

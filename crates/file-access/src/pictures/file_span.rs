@@ -4,7 +4,7 @@
 //! A row is a logical task, a point a file of a task attempt. A row with many points shows how many
 //! have which share instead, in cells of one percent.
 
-use crate::share::{Group, Point, Shares, Use};
+use crate::file_span::{Group, Point, Shares, Use};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, percent};
 use flowmine_draw::scale::blend;
 use flowmine_draw::sheet::{Frame, Sheet, TEXT, WEAK_TEXT};

@@ -1,5 +1,5 @@
 //! A fork tree: as a picture and as text with a line for each node, as a graph for other programs,
-//! as a table and as JSON (`flowmine-process-tree`).
+//! as a table and as JSON (`flowmine-fork-tree`).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use flowmine_draw::text::{count, counted, duration, visible, width};
 use super::csv::{Csv, mean_seconds, seconds};
 use super::page::{INNER, MARGIN, NAME, Page, name_in, nothing};
 use super::text_table::{self, Column};
-use crate::process_tree::{Fold, Node, ProcessTree};
+use crate::fork_tree::{Fold, Node, ProcessTree};
 
 /// So many nodes have a line; those with most CPU time and bytes, below them included, come first.
 const SHOWN: usize = 80;
@@ -359,13 +359,13 @@ pub fn csv(found: &ProcessTree, out: impl Write) -> io::Result<()> {
 }
 
 impl Document for ProcessTree {
-    const FORMAT: &'static str = "flowmine-process-tree";
+    const FORMAT: &'static str = "flowmine-fork-tree";
 }
 
 /// The format of the JSON document.
 pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<ProcessTree>();
 
-/// Writes the whole tree as JSON (`flowmine-process-tree`).
+/// Writes the whole tree as JSON (`flowmine-fork-tree`).
 ///
 /// # Errors
 /// When `out` cannot be written.

@@ -3,8 +3,8 @@
 use flowmine_activity_log::filter::matches;
 use flowmine_activity_log::{NONE, Processes};
 use flowmine_dataset::Dataset;
-use flowmine_discover::pictures::profile::{self as picture, Table};
-use flowmine_discover::profile::{Builder, Groups, Options, Profile as FoundProfile};
+use flowmine_discover::io_profile::{Builder, Groups, Options, Profile};
+use flowmine_discover::pictures::io_profile::{self as picture, Table};
 use flowmine_logs::process_groups::{self, GroupBy};
 use flowmine_logs::process_rows::Places;
 use flowmine_logs::{operations, process_rows};
@@ -21,10 +21,10 @@ use crate::request::Request;
 use crate::sink::Sink;
 
 /// Profile of reads and writes.
-pub struct Profile;
+pub struct IoProfile;
 
 static ABOUT: About = About {
-    name: "profile",
+    name: "io-profile",
     question: "how files are read and written: calls, latencies, sizes, patterns, which task uses which file, bytes over time, and what is noteworthy",
     input: Input::Processes,
     has_graph_options: false,
@@ -63,14 +63,14 @@ impl Choice for Table {
     ];
 }
 
-impl Model for Profile {
+impl Model for IoProfile {
     fn about(&self) -> &'static About {
         &ABOUT
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
         let Some(dir) = request.source.only_dataset() else {
-            refuse!("profile is made of the traced operations of a dataset: give --dataset DIR")
+            refuse!("io-profile is made of the traced operations of a dataset: give --dataset DIR")
         };
         let table = request.values.choice("table").unwrap_or(Table::Operations);
         let by = request.values.choice("by").unwrap_or(GroupBy::Activity);
@@ -95,7 +95,7 @@ impl Model for Profile {
 }
 
 /// The profile of everything that was traced in a dataset, and what the trace lost.
-pub(crate) fn of_whole(dataset: &Dataset, by: GroupBy, sink: &dyn Sink) -> Result<(FoundProfile, LostOperations)> {
+pub(crate) fn of_whole(dataset: &Dataset, by: GroupBy, sink: &dyn Sink) -> Result<(Profile, LostOperations)> {
     let _stage = sink.stage("reading the dataset");
     let (all, places) = process_rows::read_places(dataset)?;
     let (names, of) = process_groups::groups(dataset, &all, by)?;
@@ -108,7 +108,7 @@ fn word(by: GroupBy, all: &Processes) -> &'static str {
     if by == GroupBy::Activity && !is_owned { GroupBy::Program.word() } else { by.word() }
 }
 
-fn make(dataset: &Dataset, all: &Processes, places: &Places, groups: Groups, sink: &dyn Sink) -> Result<(FoundProfile, LostOperations)> {
+fn make(dataset: &Dataset, all: &Processes, places: &Places, groups: Groups, sink: &dyn Sink) -> Result<(Profile, LostOperations)> {
     let mut builder = Builder::new(all, groups, Options::default());
     let files = operations::each(dataset, places, |operation| builder.add(operation))?;
     ensure!(files.events > 0 || files.sums > 0, "no operation on a file was traced; `flowmine trace` traces a command");

@@ -2,8 +2,8 @@
 
 use flowmine_activity_log::{IoPhase, Processes};
 use flowmine_dataset::Dataset;
-use flowmine_discover::pictures::{perfetto, process_tree as picture};
-use flowmine_discover::process_tree::{self, Options};
+use flowmine_discover::fork_tree::{self, Options};
+use flowmine_discover::pictures::{fork_tree as picture, perfetto};
 use flowmine_logs::{io_phases, process_rows};
 
 use super::fold::FOLD;
@@ -16,10 +16,10 @@ use crate::request::Request;
 use crate::sink::Sink;
 
 /// Fork tree of processes.
-pub struct ProcessTree;
+pub struct ForkTree;
 
 static ABOUT: About = About {
-    name: "process-tree",
+    name: "fork-tree",
     question: "which process forked which, with times and bytes; a thousand equal samples are one branch",
     input: Input::Processes,
     has_graph_options: false,
@@ -39,14 +39,14 @@ static ABOUT: About = About {
     documents: &[picture::DOCUMENT],
 };
 
-impl Model for ProcessTree {
+impl Model for ForkTree {
     fn about(&self) -> &'static About {
         &ABOUT
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
         let Some(dir) = request.source.only_dataset() else {
-            refuse!("process-tree is made of the processes of a dataset: give --dataset DIR")
+            refuse!("fork-tree is made of the processes of a dataset: give --dataset DIR")
         };
         let dataset = Dataset::open(dir)?;
         if request.format == Format::Perfetto {
@@ -61,7 +61,7 @@ impl Model for ProcessTree {
         }
         drop(stage);
         let _stage = sink.stage("discovering");
-        let found = process_tree::discover(&all, &Options { fold: request.values.choice(FOLD.name), ..Options::default() });
+        let found = fork_tree::discover(&all, &Options { fold: request.values.choice(FOLD.name), ..Options::default() });
         let written = Found::new(request, false, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),

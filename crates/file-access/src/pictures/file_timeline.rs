@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::Owner;
-use crate::accesses::{Accesses, COLUMNS, ROWS, Sum, User};
+use crate::file_timeline::{Accesses, COLUMNS, ROWS, Sum, User};
 use crate::merge::{Bar, EXACT};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, bytes, percent};
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use flowmine_activity_log::{EngineSteps, RunTask};
 
-use super::{SpecError, quoted};
+use super::{WorkflowError, quoted};
 
 /// The command of a task with what its engine did around it.
 pub(super) fn command(task: &RunTask) -> String {
@@ -33,9 +33,9 @@ fn words<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
 }
 
 /// Refuses outputs that are no plain files, such as Snakemake's pipes.
-pub(super) fn refuse(task: &RunTask) -> Result<(), SpecError> {
+pub(super) fn refuse(task: &RunTask) -> Result<(), WorkflowError> {
     match task.engine_steps.as_ref().and_then(|EngineSteps { special, .. }| special.first()) {
-        Some((path, kind)) => Err(SpecError::Special { task: task.name.clone(), path: path.clone(), kind: kind.clone() }),
+        Some((path, kind)) => Err(WorkflowError::Special { task: task.name.clone(), path: path.clone(), kind: kind.clone() }),
         None => Ok(()),
     }
 }
@@ -57,6 +57,6 @@ mod tests {
         );
         assert_eq!(refuse(&task), Ok(()));
         task.engine_steps = Some(EngineSteps { special: vec![("p".to_owned(), "pipe".to_owned())], ..EngineSteps::default() });
-        assert!(matches!(refuse(&task), Err(SpecError::Special { .. })));
+        assert!(matches!(refuse(&task), Err(WorkflowError::Special { .. })));
     }
 }

@@ -1,7 +1,7 @@
 //! Declared dependencies and files against what was done.
 
-use flowmine_discover::check;
-use flowmine_discover::pictures::check as picture;
+use flowmine_discover::dependency_audit;
+use flowmine_discover::pictures::dependency_audit as picture;
 
 use super::{About, Input, Model};
 use crate::error::Result;
@@ -12,10 +12,10 @@ use crate::request::Request;
 use crate::sink::Sink;
 
 /// Declared dependencies and files against what was done.
-pub struct Check;
+pub struct DependencyAudit;
 
 static ABOUT: About = About {
-    name: "check",
+    name: "dependency-audit",
     question: "whether tasks did what was declared: races, needless waits, undeclared files, files that no task read",
     input: Input::Run,
     has_graph_options: false,
@@ -24,7 +24,7 @@ static ABOUT: About = About {
     documents: &[picture::DOCUMENT],
 };
 
-impl Model for Check {
+impl Model for DependencyAudit {
     fn about(&self) -> &'static About {
         &ABOUT
     }
@@ -32,7 +32,7 @@ impl Model for Check {
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
         let (_, run) = one_run::read(request, sink)?;
         let _stage = sink.stage("discovering");
-        let found = check::discover(&run);
+        let found = dependency_audit::discover(&run);
         Ok(Found::new(request, false, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),

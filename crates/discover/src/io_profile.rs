@@ -12,7 +12,7 @@ use crate::advice;
 use crate::distribution::Distribution;
 use crate::over_time::OverTime;
 
-pub use crate::profile_numbers::{FileUse, Group, Groups, KindOf, Kinds, LeftOut, MadeOf, Options, ProcessUse, Profile, Sums, Use};
+pub use crate::io_profile_numbers::{FileUse, Group, Groups, KindOf, Kinds, LeftOut, MadeOf, Options, ProcessUse, Profile, Sums, Use};
 
 /// What is known of a process and a file.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,5 +1,5 @@
 //! A profile: as text, as a picture (tables, cumulative distributions, bytes over time), as tables
-//! and as JSON (`flowmine-profile`).
+//! and as JSON (`flowmine-io-profile`).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -16,8 +16,8 @@ use super::csv::{Csv, field, mean_seconds, seconds};
 use super::page::{INNER, MARGIN, NAME, Page, RULE, WARNING, name_in, nothing};
 use super::text_table::{self, Column};
 use crate::distribution::Distribution;
+use crate::io_profile::{Group, KindOf, Kinds, Profile, Sums};
 use crate::over_time::OverTime;
-use crate::profile::{Group, KindOf, Kinds, Profile, Sums};
 
 /// So many groups, files and pieces of advice are shown to people.
 const SHOWN: usize = 14;
@@ -235,13 +235,13 @@ fn put_patterns(found: &Profile, out: &mut String) {
 }
 
 fn put_files(found: &Profile, out: &mut String) {
-    let rows: Vec<&crate::profile::FileUse> =
+    let rows: Vec<&crate::io_profile::FileUse> =
         found.files.iter().filter(|file| file.sums.read_bytes > 0 || file.sums.written_bytes > 0).take(SHOWN).collect();
     if rows.is_empty() {
         return;
     }
     let _ = writeln!(out, "\nFiles with most bytes\n");
-    let columns: Vec<(&'static str, Cell<crate::profile::FileUse>)> = vec![
+    let columns: Vec<(&'static str, Cell<crate::io_profile::FileUse>)> = vec![
         ("", ("file", false, Box::new(|of| of.path.clone()))),
         ("", ("processes", true, Box::new(|of| count(of.processes)))),
         ("read", ("calls", true, Box::new(|of| count(of.sums.read_calls)))),
@@ -748,13 +748,13 @@ fn over_time_csv(of: &OverTime, by: &str, names: &[String], out: impl Write) -> 
 }
 
 impl Document for Profile {
-    const FORMAT: &'static str = "flowmine-profile";
+    const FORMAT: &'static str = "flowmine-io-profile";
 }
 
 /// The format of the JSON document.
 pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Profile>();
 
-/// Writes the whole profile as JSON (`flowmine-profile`).
+/// Writes the whole profile as JSON (`flowmine-io-profile`).
 ///
 /// # Errors
 /// When `out` cannot be written.

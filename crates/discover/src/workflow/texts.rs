@@ -3,13 +3,13 @@
 //! Tables hold text in which a byte that is not UTF-8 is `\xNN`, and the backslash of a literal `\x` is
 //! `\x5c` ([`flowmine_text`]). A workflow needs the bytes, and its languages hold UTF-8 only.
 
-use super::{SpecError, Workflow};
+use super::{Workflow, WorkflowError};
 
 /// Gives all commands and paths of a workflow back their bytes.
 ///
 /// # Errors
 /// When these are no text. A name of an activity stays as the tables have it then.
-pub(super) fn give_back(workflow: &mut Workflow) -> Result<(), SpecError> {
+pub(super) fn give_back(workflow: &mut Workflow) -> Result<(), WorkflowError> {
     for task in &mut workflow.tasks {
         let name = &task.name;
         let give = |text: &mut String, what| match plain(text) {
@@ -17,7 +17,7 @@ pub(super) fn give_back(workflow: &mut Workflow) -> Result<(), SpecError> {
                 *text = bytes;
                 Ok(())
             }
-            None => Err(SpecError::NotText { what, task: name.clone(), text: text.clone() }),
+            None => Err(WorkflowError::NotText { what, task: name.clone(), text: text.clone() }),
         };
         give(&mut task.command, "the command of")?;
         task.directory.iter_mut().try_for_each(|path| give(path, "the directory of"))?;
@@ -39,11 +39,11 @@ fn plain(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SpecTask;
+    use super::super::WorkflowTask;
     use super::*;
 
     fn workflow(command: &[u8]) -> Workflow {
-        let task = SpecTask { command: flowmine_text::decode(command).into_owned(), ..SpecTask::default() };
+        let task = WorkflowTask { command: flowmine_text::decode(command).into_owned(), ..WorkflowTask::default() };
         Workflow { tasks: vec![task], ..Workflow::default() }
     }
 
@@ -54,7 +54,7 @@ mod tests {
             assert_eq!((give_back(&mut made), &*made.tasks[0].command), (Ok(()), command));
         }
         let mut made = workflow(b"cp in.txt 'caf\xe9'");
-        assert!(matches!(give_back(&mut made), Err(SpecError::NotText { text, .. }) if text.contains("caf\\xe9")));
+        assert!(matches!(give_back(&mut made), Err(WorkflowError::NotText { text, .. }) if text.contains("caf\\xe9")));
         made.tasks[0].command.clear();
         made.tasks[0].outputs = vec!["\\xff".to_owned()];
         assert!(give_back(&mut made).is_err());

@@ -1,12 +1,12 @@
 //! Notes and warnings about a workflow that was made of a run: what the run had and the workflow
 //! lacks.
 
-use flowmine_discover::spec::Workflow;
+use flowmine_discover::workflow::Workflow;
 
 use crate::sink::Sink;
 
 /// Reports them. Returns whether the workflow may lack what the run did.
-pub(super) fn report(made: &Workflow, sink: &dyn Sink) -> bool {
+pub fn report(made: &Workflow, sink: &dyn Sink) -> bool {
     if made.cached > 0 {
         let words = "tasks were not run because earlier results were taken; they are in the workflow";
         sink.warning(&format!("{} {words}", made.cached));

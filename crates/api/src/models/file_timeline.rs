@@ -1,9 +1,9 @@
 //! Reads and writes of one file.
 
-use flowmine_file_access::pictures::accesses as picture;
-use flowmine_file_access::{accesses, find, table};
+use flowmine_file_access::pictures::file_timeline as picture;
+use flowmine_file_access::{file_timeline, find, table};
 
-use super::{About, Input, Model, access_share};
+use super::{About, Input, Model, file_span};
 use crate::error::{Context, Result};
 use crate::format::Format;
 use crate::found::Found;
@@ -12,10 +12,10 @@ use crate::request::Request;
 use crate::sink::Sink;
 
 /// Reads and writes of one file.
-pub struct Accesses;
+pub struct FileTimeline;
 
 static ABOUT: About = About {
-    name: "accesses",
+    name: "file-timeline",
     question: "the reads and writes of one file: offset over time, and by which task",
     input: Input::Accesses,
     has_graph_options: false,
@@ -24,19 +24,19 @@ static ABOUT: About = About {
     documents: &[table::ACCESSES_DOCUMENT],
 };
 
-impl Model for Accesses {
+impl Model for FileTimeline {
     fn about(&self) -> &'static About {
         &ABOUT
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
-        let dataset = access_share::open(request, sink)?;
+        let dataset = file_span::open(request, sink)?;
         let file = request
             .values
             .text("file")
-            .context("the model accesses draws the accesses to one file: say which with --file PATH, as task_io.path has it")?;
+            .context("the model file-timeline draws the accesses to one file: say which with --file PATH, as task_io.path has it")?;
         let _stage = sink.stage("reading");
-        let found = accesses::read(&dataset, &find::find(&dataset, &file)?)?;
+        let found = file_timeline::read(&dataset, &find::find(&dataset, &file)?)?;
         Ok(Found::new(request, false, move |format, out| match format {
             Format::Csv => Ok(table::accesses_csv(&found, out)?),
             Format::Json => Ok(table::accesses_json(&found, out)?),

@@ -14,7 +14,7 @@ use std::ops::Bound::{Excluded, Included};
 
 use flowmine_activity_log::{RunGraph, RunTask};
 
-use super::SpecError;
+use super::WorkflowError;
 
 /// How the commands of a script follow each other.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,11 +40,11 @@ fn comes_before(first: &RunTask, then: &RunTask) -> bool {
 /// # Errors
 /// When a command is not known to have begun and ended, or two that ran at the same time used what one
 /// of them changed.
-pub(super) fn of(run: &RunGraph) -> Result<ScriptOrder, SpecError> {
+pub(super) fn of(run: &RunGraph) -> Result<ScriptOrder, WorkflowError> {
     let mut commands: Vec<u32> = (0..run.tasks.len() as u32).filter(|at| run.tasks[*at as usize].process.is_some()).collect();
     let task = |at: u32| &run.tasks[at as usize];
     if let Some(at) = commands.iter().find(|at| task(**at).started_ns.is_none() || task(**at).finished_ns.is_none()) {
-        return Err(SpecError::Unended { task: task(*at).name.clone() });
+        return Err(WorkflowError::Unended { task: task(*at).name.clone() });
     }
     commands.sort_by_key(|at| (task(*at).finished_ns, task(*at).process.as_ref()));
     let mut found = ScriptOrder::default();
@@ -70,7 +70,7 @@ pub(super) fn of(run: &RunGraph) -> Result<ScriptOrder, SpecError> {
 }
 
 /// Refuses commands that ran at the same time where one changed a name that the other used.
-fn refuse_shared(run: &RunGraph) -> Result<(), SpecError> {
+fn refuse_shared(run: &RunGraph) -> Result<(), WorkflowError> {
     let mut touched: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for touch in &run.touches {
         touched.entry(&touch.path).or_default().push(touch.task);
@@ -82,7 +82,7 @@ fn refuse_shared(run: &RunGraph) -> Result<(), SpecError> {
         for &user in touched.get(&*changes.path).into_iter().flatten().chain(below) {
             let (one, other) = (&run.tasks[changes.task as usize], &run.tasks[user as usize]);
             if changes.task != user && !comes_before(one, other) && !comes_before(other, one) {
-                return Err(SpecError::AtOnce { one: one.name.clone(), other: other.name.clone(), path: changes.path.clone() });
+                return Err(WorkflowError::AtOnce { one: one.name.clone(), other: other.name.clone(), path: changes.path.clone() });
             }
         }
     }
@@ -158,8 +158,8 @@ mod tests {
         run.touches = vec![touch("/w/d", 0, true), touch("/w/d/x", 2, false), touch("/w/e", 1, false)];
         assert!(of(&run).is_ok());
         run.touches.push(touch("/w/d/x", 1, false));
-        assert_eq!(of(&run), Err(SpecError::AtOnce { one: "c0".to_owned(), other: "c1".to_owned(), path: "/w/d".to_owned() }));
+        assert_eq!(of(&run), Err(WorkflowError::AtOnce { one: "c0".to_owned(), other: "c1".to_owned(), path: "/w/d".to_owned() }));
         run.tasks[1].finished_ns = None;
-        assert!(matches!(of(&run), Err(SpecError::Unended { .. })));
+        assert!(matches!(of(&run), Err(WorkflowError::Unended { .. })));
     }
 }

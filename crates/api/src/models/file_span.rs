@@ -1,8 +1,8 @@
 //! Shares of tasks' times in which they used their files.
 
 use flowmine_dataset::Dataset;
-use flowmine_file_access::pictures::access_share as picture;
-use flowmine_file_access::{share, table};
+use flowmine_file_access::pictures::file_span as picture;
+use flowmine_file_access::{file_span, table};
 
 use super::{About, Input, Model};
 use crate::error::{Context, Result, ensure};
@@ -13,10 +13,10 @@ use crate::request::Request;
 use crate::sink::Sink;
 
 /// Shares of tasks' times in which they used their files.
-pub struct AccessShare;
+pub struct FileSpan;
 
 static ABOUT: About = About {
-    name: "access-share",
+    name: "file-span",
     question: "how much of a task's time lies between its first and last access to a file, for each task and file",
     input: Input::Accesses,
     has_graph_options: false,
@@ -27,7 +27,7 @@ static ABOUT: About = About {
 
 /// Opens the dataset of a request for what its tasks did to files.
 pub fn open(request: &Request, sink: &dyn Sink) -> Result<Dataset> {
-    let what = "access-share and accesses are about the tasks of a dataset";
+    let what = "file-span and file-timeline are about the tasks of a dataset";
     ensure!(request.source.logs.is_empty(), "{what}: --log is for event logs");
     let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
     let dataset = Dataset::open(dir)?;
@@ -35,7 +35,7 @@ pub fn open(request: &Request, sink: &dyn Sink) -> Result<Dataset> {
     Ok(dataset)
 }
 
-impl Model for AccessShare {
+impl Model for FileSpan {
     fn about(&self) -> &'static About {
         &ABOUT
     }
@@ -43,7 +43,7 @@ impl Model for AccessShare {
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
         let dataset = open(request, sink)?;
         let _stage = sink.stage("reading");
-        let found = share::read(&dataset)?;
+        let found = file_span::read(&dataset)?;
         Ok(Found::new(request, false, move |format, out| match format {
             Format::Csv => Ok(table::shares_csv(&found, out)?),
             Format::Json => Ok(table::shares_json(&found, out)?),

@@ -32,12 +32,12 @@ use std::collections::BTreeSet;
 
 use flowmine_activity_log::{FileFlow, NONE, RunGraph, RunTask};
 
-use crate::check::{declares, is_at_end};
+use crate::dependency_audit::{declares, is_at_end};
 use crate::precedence::{Edge, Network};
 
 /// Why a run cannot be written as a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SpecError {
+pub enum WorkflowError {
     /// What was executed is not known.
     #[error(
         "what {count} of its tasks executed is not known, such as {task:?}: give the engine's metadata or verbose log too, or trace the run"
@@ -150,7 +150,7 @@ pub struct Workflow {
     /// The directory from which its paths and commands are written; `None` where it is not known.
     pub directory: Option<String>,
     /// Its tasks, each after those that it waits for.
-    pub tasks: Vec<SpecTask>,
+    pub tasks: Vec<WorkflowTask>,
     /// Tasks that were not run because an earlier result was taken; they are in it.
     pub cached: u64,
     /// Tasks that were attempted more than once.
@@ -176,7 +176,7 @@ pub struct Workflow {
 impl Workflow {
     /// Tasks whose commands name paths in the workflow's directory from the root: they mean that
     /// directory wherever the workflow runs.
-    pub fn bound_to_directory(&self) -> Vec<&SpecTask> {
+    pub fn bound_to_directory(&self) -> Vec<&WorkflowTask> {
         let Some(directory) = self.directory.as_deref().filter(|directory| directory.len() > 1) else { return Vec::new() };
         let goes_on = |c: char| c.is_alphanumeric() || "_-.".contains(c);
         let names = |command: &str| {
@@ -191,7 +191,7 @@ impl Workflow {
 
 /// A task of a workflow: what it executes, and what it waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SpecTask {
+pub struct WorkflowTask {
     /// Its name in the run.
     pub name: String,
     /// Name of the activity of which it is an instance.
@@ -213,7 +213,7 @@ pub struct SpecTask {
 ///
 /// # Errors
 /// When the workflow would do something else than the run did.
-pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
+pub fn discover(run: &RunGraph) -> Result<Workflow, WorkflowError> {
     refuse(run)?;
     let script = script_order::of(run)?;
     let by_files: BTreeSet<(u32, u32)> = run.flows.iter().filter_map(FileFlow::pair).collect();
@@ -228,7 +228,7 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     let edges = pairs.iter().map(|&(from, to)| Edge { from, to, declared: true, confidence_percent: 100, lag_ns: None }).collect();
     let (network, circular) = Network::new(run.tasks.len(), edges);
     if circular > 0 {
-        return Err(SpecError::Circular(circular));
+        return Err(WorkflowError::Circular(circular));
     }
     let order: Vec<u32> = network.order().iter().copied().filter(|&at| !names_files(&run.tasks[at as usize])).collect();
     let mut place = vec![0; run.tasks.len()];
@@ -291,7 +291,7 @@ fn name_of<'r>(run: &'r RunGraph, flow: &FileFlow) -> (&'r str, bool) {
 }
 
 /// Who waits for another without reading a file of it names one: engines of files know it by that.
-fn wait_by_files(tasks: &mut [SpecTask]) {
+fn wait_by_files(tasks: &mut [WorkflowTask]) {
     for at in 0..tasks.len() {
         for before in tasks[at].after.clone() {
             let outputs = &tasks[before].outputs;
@@ -304,26 +304,26 @@ fn wait_by_files(tasks: &mut [SpecTask]) {
     }
 }
 
-fn refuse(run: &RunGraph) -> Result<(), SpecError> {
+fn refuse(run: &RunGraph) -> Result<(), WorkflowError> {
     if let Some((task, what)) = run.tasks.iter().find_map(|task| Some((task, task.missing.first()?))) {
-        return Err(SpecError::Incomplete { task: task.name.clone(), what: what.clone() });
+        return Err(WorkflowError::Incomplete { task: task.name.clone(), what: what.clone() });
     }
     if let Some(what) = run.missing.first() {
-        return Err(SpecError::Script { what: what.clone() });
+        return Err(WorkflowError::Script { what: what.clone() });
     }
     if let Some(task) = run.tasks.iter().find(|task| task.process.is_some() && task.failed) {
-        return Err(SpecError::Failed { task: task.name.clone() });
+        return Err(WorkflowError::Failed { task: task.name.clone() });
     }
     run.tasks.iter().try_for_each(engine_steps::refuse)?;
     let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none() && !names_files(task)).collect();
     if let Some(job) = without.first().filter(|_| run.noun == "job") {
-        return Err(SpecError::NoScript { count: without.len(), job: job.name.clone() });
+        return Err(WorkflowError::NoScript { count: without.len(), job: job.name.clone() });
     }
     if let Some(task) = without.first() {
-        return Err(SpecError::NoCommand { count: without.len(), task: task.name.clone() });
+        return Err(WorkflowError::NoCommand { count: without.len(), task: task.name.clone() });
     }
     if run.unknown_parents > 0 {
-        return Err(SpecError::UnknownParents(run.unknown_parents));
+        return Err(WorkflowError::UnknownParents(run.unknown_parents));
     }
     for flow in run.flows.iter().filter(|flow| flow.writer != NONE) {
         let Some((writer, reader)) = flow.pair() else { continue };
@@ -331,7 +331,7 @@ fn refuse(run: &RunGraph) -> Result<(), SpecError> {
         let unsure = writer.precision_ns.saturating_add(reader.precision_ns);
         let beside = writer.finished_ns.zip(reader.started_ns).is_some_and(|(end, start)| start < end.saturating_sub(unsure));
         if beside {
-            return Err(SpecError::Beside { writer: writer.name.clone(), reader: reader.name.clone() });
+            return Err(WorkflowError::Beside { writer: writer.name.clone(), reader: reader.name.clone() });
         }
     }
     Ok(())
@@ -353,7 +353,7 @@ struct Base<'r> {
 
 /// The directory in which all tasks ran or below which, as far as that is known: where nobody
 /// says, the one from which a declared file is the file of this name that was traced.
-fn base(run: &RunGraph) -> Result<Base<'_>, SpecError> {
+fn base(run: &RunGraph) -> Result<Base<'_>, WorkflowError> {
     let told = || run.tasks.iter().filter_map(|task| task.work_dir.as_deref());
     if let Some(shortest) = told().min_by_key(|dir| dir.len()) {
         let is_in = |dir: &str, other: &str| dir == other || inside(dir, other).is_some();
@@ -365,7 +365,7 @@ fn base(run: &RunGraph) -> Result<Base<'_>, SpecError> {
             above = above.rfind('/').map_or("", |end| &above[..end]);
         }
         return match above {
-            "" => Err(SpecError::Directories(shortest.to_owned(), other.to_owned())),
+            "" => Err(WorkflowError::Directories(shortest.to_owned(), other.to_owned())),
             above => Ok(Base { directory: Some(above), own: true }),
         };
     }
@@ -385,10 +385,10 @@ fn inside<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
     path.strip_prefix(directory.trim_end_matches('/'))?.strip_prefix('/').filter(|rest| !rest.is_empty())
 }
 
-fn of_task(task: &RunTask, base: Option<&str>, own: bool) -> SpecTask {
+fn of_task(task: &RunTask, base: Option<&str>, own: bool) -> WorkflowTask {
     let declared = |files: &Option<Vec<String>>| files.clone().filter(|_| !own).unwrap_or_default();
     let directory = base.zip(task.work_dir.as_deref()).and_then(|(base, dir)| inside(base, dir));
-    SpecTask {
+    WorkflowTask {
         name: task.name.clone(),
         activity: task.activity.clone(),
         command: engine_steps::command(task),
@@ -487,36 +487,36 @@ mod tests {
             [("first", &[][..]), ("last", &[0])]
         );
         named.tasks[0].traced = true;
-        assert!(matches!(discover(&named), Err(SpecError::NoCommand { count: 1, .. })));
+        assert!(matches!(discover(&named), Err(WorkflowError::NoCommand { count: 1, .. })));
     }
 
     #[test]
     fn what_would_do_something_else_is_refused() {
         let mut untold = run();
         untold.tasks[1].command = None;
-        assert!(matches!(discover(&untold), Err(SpecError::NoCommand { count: 1, .. })));
+        assert!(matches!(discover(&untold), Err(WorkflowError::NoCommand { count: 1, .. })));
         untold.noun = "job";
         let refused = discover(&untold).unwrap_err();
-        assert!(matches!(refused, SpecError::NoScript { count: 1, .. }) && refused.to_string().contains("--wrap"), "{refused}");
+        assert!(matches!(refused, WorkflowError::NoScript { count: 1, .. }) && refused.to_string().contains("--wrap"), "{refused}");
         let mut beside = run();
         beside.tasks[0].started_ns = Some(5);
-        assert!(matches!(discover(&beside), Err(SpecError::Beside { .. })));
+        assert!(matches!(discover(&beside), Err(WorkflowError::Beside { .. })));
         let mut circle = run();
         circle.declared.push(Declared { from: 0, to: 1, for_start: false });
-        assert_eq!(discover(&circle), Err(SpecError::Circular(2)));
+        assert_eq!(discover(&circle), Err(WorkflowError::Circular(2)));
         let mut apart = run();
         apart.tasks[0].work_dir = Some("/a".to_owned());
         apart.tasks[1].work_dir = Some("/b".to_owned());
-        assert!(matches!(discover(&apart), Err(SpecError::Directories(..))));
+        assert!(matches!(discover(&apart), Err(WorkflowError::Directories(..))));
         apart.tasks[0].work_dir = Some("/bb".to_owned());
         apart.tasks[1].work_dir = Some("/b".to_owned());
-        assert!(matches!(discover(&apart), Err(SpecError::Directories(..))));
+        assert!(matches!(discover(&apart), Err(WorkflowError::Directories(..))));
     }
 
     #[test]
     fn commands_that_name_the_directory_are_found() {
         let names = |command: &str| {
-            let task = SpecTask { command: command.to_owned(), ..SpecTask::default() };
+            let task = WorkflowTask { command: command.to_owned(), ..WorkflowTask::default() };
             Workflow { directory: Some("/w/d".to_owned()), tasks: vec![task], ..Workflow::default() }.bound_to_directory().len() == 1
         };
         for command in ["cp /w/d/x y", "sort -o '/w/d/b'", "ls /w/d", "tool --in=/w/d/x", "PATH=/b:/w/d x"] {
