@@ -17,6 +17,8 @@ ZIG_VENV := $(TARGET)/zig-venv
 ZIG := ziglang==0.17.1 cargo-zigbuild==0.24.0
 # Its version stands in tests/lab/nextflow/pom.xml.
 NEXTFLOW := $(TARGET)/nextflow
+MDBOOK := $(TARGET)/mdbook/bin/mdbook
+MDBOOK_VERSION := 0.5.4
 AIRFLOW_VERSION := 3.3.2
 AIRFLOW2_VERSION := 2.11.2
 
@@ -30,7 +32,7 @@ DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 # root; core dumps have to land in the directory of the program.
 REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
-.PHONY: demo test test-long build packages bench docs dist dist-check clean
+.PHONY: demo test test-long build packages bench docs site dist dist-check clean
 
 demo: build
 	@rm -rf $(OUT)
@@ -117,6 +119,13 @@ docs: demo
 	$(BIN) discover fixtures/logs/samples.csv --case-column sample --activity-column step --timestamp-column finished \
 		--time sum -o docs/pictures/dfg-samples.svg
 	$(BIN) man --dir $(OUT)/man
+
+# The pages as a site, in out/site; mdBook is built at the first time.
+site: $(MDBOOK)
+	$(MDBOOK) build
+
+$(MDBOOK):
+	$(CARGO) install --locked --version $(MDBOOK_VERSION) --root $(abspath $(TARGET))/mdbook mdbook
 
 # For login nodes: a binary that needs glibc 2.17 and no other library, as a tarball and a .deb in dist/. Zig's linker knows which symbols a
 # glibc has; OpenSSL and zlib are built and linked in. The machine's own processor is the target. The time that C sources may tell is always the

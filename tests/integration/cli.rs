@@ -167,7 +167,7 @@ fn completions_and_manual_pages() {
     let dir = tempfile::tempdir().unwrap();
     expect(flowmine().args(["man", "--dir"]).arg(dir.path()), 0);
     let pages: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    for page in ["flowmine.1", "flowmine-observe.1", "flowmine-discover-handover.1", "flowmine-import-squeue.1", "flowmine-run.1"] {
+    for page in ["flowmine.1", "flowmine-observe.1", "flowmine-discover-handover.1", "flowmine-import-slurm.1", "flowmine-run.1"] {
         assert!(pages.iter().any(|p| p == page), "{page} is missing among {pages:?}");
     }
     assert!(String::from_utf8(expect(flowmine().arg("man"), 0).stdout).unwrap().starts_with(".ie"));

@@ -8,20 +8,22 @@ use crate::tables::ALL;
 pub fn markdown() -> String {
     let mut out = String::from(
         "# The tables of a dataset\n\n\
-         Generated from `crates/schema/src/tables/` by `cargo test --release -p flowmine-schema`, which fails when this page is stale\n\
-         (`FLOWMINE_UPDATE=1` writes it anew).\n\n\
-         A dataset is a directory: `flowmine.json` and one folder of Parquet files a table. Times are UTC nanoseconds since 1970,\n\
-         sizes are bytes, a name carries its unit, and null means unknown. Bytes that were not UTF-8 are written `\\xNN` (and the\n\
-         backslash of a literal `\\x` as `\\x5c`, so that it can be undone).\n\n\
-         What `--pseudonymise` makes of a column stands beside it; without a word it stays. Columns that `--drop` can leave out say so:\n\
-         those of `job_states`, and what logs tell under these names of tasks, processes and files.\n",
+         This page is generated from `crates/schema/src/tables/`.\n\n\
+         A dataset is a directory: `flowmine.json` and one folder of Parquet files for each table.\n\
+         Times are UTC nanoseconds since 1970, and sizes are bytes.\n\
+         The name of a column contains its unit, and null means unknown.\n\
+         Bytes that are not UTF-8 are written as `\\xNN`, and the backslash of a literal `\\x` as `\\x5c`.\n\n\
+         - The column \u{201c}with `--pseudonymise`\u{201d} has what pseudonymisation does with the values; an\n  \
+         empty cell means that they stay.\n\
+         - The column \u{201c}`--drop`\u{201d} marks what can be left out: columns of `job_states`, and attributes\n  \
+         of these names of tasks, processes and files in logs.\n",
     );
     for table in ALL {
         let _ = write!(out, "\n## `{}`\n\n{}\n", table.name, paragraphs(table.doc));
         if table.split {
             let _ = writeln!(
                 out,
-                "\nIts files lie in `{}/host=NAME/date=YYYY-MM-DD/`; the column `host` stands in the folder's name only, as Hive's readers want it.",
+                "\nIts files are in `{}/host=NAME/date=YYYY-MM-DD/`.\nThe column `host` is in the name of the folder only, as readers of Hive partitions expect.",
                 table.name
             );
         }

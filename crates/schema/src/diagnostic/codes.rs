@@ -14,7 +14,7 @@ pub struct Code {
     pub severities: &'static [Severity],
     /// Which commands report it, as Markdown.
     pub reported_by: &'static str,
-    /// What was odd and what became of it, as Markdown.
+    /// What was odd, and what flowmine did with it, as Markdown.
     pub means: &'static str,
     /// What to do, as Markdown; empty when nothing needs to be done.
     pub advice: &'static str,
@@ -38,12 +38,12 @@ codes! {
         "Run squeue with `SLURM_BITSTR_LEN=0` in the environment for whole lists.";
     "attempt_ends_before_begin" [Warning] "`import transform`",
         "A layer of a wrapped task ended before it or its attempt began: the clock was set meanwhile, or the record was changed; the times are kept",
-        "Leave the attempt out of what is made of times.";
+        "Leave the attempt out of results that use times.";
     "attempt_twice" [Warning] "`import nextflow`",
         "A log, trace file or report describes an attempt more than once, with the same hash, native id and times; it is counted once",
         "";
     "attempt_without_end" [Warning] "`import transform`",
-        "The record of a wrapped task does not tell how its outermost layer ended: the task still runs, or was ended by a signal that nobody can handle; what the record tells is kept",
+        "The record of a wrapped task does not contain the end of its outermost layer: the task still runs, or was ended by a signal that cannot be handled; the contents of the record are kept",
         "Import the record again if the task still runs.";
     "bad_number" [Error] "`import io-csv`",
         "A number in a line of the trace cannot be read or cannot be one of its column; the line is left out",
@@ -58,10 +58,10 @@ codes! {
         "No log that was given has an attempt that wrote this benchmark file; its numbers are not used",
         "Give the log of its run as well.";
     "bytes_missing" [Error] "`import nextflow`",
-        "Zeros stand in the log in the place of bytes that are missing; they are passed over and the rest of the line is read",
+        "The log has zeros in place of missing bytes; they are skipped, and the rest of the line is read",
         "";
     "child_ambiguous" [Warning] "`import wfformat`",
-        "A task names a child, several tasks have that name, and nothing tells which is meant; that child is left out",
+        "A task names a child, several tasks have that name, and the file does not specify which one is meant; that child is left out",
         "";
     "child_unknown" [Warning] "`import argo`, `import wfformat`",
         "A task names a child that is not in the file; that child is passed over",
@@ -82,7 +82,7 @@ codes! {
         "`scontrol show config` did not report slurmctld's time; the clock of the machine where squeue runs is compared with it by the times of jobs only",
         "";
     "counts_differ" [Warning] "`import nextflow`",
-        "Nextflow's own count of tasks that came to some end differs from what its log tells of each of them; the rows are what it tells of each (where rows are missing, `tasks_missing` says so too)",
+        "Nextflow's count of tasks with an outcome differs from the number of such tasks in its log; the rows follow the entries of single tasks (if rows are missing, there is also `tasks_missing`)",
         "";
     "cpu_fraction" [Warning] "`import kubernetes`",
         "Parts of a CPU are asked for, which the column `cpus` cannot hold; it is null",
@@ -121,7 +121,7 @@ codes! {
         "The packed file is damaged or ends early; what came before that place is used",
         "";
     "file_empty" [Error] "`import slurm`",
-        "The file holds nothing but blanks; it tells of no queue, not even of an empty one",
+        "The file contains only blanks; it describes no queue, not even an empty one",
         "Record again: also without a job squeue prints its header.";
     "file_missing" [Warning] "`import io-csv`",
         "One of a trace's two files is not in its directory: without file-bpf.csv no operations are known, without cgroups.csv neither parents nor control groups",
@@ -133,7 +133,7 @@ codes! {
         "The file is packed by a program other than gzip; nothing of it is used",
         "Unpack it first, as the message says.";
     "file_time" [Error] "`import slurm`",
-        "Nothing tells when the file was recorded, not even its modification time; nothing of it is used",
+        "The time of the recording is not known, not even from the file's modification time; nothing of the file is used",
         "Give `--observed-at TIME`.";
     "file_too_large" [Error] "`import slurm`, imports of workflow engines",
         "The file, or a line, text or list in it, is larger than what is read of one; nothing of it is used",
@@ -151,16 +151,16 @@ codes! {
         "A line of the graph of processes cannot be read, or the graph is cut; nothing of it is used, since a way in it could be missing",
         "";
     "graph_of_no_run" [Warning] "`import nextflow`",
-        "No run that was given, or more than one, has only processes that are in the graph of processes, which does not tell its run; nothing of it is used",
+        "The graph of processes does not name its run, and either no run that was given fits its processes, or several do; nothing of it is used",
         "Import the graph in one call with its run's log, report or trace file, and no other run.";
     "graph_without_log" [Warning] "`import nextflow`",
-        "What the graph of processes tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning (tasks taken from a `storeDir` stand in logs only); parents can only be inferred from it",
+        "Parents that follow from the graph of processes are certain only if all tasks of its run are known, and no log describes the run from its beginning (tasks from a `storeDir` appear in logs only); parents can only be inferred from it",
         "Import the run's whole log (`.nextflow.log`) in the same call.";
     "graphs_differ" [Warning] "`import nextflow`",
         "Several graphs have the processes of one run and lead to different parents; nothing of them is used",
         "Give the graph that the run drew (`-with-dag`), and no other.";
     "hash_crowded" [Warning] "`import nextflow`",
-        "More than a hundred tasks of a run have the same hash as Nextflow shows it; among these hundred the one is looked for that other lines and sources mean, so that what they tell of the others, which are counted, can be rows of its own",
+        "More than a hundred tasks of a run have the same hash as Nextflow shows it; other lines and sources are matched with the first hundred, so that their entries about the others can become separate rows; the others are counted",
         "";
     "hash_shared" [Warning] "`import nextflow`",
         "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
@@ -175,7 +175,7 @@ codes! {
         "A line of `.nextflow/history` is no launch of a run; it is passed over",
         "";
     "job_ambiguous" [Warning] "`correlate`",
-        "Two clusters had a job of this number when the process ran, and nothing tells whose the process is; it is given the number without the job as Slurm knew it",
+        "Two clusters had a job of this number when the process ran, and the cluster of the process is not known; it has the number, without a job of Slurm",
         "Trace with `--environ SLURM_CLUSTER_NAME`.";
     "job_of_another_cluster" [Warning] "`correlate`",
         "A process names a cluster that had no such job when it ran, as far as was observed, and another cluster had one; the process is given the job that it names",
@@ -187,7 +187,7 @@ codes! {
         "The JSON ends early or is damaged here: an object of an engine is left out (in WfFormat the whole file); of a queue the jobs before that place are used",
         "";
     "json_value" [Warning] "`import slurm`",
-        "A value of a job in the JSON is not what it should be, such as a number; it is taken as unknown",
+        "A value of a job in the JSON has the wrong type (not a number, for example); it is treated as unknown",
         "";
     "kind_not_read" [Warning] "`import argo`, `import kubernetes`",
         "The file has an object of another kind than this import reads (workflows, or pods and events); it is passed over",
@@ -196,7 +196,7 @@ codes! {
         "The file ends within its last message or row: it was cut, or is being written; of a trace file's row the last value is left out, or the row where it has fewer",
         "Import it again when it is whole.";
     "layer_without_attempt" [Error] "`import transform`",
-        "A line of a task's record tells of a layer that no attempt above it has; it is left out",
+        "A line of a task's record describes a layer that no attempt above it has; it is left out",
         "";
     "line_bad" [Error] "`import airflow`, `import makeflow`",
         "A line is not one that such a file has; it is left out",
@@ -208,8 +208,8 @@ codes! {
         "A line is longer than is read (of engines 16 MiB); it is left out",
         "";
     "line_without_task" [Error] "`import airflow`",
-        "A line of the scheduler's log does not tell of which task it is; it is left out",
-        "Import the metadata database or the logs of tasks, which tell more.";
+        "A line of the scheduler's log does not name its task; it is left out",
+        "Import the metadata database or the logs of tasks, which contain more.";
     "link_not_followed" [Warning] "`import slurm`, `import io-csv`",
         "A link lies in a directory that was given; it is not followed",
         "Give what it leads to.";
@@ -229,7 +229,7 @@ codes! {
         "The date of a line in the log has no month that is known, or a day that the month does not have; the times of such lines are left out",
         "";
     "name_too_long" [Error] "`import argo`",
-        "The workflow's name is too long to stand in a row for each of its nodes; the workflow is left out",
+        "The workflow's name is too long to be repeated in a row for each of its nodes; the workflow is left out",
         "";
     "no_last_newline" [Warning] "`import slurm`",
         "The last line has no newline, so that its last value may be cut short; it is used as it is",
@@ -238,13 +238,13 @@ codes! {
         "No job says how it was submitted, so that jobs that wait for each other are not joined and scripts are not known",
         "Add SubmitLine to `sacct --format` (`sacct --json` has it in Slurm 23.11 and later), or import what squeue said of the same jobs.";
     "no_times" [Error] "`import snakemake`",
-        "The log tells of jobs without a time; they are left out",
+        "The log has jobs without a time; they are left out",
         "Snakemake writes times since version 5; nothing can be ordered without them.";
     "no_year" [Warning] "`import nextflow`",
-        "The log does not tell its year, and the file's modification time does not fit; its local times are left out",
+        "The log does not contain its year, and the file's modification time does not fit; its local times are left out",
         "Say the year of the first line with `--year`.";
     "no_zone" [Warning] "`import slurm`, `import nextflow`, `import snakemake`, `import airflow`, `import wfformat`",
-        "Times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same",
+        "Times have no zone; they are interpreted as UTC, and can be wrong by up to 14 hours, all by the same amount",
         "Say the zone with `--zone`, as in `--zone=+01:00`, or give the run's `.nextflow.log` or `.snakemake/metadata` as well.";
     "node_type_unknown" [Warning] "`import argo`",
         "A node of the workflow is of a type that is not known; it has no row",
@@ -268,19 +268,19 @@ codes! {
         "The file is one that Nextflow writes and that is not read (a timeline, or a graph in another form than `-with-dag` draws of processes); it is left out",
         "Give what the message names in its place.";
     "parent_ambiguous" [Warning] "`import wfformat`",
-        "A task names a parent, several tasks have that name, and neither files nor lists of children tell which is meant; the task's `parents` are null",
+        "A task names a parent, several tasks have that name, and neither files nor lists of children determine which one is meant; the task's `parents` are null",
         "";
     "parent_is_itself" [Warning] "imports of workflow engines",
         "A task names itself as its parent or child, and no task can wait for its own end; that is left out of its `parents`",
         "";
     "parent_unknown" [Warning] "`import wfformat`",
-        "A task names a parent that is not in the file; it stays in `parents` as it is told",
+        "A task names a parent that is not in the file; it stays in `parents` as declared",
         "";
     "parents_and_children_differ" [Warning] "`import wfformat`",
-        "Only the child or only the parent says that one waits for the other; the dependency counts all the same",
+        "Only the child or only the parent declares that one waits for the other; the dependency still counts",
         "";
     "parents_too_many" [Warning] "`import argo`, `import nextflow`",
-        "A task waits for so many that all pairs are too many; its `parents` are null",
+        "A task waits for too many tasks to keep all pairs; its `parents` are null",
         "";
     "path_cut" [Warning] "`import io-csv`",
         "A path was cut where its column ends; it is null and the rest of the line is used",
@@ -307,7 +307,7 @@ codes! {
         "A task of the report is no object; it is left out",
         "";
     "report_without_tasks" [Warning] "`import nextflow`",
-        "The report holds no table of tasks, which Nextflow leaves out when there are too many; it tells of no task",
+        "The report has no table of tasks, which Nextflow omits when there are too many; nothing of it is used",
         "Import the run's trace file or log.";
     "row_ambiguous" [Error] "`import slurm`",
         "A row fits its header in several ways, because values hold blanks; it is left out",
@@ -319,13 +319,13 @@ codes! {
         "A row does not fit its header, or has a value that its column cannot have; it is left out",
         "A name with the separator or a newline in it looks like this; `squeue --json` and `flowmine observe` have no such trouble.";
     "run_incomplete" [Warning] "`import makeflow`",
-        "The log says COMPLETED although rules failed, were aborted or never ran; the message counts them",
+        "The log contains COMPLETED although rules failed, were aborted or never ran; the message counts them",
         "";
     "run_twice" [Warning] "`import snakemake`",
-        "The file is the output of a run whose own log was given as well; that log is read, and this one left out",
+        "The file is the output of a run, and the log of that run was given as well; the log is read, and this file left out",
         "";
     "run_without_end" [Warning] "`import nextflow`, `import snakemake`",
-        "The log does not tell the end of the run: it goes on, was killed, or the file was cut; the message says how many tasks have no end",
+        "The log does not contain the end of the run: it continues, was killed, or the file was cut; the message has the number of tasks without an end",
         "Import the log again when it has grown: its tasks are then replaced.";
     "run_without_events" [Warning] "`import makeflow`",
         "The log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows",
@@ -343,19 +343,19 @@ codes! {
         "This sacct does not know the submit line, which came with Slurm 21.08; it is asked again without it",
         "Nothing: dependencies are known from squeue only.";
     "sacct_value" [Warning] "`observe --accounting`, `import slurm`",
-        "A value of sacct is not what its column holds, such as a number, a time or a size; it is taken as unknown, or not counted",
+        "A value of sacct has the wrong type for its column (a number, a time, a size); it is treated as unknown, or not counted",
         "";
     "series_without_run" [Warning] "`import makeflow`",
         "Not exactly one run of the logs that were given has a rule with the number of this time series; the series is not used",
         "Give the log of its run alone with it.";
     "several_clusters" [Error] "`import slurm`",
-        "The jobs are of several clusters, whose ids may be the same; nothing of the file is used",
+        "The jobs are of several clusters, and their ids may be the same; nothing of the file is used",
         "Import one file a cluster (`squeue -M NAME --json`).";
     "several_polls" [Error] "`import slurm`",
         "The file holds several polls one after the other, and a job is in each of them; nothing of it is used",
         "Split it where the message says, and import the parts, each with its time.";
     "sinfo_value" [Warning] "`observe --nodes`",
-        "A field of sinfo's answer is not understood; the value is taken as unknown",
+        "A field of sinfo's answer is not understood; the value is treated as unknown",
         "";
     "singleton_without_name" [Warning] "commands that read a dataset's jobs",
         "Singleton jobs have no known user or name, so that what they wait for is not known; they are counted",
@@ -367,10 +367,10 @@ codes! {
         "SLURMminer's log does not say which task of an array a job is; tasks are jobs of their own",
         "";
     "source_missing" [Error] "imports of workflow engines",
-        "A file has grown since it was imported together with another that tells of the same tasks and is not given now; it is not imported",
+        "A file has grown since it was imported together with another file about the same tasks, which is not given now; it is not imported",
         "Import both again, or into another dataset.";
     "sources_contradict" [Warning] "`import nextflow`, `import makeflow`, `import airflow`",
-        "Two files tell different things of one task; what was read first is kept",
+        "Two files contradict each other about one task; the value that was read first is kept",
         "";
     "squeue_job_id" [Error] "`observe`, `import slurm`",
         "A row of squeue has no job id that can be read; it is left out",
@@ -379,10 +379,10 @@ codes! {
         "A row of squeue has no state; it is left out",
         "";
     "squeue_value" [Warning] "`observe`, `import slurm`",
-        "A value of squeue is not what its column holds, such as a number or a time; it is taken as unknown",
+        "A value of squeue has the wrong type for its column (a number, a time); it is treated as unknown",
         "";
     "state_without_time" [Error] "`import slurm`",
-        "Accounting has no time for the state of some jobs: no end of one that has ended, no start of a running one; the time of the file stands for it",
+        "Accounting has no time for the state of some jobs: no end of one that has ended, no start of a running one; the time of the file is used instead",
         "Add Submit, Start and End to `sacct --format`.";
     "submit_line_doubtful" [Warning] "`observe --accounting`, `import slurm`",
         "The quotes of a submit line are lost, so that the dependency in it may be part of another option's value; it is used",
@@ -403,26 +403,26 @@ codes! {
         "A task was skipped, or is specified and did not run; it has no row",
         "";
     "task_id_twice" [Warning] "`import wfformat`",
-        "Several tasks have one id; each that ran has a row, and where several that are specified have it nobody knows which ran, so that files and parents are null",
+        "Several tasks have one id; each that ran has a row, and if several specified tasks have it, the one that ran is not known, so that files and parents are null",
         "";
     "task_line_bad" [Error] "`import nextflow`",
-        "A line of the log about a task cannot be read; what it tells of the task is missing",
+        "A line of the log about a task cannot be read; its contents are missing",
         "";
     "task_not_specified" [Warning] "`import wfformat`",
         "A task ran and is not specified; its files and parents are null",
         "";
     "task_unknown" [Error] "`import airflow`",
-        "Neither the path nor the lines of a task's log tell of which attempt it is; nothing of it is used",
+        "Neither the path nor the lines of a task's log name its attempt; nothing of it is used",
         "Give it in its folders: `dag_id=…/run_id=…/task_id=…/attempt=1.log`.";
     "task_without_id" [Warning] "`import wfformat`",
         "Tasks without an id share a name; each is called NAME_N, N from 0, as WfCommons' own migration calls it",
         "";
     "task_without_name" [Error] "`import nextflow`, `import wfformat`",
-        "A task has no name (in WfFormat neither id nor name), and nothing else that was given tells it; it is left out",
+        "A task has no name (in WfFormat neither id nor name), and no other file that was given contains one; it is left out",
         "For Nextflow, give the run's `.nextflow.log` as well.";
     "tasks_missing" [Error] "`import nextflow`",
-        "Nextflow counted more tasks at the end of a run than there are rows of it, whatever source told of them; what is missing is counted",
-        "Import the run's trace file or report in the same call: they tell of each task.";
+        "Nextflow counted more tasks at the end of a run than all sources together have; the missing ones are counted",
+        "Import the run's trace file or report in the same call: they contain each task.";
     "tasks_never_ran" [Warning] "`import airflow`",
         "Task instances never ran (skipped, upstream_failed, scheduled, …); they have no rows, and are counted",
         "";
@@ -436,7 +436,7 @@ codes! {
         "A line ended long before one that stands above it, as where traces were put into one file; it is used",
         "Split the file into its traces, because handles are numbered anew in each.";
     "time_of_file" [Warning] "`import slurm`",
-        "The file does not tell when it was recorded; its modification time is taken",
+        "The file does not contain the time of its recording; its modification time is used",
         "Give `--observed-at TIME` when that is wrong.";
     "times_from_elapsed" [Warning] "`import slurm`",
         "sacct's output has no column Start, or none End; it is inferred from the other one and Elapsed, without suspended time",
@@ -451,10 +451,10 @@ codes! {
         "A line of cgroups.csv has more than four columns; it is left out",
         "";
     "too_many_tasks" [Error] "`import argo`, `import transform`",
-        "The files tell of more tasks than are read at once; the workflow that is too much is left out, of wrapped tasks' records all from there on",
+        "The files have more tasks than can be read at once; the workflow that exceeds the limit is left out; of the records of wrapped tasks, all that follow",
         "Import them in parts.";
     "too_much_repeated" [Error] "`import wfformat`",
-        "The texts of the run and of its machines are too long to stand in a row for each of so many tasks; nothing of the file is used",
+        "The texts of the run and of its machines are too long to be repeated in the row of each task; nothing of the file is used",
         "";
     "trace_row_again" [Warning] "`import nextflow`",
         "The trace file has the line of a cached task more than once; it is one task",
@@ -484,7 +484,7 @@ codes! {
         "The watch ended with an error, so that changes may be missing; what came before is used",
         "";
     "work_dir_exit_bad" [Warning] "`import nextflow`",
-        "The file `.exitcode` of a work directory holds no number; it tells no exit code",
+        "The file `.exitcode` of a work directory contains no number; the exit code is unknown",
         "";
     "work_dir_odd" [Warning] "`import nextflow`",
         "The work directory in a line of the log does not end in a hash; the line is passed over",
@@ -493,13 +493,13 @@ codes! {
         "The file `.command.trace` of a work directory has neither of the two known forms; it is left out",
         "";
     "work_dir_twice" [Warning] "`import nextflow`",
-        "Several attempts have the hash of this work directory; what it tells is added to the first, and to cached tasks",
+        "Several attempts have the hash of this work directory; its contents are added to the first, and to cached tasks",
         "";
     "workflow_bad" [Error] "`import makeflow`",
         "The workflow cannot be read as Makeflow's JSON; nothing of it is used",
         "JX becomes JSON with `jx2json FILE > FILE.json`.";
     "workflow_of_other_run" [Warning] "`import makeflow`",
-        "A workflow file has another number of rules than the run beside it, so that it is not of this run; the run is kept without it",
+        "A workflow file has a different number of rules than the run next to it, so it is not of this run; the run is kept without it",
         "Give the workflow as it was when the run was made.";
     "workflow_without_run" [Warning] "`import argo`, `import makeflow`, `import wfformat`",
         "The file describes a workflow and no run of it was given; it makes no rows",
@@ -508,13 +508,13 @@ codes! {
         "This is an Argo workflow in YAML, of which only JSON is read; nothing of it is used",
         "Print it with `-o json` in the place of `-o yaml`.";
     "year_of_file" [Warning] "`import nextflow`",
-        "The log does not tell its year; that of the file's modification time is taken",
+        "The log does not contain its year; that of the file's modification time is used",
         "Say the year of the first line with `--year` when that is wrong.";
     "zone_contradicted" [Warning] "`import nextflow`, `import snakemake`",
-        "The log's own times, or the metadata of its run, say that its zone is another than what `--zone` gives; they are believed",
+        "The log's own times, or the metadata of its run, have a zone that differs from `--zone`; flowmine uses theirs",
         "";
     "zone_of_build" [Warning] "`import nextflow`",
-        "The log does not tell its zone; that of the day on which Nextflow was built is taken, which daylight saving time can make wrong by an hour",
+        "The log does not contain its zone; that of the day on which Nextflow was built is used, which daylight saving time can make wrong by an hour",
         "Say the zone with `--zone`, as in `--zone=+01:00`.";
 }
 
@@ -522,12 +522,12 @@ codes! {
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Diagnostics\n\n\
-         Generated from `crates/schema/src/diagnostic/codes.rs` by `cargo test --release -p flowmine-schema`, which fails when this\n\
-         page is stale (`FLOWMINE_UPDATE=1` writes it anew).\n\n\
-         `flowmine` prints what was wrong with an input as a sentence with its place and, in brackets, its code, by\n\
-         which this page lists it; the table [`diagnostics`](tables.md#diagnostics) keeps both. A warning was read, though\n\
-         something about it is odd or not known; an error was rejected, so that rows are missing. What commands say that read a\n\
-         dataset's jobs, or make OCEL logs of them, is printed each time and not kept.\n\n\
+         This page is generated from `crates/schema/src/diagnostic/codes.rs`.\n\n\
+         flowmine prints what is wrong with an input as a sentence, with its place and a code in brackets.\n\
+         The table [`diagnostics`](tables.md#diagnostics) keeps both.\n\n\
+         - A warning concerns input that was read, although something about it is odd or not known.\n\
+         - An error concerns input that was rejected, so rows are missing.\n\n\
+         Messages of commands that read the jobs of a dataset are printed each time and not kept.\n\n\
          | code | severity | reported by | means | what to do |\n|---|---|---|---|---|\n",
     );
     for code in CODES {

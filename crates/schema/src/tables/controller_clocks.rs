@@ -3,10 +3,10 @@
 crate::table! {
     /// From a poll on: by how much the clock of the machine that polls is ahead of slurmctld's.
     ///
-    /// Times that Slurm reports are of slurmctld's clock; `not_before_ns` and `observed_at_ns` of
+    /// Times that Slurm reports are of slurmctld's clock. `not_before_ns` and `observed_at_ns` of
     /// `job_states` are of the clock of the machine where squeue runs, and stay as observed.
-    /// Whatever is derived from them is corrected by this table: attempts, waits and logs. A row
-    /// that contradicts the rows before it says that a clock was set.
+    /// Attempts, waits and logs, which are derived from them, are corrected by this table. A row
+    /// that contradicts the rows before it shows that a clock was set.
     pub struct ControllerClock in "controller_clocks" {
         /// Cluster name.
         cluster: text(Cluster),

@@ -1,16 +1,16 @@
-//! `data_flow`: who read what somebody wrote.
+//! `data_flow`: which entity read what another one wrote.
 
 crate::table! {
-    /// One version of a file, from who wrote it to one who read it. A version that nobody read has
-    /// a row without reader, a version that was there before anything was traced one without writer
-    /// for each reader.
+    /// One version of a file, from its writer to one of its readers. A version that was not read
+    /// has a row without a reader. A version from before the trace has a row without a writer for
+    /// each reader.
     ///
-    /// A new version begins with the first write (or truncation) after somebody else has read the
-    /// one before; what a task wrote and reads back itself, it can go on to write. A task's phase
-    /// ends when it reads, after it has written, a version that it has not read before. All writes
-    /// to a version come before the first read by another, and all first reads of a phase before
-    /// its writes: so the graph of phases and versions has no cycle. Tasks that give data to each
-    /// other in both directions are joined in both directions, by different phases.
+    /// A new version begins with the first write (or truncation) after another entity has read the
+    /// previous one. A task can continue to write a version that it reads back itself. A task's
+    /// phase ends when it reads, after it has written, a version that it has not read before. All
+    /// writes to a version come before the first read by another entity. All first reads of a phase
+    /// come before its writes. So the graph of phases and versions has no cycle. Tasks that give
+    /// data to each other in both directions are joined in both directions, by different phases.
     pub struct DataFlow in "data_flow" {
         /// The host; null for a file of a network file system that several hosts used.
         host: opt_text(Host),
@@ -27,11 +27,11 @@ crate::table! {
         /// The version: 0 is what was there before, then 1, 2, … .
         version: i64,
         /// How the version began: `before` the trace; `created` by an open that would have failed
-        /// otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` does not tell which); or
+        /// otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` does not show which); or
         /// `changed`: then parts of the version before may still be in it.
         origin: text(Word(OfTasks)),
         /// What kind of entity wrote it, as in `links`: `task`, `job`, `pod`, `container`, or
-        /// `unassigned`. Null: nobody who was traced.
+        /// `unassigned`. Null: no traced entity.
         writer_type: opt_text(Word(OfTasks)),
         /// Where its id holds.
         writer_scope: opt_text(ScopeOf("writer_type")),
@@ -45,7 +45,7 @@ crate::table! {
         first_write_ns: opt_i64,
         /// When its last write to it ended.
         last_write_ns: opt_i64,
-        /// Who read it, likewise. Null: nobody.
+        /// What kind of entity read it, as in `writer_type`. Null: none.
         reader_type: opt_text(Word(OfTasks)),
         /// Where its id holds.
         reader_scope: opt_text(ScopeOf("reader_type")),
@@ -59,8 +59,8 @@ crate::table! {
         first_read_ns: opt_i64,
         /// When its last read of it ended.
         last_read_ns: opt_i64,
-        /// Writer and reader were on hosts whose clocks can differ by more than the time between
-        /// them: the order may be the other way round.
+        /// Writer and reader were on two hosts, and the clocks of these can differ by more than the
+        /// time between them: the order may be reversed.
         order_doubtful: bool,
     }
 }

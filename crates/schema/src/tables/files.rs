@@ -8,16 +8,16 @@ crate::table! {
         host: text(Host),
         /// The trace.
         trace_ns: i64,
-        /// Device number, as `stat(2)` tells it; null where the source does not tell (`io-csv`).
+        /// Device number as in `stat(2)`; null if the source does not have it (`io-csv`).
         device: opt_i64,
         /// Inode number, all 64 bits; of `io-csv` the number that its tracer gave the file.
         inode: i64,
         /// Generation of the inode: another one when the number is used again. Null where the file
-        /// system or the backend does not tell.
+        /// system or the backend does not provide it.
         generation: opt_i64,
         /// When it was first seen.
         first_seen_ns: i64,
-        /// `regular` or `block`; null where the source does not tell.
+        /// `regular` or `block`; null if the source does not have it.
         kind: opt_text(Harmless),
         /// Type of its file system, such as `ext4`, `nfs4`, `overlay`.
         file_system: opt_text(Word(OfTasks)),

@@ -1,10 +1,10 @@
 //! `hosts` and `clocks`: where a trace was taken, and how its clock relates to others.
 
 crate::table! {
-    /// A trace of a host: one row when it begins and one when it ends, so that a trace that was
-    /// killed shows as one without an end.
+    /// A trace of a host: one row for its begin and one for its end. A trace that was killed has no
+    /// row for its end.
     pub struct Host in "hosts" by host {
-        /// The host's name, as `uname -n` tells it.
+        /// Name of the host, as in `uname -n`.
         host: text(Host),
         /// Which trace of this host: when it began, in nanoseconds since 1970. With the host it is
         /// the key of a trace.
@@ -15,9 +15,9 @@ crate::table! {
         at_ns: i64,
         /// `/proc/sys/kernel/random/boot_id`: times after boot are comparable where this is equal.
         boot_id: opt_text(Withheld),
-        /// Kernel release, as `uname -r` tells it.
+        /// Kernel release, as in `uname -r`.
         kernel: opt_text(Withheld),
-        /// As `uname -m` tells it.
+        /// Architecture, as in `uname -m`.
         architecture: opt_text(Harmless),
         /// Processors that are online.
         processors: opt_i32,
@@ -47,11 +47,11 @@ crate::table! {
         /// which the rows could not be written.
         received: opt_i64,
         /// When it ended: operations that were lost, those that cannot be recorded included (libaio,
-        /// 32-bit programs). The table `losses` tells which, and what else was lost, such as records
-        /// of processes.
+        /// 32-bit programs). The table `losses` lists them, and other losses, such as records of
+        /// processes.
         lost: opt_i64,
         /// What is kept of command lines in `processes`: `none`, `program` (the first word), `all`;
-        /// null where nobody was asked (`io-csv`).
+        /// null if this could not be chosen (`io-csv`).
         command_lines: opt_text(Harmless),
     }
 }

@@ -8,7 +8,7 @@ crate::table! {
         log: text(Path),
         /// What the file was: `xes` or `ocel`.
         format: text(Harmless),
-        /// What the file says before its records, as JSON: for `ocel` the types with their
+        /// Contents of the file before its records, as JSON: for `ocel` the types with their
         /// attributes, for `xes` extensions, globals, classifiers and attributes of the log.
         header: text(Withheld),
     }

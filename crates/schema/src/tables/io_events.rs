@@ -12,22 +12,22 @@ crate::table! {
         pid: i32,
         /// When it started, in nanoseconds after boot; see `processes`.
         process_start_ns: opt_i64,
-        /// The thread; null where the source does not tell (`io-csv`).
+        /// The thread; null if the source does not have it (`io-csv`).
         tid: opt_i32,
         /// `open`, `read`, `write`, `close`, `delete`, `rename`, `link`, `truncate`, `allocate`,
         /// `sync`, `mmap` (bytes unknown), `fault` (a page that a mapping brought in).
         op: text(Harmless),
-        /// By what: `call`; for reads and writes also `copy_file_range`, `sendfile`, `splice`,
+        /// Mechanism: `call`; for reads and writes also `copy_file_range`, `sendfile`, `splice`,
         /// `io_uring`.
         via: text(Harmless),
         /// When the call began.
         start_ns: i64,
-        /// When it ended; null where the source does not tell.
+        /// When it ended; null if the source does not have it.
         end_ns: opt_i64,
         /// The open file description (open(2)) within the trace: what duplicated descriptors and
         /// forked processes share. Null without one.
         handle: opt_i64,
-        /// Device number of the file, as `stat(2)` tells it; null when unknown.
+        /// Device number of the file, as in `stat(2)`; null if unknown.
         device: opt_i64,
         /// Its inode number, all 64 bits; of `io-csv` the number that its tracer gave the file.
         inode: opt_i64,
@@ -78,7 +78,7 @@ crate::table! {
         process_start_ns: opt_i64,
         /// The open file description within the trace.
         handle: opt_i64,
-        /// Device number of the file, as `stat(2)` tells it.
+        /// Device number of the file, as in `stat(2)`.
         device: i64,
         /// Its inode number, all 64 bits.
         inode: i64,

@@ -33,8 +33,8 @@ crate::table! {
         /// Delay after the target's start or end in seconds (`after:1+1` is one minute).
         delay_s: opt_i64,
         /// What Slurm last said of the term: `unfulfilled`, `fulfilled`, `failed`. `withdrawn`:
-        /// Slurm no longer shows it though what it waits for was still to come, so that somebody
-        /// took it back (`scontrol update`). Null when the source does not tell.
+        /// Slurm no longer shows it, although what it waits for was still to come: it was
+        /// withdrawn (`scontrol update`). Null if the source does not have it.
         state: opt_text(Word(Dependencies)),
         /// When it was seen so.
         observed_at_ns: i64,

@@ -3,8 +3,8 @@
 crate::table! {
     /// One observed change of one job attempt, with the interval in which it happened.
     ///
-    /// An attempt is a (`cluster`, `job`, `submit_ns`): Slurm keeps a job's id when it is requeued
-    /// and gives it a new submit time, and it uses ids again when they wrap. Rows come from polling
+    /// An attempt is a (`cluster`, `job`, `submit_ns`). Slurm keeps a job's id when it is requeued,
+    /// and gives it a new submit time. It uses ids again when they wrap. Rows come from polling
     /// `squeue` (`source` = `squeue`, `squeue-json`, `slurmminer`) and from accounting (`source` =
     /// `sacct`, `sacct-json`). Text that was not UTF-8 holds `\xNN` for each such byte.
     pub struct JobState in "job_states" {
@@ -18,15 +18,15 @@ crate::table! {
         /// task, and the first id plus the number for a component. The record of a pending array,
         /// and its last task, carry the array's id.
         job_id: i64,
-        /// When this attempt was submitted, as Slurm says (whole seconds). Null when the source
-        /// does not tell.
+        /// Time of submission of this attempt, by Slurm (whole seconds). Null if the source does
+        /// not have it.
         submit_ns: opt_i64,
-        /// `new`: first seen. `state`: another state than before. `requeued`: first seen of a later
-        /// attempt. `held`, `released`, `changed`: the same state, but what `changed` names is
-        /// another than before. `left`: no longer in the queue. `accounting`: not a change but a
-        /// fact that accounting tells.
+        /// `new`: first seen. `state`: the state has changed. `requeued`: first seen of a later
+        /// attempt. `held`, `released`, `changed`: the same state, but what `changed` names has
+        /// changed. `left`: no longer in the queue. `accounting`: not a change but a
+        /// fact from accounting.
         change: text(Word(Ours)),
-        /// What is another than at the poll before: names of columns of this table, or
+        /// What differs from the previous poll: names of columns of this table, or
         /// `dependency`, with commas between. In a row of another state, only what that state does
         /// not bring with it (no reason, priority, nodes, CPUs, memory or dependency). A job is
         /// held while its priority is 0 or its reason JobHeldUser or JobHeldAdmin. Slurm raises the
@@ -39,7 +39,7 @@ crate::table! {
         /// later). Null when nothing earlier is known.
         not_before_ns: opt_i64 droppable,
         /// The change had happened at this time, on the cluster's clock: when `squeue` had
-        /// answered. For imported files what their content or name tells, else `--observed-at` or
+        /// answered. For imported files the time in their content or name, else `--observed-at` or
         /// the file's modification time; for imported accounting the latest time in the file.
         observed_at_ns: i64,
         /// When Slurm itself says that the change happened (whole seconds): submit time for
@@ -97,7 +97,7 @@ crate::table! {
         /// not say which).
         memory_bytes: opt_i64 droppable,
         /// Memory asked for by the whole job, in bytes: sacct's `ReqMem` since Slurm 21.08. Before,
-        /// `ReqMem` said per node (`4Gn`) or per CPU (`4Gc`), which stands in `memory_bytes`.
+        /// `ReqMem` was per node (`4Gn`) or per CPU (`4Gc`), which is in `memory_bytes`.
         total_memory_bytes: opt_i64 droppable,
         /// Time limit in seconds; null when unlimited, not set or unknown.
         time_limit_s: opt_i64 droppable,
@@ -124,11 +124,11 @@ crate::table! {
         requested_tres: opt_text(Resources) droppable,
         /// Trackable resources given (`AllocTRES`).
         allocated_tres: opt_text(Resources) droppable,
-        /// Number of GPUs: `gres/gpu` of what was given, else of what was asked for; before
-        /// accounting tells, those asked for on each node times the number of nodes.
+        /// Number of GPUs: `gres/gpu` as allocated, else as requested; without accounting, those
+        /// requested on each node times the number of nodes.
         gpus: opt_i64 droppable,
-        /// When it could have begun as far as its own wishes go, as accounting tells: begin time
-        /// reached, dependencies met, not held (`Eligible`).
+        /// When it could have begun by its own conditions, from accounting: begin time reached,
+        /// dependencies met, not held (`Eligible`).
         eligible_ns: opt_i64 droppable,
         /// Start time as Slurm says; expected while pending.
         start_ns: opt_i64,
@@ -143,7 +143,7 @@ crate::table! {
         /// Bytes read as counted by Slurm's accounting plugin (`fs/disk` of `TRESUsageInTot`, all
         /// steps added).
         read_bytes: opt_i64 droppable,
-        /// Bytes written, likewise (`TRESUsageOutTot`).
+        /// Bytes written, in the same way (`TRESUsageOutTot`).
         written_bytes: opt_i64 droppable,
         /// The largest main memory (resident set) that a task of a step had, in bytes, as Slurm's
         /// accounting plugin sampled it (`MaxRSS`).
@@ -171,7 +171,7 @@ pub mod change {
     pub const HELD: &str = "held";
     /// The job is no longer kept from starting by its user or an administrator.
     pub const RELEASED: &str = "released";
-    /// The same state, but something else is another than before.
+    /// The same state, but something else has changed.
     pub const CHANGED: &str = "changed";
     /// No longer in the queue.
     pub const LEFT: &str = "left";
@@ -197,7 +197,7 @@ pub mod source {
     /// `sacct --json`.
     pub const SACCT_JSON: &str = "sacct-json";
 
-    /// Whether a source is accounting, which tells exact times, and not a poll of the queue.
+    /// Whether a source is accounting, which has exact times, and not a poll of the queue.
     pub fn is_accounting(source: &str) -> bool {
         source.starts_with("sacct")
     }

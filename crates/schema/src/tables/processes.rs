@@ -11,12 +11,12 @@ crate::table! {
         /// Process number (the thread group's) in the host's pid namespace.
         pid: i32,
         /// When it started, in nanoseconds after boot. With host and pid it is the key of a
-        /// process; null where the source does not tell (`io-csv`), and then `started_ns` tells
-        /// generations apart.
+        /// process; null if the source does not have it (`io-csv`), and then `started_ns`
+        /// distinguishes generations.
         process_start_ns: opt_i64,
         /// How exact that is: 1 from the kernel's tracing, 10,000,000 from `/proc/PID/stat`.
         start_precision_ns: opt_i64,
-        /// Until when this row tells.
+        /// Time up to which this row is true.
         as_of_ns: i64,
         /// When it started. Of the backend `ptrace` when its fork was reported, within the precision
         /// of `process_start_ns`: after all that its parent had done before.
@@ -36,7 +36,7 @@ crate::table! {
         user: opt_text(User),
         /// Real user id when it was forked or last became another program: the user who started
         /// that program, also where a set-user-id program has another effective one
-        /// (credentials(7)). Null where the source does not tell.
+        /// (credentials(7)). Null if the source does not have it.
         real_uid: opt_i64(UserId),
         /// The real user's name on the traced host; null when it has none.
         real_user: opt_text(User),
@@ -69,7 +69,7 @@ crate::table! {
         /// The users who can have set these variables, as a JSON array of names, or ids without a
         /// name: the real user of the first program that had them, and of the program that
         /// started that one. A null in it is a user who is not known: FUSE saw a program of root's
-        /// late. Null where the source does not tell.
+        /// late. Null if the source does not have it.
         environment_users: opt_text(Withheld),
         /// When it last became another program; null when it still runs its parent's.
         exec_ns: opt_i64,

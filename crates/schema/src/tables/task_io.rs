@@ -3,9 +3,9 @@
 crate::table! {
     /// What one task attempt did to one file, on one host.
     ///
-    /// The processes of a task are found by rules (`docs/attribution.md`). A row is of a task of an
-    /// engine and of the job, pod and container that it ran in, as far as they are known; a job
-    /// without an engine has rows without `task`. What belongs to nobody has `unassigned`. So the
+    /// The processes of a task are found by rules (`docs/attribution.md`). A row has a task of an
+    /// engine, and the job, pod and container in which it ran, as far as they are known. A job
+    /// without an engine has rows without `task`. What belongs to none has `unassigned`. So the
     /// bytes of all rows are the bytes of all operations that were traced, and none is in two rows.
     ///
     /// Bytes are what calls returned, not what they asked for. Page faults of mappings are counted
@@ -34,11 +34,11 @@ crate::table! {
         pod: opt_text(Container),
         /// The container's id.
         container: opt_text(Container),
-        /// The systemd scope or service in whose control group it ran.
+        /// The systemd scope or service of the control group in which it ran.
         unit: opt_text(Container),
         /// Why there is neither task nor job, pod, container: `contradiction`, `starts-tasks` (an
-        /// engine, or a part of a scheduler), `other-user` (none of whose processes belongs to
-        /// anything), `before-trace` (the process ran before the trace began), `no-process`
+        /// engine, or a part of a scheduler), `other-user` (none of the user's processes
+        /// belongs to anything), `before-trace` (the process ran before the trace began), `no-process`
         /// (nothing is known of it but operations), `no-rule`. Otherwise null.
         unassigned: opt_text(Word(OfTasks)),
         /// User id of the processes, when all have the same.
@@ -107,19 +107,19 @@ crate::table! {
         sequential_reads: i64,
         /// Reads that began as far from the one before as that from its predecessor.
         strided_reads: i64,
-        /// Reads that began elsewhere. The first of an open file, one whose offset is not known and
-        /// the next after it are in none of the three.
+        /// Reads that began elsewhere. The first of an open file, one with an unknown offset, and the
+        /// next after it are in none of the three.
         random_reads: i64,
-        /// Writes likewise.
+        /// Writes in the place where the one before ended.
         sequential_writes: i64,
-        /// Writes likewise.
+        /// Writes at a constant distance, as in `strided_reads`.
         strided_writes: i64,
-        /// Writes likewise.
+        /// Writes that began elsewhere.
         random_writes: i64,
         /// `sequential`, `strided` or `random`, when at least nine of ten reads that can be judged
         /// are that, else `mixed`; null with less than two reads, and when an offset is not known.
         read_pattern: opt_text(Word(OfTasks)),
-        /// Likewise of writes.
+        /// The same for writes.
         write_pattern: opt_text(Word(OfTasks)),
         /// Smallest number of bytes asked for by a read.
         read_size_min: opt_i64,
@@ -132,7 +132,7 @@ crate::table! {
         /// How many reads asked for how much: JSON object from a power of two to the number of
         /// reads of at most that many bytes and more than half of it.
         read_sizes: opt_text(Withheld),
-        /// Likewise of writes.
+        /// The same for writes.
         write_sizes: opt_text(Withheld),
         /// Time spent in reads, those of all threads added up.
         read_time_ns: i64,
@@ -144,7 +144,7 @@ crate::table! {
         write_latency_max_ns: opt_i64,
         /// How many reads took how long: JSON object like `read_sizes`, in nanoseconds.
         read_latencies: opt_text(Withheld),
-        /// Likewise of writes.
+        /// The same for writes.
         write_latencies: opt_text(Withheld),
         /// Bytes read for each second between the first and the last read.
         read_bytes_per_s: opt_f64,
@@ -159,8 +159,8 @@ crate::table! {
         /// Null when a length is not known, or nothing was mapped.
         mapped_bytes: opt_i64,
         /// An estimate from below: the pages of which a fault was reported, added up. The kernel
-        /// brings in neighbouring pages with one fault, and tells none of a page that is mapped
-        /// already. Null without faults, and when only sums were traced.
+        /// brings in neighbouring pages with one fault, and reports none for a page that is already
+        /// mapped. Null without faults, and when only sums were traced.
         faulted_bytes: opt_i64,
     }
 }
@@ -244,7 +244,7 @@ crate::table! {
         first_ns: opt_i64,
         /// When the last one ended.
         last_ns: opt_i64,
-        /// Lost operations of rows whose `unassigned` is `lost`.
+        /// Lost operations of rows with `unassigned` = `lost`.
         lost: i64,
     }
 }
@@ -270,9 +270,9 @@ crate::table! {
         /// The lower quartile: the smallest value that at least a quarter of the instances do not
         /// exceed.
         read_bytes_q1: i64,
-        /// The median, likewise.
+        /// Median, as a value of an instance.
         read_bytes_median: i64,
-        /// The upper quartile, likewise.
+        /// Upper quartile, as a value of an instance.
         read_bytes_q3: i64,
         /// The most of an instance.
         read_bytes_max: i64,

@@ -1,23 +1,22 @@
-//! `task_runs`: what workflow engines tell of their tasks.
+//! `task_runs`: what workflow engines record of their tasks.
 
 crate::table! {
-    /// One attempt at one task of a workflow run, as its engine tells it.
+    /// One attempt at one task of a workflow run, as its engine records it.
     ///
     /// A run is an (`engine`, `run_id`, `run_name`): Nextflow keeps the id when a run is resumed
     /// and gives it another name.
     ///
-    /// Each time has a precision: the true moment is at most so far from it, before or after. Null
-    /// means that the bound is not known. What an engine noticed by polling has the interval
-    /// between two polls, a time in whole seconds has one second, and a local time whose zone is
-    /// not known has what the zone can differ by; then all times of a run are shifted by the same
-    /// amount.
+    /// Each time has a precision: the largest distance of the true moment from it. Null means that
+    /// the bound is not known. What an engine noticed by polling has the interval between two
+    /// polls, and a time in whole seconds has one second. A local time without a known zone has the
+    /// largest difference between zones; then all times of a run are shifted by the same amount.
     ///
     /// What the columns mean for each engine, and where they come from, is in `docs/engines.md`.
     pub struct TaskRun in "task_runs" {
         /// `nextflow`, `makeflow`, `airflow`, `wfformat`, `transform`, …
         engine: text(Word(OfTasks)),
         /// The run, as the engine identifies it: Nextflow's session UUID, Airflow's DAG run. Null
-        /// when the source does not tell its run.
+        /// if the source does not name its run.
         run_id: opt_text(Path),
         /// The run's name for people: Nextflow's `goofy_yalow`, Airflow's DAG.
         run_name: opt_text(Path),
@@ -30,10 +29,10 @@ crate::table! {
         /// What it is an instance of, with the sub-workflow path: process, rule, operator. What is
         /// mined as activity.
         logical_task: text(Path),
-        /// What tells the instances of a logical task apart for people: what stands in Nextflow's
+        /// What distinguishes the instances of a logical task for people: the text in Nextflow's
         /// parentheses.
         tag: opt_text(Line) droppable,
-        /// By what the engine finds the result again: Nextflow's hash, as it shows it
+        /// Key by which the engine finds the result again: Nextflow's hash, as it is shown
         /// (`ab/123456`).
         cache_key: opt_text(Path) droppable,
         /// The directory in which the task ran, as the engine writes it; may be an URL.
@@ -79,9 +78,9 @@ crate::table! {
         /// Precision of `cached_ns`.
         cached_precision_ns: opt_i64,
         /// `completed`, `failed`, `aborted` (ended by the engine or the user), `cached` (not run:
-        /// an earlier result was taken), `running` (when the source ended), `submitted` (likewise),
-        /// or `unknown`. Judged by exit code and error messages, not by what the engine calls
-        /// completed.
+        /// an earlier result was taken), `running` (when the source ended), `submitted` (the same),
+        /// or `unknown`. It follows from exit code and error messages, not from the engine's own
+        /// word for the outcome.
         status: text(Word(OfTasks)),
         /// Exit code; null when none was reported. Of a cached task that of the earlier run, where
         /// known.
@@ -131,8 +130,8 @@ crate::table! {
         read_bytes: opt_i64,
         /// Bytes sent to storage (`write_bytes`) or, for engines that count otherwise, written.
         write_bytes: opt_i64,
-        /// The tasks that must end before this one: JSON array of `task_id`s. Null when the engine
-        /// does not tell.
+        /// The tasks that must end before this one: JSON array of `task_id`s. Null if the engine
+        /// does not record them.
         parents: opt_text(Withheld),
         /// The logical tasks of which it uses results, by the engine's graph of processes: JSON array
         /// of objects with `logical_task` and `each` (whether each task of its own logical task uses
@@ -140,7 +139,7 @@ crate::table! {
         logical_parents: opt_text(Withheld),
         /// Declared inputs: JSON array of objects with `path` and, where known, `bytes`.
         inputs: opt_text(Withheld),
-        /// Declared outputs, likewise; Nextflow's may be patterns.
+        /// Declared outputs, in the same form; Nextflow's may be patterns.
         outputs: opt_text(Withheld),
         /// What the engine itself does around the command, where it reports that: a JSON object with
         /// `shell` (the program that is given the command), `logs` (paths of the task's log and

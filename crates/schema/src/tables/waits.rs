@@ -45,11 +45,11 @@ crate::table! {
         to_ns: i64,
         /// It began at this time or later; null where `from_ns` is exact.
         from_earliest_ns: opt_i64,
-        /// It began at this time or before; null likewise.
+        /// It began at this time or before; null where `from_ns` is exact.
         from_latest_ns: opt_i64,
         /// It ended at this time or later; null where `to_ns` is exact.
         to_earliest_ns: opt_i64,
-        /// It ended at this time or before; null likewise.
+        /// It ended at this time or before; null where `to_ns` is exact.
         to_latest_ns: opt_i64,
         /// The reason that Slurm gave, as it wrote it.
         reason: opt_text(Reason),
