@@ -5,7 +5,7 @@ crate::table! {
     pub struct DiagnosticRow in "diagnostics" {
         /// `warning`: read, but not as it should be. `error`: rejected.
         severity: text(Harmless),
-        /// A short fixed name of what is wrong, such as `squeue_value`;
+        /// A short fixed name of the fault, such as `squeue_value`;
         /// `docs/diagnostics.md` describes each.
         code: text(Harmless),
         /// One sentence.
