@@ -1,5 +1,5 @@
 //! What one process did to one file, as it grows with each operation; and how that of several
-//! processes is put together.
+//! processes is merged.
 
 use flowmine_schema::tables::{IoTotal, TaskIo};
 
@@ -8,7 +8,7 @@ use crate::files::FileEvent;
 use crate::histogram::Histogram;
 use crate::ranges::Ranges;
 
-/// Of so many open files of one process on one file the last offset is remembered.
+/// Maximum number of open files of one process on one file with a remembered last offset.
 const STREAMS: usize = 8;
 
 /// What one process, or all processes of a task, did to one file.
@@ -33,7 +33,7 @@ pub struct Access {
     streams: Vec<Stream>,
 }
 
-/// Bytes of mappings or faults, added up over so many.
+/// Sum of the bytes of mappings or faults, and their number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Lengths {
     bytes: i64,
@@ -180,7 +180,7 @@ impl Transfers {
         }
     }
 
-    /// Adds what another did; their ranges are put together elsewhere.
+    /// Adds the sums of another process; ranges are merged elsewhere.
     fn add(&mut self, other: &Transfers) {
         for (sum, more) in [
             (&mut self.calls, other.calls),
@@ -328,7 +328,7 @@ impl Access {
 
     /// Takes operations that were added up in the kernel.
     pub fn total(&mut self, total: &IoTotal<'_>) {
-        // No number of things is less than 0, whatever a file says.
+        // A count is at least 0, even if a file contains less.
         let sums = |calls: i64, errors: i64, bytes: i64, time_ns: i64, offset_min, offset_end| Transfers {
             calls: calls.max(0),
             errors: errors.max(0),
@@ -365,7 +365,7 @@ impl Access {
         flowmine_sums::add_to(&mut self.faults, total.faults.max(0));
     }
 
-    /// Takes in the sums of another; ranges are put together elsewhere.
+    /// Adds the sums of another; ranges are merged elsewhere.
     pub fn add(&mut self, other: &Access) {
         for (mine, others) in [(&mut self.read, &other.read), (&mut self.write, &other.write)] {
             if let Some(others) = others {

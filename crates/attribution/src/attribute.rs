@@ -1,4 +1,4 @@
-//! Whose bytes are these: from traced operations and processes to tasks and jobs.
+//! Assignment of traced operations and processes to tasks and jobs.
 //!
 //! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
 //! `clocks`) and what is known by name ([`Entities`]); out come the tables `task_io`,
@@ -11,8 +11,8 @@
 //! in use, and for each process that ever was four bytes. What a process did is spilled when it is
 //! resolved (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
 //!
-//! **Every operation is somebody's or has a reason** ([`Reason`]), so that the bytes of all rows
-//! are the bytes of all operations, and with the lost ones all that the kernel counted.
+//! **Every operation is assigned or has a reason** ([`Reason`]). So the bytes of all rows are the
+//! bytes of all operations, and together with the lost ones all that the kernel counted.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     attribute_telling(dataset, entities, transaction, &mut ())
 }
 
-/// The same, and hands somebody what goes into `links` and `data_flow`.
+/// The same; also passes the rows of `links` and `data_flow` to a listener.
 ///
 /// # Errors
 /// As [`attribute`], or what the listener returns.

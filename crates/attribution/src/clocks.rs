@@ -17,7 +17,7 @@ flowmine_schema::columns! {
     struct Boot of Host { host, trace_ns, boot_offset_ns }
 }
 
-/// By so much clocks of which nobody knows that they are synchronised are taken to differ.
+/// Assumed difference of clocks that are not known to be synchronised, in nanoseconds.
 const UNSYNCHRONISED_NS: i64 = 1_000_000_000;
 
 /// What is known of one host's clock.
@@ -30,8 +30,8 @@ struct HostClock {
 }
 
 impl HostClock {
-    /// A clock that was set back keeps the order of what happened on its host: it stands until it
-    /// has caught up, and by so much it is in doubt.
+    /// A clock that was set back keeps the order of events on its host: it stops until it has
+    /// caught up, and its doubt grows by that time.
     fn forward(&mut self) {
         self.unsynchronised |= self.readings.is_empty();
         self.readings.sort_unstable();

@@ -4,12 +4,12 @@
 //! known, a number is another file after it was deleted and opened under a path that it did not
 //! have before (`incarnation`).
 //!
-//! **Epochs.** For data flow the order of accesses matters, but not of all: an epoch of a file
-//! holds writes first and then reads of it. It ends with a write after somebody else has read, or
-//! after the writer has read what it had not written, and with the first write of each process
-//! after that: who wrote and read a version goes on with it, and others do not. Of each epoch one [`Step`] for each process
-//! is given away, so that a file that is written once and then read is a handful of steps, however
-//! many operations that took.
+//! **Epochs.** For data flow the order of some accesses matters: an epoch of a file has its writes
+//! first, and then its reads. It ends with a write after another process has read, or after the
+//! writer has read what it had not written, and with the first write of each process after that. A
+//! process that wrote and read a version continues it, and others do not. Each epoch gives one
+//! [`Step`] for each process. So a file that is written once and then read is a handful of steps,
+//! for any number of operations.
 
 use flowmine_schema::tables::IoEvent;
 use flowmine_spill::put_ordered;
@@ -25,7 +25,7 @@ flowmine_schema::columns! {
     }
 }
 
-/// What tells files of a host apart; what is not known is `i64::MIN`.
+/// Identity of a file on a host; unknown numbers are `i64::MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
     /// Device number, as stat(2) gives it.
@@ -57,7 +57,7 @@ impl FileKey {
     }
 }
 
-/// Stands in place of a number that is not known.
+/// Marks an unknown number.
 pub const UNTOLD: i64 = i64::MIN;
 
 /// What a process did to a file in one epoch.
@@ -155,18 +155,18 @@ pub struct File {
     deleted: bool,
 }
 
-/// So many steps of an epoch are kept in memory: a file that thousands of processes read is one for
-/// each of them.
+/// Maximum number of steps of an epoch in memory: a file that thousands of processes read has one
+/// for each of them.
 const STEPS: usize = 256;
-/// So many paths of a file are remembered.
+/// Maximum number of remembered paths of a file.
 const PATHS: usize = 64;
 
 /// What an operation did to a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// So many bytes were read from it.
+    /// Bytes read from it.
     Read(i64),
-    /// So many bytes were written to it.
+    /// Bytes written to it.
     Wrote(i64),
     /// It was made empty or shorter.
     Truncated,
@@ -283,7 +283,7 @@ impl File {
     }
 }
 
-/// So many files that nobody uses may be remembered.
+/// Maximum number of remembered files without an open handle.
 const UNUSED: usize = 1 << 16;
 
 /// The files of a host that are in use, and some that were.
@@ -344,7 +344,8 @@ impl Files {
         at
     }
 
-    /// A file is opened by a path; a deleted one whose number is used again is another.
+    /// Notes that a file is opened by a path; a deleted file with a number that is used again is a
+    /// different file.
     fn opened(&mut self, at: u32, numbers: (i64, i64, i64), path: &str) -> u32 {
         let shared = self.may_be_shared(numbers.0);
         let Some(file) = self.all[at as usize].as_mut() else { return at };
@@ -440,7 +441,7 @@ impl Files {
         }
     }
 
-    /// Forgets files that nobody uses when they have become many; gives each before.
+    /// Forgets unused files when there are too many; each is passed on first.
     pub fn forget_unused<E>(&mut self, mut each: impl FnMut(File, &Self) -> Result<(), E>) -> Result<(), E> {
         let used = (self.all.len() - self.free.len()).saturating_sub(self.unused);
         if self.unused <= UNUSED.max(2 * used) {

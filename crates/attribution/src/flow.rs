@@ -1,4 +1,4 @@
-//! Who read what somebody wrote: versions of files, and the table `data_flow`.
+//! Data flow between writers and readers: versions of files, and the table `data_flow`.
 //!
 //! In go the steps of files ([`crate::files`]), spilled with their order; they come back file by
 //! file. A new version of a file begins with the first write after an owner who is not its only
@@ -126,7 +126,7 @@ impl Steps {
     }
 }
 
-/// What the rows of `data_flow` need beside the steps of files.
+/// What the rows of `data_flow` need in addition to the steps of files.
 pub struct Context<'a> {
     /// The owners of the processes.
     pub resolved: &'a ResolvedOwners,
@@ -321,7 +321,7 @@ impl OneFile {
         if !writers.iter().chain(&readers).any(somebody) {
             return Ok(());
         }
-        // Of what was there before, only what somebody read.
+        // Versions from before the trace have a row only if they were read.
         let readers: Vec<VersionUse> = readers.into_iter().filter(|reader| !writers.is_empty() || somebody(reader)).collect();
         let writers: Vec<(u64, VersionUse)> =
             writers.into_iter().map(|part| Ok((flows.part(&part, Did::Write)?, part))).collect::<Result<_, AttributionError>>()?;
@@ -431,7 +431,7 @@ struct Flows {
 const WRITE_BEGAN: u8 = 1;
 const WRITE_ENDED: u8 = 2;
 const FIRST_READ: u8 = 0;
-/// Of what nobody wrote: it can be part of no cycle.
+/// A version without a writer: it can be part of no cycle.
 const LOOK: u8 = 3;
 const NOBODY: u64 = u64::MAX;
 

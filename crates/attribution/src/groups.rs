@@ -3,12 +3,12 @@
 //! of an engine started.
 //!
 //! When a process in a container opens its task's script, the container belongs to the task, with
-//! the processes that ran in it before. Of a trace that has only numbers of control groups
-//! (`io-csv`) a group counts when no process in it is older than the task, as the one that an
-//! engine itself runs in is. A group in which scripts of two tasks were opened belongs to neither,
-//! which is a diagnostic. A child of an engine is a job of it, with all that it starts
-//! (`rules/engine.rs`): the one whose declared outputs are made there, and that began and ended as
-//! the child did. It is decided when all hosts have been read.
+//! the processes that ran in it before. If a trace has only numbers of control groups (`io-csv`), a
+//! group counts when no process in it is older than the task; the engine's own group has older
+//! ones. A group in which scripts of two tasks were opened belongs to neither, and gives a
+//! diagnostic. A child of an engine, with all that it starts, is the job of the engine
+//! (`rules/engine.rs`) that declares the outputs that are made there, and that began and ended as
+//! the child did. This is decided when all hosts have been read.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,8 @@ use crate::rules::{self, Claim, Facts, Strength, engine, plausible, process_tree
 /// As far as the clocks of an engine and a host may differ, in nanoseconds.
 const SLACK_NS: i64 = 10_000_000_000;
 
-/// So many tasks may declare what was made in a job, and so many contradictions of it are reported.
+/// Maximum number of tasks that may declare what was made in a job, and of contradictions that are
+/// reported.
 const CLAIMS: usize = 64;
 const UNDECIDED: usize = 16;
 
@@ -53,7 +54,7 @@ struct Group {
     job: Job,
 }
 
-/// What is known of a child of an engine, and of what it started.
+/// A child of an engine, and what is known about the processes that it started.
 #[derive(Debug, Default)]
 struct Job {
     /// The job in which its engine runs, which is one more for jobs of the same run.
@@ -219,7 +220,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Whether a group is nobody's because what is known of it contradicts itself.
+    /// Whether a group is unassigned because the findings about it contradict each other.
     pub fn contradicts_itself(&self, number: u32) -> bool {
         self.all.get(number as usize).is_some_and(|group| group.task.is_none() && !group.job.undecided.is_empty())
     }

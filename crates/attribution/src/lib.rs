@@ -1,4 +1,4 @@
-//! Whose a traced process and its bytes are.
+//! Assignment of traced processes and their bytes to tasks and jobs.
 //!
 //! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
 //! `clocks`) and what is known by name ([`entities`]): the attempts at tasks that workflow engines
@@ -7,9 +7,9 @@
 //! and what contradicts itself as diagnostics ([`attribute`]). [`rules`] say what a process shows
 //! of where it belongs; `docs/attribution.md` lists them and what can be forged of each.
 //!
-//! The bytes of all rows are the bytes of all operations: what belongs to nobody has a reason
-//! ([`owners::Reason`]). How jobs are put together is not known here, nor is any event or case.
-//! Other parts serve those who read traces or tasks: [`files`] (which file an operation means),
+//! The bytes of all rows are the bytes of all operations: unassigned operations have a reason
+//! ([`owners::Reason`]). This crate knows neither the attempts of jobs nor events nor cases. Other
+//! parts serve those who read traces or tasks: [`files`] (which file an operation means),
 //! [`task_attempts`] (each attempt at a task once, with what was traced of it).
 //!
 //! ```

@@ -1,5 +1,5 @@
-//! Who hears of derived rows while they are written: before a transaction ends nobody can read
-//! them.
+//! Listeners for derived rows while they are written: before a transaction ends, they cannot be
+//! read.
 
 use flowmine_schema::tables::{DataFlow, Link};
 

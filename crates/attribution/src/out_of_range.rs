@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
-/// The number of rows, by table, with a sum that stands for one that does not fit
+/// The number of rows, by table, with a sum that is a bound because the true one does not fit
 /// ([`flowmine_sums::is_bound`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutOfRange(BTreeMap<&'static str, u64>);

@@ -1,19 +1,19 @@
-//! To whom operations belong: a task with the job, pod and container that it ran in, or as much of
-//! that as is known, or nobody, with the reason.
+//! Owners of operations: a task with the job, pod and container in which it ran, as far as they are
+//! known; or none, with the reason.
 
 use flowmine_schema::tables::{TaskIo, TaskTotal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entities::Entities;
 
-/// Why an operation or process is nobody's.
+/// Reason why an operation or process has no owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// Findings that contradict each other, and none of them holds.
     Contradiction,
     /// It starts tasks: an engine, or a part of a scheduler.
     StartsTasks,
-    /// Of a user none of whose processes belongs to anything.
+    /// Its user has no process that belongs to anything.
     OtherUser,
     /// The process ran before the trace began, and no rule says what it is.
     BeforeTrace,
@@ -21,7 +21,7 @@ pub enum Reason {
     NoProcess,
     /// No rule says what it is.
     NoRule,
-    /// Records of the operations were lost by the trace, so that nobody can be named.
+    /// The trace lost records of the operations, so the owner is not known.
     Lost,
 }
 
@@ -51,7 +51,7 @@ pub struct OwnerJob {
     pub submit_ns: Option<i64>,
 }
 
-/// To whom operations belong: a task, job, pod or container, or nobody with a reason.
+/// Owner of operations: a task, job, pod or container, or none with a reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner {
     /// A task attempt, by its number.
@@ -69,9 +69,9 @@ pub struct Owner {
     /// A group of processes of which it is decided at the end of the trace to which task it
     /// belongs; by its number.
     pub group: Option<u32>,
-    /// Why it is nobody's; `None` when it is somebody's.
+    /// Reason why it has no owner; `None` if it has one.
     pub unassigned: Option<Reason>,
-    /// User id of the processes, where they are nobody's.
+    /// User id of the processes, where they have no owner.
     pub uid: Option<i64>,
     /// The host, by its number.
     pub host: u32,
@@ -194,7 +194,7 @@ impl Owners {
 /// Owners that do not change any more, in order.
 #[derive(Debug, Default)]
 pub struct ResolvedOwners {
-    /// All, somebody's first: by task, job, …, reason, host.
+    /// All owners, those with a task or job first: by task, job, …, reason, host.
     pub all: Vec<Owner>,
     /// What their processes have together.
     pub sums: Vec<ProcessSums>,
@@ -239,7 +239,7 @@ impl ResolvedOwners {
     }
 }
 
-/// The columns that say whose a row is; the same in `task_io` and `task_totals`.
+/// Columns of the owner of a row; the same in `task_io` and `task_totals`.
 macro_rules! owner_columns {
     ($row:ty, $owner:expr, $uid:expr, $entities:expr) => {{
         let owner: &Owner = $owner;
@@ -267,12 +267,12 @@ macro_rules! owner_columns {
     }};
 }
 
-/// A row of `task_io` that says whose it is.
+/// A row of `task_io` with its owner.
 pub fn io_row(owner: &Owner, uid: Option<i64>, entities: &Entities) -> TaskIo<'static> {
     owner_columns!(TaskIo<'static>, owner, uid, entities)
 }
 
-/// A row of `task_totals` that says whose it is.
+/// A row of `task_totals` with its owner.
 pub fn total_row(owner: &Owner, uid: Option<i64>, entities: &Entities) -> TaskTotal<'static> {
     owner_columns!(TaskTotal<'static>, owner, uid, entities)
 }

@@ -19,8 +19,8 @@ use crate::rules::engine;
 use crate::rules::plausible::{self, Above};
 use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, User, process_tree};
 
-/// What tells processes of a host apart: number, and start or, where that is not known, the time of
-/// the fork.
+/// Identity of a process on a host: its number, and its start or, where that is not known, the time
+/// of the fork.
 pub type Key = (i32, i64);
 
 /// In place of a start that is not known.
@@ -29,16 +29,16 @@ const UNTOLD: i64 = i64::MIN;
 /// Operations are not known in exactly the order in which they happened.
 const SLACK_NS: i64 = 5_000_000_000;
 
-/// So many processes that are resolved are remembered, for operations that are reported late.
+/// Maximum number of remembered processes that are resolved, for operations that are reported late.
 const GONE: usize = 1 << 16;
 
-/// So many ancestors are looked at.
+/// Maximum number of ancestors that are examined.
 const LONGEST_CHAIN: usize = 4096;
 
-/// ProcessSlot so many engines on a host is remembered that they were seen.
+/// Maximum number of remembered engines on a host.
 const ENGINES: usize = 1 << 12;
 
-/// ProcessSlot so many scripts is remembered that a process opened them.
+/// Maximum number of remembered scripts that a process opened.
 const SCRIPTS: usize = 64;
 
 /// A process, what it did to files, and what rules found out about it.
@@ -135,7 +135,7 @@ pub struct Processes {
     gone: FxHashMap<Key, u32>,
     gone_order: VecDeque<Key>,
     last: Option<(Key, u32)>,
-    /// Runs whose engines were seen.
+    /// Runs with engines that were traced.
     engines: Vec<Rc<Run>>,
 }
 
@@ -274,7 +274,7 @@ impl Processes {
         }
     }
 
-    /// A process opened a script of which a rule may know whose it is.
+    /// Notes that a process opened a script which a rule may assign.
     pub fn opened(&mut self, slot: u32, script: Script) {
         if let Some(node) = self.get(slot)
             && node.scripts.len() < SCRIPTS

@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 /// A range from its first byte to the one after its last.
 pub type Range = (i64, i64);
 
-/// So many transfers gather before they are sorted in.
+/// Number of transfers that are collected before they are sorted in.
 const GATHERED: usize = 1 << 12;
 
 /// A set of byte offsets of a file, as ranges.

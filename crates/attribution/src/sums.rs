@@ -164,9 +164,9 @@ pub struct Written {
     pub rows: u64,
     /// Number of tasks that have rows.
     pub tasks: u64,
-    /// Bytes read and written by somebody.
+    /// Bytes read and written by owners.
     pub assigned: (i64, i64),
-    /// Bytes read and written by nobody, by reason.
+    /// Unassigned bytes read and written, by reason.
     pub unassigned: BTreeMap<String, (i64, i64)>,
     /// Rows of derived tables with a sum that does not fit.
     pub out_of_range: OutOfRange,
@@ -404,7 +404,7 @@ impl<'a> Totals<'a> {
             flowmine_sums::add_to(&mut instance.read, row.read_bytes);
             flowmine_sums::add_to(&mut instance.written, row.written_bytes);
             flowmine_sums::add_to(&mut instance.io_time, flowmine_sums::add(row.read_time_ns, row.write_time_ns));
-            // What the engine says is the same in each row; the longest of what hosts say.
+            // The engine's value is the same in each row; of the hosts' values the longest is used.
             instance.time = instance.time.max(row.time_ns);
         }
         let mut logical: BTreeMap<LogicalTask<'_>, Vec<&Instance>> = BTreeMap::new();
@@ -470,7 +470,7 @@ impl Spread {
         values.sort_unstable();
         let Some(last) = values.len().checked_sub(1) else { return Self::default() };
         let count = values.len();
-        // The smallest value that at least so many quarters of all do not exceed.
+        // The smallest value that at least this number of quarters of all values do not exceed.
         let quantile = |quarters: usize| values[(count * quarters).div_ceil(4).saturating_sub(1).min(last)];
         let mean = values.iter().map(|value| *value as f64).sum::<f64>() / count as f64;
         let variance = values.iter().map(|value| (*value as f64 - mean).powi(2)).sum::<f64>() / count as f64;

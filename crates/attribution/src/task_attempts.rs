@@ -46,7 +46,7 @@ pub struct Traced {
     /// Bytes read at least once; `None` when it is not known, or of several rows, which may have
     /// read the same.
     pub unique_read_bytes: Option<i64>,
-    /// Bytes written at least once, likewise.
+    /// Bytes written at least once, with the same meaning of `None`.
     pub unique_written_bytes: Option<i64>,
     /// Time spent in reads, in nanoseconds.
     pub read_time_ns: i64,
@@ -60,7 +60,7 @@ pub struct Traced {
     pub last_ns: Option<i64>,
     /// CPU time in user mode, in nanoseconds; `None` when that of a row is not known.
     pub utime_ns: Option<i64>,
-    /// CPU time in the kernel, in nanoseconds; `None` likewise.
+    /// CPU time in the kernel, in nanoseconds; `None` if it is not known.
     pub stime_ns: Option<i64>,
 }
 
@@ -109,8 +109,7 @@ impl AsRef<Task> for KeyedRow {
 const RUN: u8 = 0;
 const TOTAL: u8 = 1;
 
-/// Calls `each` with every attempt. Tasks whose earlier result was taken come after attempts with
-/// the same key.
+/// Calls `each` with every attempt. Cached tasks come after attempts with the same key.
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written, or what `each` returns.

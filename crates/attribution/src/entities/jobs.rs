@@ -6,11 +6,11 @@ use flowmine_schema::time::SECOND_NS;
 use flowmine_slurm::host_list;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to
-/// tell apart attempts and ids that are used again.
+/// Largest difference between Slurm's clock and a host's; times of Slurm are whole seconds. It
+/// separates attempts, and ids that are used again.
 const SLACK_NS: i64 = 5 * SECOND_NS;
 
-/// Of so many nodes a host list is looked at.
+/// Maximum number of nodes of a host list that are compared.
 const MOST_NODES: usize = 100_000;
 
 /// A host's name without its domain, in small letters.

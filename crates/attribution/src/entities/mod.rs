@@ -1,5 +1,5 @@
-//! What is known by name before anything that was traced is looked at: tasks of engines and jobs of
-//! Slurm, and how they are found by what a process shows.
+//! Tasks of engines and jobs of Slurm, which are known before the trace is read, and how they are
+//! found from the properties of a process.
 
 mod jobs;
 mod run;

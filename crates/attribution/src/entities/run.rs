@@ -8,7 +8,7 @@ pub fn starts_jobs(engine: &str) -> bool {
     engine == SNAKEMAKE
 }
 
-/// A run whose engine was seen.
+/// A run with an engine that was traced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// Name of the run, as in the column `run_name` of `task_runs`.

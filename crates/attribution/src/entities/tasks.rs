@@ -61,12 +61,12 @@ pub struct Task {
     pub finished: Option<Moment>,
     /// When its earlier result was taken.
     pub cached: Option<Moment>,
-    /// What became of the attempt, as in `status` of `task_runs`.
+    /// Outcome of the attempt, as in `status` of `task_runs`.
     pub status: String,
     /// Exit code of the attempt.
     pub exit_code: Option<i64>,
-    /// The outputs that it declares, of an engine whose jobs are found by them; empty once they are
-    /// in [`Tasks`].
+    /// Declared outputs, for engines with jobs that are found by them; empty once they are in
+    /// [`Tasks`].
     pub(crate) outputs: Vec<String>,
     /// The identifiers of the layers that `flowmine transform` put around it; empty once they are
     /// in [`Tasks`].
@@ -79,8 +79,8 @@ impl Task {
         (&self.engine, &self.run_id, &self.run_name) == (&other.engine, &other.run_id, &other.run_name)
     }
 
-    /// Whether something at a moment can be part of it. Times that are not known, or whose
-    /// precision is not known, exclude nothing.
+    /// Whether something at a moment can be part of it. Unknown times, and times of unknown
+    /// precision, exclude nothing.
     pub fn covers(&self, ns: i64, slack_ns: i64) -> bool {
         let within = |moment: Option<Moment>| moment.and_then(|(at, precision)| Some((at, precision?.saturating_add(slack_ns))));
         let begun = within(self.submitted).or(within(self.started));
@@ -105,7 +105,7 @@ impl Task {
             matches!((a, b), (Some(a), Some(b)) if a != b)
         }
         let at = |moment: Option<Moment>| moment.map(|(at, _)| at);
-        // Names that are empty, or stand in each other's place, make the same key.
+        // Empty names, and names in each other's place, give the same key.
         !self.same_run(other)
             || self.task_id != other.task_id
             || (self.task_id.is_none() && (self.cache_key != other.cache_key || self.name != other.name))
@@ -159,7 +159,8 @@ impl<T: AsRef<Task>> SameKey<T> {
         self.0.first()
     }
 
-    /// The attempts, each with a key of its own; so many others have the key already.
+    /// The attempts, each with a unique key, which contains the number of earlier ones with the
+    /// same key.
     pub(crate) fn finish(mut self, key: &str, others: usize) -> Vec<(String, T)> {
         self.0.sort_by_cached_key(|told| {
             let Task { submitted, native_id, work_dir, finished, cached, run_id, task_id, cache_key, name, .. } = told.as_ref().clone();
@@ -170,7 +171,7 @@ impl<T: AsRef<Task>> SameKey<T> {
     }
 }
 
-/// The key without the number that tells attempts apart that have the same one.
+/// The key without the number that distinguishes attempts with the same one.
 pub(crate) fn without_number(key: &str) -> &str {
     // Parentheses of names are escaped.
     key.split_once('(').map_or(key, |(key, _)| key)
@@ -211,8 +212,7 @@ flowmine_schema::columns! {
 const MAKEFLOW: &str = "makeflow";
 
 impl Tasks {
-    /// Reads the table `task_runs`. Tasks whose earlier result was taken did not run, and are left
-    /// out.
+    /// Reads the table `task_runs`. Cached tasks did not run, and are left out.
     ///
     /// # Errors
     /// When the dataset cannot be read.
@@ -312,8 +312,8 @@ impl Tasks {
         self.by_task_id.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Those of a run whose engine starts them as its own children that declare this output, as it
-    /// stands there.
+    /// Tasks of a run that the engine starts as its own children, and that declare this output
+    /// literally.
     pub fn of_run_with_output(&self, run: &str, output: &str) -> &[u32] {
         self.of_runs.get(run).and_then(|of_run| of_run.by_output.get(output)).map_or(&[], Vec::as_slice)
     }
@@ -323,8 +323,8 @@ impl Tasks {
         self.of_runs.get(run).and_then(|of_run| of_run.by_name.get(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Those around which `flowmine transform` put a layer with this identifier, or whose own it
-    /// is.
+    /// Tasks with a layer of `flowmine transform` that has this identifier, or with this identifier
+    /// of their own.
     pub fn with_layer(&self, id: &str) -> &[u32] {
         self.by_layer.get(id).map_or(&[], Vec::as_slice)
     }

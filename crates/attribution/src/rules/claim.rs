@@ -29,7 +29,7 @@ impl Strength {
 pub enum Claim {
     /// A task attempt, by its number in [`crate::entities::Tasks`].
     Task(u32),
-    /// A Slurm job, by what the process shows of it.
+    /// A Slurm job, as a process shows it.
     Job(JobClaim),
     /// A pod, by its uid.
     Pod(String),
@@ -61,7 +61,7 @@ pub struct Finding {
     pub strength: Strength,
     /// What the rule saw, as text.
     pub evidence: String,
-    /// The users who can have made what the rule saw; nobody where that is not known.
+    /// The users who can have made what the rule saw; empty where they are not known.
     pub users: Vec<User>,
     /// Since when, in nanoseconds since 1970; a child that was forked before does not inherit it.
     /// `i64::MIN` when it holds for all of the process.

@@ -15,10 +15,10 @@ use crate::entities::{Entities, Task};
 const SLACK_NS: i64 = 1_000_000_000;
 /// A command with fewer bytes is no evidence: any process can have it.
 const SHORTEST: usize = 8;
-/// So many commands may stand before it.
+/// Maximum number of commands in front of it.
 const BEFORE: usize = 8;
-/// Of so many tasks that fit it is said; two are enough to contradict each other, and some may be
-/// excluded later.
+/// Maximum number of fitting tasks that are reported; two are enough for a contradiction, and some
+/// may be excluded later.
 const FITTING: usize = 64;
 
 /// The rule's name, as in the table `links`.

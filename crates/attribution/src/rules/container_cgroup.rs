@@ -1,11 +1,11 @@
 //! A control group of a container runtime names the container, and of Kubernetes the pod.
 //!
 //! Kubernetes: `/kubepods/burstable/pod<uid>/<id>` or, with systemd,
-//! `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid with _>.slice/cri-containerd-<id>.scope`;
-//! Docker: `/docker/<id>`, `docker-<id>.scope`; Podman: `libpod-<id>` and `libpod-<id>.scope`;
-//! CRI-O: `crio-<id>.scope`. An id has 64 hexadecimal digits. `libpod-conmon-…` is the monitor of a
-//! container, which is not in it. A pod below a user's own control groups is none: nobody but root
-//! makes those of Kubernetes.
+//! `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid with
+//! _>.slice/cri-containerd-<id>.scope`; Docker: `/docker/<id>`, `docker-<id>.scope`; Podman:
+//! `libpod-<id>` and `libpod-<id>.scope`; CRI-O: `crio-<id>.scope`. An id has 64 hexadecimal
+//! digits. `libpod-conmon-…` is the monitor of a container, which is not in it. A pod below a
+//! user's own control groups is not accepted: only root makes those of Kubernetes.
 
 use super::claim::{Claim, Strength};
 use super::facts::Facts;
@@ -45,7 +45,7 @@ pub(super) fn container(path: &str) -> Option<&str> {
 }
 
 /// Whether the group that names the container of a process is one that a user can have made: of
-/// Podman without root, or of somebody who knows the id of another's container.
+/// Podman without root, or of a user who knows the id of another user's container.
 pub(super) fn of_user(facts: &Facts) -> bool {
     let path = facts.cgroups().find(|path| container(path).is_some());
     path.is_some_and(|path| path.split('/').any(slurm_cgroup::is_of_user))

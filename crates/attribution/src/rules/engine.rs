@@ -1,20 +1,19 @@
 //! Which run a process belongs to, by the engine that it descends from, and which of its jobs.
 //!
-//! Snakemake starts the jobs of a run beside itself, as its own children: for a command
-//! `bash -c 'set -euo pipefail; COMMAND'`, for Python code and groups of jobs itself once more,
-//! `python -m snakemake … --target-jobs 'RULE:WILDCARDS'`, for a script its interpreter. Who opens
-//! a run's own log (`DIR/.snakemake/log/RUN.snakemake.log`) to write to it is the run's engine:
-//! below it are tasks of that run, and tasks of that run are below it ([`excludes`]). A child of
-//! the engine that makes a file that one job declares as its output is that job (`groups.rs`, rule
-//! [`OUTPUT`]).
+//! Snakemake starts the jobs of a run as its own children: for a command `bash -c 'set -euo
+//! pipefail; COMMAND'`, for Python code and groups of jobs itself once more, `python -m snakemake …
+//! --target-jobs 'RULE:WILDCARDS'`, for a script its interpreter. The process that opens a run's
+//! own log (`DIR/.snakemake/log/RUN.snakemake.log`) for writing is the run's engine: below it are
+//! tasks of that run, and tasks of that run are below it ([`excludes`]). A child of the engine that
+//! makes a file that one job declares as its output is that job (`groups.rs`, rule [`OUTPUT`]).
 
 use super::claim::{Claim, Finding, Strength};
 use super::facts::{Facts, Program};
 use super::rule::{AddClaim, Rule};
 use crate::entities::{Entities, Run, SNAKEMAKE, Task, starts_jobs};
 
-/// The name of the rule by which a child of an engine is a job whose output it made, as in the
-/// table `links`.
+/// Name of the rule by which a child of an engine is the job that declares the output that the
+/// child made, as in the table `links`.
 pub const OUTPUT: &str = "declared-output";
 
 /// The name of the rule by which an engine that runs once more for one job is that job.
@@ -25,7 +24,7 @@ const ACCESS: i32 = 0o3;
 const WRITE_ONLY: i32 = 0o1;
 const MAKES: i32 = 0o1100;
 
-/// The run whose log a process opened with these flags, if it is one; asked of every open.
+/// The run with the log that a process opened with these flags, if any; evaluated for every open.
 pub fn of_log(path: &str, flags: Option<i32>) -> Option<Run> {
     let name = path.strip_suffix(".snakemake.log")?;
     let (dir, name) = name.rsplit_once("/.snakemake/log/")?;

@@ -21,7 +21,7 @@ pub struct Facts {
     pub pid: i64,
     /// Its number in its own pid namespace, if that is another.
     pub container_pid: Option<i64>,
-    /// Its real user's id, if that is told.
+    /// Id of its real user, if the source has it.
     pub real_uid: Option<i64>,
     /// Whether its fork was seen.
     pub forked: bool,
@@ -35,7 +35,7 @@ pub struct Facts {
     pub cgroup_v1: Vec<String>,
     /// Environment variables that were kept.
     pub environment: Vec<(String, String)>,
-    /// The users who can have set them; `None` when the source does not tell.
+    /// The users who can have set them; `None` if the source does not have them.
     pub environment_users: Option<Vec<User>>,
     /// Its exit code; 128 and the number of the signal that ended it.
     pub exit_code: Option<i64>,
@@ -164,7 +164,7 @@ fn programs(row: &Process<'_>) -> Vec<Program> {
     programs
 }
 
-/// A file that a process opened for reading, of which a rule may know whose it is.
+/// A file that a process opened for reading, and which a rule may assign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     /// Path of the file as the host sees it.

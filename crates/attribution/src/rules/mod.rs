@@ -10,8 +10,8 @@
 //! engine) the first in the order of [`ALL`]; equally strong ones that name different tasks of one
 //! run decide nothing. Whoever wins, what contradicts it is reported.
 //!
-//! Before that what cannot be true is left out ([`plausible`]): much of what rules look at is in
-//! the hands of whoever starts a process.
+//! Before that, impossible findings are left out ([`plausible`]): the user who starts a process
+//! controls much of what rules read.
 //!
 //! A process for which nothing is found inherits from its parent ([`process_tree`]). A new rule is
 //! a new file with an implementation of [`Rule`] and one line in [`ALL`].

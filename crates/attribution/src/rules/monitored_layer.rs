@@ -1,7 +1,7 @@
-//! A monitor that `flowmine transform` put around a task: `flowmine trace --task ID` says that a
-//! process and all below it are the task ID (engine `flowmine`), and ID is the identifier of a
-//! layer of a transformed task, whose record says which attempt ran at that time. Both are
-//! reported; no name, time or command has to be guessed.
+//! A monitor that `flowmine transform` put around a task: `flowmine trace --task ID` declares that
+//! a process and all below it are the task ID (engine `flowmine`). ID is the identifier of a layer
+//! of a transformed task, and the record of that task contains the attempt that ran at that time.
+//! Both are declared; no name, time or command is inferred.
 
 use super::claim::{Claim, Strength};
 use super::facts::Facts;
@@ -9,7 +9,7 @@ use super::native_id::same_host;
 use super::rule::{AddClaim, Rule};
 use crate::entities::Entities;
 
-/// The tracer and the shell read one clock, of one host; the record's precision stands in its row.
+/// The tracer and the shell read one clock, of one host; the record's precision is in its row.
 /// Attempts follow each other at once, so that this has to be short.
 const SLACK_NS: i64 = 100_000_000;
 

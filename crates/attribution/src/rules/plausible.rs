@@ -1,12 +1,12 @@
-//! Whether a finding can be true, as far as Slurm and engines say whose it was and where it ran.
+//! Whether a finding can be true, by what Slurm and engines record about owner and nodes.
 //!
-//! In goes what a rule found of a process; out comes why it cannot be so. Whoever starts a process
-//! chooses its environment, its command line and the names of its files, and becomes another user
-//! by a set-user-id program. So such a claim is judged by the users who can have made it
-//! ([`Finding::users`]), not by the user as whom the process acts. A control group that root made
-//! is judged by the user whose name it carries, an engine's number by the engine's user, and every
-//! claim by the nodes on which the job ran, where Slurm calls that host a node. What is not known
-//! contradicts nothing.
+//! The input is the finding of a rule about a process; the result is the reason why it cannot be
+//! true. The user who starts a process chooses its environment, its command line and the names of
+//! its files, and becomes another user by a set-user-id program. So such a claim is judged by the
+//! users who can have made it ([`Finding::users`]), not by the user as whom the process acts. A
+//! control group that root made is judged by the user in its name, an engine's number by the
+//! engine's user, and every claim by the nodes on which the job ran, where Slurm calls that host a
+//! node. What is not known contradicts nothing.
 
 use std::borrow::Cow;
 
@@ -71,7 +71,7 @@ const UNKNOWN: &str = "(unknown)";
 
 /// The names of users. One without a name is the nearest ancestor that has one: in a user namespace
 /// ids have no names. Below root alone, as of a daemon that starts programs as other users, such an
-/// id is nobody who has a name: whose it is cannot be known here, and it is not root. The id 0 is
+/// id belongs to no user with a name: its user cannot be known here, and is not root. The id 0 is
 /// root whether the host has a name for it or not.
 fn named<'u>(users: &'u [User], above: Option<&'u str>) -> Vec<Cow<'u, str>> {
     if users.is_empty() {

@@ -1,4 +1,4 @@
-//! What control groups, names and command lines say.
+//! Findings from control groups, names and command lines.
 
 use super::*;
 

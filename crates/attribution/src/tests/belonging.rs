@@ -1,4 +1,4 @@
-//! Whose processes and bytes these are where numbers, names and places collide.
+//! Owners of processes and bytes where numbers, names and places collide.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn children_inherit_what_their_parent_was_when_it_forked_them() {
     world.process(shell, 9, |row| row.command_line = Some(r#"["bash","/w/ab/12/.command.run"]"#.into()));
     world.process(early, 20, below(shell));
     world.process(late, 40, below(shell));
-    // The parent's number is somebody else's by now.
+    // The parent's number belongs to another process by now.
     world.process(P("n1", 10, 15), 60, |_| {});
     world.process(grandchild, 50, below(late));
     world.opens(shell, 3000, F(1, 1), "/w/ab/12/.command.run", 0);
@@ -107,7 +107,7 @@ fn a_container_belongs_to_the_task_whose_script_was_opened_in_it() {
     world.writes(init, 1500, F(1, 2), 0, 1);
     world.writes(tool, 3500, F(1, 2), 1, 20);
     world.writes(other, 3600, F(1, 3), 0, 300);
-    // Here nobody knows its command line.
+    // Here its command line is not known.
     world.processes[1].command_line = None;
     world.task("nextflow", "1", (1, 9), |row| row.work_dir = Some("/w/aa".into()));
     let told = world.correlated();
@@ -247,7 +247,7 @@ fn the_last_resort_is_a_command_at_the_right_time() {
     assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "guessed"));
 }
 
-/// Makeflow sets variables in its own process, and the command that is told has them.
+/// Makeflow sets variables in its own process, and the recorded command has them.
 #[test]
 fn a_command_of_makeflow_is_found_without_its_variables() {
     let mut world = World::default();
@@ -349,7 +349,7 @@ fn a_pod_is_the_task_that_its_engine_names_or_kubernetes_labels() {
             row.name = format!("nf-{n}").into();
         });
     }
-    // Nextflow knows the first by its name; the second nobody else describes.
+    // Nextflow knows the first by its name; the second is described nowhere else.
     world.task("nextflow", "7", (1, 9), |row| (row.native_id, row.native_kind) = (Some("nf-0".into()), Some("pod".into())));
     let told = world.correlated();
     let mut tasks: Vec<_> = told
@@ -369,7 +369,7 @@ fn a_row_that_tells_nothing_hides_nothing() {
     let process = P("n1", 10, 2);
     world.process(process, 9, |_| {});
     world.task_of_pid("1", process, 9);
-    // As tracers write it of a process whose sums come after its end.
+    // As tracers write it for a process with sums that come after its end.
     world.process(process, 20, |row| {
         row.first_seen = "operation".into();
         (row.uid, row.cgroup_id, row.cgroup_path, row.command_line, row.exit_ns, row.parent_pid) = (None, None, None, None, None, None);
@@ -414,7 +414,8 @@ fn who_says_that_he_is_another_users_job_is_not_believed() {
         (row.parent_pid, row.parent_start_ns) = (Some(10), Some(2 * SECOND));
         row.environment = Some(claims(5001).into());
     });
-    // His own jobs, somebody whom the host does not know, root in a job, and a group that Slurm made, with its step and another user in it (sudo).
+    // The user's own jobs, a user whom the host does not know, root in a job, and a group that
+    // Slurm made, with its step and another user in it (sudo).
     of(&mut world, P("n2", 24, 2), Some("mallory"), &|row| row.environment = Some(claims(6001).into()));
     of(&mut world, P("n1", 25, 2), None, &|row| row.environment = Some(claims(5001).into()));
     of(&mut world, P("n1", 26, 2), Some("root"), &|row| row.environment = Some(claims(5001).into()));

@@ -1,4 +1,4 @@
-//! Jobs that an engine starts as its own children, beside itself: Snakemake run locally.
+//! Jobs that an engine starts as its own children: Snakemake run locally.
 
 use super::*;
 
@@ -55,8 +55,8 @@ fn what_a_shell_was_before_it_became_its_last_command_counts() {
     assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "guessed"));
 }
 
-/// Of two runs of one Snakefile the log of one is there: what the other did is nobody's, whoever
-/// ran it, wherever.
+/// Two runs of one Snakefile, with the log of one: the operations of the other have no owner, for
+/// any user and directory.
 #[test]
 fn the_bytes_of_another_run_are_not_this_ones() {
     let mut world = World::default();
@@ -111,7 +111,7 @@ fn a_directory_or_an_end_that_does_not_fit_is_another_task() {
     assert_eq!(world.correlated().bytes(), ["1: 0 11", "no-rule: 0 11100"]);
 }
 
-/// The engine began before the trace; its log says as whom it ran.
+/// The engine began before the trace; its log contains its user.
 #[test]
 fn what_another_user_runs_is_not_the_task() {
     let mut world = World::default();

@@ -1,4 +1,4 @@
-//! Versions of files, and who read what somebody wrote.
+//! Versions of files, and data flow between writers and readers.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn inputs_from_outside_and_results_that_nobody_reads_are_kept() {
     world.reads(A, 1001, F(1, 1), 0, 100);
     world.opens(A, 1002, F(1, 2), "/d/out", 0o1101);
     world.writes(A, 1003, F(1, 2), 0, 50);
-    // Between those who are nobody's nothing flows.
+    // There is no data flow between unassigned processes.
     world.opens(nobody, 1004, F(1, 3), "/d/other", 0o1102);
     world.writes(nobody, 1005, F(1, 3), 0, 50);
     world.reads(nobody, 1006, F(1, 1), 0, 100);
@@ -156,7 +156,7 @@ fn a_file_of_a_network_file_system_is_one_on_all_hosts() {
         ["/home/x/f v1 truncated: a 100 -> b 100", "/tmp/f v0 before: - 0 -> b 100", "/tmp/f v1 truncated: a 100 -> - 0"]
     );
     let shared = told.flows.iter().find(|row| row.path.as_deref() == Some("/home/x/f")).unwrap();
-    // Half a second between them, and nobody knows how the clocks differ.
+    // Half a second between them, and the difference of the clocks is not known.
     assert_eq!((&shared.host, shared.order_doubtful), (&None, true));
 }
 

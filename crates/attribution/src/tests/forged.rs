@@ -44,7 +44,7 @@ impl World {
         });
     }
 
-    /// A process of n1 that writes so many bytes; its users are real and effective.
+    /// A process of n1 that writes this number of bytes; its users are real and effective.
     fn writer(
         &mut self,
         pid: i32,
@@ -62,7 +62,7 @@ impl World {
         self.writes(process, 3000, F(1, pid.into()), 0, bytes);
     }
 
-    /// Bytes by whose they are, and what is refuted.
+    /// Bytes by owner, and refuted findings.
     fn judged(&self) -> (Vec<String>, Vec<String>) {
         let told = self.correlated();
         let refuted = told.diagnostics.iter().filter(|row| row.code == "links_refuted").map(|row| row.message.to_string());
@@ -116,8 +116,8 @@ fn a_set_user_id_program_is_the_users_who_started_it() {
     assert!(refuted.iter().all(|message| message.contains("of user mallory, and the job of victim")), "{refuted:?}");
 }
 
-/// A daemon of root's starts programs as a user of whom the host knows the number only: under sshd
-/// where only Slurm names users, or while the directory service does not answer.
+/// A daemon of root starts programs as a user known to the host by number only: under sshd where
+/// only Slurm names users, or while the directory service does not answer.
 #[test]
 fn whoever_has_no_name_below_root_claims_nobodys_job() {
     let mut world = world();
@@ -126,7 +126,7 @@ fn whoever_has_no_name_below_root_claims_nobodys_job() {
         below(10)(row);
         claims(5001, r#"["root",54321]"#)(row);
     });
-    // What it starts, and one whose ancestors were not seen.
+    // The processes that it starts, and one with ancestors that were not traced.
     world.writer(12, ("absent", "absent"), 20, |row| {
         below(11)(row);
         claims(5001, "[54321]")(row);
@@ -192,7 +192,7 @@ fn a_control_group_is_of_the_user_whose_id_it_has() {
     let mut world = world();
     let group = |row: &mut Process<'static>| row.cgroup_v1 = Some(r#"{"freezer":"/slurm_n1/uid_1001/job_5001/step_0"}"#.into());
     world.writer(10, ("victim", "victim"), 1, group);
-    // The job may start programs as others, root may do everything; nobody else gets there.
+    // The job may start programs as others, and root may do everything; no other user can.
     world.writer(11, ("other", "other"), 20, |row| {
         below(10)(row);
         group(row);
@@ -281,7 +281,8 @@ fn a_group_that_is_called_like_a_container() {
     assert!(refuted.len() == 1 && refuted[0].contains("of user mallory, and the job of victim"), "{refuted:?}");
 }
 
-/// The container in which a task's script was opened is the task's, and nobody else's of that name.
+/// The container in which a task's script was opened is the task's, and no other container of that
+/// name is.
 #[test]
 fn a_group_that_is_called_like_the_container_of_a_script() {
     let mut world = world();

@@ -43,7 +43,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Whose a process is: two tasks and nobody.
+/// Owner of a process: one of two tasks, or none.
 const OWNERS: [&str; 3] = ["a", "b", "nobody"];
 const NAMES: u8 = 4;
 /// open(2): O_RDONLY, O_WRONLY | O_CREAT | O_TRUNC, O_RDWR | O_CREAT, O_WRONLY | O_APPEND.
@@ -353,7 +353,7 @@ struct Version {
 }
 
 impl Version {
-    /// Whether a write goes on with it: nobody has read it, or only the writer itself, who is alone.
+    /// Whether a write continues it: it was not read, or only by the writer itself, which is alone.
     fn goes_on(&self, writer: &str) -> bool {
         let alone = |all: &BTreeMap<&str, i64>| all.keys().all(|owner| *owner == writer);
         self.number > 0 && (self.readers.is_empty() || alone(&self.writers) && alone(&self.readers))
@@ -370,7 +370,7 @@ impl Version {
         };
         for writer in each(&self.writers) {
             for reader in each(&self.readers) {
-                // Of what was there before it is told what tasks read.
+                // For versions from before the trace there are rows of the reading tasks.
                 if writer.is_some() || reader.as_ref().is_some_and(|(owner, _)| is_task(owner)) {
                     flows.push((file, self.number, writer.clone(), reader));
                 }

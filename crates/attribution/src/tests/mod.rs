@@ -1,4 +1,4 @@
-//! Small worlds of processes, files and tasks, and whose the bytes are.
+//! Small worlds of processes, files and tasks, and the owners of their bytes.
 
 mod belonging;
 mod engines;
@@ -161,7 +161,7 @@ impl World {
         Derived::of(&dataset)
     }
 
-    /// As a dataset of which a file holds at most so many rows.
+    /// As a dataset with at most this number of rows in a file.
     fn written(&self, dir: &std::path::Path, rows: usize) -> Dataset {
         let dataset = Dataset::open_or_create(dir).unwrap();
         self.events.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.start_ns)));
@@ -204,8 +204,8 @@ impl Derived {
     }
 }
 
-/// Writes what follows from a dataset's traces and tasks, and these jobs, in the place of what was
-/// derived before.
+/// Writes what follows from a dataset's traces and tasks, and these jobs, and replaces earlier
+/// derived rows.
 fn attributed(dataset: &Dataset, jobs: &[KnownJob]) {
     let mut known = KnownJobs::default();
     jobs.iter().cloned().for_each(|job| known.add(job));
@@ -262,7 +262,7 @@ fn whose(task: Option<&str>, job: Option<&str>, container: Option<&str>, unassig
 }
 
 impl Derived {
-    /// Bytes read and written, by whose they are.
+    /// Bytes read and written, by owner.
     fn bytes(&self) -> Vec<String> {
         let mut lines: Vec<_> = self
             .totals

@@ -6,12 +6,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What somebody does: process, file, operation, offset, bytes.
+/// One operation: process, file, operation, offset, bytes.
 type Deed = (u8, u8, u8, u8, u8);
 
 fn world(deeds: &[Deed]) -> World {
     let mut world = World::default();
-    // Six processes: two of task a (parent and child), one of b, one of c, one of a job, one of nobody.
+    // Six processes: two of task a (parent and child), one of b, one of c, one of a job, one
+    // unassigned.
     let processes = [10, 11, 20, 30, 40, 50].map(|pid| P("n1", pid, 1 + i64::from(pid == 11)));
     for process in processes {
         let P(_, pid, _) = process;

@@ -46,8 +46,8 @@ fn by_result_and_not_by_what_was_asked_for() {
     assert_eq!((total.files, total.errors, total.time_ns, total.time_source.as_deref()), (1, 1, Some(10 * SECOND), Some("engine")));
 }
 
-/// One write of which nobody knows where it went: neither which bytes were written, nor between
-/// which, nor in what order is told of the others.
+/// One write with an unknown offset: then neither the written bytes, nor their range, nor the order
+/// of the others is known.
 #[test]
 fn one_unknown_offset_leaves_no_ranges_and_no_pattern() {
     let mut world = World::default();
@@ -124,7 +124,7 @@ fn sums_from_the_kernel_have_bytes_and_no_ranges() {
     assert_eq!(told.totals[0].unique_read_bytes, None);
 }
 
-/// Where the kernel side did not know all offsets it tells no range.
+/// Where the kernel side did not know all offsets, it records no range.
 #[test]
 fn sums_without_a_range_leave_none() {
     let mut world = World::default();
