@@ -1,8 +1,8 @@
 //! Columns that are known only at run time to a Parquet file: rows of typed cells in, bytes out, in
 //! bounded memory.
 //!
-//! For tables whose columns are written down, see [`Dataset`](crate::Dataset). Here they are found
-//! in the data: an event log has the attributes that it has.
+//! For tables with declared columns, see [`Dataset`](crate::Dataset). Here they are found in the
+//! data: an event log has the attributes that it has.
 //!
 //! - Text is UTF8, whole numbers INT64, floating-point numbers DOUBLE, times TIMESTAMP in
 //!   nanoseconds adjusted to UTC, so that readers make times with a time zone of them. Every column
@@ -11,8 +11,8 @@
 //!   readers skip row groups.
 //! - A row group ends after the row with which it has [`GROUP_ROWS`] rows or [`GROUP_BYTES`], so
 //!   the same rows give the same bytes, whatever chunks they came in.
-//! - No Arrow schema is put beside Parquet's own: with it, readers would be asked for Arrow types
-//!   that older ones do not have.
+//! - There is no Arrow schema next to Parquet's own: it would require Arrow types that older
+//!   readers do not have.
 //!
 //! What a group holds is counted by the cells that are there: a table with thousands of columns, of
 //! which each row has a few, takes the memory of the few. Only the footer grows with the file, by

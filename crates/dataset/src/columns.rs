@@ -30,7 +30,7 @@ pub(crate) fn arrow_type(kind: ColumnKind) -> ArrowDataType {
 }
 
 impl Columns {
-    /// No columns yet, for so many rows.
+    /// No columns yet, with room for this number of rows.
     pub(crate) fn new(rows: usize) -> Self {
         Self { rows, fields: Vec::new(), arrays: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! The list of what is left to do of a transaction that has been committed.
+//! List of the remaining steps of a committed transaction.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,8 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
-    /// Whether it names files of a dataset only. A list that somebody else put there must not move
-    /// or delete anything else.
+    /// Whether it names files of a dataset only. A list from another program must not move or
+    /// delete anything else.
     pub(crate) fn is_ours(&self, role: &Role) -> bool {
         let prefix = role.hidden_prefix();
         let plain = |name: &str| !name.is_empty() && name != "." && name != ".." && !name.contains('/') && !name.contains('\0');

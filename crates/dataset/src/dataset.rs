@@ -96,7 +96,8 @@ impl Dataset {
             let is_made = folder.has_file(MANIFEST).map_err(file_error(&manifest))?;
             return if is_made { Ok(dataset) } else { Err(DatasetError::NotEmpty(dir.to_owned())) };
         }
-        // Shut before anything is written into it; what lies there already may be open to somebody.
+        // Closed to others before anything is written into it; existing files may be open to other
+        // users.
         if access == Access::Private && dataset.access != access && names.is_empty() {
             folder.set_mode(access.folder_mode()).map_err(io_error(dir))?;
             dataset.access = access;
@@ -119,8 +120,8 @@ impl Dataset {
         Ok(Self { folder: Arc::new(folder), as_owner: true, ..self })
     }
 
-    /// Whoever owns a directory can put anything in the way of who writes there. Root only writes
-    /// where root rules, and nobody where a link of somebody else leads.
+    /// The owner of a directory can redirect a writer. So root only writes where root owns the
+    /// directory, and no user writes through a link of another user.
     pub(crate) fn check_owner(&self) -> Result<(), DatasetError> {
         self.folder.check_way().map_err(file_error(self.dir()))?;
         let owner = self.folder.owner().map_err(io_error(self.dir()))?;
@@ -268,8 +269,9 @@ impl Dataset {
     }
 
     fn try_open_parts(&self, leaf: &Leaf) -> Result<Vec<Part>, DatasetError> {
-        // The lists of commits are read before the folder and after it: a move that is done in between shows as the final name
-        // either way, and what a list deletes is not read beside what replaces it.
+        // The lists of commits are read before the folder and after it: a move that is done in
+        // between shows as the final name either way, and what a list deletes is not read together
+        // with what replaces it.
         let before = self.pending()?;
         let folder = self.folder(&leaf.folder())?;
         let names = folder.as_ref().map_or_else(|| Ok(Vec::new()), |folder| folder.names().map_err(io_error(folder.path())))?;
@@ -344,8 +346,8 @@ impl Dataset {
         Ok(rows)
     }
 
-    /// A number that stands for the files of raw rows that there are, by their names and sizes: as
-    /// long as it is the same, so are the rows. Derived rows are not looked at.
+    /// A number for the files of raw rows, from their names and sizes: as long as it is the same,
+    /// so are the rows. Derived rows are ignored.
     ///
     /// # Errors
     /// When a folder cannot be read.
@@ -415,7 +417,7 @@ fn open_file(opened: Result<File, FileError>, path: PathBuf) -> Result<Option<(F
     }
 }
 
-/// The folders in a folder whose names mean something, as what they mean.
+/// The folders in a folder that have a meaningful name, as its meaning.
 fn folders<T>(folder: &Folder, meaning: impl Fn(&str) -> Option<T>) -> Result<Vec<(T, Folder)>, DatasetError> {
     let mut folders = Vec::new();
     for name in folder.names().map_err(io_error(folder.path()))? {

@@ -25,7 +25,7 @@ pub enum DatasetError {
         /// The format version that the manifest has.
         found: u32,
     },
-    /// An older flowmine derived a table whose rows mean something else now.
+    /// An older flowmine derived a table, and its rows have a different meaning now.
     #[error("{}: the table {table} was derived by an older flowmine (format version {found}; this one reads {FORMAT_VERSION}): derive it again with `flowmine correlate --dataset {}`", .path.display(), .path.display())]
     Older {
         /// Directory of the dataset.
@@ -63,7 +63,7 @@ pub enum DatasetError {
     /// dataset.
     #[error("{}: {why}: the dataset was tampered with; look at what is there, and remove it if it is not yours", .path.display())]
     Foreign {
-        /// Path of what lies there.
+        /// Path of the existing file or folder.
         path: PathBuf,
         /// What is wrong with it.
         why: &'static str,

@@ -4,9 +4,8 @@
 //! What is read: text, whole and floating-point numbers, truth values, dates and times (in any
 //! unit, with or without a zone, INT96 too), in columns that are not nested, in every encoding and
 //! compression that polars-parquet knows. Pages in the encodings `PLAIN` and dictionary, which
-//! nearly all files have, are decoded here: the numbers of a dictionary are taken as they stand,
-//! and no text is looked at twice. The others go through polars. A time without a zone is taken as
-//! UTC.
+//! nearly all files have, are decoded here: the numbers of a dictionary are used as they are, and
+//! no text is looked at twice. The others go through polars. A time without a zone is taken as UTC.
 //!
 //! The work is shared out by column and row group among the machine's processors, and only the
 //! columns asked for are read from the file. Memory: 4 bytes for each value of a text column and 8
@@ -56,7 +55,7 @@ pub const NO_NUMBER: i64 = i64::MIN;
 /// times, which take bits; a file beyond this is made to fill the memory.
 pub const ROWS_PER_BYTE: u64 = 64;
 
-/// So many rows a file of any size may have.
+/// Maximum number of rows of a file of any size.
 pub const FEW_ROWS: u64 = 1 << 22;
 
 /// How many bytes a page may have once it is unpacked.
@@ -130,7 +129,7 @@ pub enum Data {
     Texts {
         /// Of each row the place of its text in those of its group, or [`NO_TEXT`].
         codes: Vec<u32>,
-        /// The groups of rows in their order. A text can stand in a group more than once, or
+        /// The groups of rows in their order. A text can appear in a group more than once, or
         /// without a row that has it.
         groups: Vec<(Range<usize>, Texts)>,
     },
@@ -212,7 +211,7 @@ impl Texts {
     }
 }
 
-/// A Parquet file whose columns can be read.
+/// A Parquet file with columns that can be read.
 pub struct ForeignFile {
     file: File,
     length: u64,
@@ -340,7 +339,7 @@ fn trusting<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
 }
 
 impl ForeignFile {
-    /// Reads what the file says of itself.
+    /// Reads the metadata of the file.
     ///
     /// # Errors
     /// When it cannot be read, is not Parquet, or says what cannot be.
@@ -1112,7 +1111,7 @@ fn is_there(there: Option<&[bool]>, row: usize) -> bool {
     there.is_none_or(|there| there.get(row).copied().unwrap_or_default())
 }
 
-/// All places are in a dictionary of so many values.
+/// All places are in a dictionary of this number of values.
 fn within(places: &[u32], values: usize) -> Result<(), String> {
     let largest = places.iter().fold(0, |largest, &place| largest.max(place));
     if places.is_empty() || (largest as usize) < values { Ok(()) } else { Err(DAMAGED.to_owned()) }
@@ -1132,8 +1131,8 @@ impl<'a> Iterator for Lengths<'a> {
     }
 }
 
-/// Runs and packed bits (Parquet, encoding `RLE`): `count` values of so many bits each, appended to
-/// `out`.
+/// Runs and packed bits (Parquet, encoding `RLE`): `count` values with the given number of bits
+/// each, appended to `out`.
 fn hybrid(mut data: &[u8], bits: u32, count: usize, out: &mut Vec<u32>) -> Result<(), String> {
     if bits > 32 {
         return Err(DAMAGED.to_owned());
@@ -1172,7 +1171,7 @@ fn hybrid(mut data: &[u8], bits: u32, count: usize, out: &mut Vec<u32>) -> Resul
     Ok(())
 }
 
-/// Values of so many bits each, the lowest bits first.
+/// Values with the given number of bits each, the lowest bits first.
 fn unpack(packed: &[u8], bits: u32, count: usize, out: &mut Vec<u32>) {
     let mask = u64::MAX >> (64 - bits);
     let value = |at: usize, word: [u8; 8]| (u64::from_le_bytes(word) >> (at * bits as usize % 8) & mask) as u32;

@@ -3,7 +3,7 @@
 /// The version of the format that this code writes. It reads earlier ones too, but for tables of
 /// which `SINCE` says that their rows meant something else.
 ///
-/// 1: until November 2026. 2: `links.strength` is `declared` where it was `told`.
+/// 1: until November 2026. 2: `links.strength` is `declared` in the place of an earlier word.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Tables of which only rows since this version are read. All are derived: `correlate` writes them
@@ -12,5 +12,5 @@ pub(crate) const SINCE: &[(&str, u32)] = &[("links", 2)];
 
 /// File in which a dataset says of itself what it is.
 pub(crate) const MANIFEST: &str = "flowmine.json";
-/// Folder of what writers remember; it is no table.
+/// Folder of the writers' state; it is no table.
 pub(crate) const STATE: &str = ".state";

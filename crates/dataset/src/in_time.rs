@@ -15,7 +15,7 @@ use crate::place::Leaf;
 use crate::row_groups::Groups;
 use crate::rows::Rows;
 
-/// A table whose rows can be put in one order where several writers wrote side by side.
+/// A table with rows that have one order when several writers wrote at the same time.
 pub trait InTime: Row {
     /// The columns from which the time of a row is computed.
     type Time: View<Table = Self>;
@@ -123,7 +123,7 @@ where
 /// Rows that follow one another: a row group of one writer, or some of those of several.
 enum Piece<V: View> {
     Whole(Rows<V>),
-    /// For each row whose it is, and which of his.
+    /// For each row its writer, and its number among the writer's rows.
     Merged(Vec<Arc<Rows<V>>>, Vec<(usize, usize)>),
 }
 
@@ -260,8 +260,8 @@ mod tests {
         struct Ends of IoEvent { inode, end_ns }
     }
 
-    /// Traces side by side, whose flushes lie across each other: rows come in the order of time,
-    /// those of one trace as it wrote them.
+    /// Simultaneous traces with overlapping flushes: rows come in the order of time, those of one
+    /// trace as it wrote them.
     #[test]
     fn what_was_traced_side_by_side_is_read_in_one_order() {
         let dir = tempfile::tempdir().unwrap();

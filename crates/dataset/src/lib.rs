@@ -1,5 +1,5 @@
-//! A dataset: tables in a directory, written in transactions and read by row groups; and Parquet
-//! files beside it.
+//! A dataset: tables in a directory, written in transactions and read by row groups; and other
+//! Parquet files.
 //!
 //! In go typed rows ([`flowmine_schema::tables`]); out come Parquet files that any Parquet reader
 //! opens, and the same rows again. This crate knows no source, and what rows mean is nothing to it.
@@ -9,8 +9,8 @@
 //!   type ([`flowmine_schema::columns!`]); only these are read from the files.
 //! - [`Writer`] and [`Transaction`] write, one writer of a [`Role`] at a time. [`Builder`] takes
 //!   the rows.
-//! - [`column_file`] writes files whose columns are known only at run time, [`foreign_parquet`]
-//!   reads files that others wrote.
+//! - [`column_file`] writes files with columns that are known only at run time, [`foreign_parquet`]
+//!   reads files of other programs.
 //!
 //! ```
 //! use flowmine_dataset::{Builder, Dataset, DatasetError, Role};

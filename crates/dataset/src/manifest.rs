@@ -16,7 +16,7 @@ pub struct Manifest {
     /// [`FORMAT_VERSION`] of the flowmine that made the dataset, or of a later one that derived all
     /// its tables anew.
     pub format_version: u32,
-    /// Names of the clusters whose jobs are here, sorted.
+    /// Names of the clusters of the jobs, sorted.
     #[serde(default)]
     pub clusters: BTreeSet<String>,
     /// Names of the traced hosts, sorted.
@@ -47,7 +47,7 @@ pub struct Import {
     /// SHA-256 of the first of these bytes, by which such a file is found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_sha256: Option<String>,
-    /// How many rows of `task_runs` it describes, first or beside another.
+    /// Number of rows of `task_runs` that it describes, as the first or as a further source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// What it was recognised as, where several kinds of files describe the same.

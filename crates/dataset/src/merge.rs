@@ -135,7 +135,7 @@ pub(crate) fn merged(files: impl IntoIterator<Item = io::Result<File>>) -> Resul
     let mut merged: Option<ParquetBytes> = None;
     for file in files {
         let file = TableFile::open(file?)?;
-        // A file without rows has its columns all the same.
+        // A file without rows still has its columns.
         for group in 0..file.groups().len().max(1) {
             let columns = file.columns(group)?;
             let bytes = match &mut merged {
@@ -151,7 +151,7 @@ pub(crate) fn merged(files: impl IntoIterator<Item = io::Result<File>>) -> Resul
     merged.map(ParquetBytes::finish).transpose()
 }
 
-/// What is to stand in the place of small files.
+/// The file that replaces small files.
 #[derive(Debug)]
 pub struct Merged {
     leaf: Leaf,

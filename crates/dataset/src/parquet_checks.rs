@@ -30,7 +30,7 @@ use crate::thrift::FirstPage;
 /// Under which the footer has the checksums.
 pub(crate) const KEY: &str = "flowmine.crc32";
 
-/// Stands for a digit of the footer's own checksum while that is computed.
+/// Placeholder of a digit of the footer's own checksum while it is computed.
 const BLANK: u8 = b'_';
 
 /// Hexadecimal digits of a checksum.
@@ -39,15 +39,16 @@ const DIGITS: usize = 8;
 /// No flowmine wrote larger row groups; [`crate::GROUP_ROWS`] is what it writes now.
 const MOST_GROUP_ROWS: usize = 1 << 18;
 
-/// Each value in a dictionary of a table takes so many bytes at least: a number, or a text's length.
+/// Minimum number of bytes of a value in a dictionary of a table: a number, or a text's length.
 const LEAST_VALUE: u64 = 4;
 
-/// What is read as a whole (an observer's memory) may have so many rows, and then so many for each
-/// byte: no two rows of it are alike.
+/// What is read as a whole (an observer's memory) may have this number of rows, and further ones
+/// for each byte: no two rows of it are equal.
 const WHOLE_ROWS: u64 = 1 << 20;
 const WHOLE_ROWS_PER_BYTE: u64 = 8;
 
-/// What a footer has to be written with, so that [`fill`] finds room for so many column chunks.
+/// Entry with which a footer has to be written, so that [`fill`] finds room for this number of
+/// column chunks.
 pub(crate) fn room(chunks: usize) -> KeyValue {
     KeyValue { key: KEY.to_owned(), value: Some(char::from(BLANK).to_string().repeat(DIGITS * (1 + chunks))) }
 }
@@ -78,7 +79,7 @@ fn tail(metadata: &FileMetadata) -> u64 {
     chunks.map(|chunk| chunk.byte_range().end).max().unwrap_or_default()
 }
 
-/// Where in the footer the value of [`KEY`] begins, which has so many bytes.
+/// Offset in the footer of the value of [`KEY`], which has the given number of bytes.
 fn place(tail: &[u8], length: usize) -> Option<usize> {
     // What follows the keys and values in a footer is who wrote it.
     let key = tail.windows(KEY.len()).rposition(|window| window == KEY.as_bytes())?;
@@ -87,8 +88,8 @@ fn place(tail: &[u8], length: usize) -> Option<usize> {
     (at + length <= tail.len()).then_some(at)
 }
 
-/// Whether a file of so many bytes can have the rows that it claims; `whole` says that all of them
-/// are going to be in memory at once.
+/// Whether a file of this number of bytes can have the rows that it claims; with `whole`, all of
+/// them will be in memory at once.
 pub(crate) fn check_rows(metadata: &FileMetadata, length: u64, whole: bool) -> Result<(), ParquetError> {
     let rows = metadata.row_groups.iter().map(|group| group.num_rows() as u64).fold(0, u64::saturating_add);
     if rows > FEW_ROWS && rows / ROWS_PER_BYTE > length {
@@ -108,7 +109,7 @@ pub(crate) struct GroupCheck {
 }
 
 impl GroupCheck {
-    /// Begins with a row group of so many rows.
+    /// Begins with a row group of this number of rows.
     pub(crate) fn new(rows: usize) -> Result<Self, ParquetError> {
         if rows > MOST_GROUP_ROWS {
             let message = format!("it claims a row group of {rows} rows, and flowmine writes {MOST_GROUP_ROWS} at most");
@@ -293,7 +294,7 @@ mod tests {
             let bytes = one_group_packed(&Utf8ViewArray::from_slice_values(&texts), CompressionOptions::Uncompressed);
             assert!(merged([Ok(file(&bytes))]).unwrap().is_some());
             for text in &texts {
-                // It stands in statistics too, which nobody reads.
+                // It is also in statistics, which are not read.
                 let places: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(text.as_bytes())).collect();
                 for within in 0..text.len() {
                     let mut bytes = bytes.clone();

@@ -15,7 +15,7 @@ pub enum ParquetError {
     /// The file is of another table, or of a flowmine that did not know this one.
     #[error("the column {0} is missing: this file is not of this table")]
     NotThisTable(&'static str),
-    /// A column is not of the type that the table says.
+    /// A column does not have the type that the table declares.
     #[error("the column {0} has values of another type: this file is not of this table")]
     WrongType(&'static str),
     /// A column that always has a value lacks one.

@@ -11,8 +11,8 @@
 //!
 //! The choice looks at a sample at fixed places, so the same rows give the same bytes.
 //!
-//! No Arrow schema is put beside Parquet's own: with it, readers would be asked for Arrow types
-//! that older ones do not have.
+//! There is no Arrow schema next to Parquet's own: it would require Arrow types that older readers
+//! do not have.
 //!
 //! Refused are rows with other columns than those before.
 

@@ -65,13 +65,12 @@ impl Part {
         Ok(self.open()?.groups().map(|rows| rows as u64).sum())
     }
 
-    /// The folder that it belongs to: of a table that is split, whose rows it has and of which day.
+    /// The folder that it belongs to: for a split table, the host and the day of its rows.
     pub fn leaf(&self) -> &Leaf {
         &self.leaf
     }
 
-    /// Whose it is, to tell files of one writer from those of another; `None` is the writer of raw
-    /// tables.
+    /// Owner, which distinguishes files of different writers; `None` is the writer of raw tables.
     pub fn writer(&self) -> Option<&str> {
         self.name.owner.as_deref()
     }

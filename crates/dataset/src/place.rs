@@ -1,9 +1,8 @@
 //! Where rows lie: the folders of a table, the names of its files, and host names as parts of a
 //! path.
 //!
-//! In go names as they are found on a disk or in a list of somebody's steps; what is not exactly a
-//! name that flowmine itself would give is refused as `None`, so that no name can lead anywhere
-//! else.
+//! The input is names from a disk or from a list of steps. Anything but a name that flowmine itself
+//! would give is refused as `None`, so that no name can lead elsewhere.
 
 use flowmine_schema::tables;
 use flowmine_schema::time::Day;
@@ -103,11 +102,11 @@ pub(crate) fn of_day_folder(name: &str) -> Option<Day> {
     Day::parse(name.strip_prefix("date=")?)
 }
 
-/// The name of a table's file: whose it is and which of its writes it holds; ordered by writer,
-/// then as written.
+/// Name of a table's file: its writer and the numbers of the writes that it contains; ordered by
+/// writer, then as written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PartName {
-    /// Whose writes the file holds, see [`crate::Role::owner`].
+    /// Owner of the writes in the file, see [`crate::Role::owner`].
     pub(crate) owner: Option<String>,
     pub(crate) first: u64,
     pub(crate) last: u64,

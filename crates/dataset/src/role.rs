@@ -3,8 +3,8 @@
 
 use crate::host_folder::{escape_host, unescape_host};
 
-/// Whose rows are written: there is one writer for each at a time, and they do not wait for each
-/// other.
+/// Kind of rows that a writer writes: each kind has one writer at a time, and writers do not wait
+/// for each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Extractors and importers, which write the raw tables.
@@ -13,7 +13,7 @@ pub enum Role {
     Derived,
     /// The backend that traces the host of this name.
     Host(String),
-    /// Who traces this host beside others: the number is at least 1. See
+    /// A further tracer of this host: the number is at least 1. See
     /// [`crate::Dataset::host_writer`].
     Beside(String, u32),
 }
@@ -30,7 +30,7 @@ impl Role {
         }
     }
 
-    /// The first writer of a host (number 0), or one beside it.
+    /// The first writer of a host (number 0), or a further one.
     pub fn of_host(host: &str, number: u32) -> Self {
         if number == 0 { Role::Host(host.to_owned()) } else { Role::Beside(host.to_owned(), number) }
     }
@@ -43,7 +43,7 @@ impl Role {
         format!(".{}{COMMIT}", self.label())
     }
 
-    /// Whose commit list a file is, if it is one.
+    /// Writer of a commit list, if the file is one.
     pub(crate) fn of_commit_file(name: &str) -> Option<Self> {
         match name.strip_prefix('.')?.strip_suffix(COMMIT)? {
             "raw" => Some(Role::Raw),
@@ -52,7 +52,7 @@ impl Role {
         }
     }
 
-    /// The host's writer whose lock, list or hidden file this is, if it is one.
+    /// The host's writer of this lock, list or hidden file, if it is one.
     pub(crate) fn of_hidden(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(".host=")?;
         // Neither an escaped host nor a number has one of these; a host may have a dot.
@@ -97,7 +97,7 @@ pub(crate) fn split_owner(owner: &str) -> Option<(&str, u32)> {
     Some((host, number))
 }
 
-/// Before the number of a writer beside others; escaped in names of hosts.
+/// Separator before the number of a further writer; escaped in names of hosts.
 const BESIDE: char = '+';
 const LOCK: &str = ".lock";
 

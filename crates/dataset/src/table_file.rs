@@ -4,8 +4,8 @@
 //! bytes of a column chunk are read once, checked ([`crate::parquet_checks`]), and decoded, several
 //! columns at a time on the machine's processors.
 //!
-//! Refused are files without a column that the table cannot do without, and columns of another type
-//! than the table says.
+//! Refused are files without a column that the table cannot do without, and columns with a type
+//! that the table does not declare.
 
 use std::fs::File;
 use std::io::Cursor;
@@ -70,7 +70,7 @@ struct ChunkBytes<'f> {
 }
 
 impl TableFile {
-    /// Reads what a file says of itself.
+    /// Reads the metadata of a file.
     ///
     /// # Errors
     /// When it cannot be read, is not Parquet, or its footer is not what was written.
@@ -149,7 +149,7 @@ impl TableFile {
             wanted.push(at);
         }
         if wanted.is_empty() {
-            // Without any column nothing would show that there are as many rows as the file says.
+            // Without any column nothing would confirm the number of rows in the file's metadata.
             wanted.extend(all.iter().find_map(|def| place(def.name)));
         }
         Ok(wanted)
@@ -255,7 +255,7 @@ fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parq
     caught(read).unwrap_or(Err(ParquetError::Damaged))
 }
 
-/// Columns with the host, which stands in the folder's name and not in the file.
+/// Columns with the host, which is in the folder's name and not in the file.
 fn with_host(mut columns: Columns, host: Option<&str>, projection: Projection) -> Result<Columns, ParquetError> {
     if let Some(host) = host.filter(|_| projection.columns.iter().any(|def| def.name == HOST)) {
         columns.remove(HOST);

@@ -33,7 +33,7 @@ flowmine_schema::table! {
     }
 }
 
-/// The tables of these tests, beside those of [`tables::ALL`].
+/// The tables of these tests, in addition to [`tables::ALL`].
 pub(crate) const TABLES: &[tables::TableDef] = &[tables::TableDef::of::<Seen<'static>>()];
 
 fn link(n: i64) -> Link<'static> {
@@ -746,7 +746,7 @@ fn a_private_dataset_stays_private() {
     assert!(only_ours(), "{:?}", modes(&inside));
     transaction.commit().unwrap();
     drop(writer);
-    // Nobody need say it a second time.
+    // It need not be given a second time.
     for role in [Role::Raw, Role::Derived] {
         let mut writer = Dataset::open_or_create(&inside).unwrap().writer(role, "test").unwrap();
         let mut transaction = writer.begin().unwrap();

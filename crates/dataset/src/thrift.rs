@@ -1,4 +1,4 @@
-//! What a Parquet file says of itself, walked through before polars believes it.
+//! The metadata of a Parquet file, checked before polars uses it.
 //!
 //! Footers and heads of pages are structures in Thrift's compact protocol. In go their bytes; out
 //! comes whether lists have as many elements as they claim, structures lie in each other no deeper
@@ -82,7 +82,7 @@ fn depth_is_sound(elements: &[i64]) -> bool {
     true
 }
 
-/// What the head of a column chunk's first page says.
+/// Header of a column chunk's first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FirstPage {
     /// How many bytes the page has, unpacked.
@@ -105,8 +105,8 @@ impl FirstPage {
         Some(Self { unpacked: u64::try_from(unpacked?).ok()?, dictionary })
     }
 
-    /// Whether a dictionary can have the values that it claims, each of which takes so many bytes at
-    /// least.
+    /// Whether a dictionary can have the values that it claims, each of which takes at least this
+    /// number of bytes.
     pub(crate) fn can_be(self, least_bytes: u64) -> bool {
         self.dictionary.is_none_or(|values| values <= self.unpacked / least_bytes)
     }

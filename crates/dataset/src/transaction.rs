@@ -69,8 +69,8 @@ impl Transaction<'_> {
     /// as a file; an empty builder adds none.
     ///
     /// Which day a row belongs to is the caller's choice, best that of its main time ([`Day::of`]).
-    /// That all rows have this host is the caller's promise: it stands in the folder's name, and
-    /// only there.
+    /// The caller guarantees that all rows have this host: it is in the folder's name, and only
+    /// there.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -195,8 +195,8 @@ impl Transaction<'_> {
     /// Makes everything visible at once. After this returned, it survives a crash.
     ///
     /// # Errors
-    /// When the list of what to do cannot be written; then nothing has happened. Or when a file
-    /// cannot be put in its place afterwards; then readers see it all the same, and the next
+    /// When the list of what to do cannot be written; then nothing has happened. Or when a
+    /// file cannot be put in its place afterwards; then readers still see it, and the next
     /// [`Writer::begin`] tries again.
     pub fn commit(mut self) -> Result<(), DatasetError> {
         if self.commit.is_empty() {

@@ -18,8 +18,8 @@ use crate::place::{Leaf, PartName};
 use crate::role::Role;
 
 impl Dataset {
-    /// Becomes the writer. `who` is what another would-be writer is told, such as
-    /// `observe, process 4711`.
+    /// Becomes the writer. `who` is the name that another would-be writer gets, such as `observe,
+    /// process 4711`.
     ///
     /// Finishes what a killed writer had committed and removes what it had not.
     ///
@@ -29,8 +29,8 @@ impl Dataset {
         self.writer_within(role, who, LOCK_WAIT)
     }
 
-    /// Becomes a writer of a host's rows beside those that there are: takes the first of its places
-    /// that is free. Finishes and removes what killed writers left in other places too.
+    /// Becomes a further writer of a host's rows: takes the first of its places that is free.
+    /// Finishes and removes what killed writers left in other places too.
     ///
     /// # Errors
     /// When the dataset cannot be written; [`DatasetError::Locked`] when all of 65,536 places are
@@ -88,7 +88,8 @@ impl Dataset {
             }
             Err(TryLockError::Error(e)) => return Err(io_error(&path)(e)),
         }
-        // What stands in the lock file is only for the message to others: failing to write it (a full disk) is no reason to stop.
+        // The content of the lock file is only for the message to others: failing to write it (a
+        // full disk) is no reason to stop.
         let _ = lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| lock.write_all(who.as_bytes()));
         let mut writer = Writer { dataset: self.clone(), role, next: 1, scanned: BTreeSet::new(), unmerged: BTreeSet::new(), _lock: lock };
         writer.recover()?;
@@ -103,9 +104,9 @@ pub struct Writer {
     pub(crate) role: Role,
     /// The number of the next write.
     pub(crate) next: u64,
-    /// The folders whose files have smaller numbers.
+    /// The folders of the files with smaller numbers.
     pub(crate) scanned: BTreeSet<String>,
-    /// The folders whose files cannot be merged.
+    /// The folders of files that cannot be merged.
     pub(crate) unmerged: BTreeSet<String>,
     _lock: File,
 }
@@ -168,7 +169,7 @@ impl Writer {
             Err(error) => return Err(file_error(&dir.join(self.role.commit_file()))(error)),
         }
         for number in 0..commit.deletes.len() {
-            // Nobody reads them. What cannot be removed now is removed by the next writer.
+            // They are not read. What cannot be removed now is removed by the next writer.
             let _ = root.remove(self.put_aside(number));
         }
         Ok(())
@@ -248,7 +249,7 @@ impl Writer {
     }
 }
 
-/// So many traces of one host may write side by side.
+/// Maximum number of traces of one host that write at the same time.
 pub const PLACES: u32 = 1 << 16;
 /// How long to wait for another of the same role. A lock outlives its holder for a moment when a
 /// process was just being started.

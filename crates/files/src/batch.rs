@@ -10,8 +10,8 @@ use nix::unistd::Uid;
 use super::{ANOTHERS, FileError, Folder, LINKED, NOT_A_FILE, WorkFolder, is_file, one};
 use nix::errno::Errno;
 
-/// Above this number of files one syncfs(2) costs less than an fsync(2) of each. Below it nobody
-/// waits for what other programs write on the same file system.
+/// Above this number of files one syncfs(2) costs less than an fsync(2) of each. Below it, no write
+/// of other programs to the same file system is waited for.
 const FEW: usize = 64;
 /// What the hidden folders of batches are called after.
 const PLACE: &str = "batch";

@@ -1,4 +1,4 @@
-//! Directories held open, so that nobody can lead a writer astray.
+//! Directories held open, so that no other user can redirect a writer.
 //!
 //! - **In:** a directory ([`Folder::open`]), and single names in it, never paths. Results begin
 //!   with the path that a user gave ([`place_of`], [`Folder::open_to_write`], [`Folder::make`]).
@@ -8,10 +8,10 @@
 //! acting user made it. A link of another user is an error that names it ([`FileError::Led`]), in
 //! whichever component it lies. Whoever only reads follows links as the kernel does.
 //!
-//! A [`Folder`] is a descriptor: what happens to the path by which it was found does not matter any
-//! more. It refuses symbolic links and whatever is not a plain file or a folder (a FIFO or a device
-//! would hang or never end), so that a link that somebody puts in the way, at any moment, is an
-//! error and not a way out ([`path_resolution(7)`], `O_NOFOLLOW` of open(2)).
+//! A [`Folder`] is a descriptor: later changes to the path by which it was found have no effect. It
+//! refuses symbolic links and whatever is not a plain file or a folder (a FIFO or a device would
+//! hang or never end), so that a link that another user puts in the way, at any moment, is an error
+//! and not a way out ([`path_resolution(7)`], `O_NOFOLLOW` of open(2)).
 //!
 //! **Units.** Modes are permission bits as in chmod(2), cut by the umask; owners are user ids.
 //!
@@ -149,8 +149,8 @@ impl From<FileError> for io::Error {
 
 /// Opens a plain file by its path for reading, links followed, without waiting.
 ///
-/// A path that was written by somebody else can name a FIFO, which keeps its reader waiting, or a
-/// device, which acts when it is opened. Neither is opened here.
+/// A path from another program can name a FIFO, which keeps its reader waiting, or a device, which
+/// acts when it is opened. Neither is opened here.
 ///
 /// # Errors
 /// When there is no such file, or something else has that path.
@@ -309,7 +309,7 @@ impl Folder {
         }
     }
 
-    /// Size and time of change of what has a name, as a text; nothing where nothing has it.
+    /// Size and time of change of the file with a name, as a text; `None` if there is no such file.
     fn stamp_of(&self, name: &str) -> Result<Option<String>, FileError> {
         match nix::sys::stat::fstatat(&self.file, one(&name)?, AtFlags::AT_SYMLINK_NOFOLLOW) {
             // The time of a folder changes with each file that is written into it.
@@ -350,8 +350,8 @@ impl Folder {
         Ok((self.folder(name)?, made))
     }
 
-    /// A folder of the caller in it, as [`Folder::make_folder`] makes it. One that is there already
-    /// has to be the caller's, and nobody else may write it.
+    /// A folder of the caller in it, as [`Folder::make_folder`] makes it. An existing one has to be
+    /// the caller's, and no other user may write it.
     ///
     /// # Errors
     /// When it cannot be made, or something else has that name.
@@ -467,7 +467,8 @@ impl Folder {
         if is_file(&nix::sys::stat::fstat(&file)?) { Err(FileError::Foreign(BECAME_A_FILE)) } else { Ok(Some(file)) }
     }
 
-    /// Renames what is here to a name in another folder, in place of what had that name.
+    /// Renames a file of this folder to a name in another folder, and replaces the file of that
+    /// name.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -503,7 +504,7 @@ impl Folder {
         Ok(nix::unistd::unlinkat(&self.file, one(&name)?, UnlinkatFlags::RemoveDir)?)
     }
 
-    /// The names of what is in it, in no order. What is not UTF-8 in them is replaced by U+FFFD:
+    /// The names of what is in it, in no order. Bytes that are not UTF-8 are replaced by U+FFFD:
     /// such a name is none of ours.
     ///
     /// # Errors
@@ -529,7 +530,7 @@ impl Folder {
         self.file.sync_all()
     }
 
-    /// Whose files are made here.
+    /// Owner of the files that are made here.
     fn acting_user(&self) -> Uid {
         self.owner.map_or_else(Uid::effective, |(uid, _)| uid)
     }

@@ -1,8 +1,8 @@
-//! Results whose names the program chooses, in a directory that the user named.
+//! Results with names that the program chooses, in a directory that the user named.
 //!
 //! The user may have files of these names there. A record in the directory (`.flowmine-made`) lists
-//! the names that flowmine gave, with the size and the time of each result: only what it lists and
-//! nobody has changed is replaced. It is written before the first result, then without sizes and
+//! the names that flowmine gave, with the size and the time of each result: only listed and
+//! unchanged files are replaced. It is written before the first result, then without sizes and
 //! times, so that a killed command can be repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ const RECORD: &str = ".flowmine-made";
 const LARGEST: u64 = 16 << 20;
 /// The permissions of a record, before the umask.
 const MODE: u32 = 0o666;
-/// Stands for the size and time of a result that is being made.
+/// Placeholder for the size and time of a result that is being made.
 const OPEN: &str = "-";
 
 /// The results that flowmine made in a folder.
@@ -44,7 +44,7 @@ const OPEN: &str = "-";
 #[derive(Debug)]
 pub struct MadeFiles {
     folder: Folder,
-    /// Of each name the size and time of what flowmine made, where it has ended.
+    /// For each name the size and time of the result, if it is complete.
     names: BTreeMap<String, Option<String>>,
 }
 

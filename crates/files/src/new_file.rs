@@ -1,9 +1,9 @@
 //! A file that appears when it is complete.
 //!
 //! Where the file system can (`O_TMPFILE` of open(2)), it has no name while it is written, and the
-//! kernel removes it with its writer. Elsewhere, as on NFS, it has a hidden name beside its place,
+//! kernel removes it with its writer. Elsewhere, as on NFS, it has a hidden name next to its place,
 //! and its writer holds a lock on it (flock(2)). The next writer of the same place removes hidden
-//! files of the same owner whose lock is free: their writers were killed.
+//! files of the same owner with a free lock: their writers were killed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -109,7 +109,7 @@ impl Folder {
 }
 
 impl NewFile {
-    /// Gives the file its name once its bytes are on the disk, in place of what had that name.
+    /// Gives the file its name once its bytes are on the disk, and replaces the file of that name.
     ///
     /// # Errors
     /// When the disk or the file system refuses; then nothing has changed.

@@ -11,8 +11,7 @@ use nix::unistd::Uid;
 
 use super::Folder;
 
-/// Somebody beside the caller and root who could put something else in the place of a folder's
-/// files, or of the folder itself.
+/// A user other than the caller and root who could replace a folder's files, or the folder itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stranger {
     /// The owner of the folder or of one above it: that folder, and the owner's user id.

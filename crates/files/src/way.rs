@@ -196,8 +196,8 @@ pub(crate) fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == Uid::effective().as_raw() || Some(uid) == unknown_owner()
 }
 
-/// The user id of files whose owner a user namespace does not know, such as the host's root in a
-/// container without root (user_namespaces(7)); nothing outside of one.
+/// The user id of files with an owner that a user namespace does not know, such as the host's root
+/// in a container without root (user_namespaces(7)); nothing outside of one.
 fn unknown_owner() -> Option<u32> {
     static UNKNOWN: OnceLock<Option<u32>> = OnceLock::new();
     *UNKNOWN.get_or_init(|| {
@@ -212,7 +212,7 @@ pub(crate) fn kind(stat: &FileStat) -> SFlag {
     SFlag::from_bits_truncate(stat.st_mode & SFlag::S_IFMT.bits())
 }
 
-/// Whether a file lies in proc(5), whose links are no texts.
+/// Whether a file lies in proc(5), where links are no texts.
 pub(crate) fn is_of_proc(file: impl AsFd) -> io::Result<bool> {
     Ok(nix::sys::statfs::fstatfs(file)?.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC)
 }

@@ -66,8 +66,8 @@ impl Ahead {
         Some((least, most))
     }
 
-    /// By how much the clock is ahead, in the middle of what is possible; 0 where both clocks can
-    /// be the same.
+    /// How far the clock is ahead, in the middle of the possible range; 0 if both clocks can be
+    /// equal.
     pub fn middle_ns(self) -> i64 {
         self.difference_ns().map_or(0, |(least, most)| least.saturating_add(most.saturating_sub(least) / 2))
     }

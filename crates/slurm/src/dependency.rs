@@ -7,7 +7,7 @@
 /// The jobs that a term of a dependency waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
-    /// A job, or a whole array when the id is an array's (only squeue tells them apart).
+    /// A job, or a whole array when the id is an array's (only squeue distinguishes them).
     Job(i64),
     /// One task of an array.
     ArrayTask(i64, i64),

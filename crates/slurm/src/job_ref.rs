@@ -43,8 +43,8 @@ pub fn label(job_id: i64, job: &JobRef<'_>) -> String {
 
 /// Reads a job as Slurm displays it (`%i`, sacct's JobID): `7`, `8_3`, `8_[3-9%3]`, `18+1`. A list
 /// that Slurm cut short has no closing bracket; its last index may be half a number and is left
-/// out, so that the list ends in a comma ([`crate::index_set::IndexSet`] takes that for cut). Gives
-/// the raw id too where the text holds it (`None` for a task, whose raw id is another).
+/// out, so that the list ends in a comma ([`crate::index_set::IndexSet`] interprets that as cut).
+/// Returns the raw id too if the text has it (`None` for a task, which has a different raw id).
 pub fn parse_displayed(text: &str) -> Option<(Option<i64>, JobRef<'_>)> {
     let number = |text: &str| crate::units::digits(text.as_bytes());
     if let Some((array, rest)) = text.split_once('_') {

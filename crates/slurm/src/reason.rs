@@ -90,7 +90,7 @@ impl Blocker {
         }
     }
 
-    /// Whether somebody keeps the job from starting until they release it.
+    /// Whether a user or an administrator keeps the job from starting until it is released.
     pub fn is_hold(self) -> bool {
         matches!(self, Blocker::Held | Blocker::HeldByUser | Blocker::HeldByAdmin)
     }
@@ -123,7 +123,7 @@ const WORDS: &[(&str, Blocker)] = &[
     ("JobHeldAdmin", Blocker::HeldByAdmin),
     ("JobHoldMaxRequeue", Blocker::HeldByAdmin),
     ("ReservationDeleted", Blocker::HeldByAdmin),
-    // slurmctld gives such a job the priority 0: it stays until somebody changes it.
+    // slurmctld gives such a job the priority 0: it stays until that is changed.
     ("BadConstraints", Blocker::HeldByAdmin),
     ("Constraints", Blocker::HeldByAdmin),
     ("JobArrayTaskLimit", Blocker::ArrayThrottle),

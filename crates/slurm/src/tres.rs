@@ -1,8 +1,8 @@
 //! Slurm's lists of trackable resources: how many GPUs and how much memory one names.
 //!
-//! sacct writes `billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=1`, squeue what was asked
-//! for on each node: `gres:gpu:2`, `gres:gpu:a100:2,gres:nvme:1`, `gres/gpu:a100:2`, `gpu:2`,
-//! `gres:gpu`. A type that is named beside the whole is part of it.
+//! sacct writes `billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=1`, squeue the request on
+//! each node: `gres:gpu:2`, `gres:gpu:a100:2,gres:nvme:1`, `gres/gpu:a100:2`, `gpu:2`, `gres:gpu`.
+//! A type that is named next to the whole is part of it.
 
 /// The GPUs of a list. `None` when it names none, or a number that is none.
 pub fn gpus(list: &str) -> Option<i64> {
@@ -37,7 +37,7 @@ pub fn gpus(list: &str) -> Option<i64> {
 /// The memory of a list as sacct writes it (`mem=8G`), in bytes. `None` when it names none.
 pub fn memory_bytes(list: &str) -> Option<i64> {
     let size = list.split(',').find_map(|item| item.strip_prefix("mem="))?;
-    // A bare number is bytes: `TRESUsageInTot` has it where sacct is told not to convert.
+    // A bare number is bytes: `TRESUsageInTot` has it where sacct is asked not to convert.
     match crate::units::digits(size.as_bytes()) {
         Some(bytes) => Some(bytes).filter(|bytes| *bytes != 0),
         None => crate::units::memory(size.as_bytes()).ok().flatten(),

@@ -41,7 +41,7 @@ pub fn time(field: &[u8], zone_offset_s: i64) -> Result<Option<i64>, BadValue> {
 
 /// Whether a date and time says its zone itself: `…Z`, `…+01:00`.
 pub fn has_zone(text: &str) -> bool {
-    // Past the date, whose hyphens are none.
+    // Past the date, which has hyphens of its own.
     text.get(10..).is_some_and(|clock| clock.contains(['Z', 'z', '+', '-']))
 }
 
@@ -171,7 +171,7 @@ pub fn count(field: &[u8]) -> Result<Option<i64>, BadValue> {
 /// The session of a process (`AllocSID`). `None` for 0 and for numbers that no process id reaches.
 ///
 /// sbatch sends what getsid(2) returns. That is 0 where the leader of the session is outside of the
-/// PID namespace, as in a container. slurm.h's `NO_VAL` (4294967294) stands for a session not set.
+/// PID namespace, as in a container. slurm.h's `NO_VAL` (4294967294) means that no session is set.
 pub fn session(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) {
         return Ok(None);

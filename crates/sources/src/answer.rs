@@ -13,7 +13,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// What was seen, and by what.
+    /// What was seen, and the evidence.
     pub fn new(what: impl Into<String>, evidence: impl Into<String>) -> Self {
         Self { what: what.into(), evidence: evidence.into() }
     }

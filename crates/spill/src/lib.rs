@@ -1,11 +1,12 @@
 //! Sorting more records than fit in memory.
 //!
-//! In go records with keys, in any order; out come the same records by key, as often as wanted.
-//! Records are kept in memory until they take a given number of bytes, then sorted and written to
-//! one temporary file, run after run; at the end the runs are merged, in steps where there are very
-//! many. Of each run only some bytes and the next key are in memory, and of large records one at a
-//! time. Equal keys keep the order in which they came. The file has no name, so that it is gone
-//! however the process ends; it lies where `TMPDIR` says, or beside a file that is being written.
+//! The input is records with keys, in any order; the output is the same records by key, any number
+//! of times. Records are kept in memory until they take a given number of bytes, then sorted and
+//! written to one temporary file, run after run; at the end the runs are merged, in steps where
+//! there are very many. Of each run only some bytes and the next key are in memory, and of large
+//! records one at a time. Equal keys keep the order in which they came. The file has no name, so
+//! that it is gone however the process ends; it lies where `TMPDIR` says, or beside a file that is
+//! being written.
 //!
 //! ```
 //! use flowmine_spill::{Sorter, put_ordered};
@@ -86,13 +87,13 @@ impl Default for Sorter {
 }
 
 impl Sorter {
-    /// A sorter that keeps so many bytes in memory; a single record can be larger.
+    /// A sorter that keeps at most this number of bytes in memory; a single record can be larger.
     pub fn new(memory: usize) -> Self {
         let memory = memory.clamp(1 << 10, 1 << 30);
         Self { memory, dir: None, arena: Vec::new(), entries: Vec::new(), spilled: None, count: 0 }
     }
 
-    /// A sorter whose temporary file, if it needs one, is in this directory.
+    /// A sorter with its temporary file, if it needs one, in this directory.
     pub fn beside(dir: &Path) -> Self {
         Self { dir: Some(dir.to_owned()), ..Self::default() }
     }
@@ -514,7 +515,7 @@ mod tests {
         }
         let sorted = sorter.finish().unwrap();
         sorted.file.as_ref().unwrap().set_len(50_000).unwrap();
-        // Some of what is gone is asked for as soon as the runs are merged.
+        // Some removed bytes are read again as soon as the runs are merged.
         let to_the_end = || -> Result<(), SpillError> {
             let mut walk = sorted.walk()?;
             while walk.next()?.is_some() {}

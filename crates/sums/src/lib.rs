@@ -54,7 +54,7 @@ impl Number for u64 {
     }
 }
 
-/// The sum of two numbers; where it does not fit, the bound that stands for it.
+/// The sum of two numbers; if it does not fit, its bound.
 pub fn add<N: Number>(a: N, b: N) -> N {
     let sum = a.bounded_add(b);
     if is_bound(sum) {
@@ -73,12 +73,12 @@ pub fn total<N: Number + Default>(numbers: impl IntoIterator<Item = N>) -> N {
     numbers.into_iter().fold(N::default(), add)
 }
 
-/// Whether a sum stands for one that does not fit.
+/// Whether a sum is a bound because the true one does not fit.
 pub fn is_bound<N: Number>(sum: N) -> bool {
     N::BOUNDS.contains(&sum)
 }
 
-/// Whether a sum of this process did not fit, or had a summand that stands for such a sum.
+/// Whether a sum of this process did not fit, or had a summand that is such a bound.
 pub fn any_out_of_range() -> bool {
     OUT_OF_RANGE.load(Ordering::Relaxed)
 }

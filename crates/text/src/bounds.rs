@@ -59,7 +59,7 @@ impl From<Refused> for io::Error {
 /// What a gate takes the text for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// The first byte that is not blank will tell.
+    /// The first byte that is not blank decides.
     Unknown,
     Lines,
     Json,
@@ -95,12 +95,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate for text in lines, whose length is bounded.
+    /// A gate for text in lines of bounded length.
     pub fn lines(bounds: Bounds) -> Self {
         Self::new(bounds, Records::Documents, Shape::Lines)
     }
 
-    /// A gate for JSON, whose depth, parts and records are bounded.
+    /// A gate for JSON of bounded depth, parts and records.
     pub fn json(bounds: Bounds, records: Records) -> Self {
         Self::new(bounds, records, Shape::Json)
     }
@@ -247,7 +247,7 @@ fn line_too_long(most: usize) -> String {
     format!("a line is longer than {most} bytes, so this is not text in lines; no row that is meant to be read is so long")
 }
 
-/// A reader whose bytes go through a gate.
+/// A reader with bytes that go through a gate.
 #[derive(Debug)]
 pub struct Gated<R> {
     reader: R,
@@ -289,7 +289,7 @@ impl Packed {
     }
 }
 
-/// A reader that fails behind so many bytes.
+/// A reader that fails after this number of bytes.
 #[derive(Debug)]
 pub struct UpTo<R> {
     reader: R,
@@ -356,7 +356,7 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// From the beginning; lines are cut at so many bytes.
+    /// From the beginning; lines are cut at this number of bytes.
     pub fn new(reader: R, longest: usize) -> Self {
         Self { reader, line: Vec::new(), number: 0, longest, whole: true }
     }

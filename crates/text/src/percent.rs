@@ -9,8 +9,8 @@ pub fn encode(name: &str) -> String {
     utf8_percent_encode(name, ESCAPED).to_string()
 }
 
-/// The name whose `%XX` this is; what has other characters too is read as well. `None` when it is
-/// no UTF-8.
+/// The name that this text encodes with `%XX`; other characters are read as they are. `None` if it
+/// is not UTF-8.
 pub fn decode(text: &str) -> Option<String> {
     percent_decode_str(text).decode_utf8().ok().map(Into::into)
 }

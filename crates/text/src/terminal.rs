@@ -24,7 +24,7 @@ impl<W: Write> Visible<W> {
         Self { out, pending: Vec::new() }
     }
 
-    /// Lets the first bytes of what has come through.
+    /// Passes on the first bytes of the pending ones.
     fn let_through(&mut self, bytes: usize) -> io::Result<()> {
         let mut text = String::with_capacity(bytes + 16);
         for line in self.pending[..bytes].split_inclusive(|&byte| byte == b'\n') {
@@ -48,7 +48,7 @@ impl<W: Write> Visible<W> {
 
 impl<W: Write> Write for Visible<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Of what is pending no line has ended.
+        // No pending line has ended.
         let mut ready = memchr::memrchr(b'\n', bytes).map_or(0, |end| self.pending.len() + end + 1);
         self.pending.extend_from_slice(bytes);
         if self.pending.len() - ready > LONGEST {

@@ -1,6 +1,6 @@
 //! Work on further threads, where the system gives any.
 //!
-//! - **In:** work that can be done beside the caller's.
+//! - **In:** work that can be done at the same time as the caller's.
 //! - **Out:** its result, the same in any case.
 //!
 //! **One rule.** A thread is an offer: where none can be started (`ulimit -u`, `pids.max`, no
@@ -88,7 +88,7 @@ where
     }
 }
 
-/// Starts work on a thread for which nobody waits, or gives it back where there is none.
+/// Starts work on a detached thread, or gives it back if there is none.
 ///
 /// # Errors
 /// The work, not begun.
@@ -114,7 +114,7 @@ pub fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() 
     })
 }
 
-/// Starts the same work on so many other threads, or on as many as the system gives.
+/// Starts the same work on this number of other threads, or on as many as the system gives.
 pub fn helpers<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     most: usize,

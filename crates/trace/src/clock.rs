@@ -9,7 +9,7 @@ pub struct Reading {
     pub boot_ns: u64,
     /// Nanoseconds since 1970 (`CLOCK_REALTIME`).
     pub real_ns: i64,
-    /// By so many nanoseconds the pair can be wrong.
+    /// Uncertainty of the pair, in nanoseconds.
     pub error_ns: u64,
 }
 

@@ -55,7 +55,7 @@ impl Held {
                 }
             });
         }
-        // `spawn` returns when the child has become its program, so it runs beside us.
+        // `spawn` returns when the child has become its program, so both run.
         let starting = std::thread::Builder::new().spawn(move || {
             let child = builder.spawn();
             drop(parts);
@@ -122,7 +122,8 @@ impl Running {
     /// Sends the command a signal (kill(2)).
     pub fn signal(&self, signal: libc::c_int) {
         if let Ok(pid) = i32::try_from(self.child.id()) {
-            // SAFETY: kill(2) takes numbers. The child was not waited for to its end, so the number is its own; when it has ended there is nobody to tell.
+            // SAFETY: kill(2) takes numbers. The child was not waited for to its end, so the number
+            // is its own; when it has ended, the signal reaches no process.
             unsafe { libc::kill(pid, signal) };
         }
     }

@@ -3,8 +3,8 @@
 //! A backend (`flowmine-extract-ebpf`, `flowmine-extract-fuse`, `flowmine-extract-ptrace`) sees
 //! what processes do to files and makes [`Record`]s of it. The [`Recorder`] makes rows of them
 //! (`hosts`, `clocks`, `processes`, `files`, `io_events`, `io_totals`, `losses`) and puts them into
-//! a dataset. What a row means does not depend on the backend; what a way cannot see is null or
-//! absent, and stands in `docs/tracing.md`.
+//! a dataset. What a row means does not depend on the backend; what a backend cannot see is null or
+//! absent, and is listed in `docs/tracing.md`.
 //!
 //! - **In:** records ([`record`]), what a user asked ([`options`]), facts of the host ([`host`],
 //!   [`proc`], [`clock`]).

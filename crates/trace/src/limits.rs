@@ -161,22 +161,22 @@ pub fn have(needs: Needs) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// Whether the kernel gives so many bytes: both limits count them.
+/// Whether the kernel gives this number of bytes: both limits count them.
 fn can_map(bytes: usize) -> bool {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
-    // SAFETY: memory of its own, which nobody uses before it is given back.
+    // SAFETY: memory of its own, which is not used before it is given back.
     unsafe {
         let at = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
         at != libc::MAP_FAILED && libc::munmap(at, bytes) == 0
     }
 }
 
-/// Whether so many threads can be there at the same time.
+/// Whether this number of threads can exist at the same time.
 fn can_start(count: usize) -> bool {
     let (end, ended) = mpsc::channel::<()>();
     let ended = Mutex::new(ended);
     thread::scope(|scope| {
-        // Each waits until nobody can tell it anything any more.
+        // Each waits until the other end of its channel is closed.
         let wait = || ended.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err();
         let started = (0..count).all(|_| thread::Builder::new().stack_size(SMALL_STACK).spawn_scoped(scope, wait).is_ok());
         drop(end);

@@ -1,4 +1,4 @@
-//! Giving up capabilities (capabilities(7)), and whose they are.
+//! Giving up capabilities (capabilities(7)), and their owner.
 
 /// `struct __user_cap_header_struct` of linux/capability.h.
 #[repr(C)]
@@ -18,7 +18,7 @@ struct Data {
 
 /// `_LINUX_CAPABILITY_VERSION_3`.
 const VERSION: u32 = 0x2008_0522;
-/// A file of one's own may be read-only: root's dataset is root's all the same.
+/// A file of one's own may be read-only: root can still write root's dataset.
 const DAC_OVERRIDE: u32 = 1;
 
 /// The user who started this program when it got its rights by its file (file capabilities,
@@ -43,8 +43,8 @@ pub fn keep_of_lent(capabilities: &[u32]) -> bool {
     ids && keep(capabilities)
 }
 
-/// Gives up every capability of this thread but these, and those that it needs to go on writing
-/// where it was told to. Failing is harmless: then it keeps them.
+/// Gives up every capability of this thread but these, and those that it needs to go on writing its
+/// output. Failing is harmless: then it keeps them.
 pub fn keep_only(capabilities: &[u32]) {
     let all: Vec<u32> = capabilities.iter().copied().chain([DAC_OVERRIDE]).collect();
     keep(&all);

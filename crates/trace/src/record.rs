@@ -229,7 +229,7 @@ pub struct Sum {
 /// Reads and writes of a process on an open file, added up since the last time they were reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
-    /// The process whose calls are added up.
+    /// Process of the calls that are added up.
     pub process: ProcessKey,
     /// See [`Operation::open_file`].
     pub open_file: Option<u64>,
@@ -357,7 +357,7 @@ pub struct ProcessNews {
 pub struct Loss {
     /// Number of the processor on which they were lost.
     pub processor: Option<u32>,
-    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `open-file`, `request` (one to the
+    /// Kind: the name of an [`Op`], `fork`, `exec`, `exit`, `open-file`, `request` (one to the
     /// overlay), `call` (an unknown operation), … ; [`is_operation`] distinguishes them.
     pub kind: &'static str,
     /// Why: `ring-full`, `table-full`, `unreadable`, `no-descriptor`, `caller-unseen`, … .

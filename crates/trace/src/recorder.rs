@@ -7,7 +7,7 @@
 //!
 //! It counts what it received, so that the kernel's count can be compared with it at the end. When
 //! the dataset cannot be written any more, the trace goes on without rows, which are counted as
-//! lost: somebody's program waits for it (`writing.rs`).
+//! lost: the traced program waits for it (`writing.rs`).
 
 mod dated;
 mod origin;
@@ -101,9 +101,10 @@ impl Outcome {
 
 /// What is kept at most.
 struct Most {
-    /// After so many rows they are written, whatever the time.
+    /// Number of rows after which they are written, at any time.
     rows: usize,
-    /// So many pairs of file and path are remembered as recorded; then they are recorded again.
+    /// Maximum number of pairs of file and path that are remembered as recorded; beyond it they are
+    /// recorded again.
     files: usize,
 }
 
@@ -111,7 +112,7 @@ const MOST: Most = Most { rows: 1 << 18, files: 1 << 20 };
 /// Where memory is limited.
 const MOST_OF_LITTLE: Most = Most { rows: 1 << 14, files: 1 << 16 };
 
-/// The reason of what could not be written.
+/// Reason for rows that could not be written.
 const NOT_WRITTEN: &str = "not-written";
 /// In the place of a path: that a row of the file has been made.
 const TOLD: u64 = 0;
@@ -120,7 +121,7 @@ const TOLD: u64 = 0;
 pub struct Recorder {
     writing: Writing,
     host: HostFacts,
-    /// Name of the host, as it stands in the tables.
+    /// Name of the host, as in the tables.
     name: String,
     trace_ns: i64,
     options: Options,
@@ -166,7 +167,7 @@ impl Recorder {
             processes: Processes::new(if backend.name == "ebpf" { 1 } else { 10_000_000 }, options.command_lines),
             backend,
             command: command.map(|words| {
-                // That there was a command is recorded in any case: it stands for the trace.
+                // That there was a command is recorded in any case: it represents the trace.
                 let kept = if options.command_lines == CommandLines::All { CommandLines::All } else { CommandLines::Program };
                 rows::json_array(&kept.of(words).0.unwrap_or_default())
             }),
@@ -315,7 +316,8 @@ impl Recorder {
             self.told_files.clear();
         }
         let nothing_known = seen.path.is_none() && seen.container_path.is_none() && seen.kind.is_none() && seen.file_size.is_none();
-        // That it was recorded at all stands beside its paths: a row that says nothing would count its bytes twice for whoever joins.
+        // The record of the file itself is kept next to its paths: a row without content would
+        // count its bytes twice in a join.
         let first = self.told_files.insert((file, TOLD));
         if (nothing_known && !first) || !self.told_files.insert((file, paths)) {
             return;
@@ -505,7 +507,7 @@ impl Recorder {
         self.outcome.command = Some(pid);
     }
 
-    /// Counts of what has arrived so far.
+    /// Number of records that have arrived.
     pub fn outcome(&self) -> Outcome {
         self.outcome.clone()
     }

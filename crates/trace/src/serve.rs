@@ -1,11 +1,11 @@
 //! One tracer for many commands. Loading the programs takes half a second; a command that joins a
 //! tracer which has loaded them takes a few milliseconds.
 //!
-//! The tracer listens at a Unix socket. Who connects asks that what he starts from then on is
-//! traced; who that is the kernel says (`SO_PEERCRED`, unix(7)), so nobody can ask for another.
-//! The answer is one line: `traced`, or `no: ` and why. The kernel also tells the command who
-//! listens: it believes root and its own user, since anybody else could answer `traced` and record
-//! nothing, or more than the command's user wants to show.
+//! The tracer listens at a Unix socket. A process that connects asks that its future children are
+//! traced. The kernel provides its identity (`SO_PEERCRED`, unix(7)), so no process can ask for
+//! another one. The answer is one line: `traced`, or `no: ` and why. The command also gets the
+//! listener's identity from the kernel. It trusts root and its own user, since any other user could
+//! answer `traced` and record nothing, or more than the command's user wants to show.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -26,7 +26,7 @@ const NO: &str = "no: ";
 /// So long a command waits for the tracer's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The socket at which commands ask. Only its owner may connect, until somebody changes its mode.
+/// The socket at which commands ask. Only its owner may connect, until its mode is changed.
 #[derive(Debug)]
 pub struct Door {
     listener: UnixListener,
@@ -34,7 +34,7 @@ pub struct Door {
     name: OsString,
 }
 
-/// Somebody who asks, and waits for the answer.
+/// A process that asks, and waits for the answer.
 pub struct Asking {
     /// Number of the process that asks.
     pub pid: u32,
@@ -77,7 +77,7 @@ impl Door {
         Ok(Door { listener, folder, name })
     }
 
-    /// The next one who asks. One whom this tracer cannot see is told so.
+    /// The next process that asks. One that this tracer cannot see gets a refusal.
     pub fn asking(&self) -> Option<Asking> {
         loop {
             // Whatever fails here concerns the one who asks: the tracer goes on.
@@ -99,7 +99,7 @@ impl Door {
 fn peer(stream: &UnixStream) -> io::Result<libc::ucred> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: room for the structure, and its length beside it.
+    // SAFETY: room for the structure, and its length.
     let done =
         unsafe { libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &raw mut length) };
     if done == 0 { Ok(peer) } else { Err(io::Error::last_os_error()) }
@@ -187,7 +187,7 @@ mod tests {
         assert!(join(&path).unwrap_err().to_string().contains("No such file"));
         let door = Door::open(&path).unwrap();
         assert!(Door::open(&path).unwrap_err().to_string().contains("another tracer"));
-        // The one that looked whether somebody listens.
+        // The connection that tested whether a tracer listens.
         assert!(door.asking().is_some_and(|asking| asking.is_gone()));
         assert!(door.asking().is_none());
         let asked = |done: Result<(), TraceError>| {

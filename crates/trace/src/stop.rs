@@ -1,10 +1,10 @@
 //! When a trace is to end (signals, and the time that it was given), which signals go on to the
 //! command, and how a trace ended.
 //!
-//! Whoever traces a command stands where the command would stand: signals for it come to us. So
-//! every signal that can be caught and has a sender is passed on, and none of them ends us. What
-//! the kernel sends (a key of the terminal, its hang-up, our own limits) is not: it reaches the
-//! command by itself, as it goes to the whole process group, or is ours. What somebody sends to all
+//! The tracer of a command takes its place: signals for the command come to us. So every signal
+//! that can be caught and has a sender is passed on, and none of them ends us. What the kernel
+//! sends (a key of the terminal, its hang-up, our own limits) is not: it reaches the command by
+//! itself, as it goes to the whole process group, or is ours. A signal that is sent to all
 //! processes around us reaches it by itself, too (`witness.rs`). A signal that was ignored when we
 //! were started (nohup) stays ignored, by us and by the command.
 
@@ -21,7 +21,7 @@ use crate::witness::Witness;
 /// What a trace has recorded when it ends, and how its command ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The counts of what was recorded and lost.
+    /// Numbers of recorded and lost operations.
     pub outcome: Outcome,
     /// How the command ended; `None` when there was none, or when it was not waited for.
     pub status: Option<ExitStatus>,
@@ -38,16 +38,16 @@ fn bit(signal: libc::c_int) -> u64 {
 
 /// Signals that this process has caught since they were passed on last.
 static CAME: Bits = Bits::new(0);
-/// Those of them that somebody sent to us.
+/// Those of them that a process sent to us.
 static SENT: Bits = Bits::new(0);
 /// Whether SIGCHLD was ignored when we were started.
 static CHILDREN_IGNORED: AtomicBool = AtomicBool::new(false);
 
 /// Signals that ask a trace to end.
 const ENDING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
-/// Those that are passed on beside real-time signals. Not: what cannot be caught (KILL, STOP);
-/// faults of the program itself (SEGV, BUS, ILL, FPE, TRAP, SYS); PIPE and CHLD, which are about
-/// us; TTIN and TTOU, which stop us as they stop any job.
+/// Those that are passed on in addition to real-time signals. Not: what cannot be caught (KILL,
+/// STOP); faults of the program itself (SEGV, BUS, ILL, FPE, TRAP, SYS); PIPE and CHLD, which are
+/// about us; TTIN and TTOU, which stop us as they stop any job.
 const PASSED_ON: [libc::c_int; 19] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -124,7 +124,7 @@ pub fn as_without_us() {
 /// What asks a trace to stop, and what is to be passed on.
 #[derive(Debug, Clone)]
 pub struct Stop {
-    /// Signals that were given to [`Stop::tell`].
+    /// Signals that were passed to [`Stop::tell`].
     told: Arc<Bits>,
     /// Whether those of the process count.
     listens: bool,
@@ -167,7 +167,7 @@ impl Stop {
             }
         }
         if disposition(libc::SIGCHLD) == libc::SIG_IGN {
-            // Otherwise nobody could learn how the command ended.
+            // Otherwise the end of the command could not be known.
             CHILDREN_IGNORED.store(true, Ordering::Relaxed);
             // SAFETY: a plain system call.
             unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
@@ -178,7 +178,7 @@ impl Stop {
         Ok(Stop { listens: true, around, ..Stop::never() })
     }
 
-    /// As if this signal had come from somebody.
+    /// As if a process had sent this signal.
     pub fn tell(&self, signal: libc::c_int) {
         self.told.fetch_or(bit(signal), Ordering::Relaxed);
     }
@@ -206,9 +206,10 @@ impl Stop {
         ENDING.into_iter().any(|signal| all & bit(signal) != 0)
     }
 
-    /// Whether a trace is to end whose command has ended and left others behind. They need the
-    /// tracer, so the first signal that asks to end only has a sentence about them printed; the
-    /// next one ends the trace. All other signals are forgotten: there is no command any more.
+    /// Whether a trace is to end after its command has ended and left other processes behind. They
+    /// need the tracer, so the first signal that asks to end only has a sentence about them
+    /// printed; the next one ends the trace. All other signals are forgotten: there is no command
+    /// any more.
     pub fn ends_the_rest(&self, about: impl FnOnce() -> String) -> bool {
         if !self.ended() {
             return false;
@@ -317,8 +318,9 @@ const WITNESS_PATIENCE: u64 = 60_000_000;
 const WITNESS_EARLIER: u64 = 300_000_000;
 
 impl Around {
-    /// Takes signals that came just now; gives those that came some time ago and that nobody around
-    /// us got. What asks to end does not wait: a second one does no harm, and one too few would.
+    /// Takes signals that came just now; gives those that came some time ago and that no process
+    /// around us got. What asks to end does not wait: a second one does no harm, and one too few
+    /// would.
     fn sent_to_us_alone(&mut self, came: u64) -> u64 {
         let now = crate::clock::boot_ns();
         for signal in self.witness.iter().flat_map(Witness::heard) {

@@ -1,9 +1,9 @@
-//! Tells a signal that was sent to the tracer alone from one that was sent to all around it.
+//! Distinguishes a signal to the tracer alone from one to all processes around it.
 //!
 //! Slurm signals every process of a step, `kill -- -PGID` every process of a group: the command
-//! gets such a signal by itself, and passing it on would be a second one. Nothing in a signal says
-//! to whom else it was sent. So a process that does nothing stands in our process group and control
-//! group, and says which signals it gets: what it gets, the command gets.
+//! gets such a signal by itself, and passing it on would be a second one. A signal does not contain
+//! its other receivers. So an idle process in our process group and control group reports the
+//! signals that it gets: the command gets the same.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -26,7 +26,7 @@ impl Witness {
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: both were just made and belong to nobody else.
+        // SAFETY: both were just made and have no other owner.
         let (told, tell) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
         // SAFETY: the numbers are plain; the child never returns and only makes calls that signal-safety(7) allows.
         unsafe {
@@ -50,7 +50,8 @@ impl Witness {
 
 impl Drop for Witness {
     fn drop(&mut self) {
-        // SAFETY: our own child, which nobody waits for but a tracer of all children; a number that is gone is refused.
+        // SAFETY: our own child, which only a tracer of all children waits for; a number that is
+        // gone is refused.
         unsafe {
             libc::kill(self.pid, libc::SIGKILL);
             libc::waitpid(self.pid, std::ptr::null_mut(), 0);
@@ -69,7 +70,7 @@ unsafe fn witness(parent: libc::pid_t, tell: RawFd) -> ! {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut());
-        // It keeps nothing open for which somebody may wait to be closed.
+        // It keeps nothing open that another process may wait to see closed.
         for descriptor in 0..1024 {
             if descriptor != tell {
                 libc::close(descriptor);

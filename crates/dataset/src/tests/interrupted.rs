@@ -11,7 +11,7 @@ use crate::projection::Projection;
 use crate::rows::Rows;
 use crate::table_file::TableFile;
 
-/// Somebody else, who needs no account.
+/// Another user, who needs no account.
 const OTHER: u32 = 4711;
 
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ enum Interruption {
     Before,
     /// Killed after the commit and this number of renames.
     After(usize),
-    /// These files can neither be renamed nor removed, until somebody has looked after it.
+    /// These files can neither be renamed nor removed, until an administrator has intervened.
     Refused(Vec<bool>),
 }
 
@@ -34,8 +34,8 @@ fn interruptions() -> impl Strategy<Value = Interruption> {
     ]
 }
 
-/// The numbers in all files of a table, as a program sees them that knows nothing of lists and of
-/// what a file's name covers.
+/// The numbers in all files of a table, as seen by a program that ignores lists and the range in a
+/// file's name.
 fn as_they_lie_there(dir: &Path) -> Vec<i64> {
     let mut numbers = Vec::new();
     for name in files(&dir.join("links")).iter().filter(|name| !name.starts_with('.')) {
@@ -73,7 +73,7 @@ proptest! {
         interruption in interruptions(),
     ) {
         let is_refused = matches!(interruption, Interruption::Refused(_));
-        // It takes root to be refused as somebody else.
+        // Only root can be refused as another user.
         prop_assume!(!is_refused || flowmine_files::is_root());
         let temporary = tempfile::tempdir().unwrap();
         let dir = temporary.path().join("dataset");

@@ -9,7 +9,7 @@ pub fn seen(engine: &dyn Engine, sample: &Sample) -> Option<Seen> {
     engine.recognise(sample.path(), sample.head()).map(|what| Seen::new(what, sample.beginning()))
 }
 
-/// The answer of an engine that recognises its files by what no other has.
+/// The answer of an engine that recognises its files by properties that no other has.
 pub fn answer(engine: &dyn Engine, sample: &Sample) -> Answer {
     match (seen(engine, sample), engine.not_read(sample.head())) {
         (Some(seen), _) => Answer::Yes(seen),

@@ -91,7 +91,7 @@ pub fn open(dir: RawFd, path: &CStr, flags: libc::c_int) -> io::Result<OwnedFd> 
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    // SAFETY: the descriptor was just opened and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -138,7 +138,7 @@ impl Unmounted {
         let memory = kinds.into_iter().filter_map(|(flags, kind)| {
             // SAFETY: memfd_create(2) reads a name that ends with a zero byte.
             let fd = unsafe { libc::syscall(libc::SYS_memfd_create, c"flowmine".as_ptr(), libc::MFD_CLOEXEC | flags) };
-            // SAFETY: the descriptor was just opened and belongs to nobody else.
+            // SAFETY: the descriptor was just opened and has no other owner.
             let file = (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as i32) })?;
             Some((look(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH).ok()?.device, kind))
         });
@@ -185,7 +185,7 @@ mod tests {
     fn memory_has_a_file_system_of_its_own() {
         // SAFETY: memfd_create(2) reads a name that ends with a zero byte.
         let fd = unsafe { libc::syscall(libc::SYS_memfd_create, c"x".as_ptr(), libc::MFD_CLOEXEC) } as RawFd;
-        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        // SAFETY: the descriptor was just opened and has no other owner.
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
         let unmounted = Unmounted::here();
         assert_eq!(unmounted.kind(&look(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH).unwrap()), Some("tmpfs"));

@@ -80,7 +80,7 @@ impl Memory {
         (address != 0 && self.read(address, &mut bytes) == N).then_some(bytes)
     }
 
-    /// So many bytes from an address; `None` when fewer can be read.
+    /// The given number of bytes from an address; `None` if fewer can be read.
     pub fn bytes(&self, address: u64, length: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; length];
         (address != 0 && self.read(address, &mut bytes) == length).then_some(bytes)
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn strings_end_where_memory_ends() {
         let me = Memory::of_own(std::process::id());
-        // SAFETY: a fresh mapping of two pages of which only the first stays; nobody else knows it.
+        // SAFETY: a fresh mapping of two pages of which only the first stays; it is used here only.
         let page = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let at = libc::mmap(std::ptr::null_mut(), 2 * PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
@@ -216,7 +216,8 @@ mod tests {
         std::fs::write(file.path(), b"some/path\0".repeat(PAGE)).unwrap();
         let device = std::os::unix::fs::MetadataExt::dev(&file.as_file().metadata().unwrap());
         let descriptor = std::os::fd::AsRawFd::as_raw_fd(file.as_file());
-        // SAFETY: a fresh mapping that nobody else knows; MADV_RANDOM keeps its pages away until they are touched.
+        // SAFETY: a fresh mapping that is used here only; MADV_RANDOM keeps its pages away until
+        // they are touched.
         let start = unsafe {
             let at = libc::mmap(std::ptr::null_mut(), 8 * PAGE, libc::PROT_READ, libc::MAP_SHARED, descriptor, 0);
             assert_ne!(at, libc::MAP_FAILED);
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!(Memory::of_caller(&Proc::here(), me).path(address(start)), None);
         assert_eq!(memory(&[device]).path(address(start)), None);
         assert_eq!(memory(&[device + 1]).path(address(start)), Some(b"some/path".to_vec()));
-        // SAFETY: the first byte of the mapping, whose file is long enough.
+        // SAFETY: the first byte of the mapping, and the file is long enough.
         assert_eq!(unsafe { start.read_volatile() }, b's');
         assert_eq!(memory(&[device]).path(address(start)), Some(b"some/path".to_vec()));
         assert_eq!(Memory::of_caller(&Proc::here(), me).path(address(start)), Some(b"some/path".to_vec()));

@@ -1,5 +1,5 @@
-//! Paths of files: as the host sees them, and as a process sees them whose root or mounts are
-//! others.
+//! Paths of files: as the host sees them, and as a process with a root or mounts of its own sees
+//! them.
 //!
 //! In: what readlink(2) says of a link below `/proc/PID`. It is a path relative to our root when
 //! the file is on a mount of our namespace, and relative to the root of its own namespace when not
@@ -64,7 +64,7 @@ pub struct Views {
     served: FxHashSet<u64>,
 }
 
-/// So many namespaces are remembered; each costs an open file.
+/// Maximum number of remembered namespaces; each costs an open file.
 const NAMESPACES: usize = 64;
 
 fn namespace(path: &Path) -> Option<(u64, u64)> {

@@ -113,7 +113,7 @@ impl Views {
         while let Some(name) = names.next() {
             let name = CString::new(name).map_err(|_| NotOpened::Absent)?;
             let flags = if names.peek().is_some() { libc::O_DIRECTORY } else { flags };
-            // A step out of its directory is bounded by what the path may not leave.
+            // A step out of its directory is bounded by the directory that the path may not leave.
             let bounds = if bounds == Bounds::None { 0 } else { RESOLVE_BENEATH };
             at = self.step(view, &at, &name, flags, bounds)?;
         }
@@ -141,7 +141,7 @@ impl Views {
     }
 }
 
-/// Whether the kernel would have had to ask, or cannot be told not to.
+/// Whether the kernel would have had to ask a file system, or cannot be asked not to.
 fn is_untold(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EINVAL | libc::ENOSYS))
 }
@@ -155,7 +155,7 @@ fn resolve(from: RawFd, path: &CStr, flags: libc::c_int, resolve: u64) -> io::Re
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    // SAFETY: the descriptor was just opened and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 

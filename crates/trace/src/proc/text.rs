@@ -8,7 +8,7 @@ use std::path::Path;
 /// kinds, but names in them are anybody's.
 pub(super) const LONGEST: u64 = 16 << 20;
 
-/// The beginning of a file, whose length the system does not say beforehand.
+/// The beginning of a file of unknown length.
 pub(super) fn read_up_to(path: &Path, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;

@@ -88,7 +88,7 @@ mod tests {
         origin
     }
 
-    /// The users of an environment, all of whom are known.
+    /// The users of an environment, if all are known.
     fn users(origin: &Origin) -> Vec<u32> {
         origin.users().into_iter().map(Option::unwrap).collect()
     }

@@ -11,10 +11,10 @@ use super::rows::{json_array, json_object};
 use crate::options::CommandLines;
 use crate::record::{Counters, ProcessChange, ProcessFacts, ProcessKey, ProcessNews};
 
-/// So many processes that ended are remembered.
+/// Maximum number of remembered processes that have ended.
 const GONE: usize = 1 << 16;
 
-/// Of so many programs that a process was before its last one is recorded.
+/// Maximum number of earlier programs of a process that are recorded.
 const EARLIER: usize = 16;
 
 struct Known {

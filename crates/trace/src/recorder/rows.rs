@@ -20,7 +20,7 @@ pub(super) fn io_event<'a>(operation: &Operation<'a>) -> IoEvent<'a> {
         op: Cow::Borrowed(operation.op.name()),
         via: Cow::Borrowed(operation.via.name()),
         handle: operation.open_file.map(signed),
-        // All 64 bits of it, as the table says.
+        // All 64 bits of it, as declared in the table.
         device: operation.file.map(|file| file.device as i64),
         inode: operation.file.map(|file| file.inode as i64),
         generation: operation.file.and_then(|file| file.generation).map(i64::from),

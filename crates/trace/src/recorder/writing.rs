@@ -165,9 +165,9 @@ enum Order {
     Call(fn()),
 }
 
-/// So many flushes wait at most.
+/// Maximum number of waiting flushes.
 const WAITING: usize = 1;
-/// So many processes, and so many files, are kept for when the dataset can be written again.
+/// Maximum number of processes, and of files, that are kept until the dataset can be written again.
 const HELD: usize = 1 << 17;
 /// So long a backend waits for a disk that takes nothing; then it goes on and what it has is
 /// dropped, until the disk moves.
@@ -293,7 +293,8 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
                     locked(unwritten).because(error.into());
                 }
                 locked(unwritten).counts.add_all(dropped);
-                // What could not be merged stays as it is: no row is lost by it, and a disk that takes nothing is reported because of what is written.
+                // What could not be merged stays as it is: no row is lost by it, and a full disk is
+                // reported by the next write.
                 let _ = merging.go_on(&mut writer);
                 if given_back.elapsed() >= GIVE_BACK_EVERY {
                     give_back();
@@ -331,14 +332,15 @@ fn give_back() {
 /// A merge that runs.
 type Merger = JoinHandle<Result<Merged, DatasetError>>;
 
-/// Merges of small files, one at a time, beside the writing.
+/// Merges of small files, one at a time, during the writing.
 #[derive(Default)]
 struct Merging {
     running: Option<Merger>,
     flushes: u32,
 }
 
-/// A merge is looked for after so many flushes: before, there are not enough files of any table.
+/// Number of flushes after which a merge is considered: before, there are not enough files of any
+/// table.
 const FLUSHES: u32 = 16;
 /// So long a trace goes on merging at its end.
 const AT_THE_END: Duration = Duration::from_millis(500);
