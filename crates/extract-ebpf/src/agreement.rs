@@ -1,4 +1,4 @@
-//! That numbers which stand in the C headers and here are the same.
+//! Tests that numbers in the C headers and here are equal.
 
 use crate::{calls, counters, decode, wire};
 

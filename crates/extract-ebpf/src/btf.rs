@@ -1,6 +1,5 @@
 //! Types of the kernel, and of our own object, as BTF has them (Documentation/bpf/btf.rst): which
-//! functions there are, how their arguments are called, and where a member of a structure stands in
-//! the bytes.
+//! functions exist, the names of their arguments, and the offset of a member of a structure.
 //!
 //! In: the bytes. Refused: what is not BTF or is cut, as a whole.
 

@@ -159,7 +159,7 @@ pub fn table(ops: &[Op]) -> [u8; NUMBERS] {
 type Foreign = (usize, Option<Op>);
 
 /// Calls of 32-bit programs, which a 64-bit kernel knows by numbers of their own: those that name
-/// files or do more than one thing, and those whose first argument is the descriptor. They are
+/// files or do more than one thing, and those with a descriptor as the first argument. They are
 /// counted, not decoded. Mappings and dup2 are left out: they move no bytes.
 ///
 /// Linux: arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl. These numbers are the

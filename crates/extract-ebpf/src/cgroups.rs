@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-/// After so many groups those that are gone are forgotten.
+/// Number of groups after which removed ones are forgotten.
 const KNOWN_GROUPS: usize = 1 << 18;
 /// A tree is not followed deeper; the kernel's own limit (`cgroup.max.depth`) is seldom set, but
 /// paths end at PATH_MAX.

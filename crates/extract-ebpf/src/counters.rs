@@ -1,8 +1,8 @@
 //! What the kernel side counted, and what it lost.
 //!
-//! In: the table of counters as it is read now and then. Out: the sum of all operations that passed
-//! the filters, and a [`Loss`] for each kind and processor whose number of lost records grew, with
-//! the interval between the two readings.
+//! In: the table of counters, which is read at intervals. Out: the sum of all operations that
+//! passed the filters, and a [`Loss`] for each kind and processor with more lost records than
+//! before, with the interval between the two readings.
 
 use flowmine_trace::record::{Loss, Op, is_operation};
 use rustc_hash::FxHashMap;
@@ -48,7 +48,7 @@ fn op(number: u32) -> Option<Op> {
     u8::try_from(number).ok().and_then(decode::op)
 }
 
-/// What is counted at an index, as it stands in `losses`.
+/// What is counted at an index, as in `losses`.
 pub fn name(index: u32) -> &'static str {
     let index = unrecorded(index).map_or(index, |(_, op)| op);
     match (op(index), index) {

@@ -58,7 +58,7 @@ const LARGE_FILE: u32 = 0o100_000;
 /// O_TMPFILE without the O_DIRECTORY in it.
 const TEMPORARY_FILE: u32 = 0o20_000_000;
 
-/// So many environments may be incomplete at once; more means that their last pieces were lost.
+/// Maximum number of incomplete environments at once; more means that their last pieces were lost.
 const ENVIRONMENTS: usize = 4096;
 
 /// What the decoder needs to know of the host.
@@ -93,10 +93,10 @@ pub struct Decoder {
     /// Totals that were taken out of the kernel's table, until the records before them have been
     /// taken.
     waiting: Vec<Totals>,
-    /// The open files that an address of a struct file has stood for since totals were taken last,
-    /// the oldest first; the last one it still stands for.
+    /// The open files that had this address of a struct file since totals were taken last, the
+    /// oldest first; the last one still has it.
     files: FxHashMap<u64, Vec<Opened>>,
-    /// When there are so many, those that are closed are forgotten.
+    /// Number at which closed ones are forgotten.
     most_files: usize,
     /// The number of the next open file.
     next_file: u64,
@@ -126,7 +126,7 @@ struct Opened {
 /// late.
 const REMEMBERED: usize = 2;
 
-/// So many addresses are remembered before those of closed files are forgotten.
+/// Number of remembered addresses at which those of closed files are forgotten.
 const ADDRESSES: usize = 1 << 16;
 
 impl Decoder {
@@ -205,7 +205,8 @@ impl Decoder {
             for gone in opened.drain(..old) {
                 take(&Record::FileGone(gone.number))?;
             }
-            // An address may stand for thousands of files within a second, and each for a while: the room for that is not kept.
+            // An address may belong to thousands of files within a second, one after the other: the
+            // room for that is not kept.
             opened.shrink_to(2 * REMEMBERED);
         }
         self.forget_closed(take)
@@ -808,8 +809,8 @@ mod tests {
         assert_eq!((told.unseen, told.gone), (vec![1], vec![1]));
     }
 
-    /// Opens come out of the ring before the sums of what was read: they belong to the open file of
-    /// their time.
+    /// Opens come out of the ring before the sums of reads: they belong to the open file of their
+    /// time.
     #[test]
     fn sums_belong_to_the_open_file_of_their_time() {
         let opens =

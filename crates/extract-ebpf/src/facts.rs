@@ -132,7 +132,7 @@ impl Facts {
         }
     }
 
-    /// What stands in the kernel's types.
+    /// Contents of the kernel's types.
     pub fn types(&mut self, btf: &Btf<'_>) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         self.btf = true;
@@ -160,7 +160,7 @@ pub mod capability {
     pub const DAC_READ_SEARCH: u32 = 2;
     /// Reads `/proc` of processes of others.
     pub const SYS_PTRACE: u32 = 19;
-    /// Stands for BPF and PERFMON before 5.8.
+    /// Has the rights of BPF and PERFMON before 5.8.
     pub const SYS_ADMIN: u32 = 21;
     /// Raises limits, such as that of locked memory.
     pub const SYS_RESOURCE: u32 = 24;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flowmine_trace::proc::mounts::{Mount, MountTable, kind_of_path, places};
 
-/// So many mounts are known at once, those that are gone included.
+/// Maximum number of known mounts, including removed ones.
 const KNOWN: usize = 65_536;
 
 /// Mounts as the host sees them, and those that it saw.

@@ -11,8 +11,8 @@
 //!   A record that is not understood is counted; nothing in it is trusted.
 //!
 //! From outside inwards: `run.rs` is one trace from its begin to its end, `tracer.rs` loads and
-//! reads the ring, `decode.rs` makes records of bytes whose places `wire.rs` declares as
-//! `bpf/wire.h` does, `paths.rs` and `host_mounts.rs` make paths of names, `cgroups.rs` those of
+//! reads the ring, `decode.rs` makes records of bytes with the layout that `wire.rs` and
+//! `bpf/wire.h` declare, `paths.rs` and `host_mounts.rs` make paths of names, `cgroups.rs` those of
 //! control groups, which only the kernel knows by their ids.
 //!
 //! ```no_run

@@ -1,5 +1,5 @@
-//! Paths out of what the kernel side reports of them: names from the leaf up, strings as a program
-//! gave them, and where its root was met.
+//! Paths from the reports of the kernel side: names from the leaf up, strings as a program gave
+//! them, and where its root was met.
 //!
 //! In: the parts of a record's tail and the host's mounts. Out: the path as the host sees it and as
 //! the process sees it. Refused: a path that was cut or could not be read is unknown, never a part

@@ -34,7 +34,7 @@ pub struct Layout {
     pub unlink_dentry: u8,
     /// Position of the dentry among the arguments of vfs_link.
     pub link_dentry: u8,
-    /// The arguments of vfs_rename stand in one structure.
+    /// The arguments of vfs_rename are in one structure.
     pub rename_is_struct: bool,
     /// Otherwise the position of its first dentry.
     pub rename_dentry: u8,
@@ -64,7 +64,7 @@ pub struct Plan {
     pub iterators: bool,
     /// Where the arguments lie that hooks read.
     pub layout: Layout,
-    /// Tracepoints beside those of system calls that are there.
+    /// Existing tracepoints other than those of system calls.
     pub tracepoints: Vec<String>,
     /// Kernel functions to attach to that this kernel has.
     pub functions: Vec<String>,

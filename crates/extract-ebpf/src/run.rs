@@ -1,4 +1,4 @@
-//! A whole trace by eBPF: of a command, or of the host until it is told to stop.
+//! A whole trace by eBPF: of a command, or of the host until it is stopped.
 
 use std::ffi::OsString;
 use std::os::fd::AsFd;
@@ -43,7 +43,7 @@ pub fn run(
     }
     let mut tracer = Tracer::start(plan, &options, &Extras::default())?;
     if held.is_some() {
-        // That it follows the command is no filter that somebody asked for.
+        // Following the command is no filter of the user.
         options.filters.pids.pop();
     }
     let mut recorder = Recorder::begin(writer, host, tracer.backend(), &options, flowmine_trace::command::words(command).as_deref())?;
@@ -60,7 +60,8 @@ pub fn run(
         (Some(held), Some(name)) => Some(held.release(name)?),
         _ => None,
     };
-    // From here on somebody's program runs: whatever fails, it is waited for, and gets its signals.
+    // From here on the user's program runs: after any failure it is still waited for, and gets its
+    // signals.
     let (mut status, mut failed) = (None, None);
     while status.is_none() && failed.is_none() && !stop.time_is_over() {
         failed = tracer.poll(door.as_ref().map(AsFd::as_fd), &mut |record| recorder.take(record)).err();

@@ -1,4 +1,4 @@
-//! What `/proc` says of processes that ran before tracing began, beside what the kernel side says:
+//! What `/proc` contains about processes from before the trace, in addition to the kernel side:
 //! their command lines and environments, which the kernel side cannot read of another process.
 //! `/proc` may meanwhile speak of another process of the same number, so its start time is
 //! compared.
@@ -13,8 +13,8 @@ use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::facts::{arguments, chosen};
 use flowmine_trace::record::{ProcessKey, ProcessNews};
 
-/// So many threads may be left behind. What a machine on which more processes hang runs stays
-/// unknown.
+/// Maximum number of threads that may be left behind. On a machine with more hanging processes,
+/// command lines stay unknown.
 const LEFT_BEHIND: usize = 8;
 
 /// Command line and environment, of the process that was meant.
@@ -46,10 +46,10 @@ pub fn add(processes: &mut [Box<ProcessNews>], proc: &Proc, limit: usize, enviro
     }
 }
 
-/// Reads in another thread, which ends when nobody listens any more.
+/// Reads in another thread, which ends when the receiver is gone.
 fn read(proc: Proc, keys: Vec<ProcessKey>, environment: bool) -> Receiver<Read> {
     let (tell, answers) = channel();
-    // Without a thread nobody answers, and what it would have read stays unknown.
+    // Without a thread there is no answer, and the text stays unknown.
     let _ = std::thread::Builder::new().spawn(move || {
         for key in keys {
             let read = || {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use flowmine_trace::record::{Counters, ProcessChange, ProcessFacts};
 
-    /// A pipe that nobody writes to keeps its reader, as a process does that hangs.
+    /// A pipe without a writer keeps its reader, as a hanging process does.
     #[test]
     fn a_process_that_hangs_is_passed_by() {
         let dir = tempfile::tempdir().unwrap();

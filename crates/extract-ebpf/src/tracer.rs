@@ -26,7 +26,7 @@ use crate::load::{self, ProgramTarget, Refused};
 use crate::plan::{Hooks, Plan};
 use crate::{batch, calls, decode, object, running, wire};
 
-/// The ring is looked at this often, also when nobody wakes us.
+/// Interval at which the ring is read without a wake-up.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Totals are taken out of the kernel this often.
 const TOTALS_EVERY: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ const TYPE_NAME: usize = 32;
 type DirectoriesTable = Table<MapData, u32, [u8; wire::directory_calls::SIZE]>;
 type TotalsTable = Table<MapData, [u8; wire::totals_key::SIZE], [u8; wire::totals_value::SIZE]>;
 
-/// What may be asked beside [`Options`].
+/// Settings in addition to [`Options`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extras {
     /// CPU time of the thread at both ends of each operation: 32 bytes more a record.
@@ -225,7 +225,8 @@ impl Tracer {
                 self.refused.push(error.to_string());
             }
         }
-        // Exits before entries: an entry whose exit is not seen would be reported at the exit of a later call.
+        // Exits before entries: an entry with an unseen exit would be reported at the exit of a
+        // later call.
         for (program, _) in CALLS {
             self.attach_program(program, "", &mut refused)?;
         }
@@ -480,8 +481,8 @@ fn drain(ring: &mut RingBuf<MapData>, at_most: u32, decoder: &mut Decoder, take:
     Ok(taken)
 }
 
-/// Bytes of the ring for what is reported of processes. A small ring for operations does not make
-/// it small: without it nobody knows whose they were.
+/// Bytes of the ring for records of processes. A small ring for operations does not make it small:
+/// without these records the owners of operations are unknown.
 fn news_bytes(options: &Options) -> u32 {
     (options.ring_bytes / 2).max(8 << 20)
 }
@@ -598,15 +599,15 @@ impl Settings {
 
 const CGROUP_FILTERS: usize = 16;
 
-/// Inode number of the mount namespace whose view is the host's: that of process 1 where we may see
-/// it, otherwise our own.
+/// Inode number of the mount namespace that is the host's view: that of process 1 if it is visible,
+/// otherwise our own.
 fn mount_namespace(proc: &Path) -> u32 {
     use std::os::unix::fs::MetadataExt;
     let of = |pid: &str| std::fs::metadata(proc.join(pid).join("ns/mnt")).ok();
     of("1").or_else(|| of("self")).and_then(|metadata| u32::try_from(metadata.ino()).ok()).unwrap_or(0)
 }
 
-/// Id, level and hierarchy of each group whose processes are wanted.
+/// Id, level and hierarchy of each group with wanted processes.
 fn cgroup_filters(filters: &Filters, host: &Host) -> Result<Vec<(u64, u32, i32)>, TraceError> {
     if filters.cgroups.len() > CGROUP_FILTERS {
         return Err(TraceError::NotHere(format!("at most {CGROUP_FILTERS} control groups can be distinguished in the kernel")));

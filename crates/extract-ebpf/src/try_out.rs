@@ -1,4 +1,4 @@
-//! Tries with the smallest programs and tables: bpf(2) itself, because only trying tells what a
+//! Tries with the smallest programs and tables: bpf(2) itself, because only a trial shows what a
 //! kernel and its settings allow.
 //!
 //! Every try cleans up after itself; nothing is seen by anybody.
@@ -57,7 +57,7 @@ impl Attributes {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: each of these commands gives a new descriptor that nobody else owns.
+        // SAFETY: each of these commands gives a new descriptor without another owner.
         Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
     }
 }
@@ -134,7 +134,7 @@ pub fn kprobe(pmu: u32, function: &std::ffi::CStr) -> io::Result<()> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a new descriptor that nobody else owns.
+    // SAFETY: a new descriptor without another owner.
     let fd = unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) };
     const SET_BPF: libc::c_ulong = 0x4004_2408;
     // SAFETY: both descriptors are open; the request takes the program's number.

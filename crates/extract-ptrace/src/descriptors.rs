@@ -29,7 +29,7 @@ pub(crate) struct OpenRef {
     /// Its number; `None` where it is not known which it is.
     pub(crate) number: Option<u64>,
     pub(crate) file: FileKey,
-    /// It was seen being opened: nobody who is not traced has it.
+    /// Its open was traced: no untraced process has it.
     pub(crate) seen_open: bool,
     /// Opened with `O_PATH`: nothing can be read or written by it.
     pub(crate) path_only: bool,

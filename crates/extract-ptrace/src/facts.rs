@@ -25,7 +25,7 @@ pub struct Facts {
     /// Whether the filter is taken without `no_new_privs` (CAP_SYS_ADMIN), so that set-uid programs
     /// stay what they are.
     pub keeps_privileges: bool,
-    /// Whether kcmp(2) tells open files apart.
+    /// Whether kcmp(2) can compare open files.
     pub kcmp: bool,
     /// Whether memory of a traced process can be read (process_vm_readv(2)).
     pub memory: bool,
@@ -84,7 +84,7 @@ fn try_filter(filter: &[libc::sock_filter]) -> (Result<(), String>, bool) {
     // SAFETY: the child makes system calls only, with memory that was made before.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        // SAFETY: as above; the exit code tells.
+        // SAFETY: as above; the exit code shows it.
         unsafe {
             let before = libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
             if !crate::start::install(filter) {

@@ -1,5 +1,5 @@
-//! The program that tells the kernel which system calls to stop (seccomp(2)); all others run at
-//! full speed.
+//! The filter program that selects the system calls at which the kernel stops (seccomp(2)); all
+//! others run at full speed.
 //!
 //! In: the calls. Out: a classic BPF program over `struct seccomp_data`. Numbers mean something
 //! else in other calling conventions (32-bit programs, x32), so the convention is looked at first;
@@ -7,7 +7,7 @@
 //! could make a process without a tracer are stopped with [`MAKES_TASK`] in each convention.
 //!
 //! The kernel reports a stop that a filter of the program's own asks for in the same way. The words
-//! of this filter tell the two apart: another filter's word is another number, as a rule 0.
+//! of this filter distinguish the two: another filter's word is another number, as a rule 0.
 
 use crate::calls::{Known, When};
 use crate::untraced;
@@ -25,7 +25,7 @@ pub(crate) const NATIVE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 pub(crate) const NATIVE: u32 = 0xc000_00b7;
 
-/// Set in the numbers of the x32 convention, whose `arch` is that of x86-64.
+/// Set in the numbers of the x32 convention, which has the `arch` of x86-64.
 pub(crate) const X32: u32 = 0x4000_0000;
 
 const RETURN_ALLOW: u32 = 0x7fff_0000;

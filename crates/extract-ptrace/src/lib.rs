@@ -6,7 +6,7 @@
 //! others run at full speed.
 //!
 //! - `Detail::Totals` stops opens and closes, changes of names and sizes, syncs and mappings, never
-//!   reads and writes; how much was read and written stands in the counters of the processes
+//!   reads and writes; the numbers of bytes are read from the counters of the processes
 //!   (`/proc/PID/io`) when they end. Closes are stopped because they cost as little as opens and
 //!   without them it would not be known which open file a descriptor is.
 //! - `Detail::Events` stops reads and writes too, at their begin and end.
@@ -32,8 +32,8 @@
 //!
 //! It refuses filters by process or control group: it sees the command that it starts, whole. From
 //! outside inwards: `run.rs` waits for stops and keeps threads and processes apart, `operations.rs`
-//! makes operations of calls, `open_files.rs` and `locate.rs` find the files; what is known
-//! meanwhile stands in `tracer.rs`.
+//! makes operations of calls, `open_files.rs` and `locate.rs` find the files; the state is in
+//! `tracer.rs`.
 //!
 //! ```no_run
 //! use flowmine_dataset::Dataset;

@@ -24,7 +24,7 @@ pub(crate) struct Located {
 
 const PLACE: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
 
-/// The thread from whose place a path is looked up.
+/// The thread from which a path is looked up.
 pub(crate) struct Asker<'a> {
     pub(crate) proc: &'a Proc,
     pub(crate) process: u32,
@@ -91,8 +91,8 @@ impl Asker<'_> {
         views.open_place(self.view, Some(from.as_fd()), &c_path, PLACE, bounds)
     }
 
-    /// Finds out where a path leads, without following a link that the last name may be. Nothing
-    /// is known of a path that only a process could tell, which serves its files.
+    /// Finds out where a path leads, without following a link that the last name may be. The path
+    /// is unknown if only a process that serves the files could answer.
     pub(crate) fn locate(&self, views: &mut Views, base: i32, path: &[u8]) -> Located {
         let path = self.without_self(path);
         let trimmed = match path.iter().rposition(|&byte| byte != b'/') {
@@ -145,7 +145,7 @@ impl Asker<'_> {
     }
 }
 
-/// A path has at most so many names that are looked at from its end.
+/// Maximum number of names of a path that are examined from its end.
 const PARTS: usize = 256;
 
 impl Located {

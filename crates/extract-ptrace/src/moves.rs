@@ -80,7 +80,7 @@ mod tests {
     fn calls_that_wait_follow_each_other() {
         let mut moves = Moves::default();
         assert!(moves.begin(1, &[(7, Waiting)]));
-        // It has taken nothing of what it wants while it waits for a part of it.
+        // It holds no part of its request while it waits for another part.
         assert!(!moves.begin(2, &[(8, Waiting), (7, Waiting)]));
         assert!(moves.begin(3, &[(8, Waiting)]));
         assert!(moves.end(1, &[(7, Waiting)]) && moves.end(3, &[(8, Waiting)]));

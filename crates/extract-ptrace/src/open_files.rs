@@ -123,7 +123,7 @@ impl Tracer<'_> {
         if fd < 0 {
             return None;
         }
-        // Most descriptors that nobody saw being opened are pipes and the like, and take no more than this look.
+        // Most descriptors with an untraced open are pipes and the like, and need only this check.
         let looked = self.look_at(tid, &self.proc.c_path(tid, &format!("fd/{fd}")));
         let info = if looked.is_ok_and(|looked| looked.kind().is_some()) { self.position(tid, fd) } else { None };
         let found = match self.find(tid, fd, info.map(|info| info.flags)) {

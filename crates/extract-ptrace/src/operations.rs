@@ -217,7 +217,7 @@ impl Tracer<'_> {
         self.go(tid, 0);
     }
 
-    /// A call in another calling convention, whose arguments are not looked at.
+    /// A call in another calling convention; its arguments are ignored.
     fn foreign_call(&mut self, tid: u32, number: u64, a: &[u64; 6]) {
         let number = number as u32;
         let kind = if number & X32 != 0 && cfg!(target_arch = "x86_64") {
@@ -411,12 +411,13 @@ impl Tracer<'_> {
         };
         let mut sides = Vec::new();
         for (op, fd, at) in [(Op::Read, from as i32, from_at), (Op::Write, to as i32, to_at)] {
-            // One that is not wanted makes the offsets of others uncertain all the same.
+            // One that is not wanted still makes the offsets of others uncertain.
             if let Some(file) = self.resolve_file(tid, fd).filter(|file| !file.path_only && (at == 0 || self.wants(op))) {
                 let place = if at != 0 {
                     Place::Given(self.memory(tid).word(at).and_then(offset))
                 } else {
-                    // sendfile(2) and splice(2) may wait for the other end of a pipe: nobody is kept waiting for them.
+                    // sendfile(2) and splice(2) may wait for the other end of a pipe: no other
+                    // thread waits for them.
                     let way = if via == Via::CopyFileRange { Way::Waiting } else { Way::AtOnce };
                     Place::Position { append: false, way, before: None }
                 };
@@ -615,7 +616,7 @@ impl Tracer<'_> {
         let moved = u64::try_from(result).unwrap_or(0);
         match side.place {
             Place::Given(offset) => Began::At(offset),
-            // Others may have appended meanwhile: then nobody knows.
+            // Others may have appended meanwhile: then the offset is unknown.
             Place::End(before) => Began::only_if(before, self.size(tid, side.fd).and_then(|after| after.checked_sub(moved))),
             Place::Position { append, before, .. } => {
                 if side.op == Op::Write && moved == 0 && append {
@@ -716,7 +717,7 @@ fn place(at: At, first: usize, a: &[u64; 6]) -> (i32, u64) {
     }
 }
 
-/// The open files whose positions a call moves, each once.
+/// The open files that a call moves in position, each once.
 fn moved(what: &What) -> Vec<(u64, Way)> {
     match what {
         What::Transfer { sides, .. } => {

@@ -61,12 +61,13 @@ pub(crate) struct Side {
 pub(crate) enum Place {
     /// At the position of the open file, which it moves.
     Position {
-        /// It appends, whatever the flags of the file say.
+        /// It appends, independently of the flags of the file.
         append: bool,
         /// Whether other calls that would move the position wait for it.
         way: Way,
-        /// What is compared with the position afterwards, in bytes: the position when the call began
-        /// or, when it appends, the end of the file then. `None` where nobody else can move it.
+        /// What is compared with the position afterwards, in bytes: the position when the call
+        /// began or, when it appends, the end of the file then. `None` if no other process can move
+        /// it.
         before: Option<u64>,
     },
     /// At this offset in bytes, where it is known.

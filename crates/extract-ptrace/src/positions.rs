@@ -16,7 +16,7 @@ pub(crate) struct Positions {
     files: FxHashMap<(TableId, i32), File>,
 }
 
-/// So many `fdinfo` files are kept open at most.
+/// Maximum number of `fdinfo` files that are kept open.
 const KEPT: usize = 128;
 
 impl Positions {

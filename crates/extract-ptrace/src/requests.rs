@@ -65,8 +65,8 @@ pub(crate) fn seize(pid: u32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, pid, 0, options as usize).map(drop)
 }
 
-/// Lets a stopped thread go on, with a signal if it is not 0. That it is gone is no error: waiting
-/// will tell.
+/// Lets a stopped thread go on, with a signal if it is not 0. A missing thread is no error: waiting
+/// reports it.
 pub(crate) fn go(tid: u32, how: Go, signal: i32) {
     let kind = match how {
         Go::On => libc::PTRACE_CONT,
@@ -183,7 +183,7 @@ pub(crate) fn poke_memory(tid: u32, address: u64, word: u64) -> io::Result<()> {
 /// `block` is false and there is none.
 ///
 /// # Errors
-/// ECHILD when there is nobody to wait for.
+/// ECHILD if there is no process to wait for.
 pub(crate) fn wait(block: bool) -> io::Result<Option<(u32, i32)>> {
     let mut status = 0;
     // Children of other threads of this program are none of our business.

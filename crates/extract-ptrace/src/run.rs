@@ -198,7 +198,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Threads whose makers were killed before they could report them, or have not come to it.
+    /// Threads with creators that were killed before they reported them, or have not done so yet.
     fn orphans(&mut self, now: Instant) {
         let waiting: Vec<u32> = self.newborn.iter().filter(|(_, since)| now - **since >= TICK).map(|(tid, _)| *tid).collect();
         for tid in waiting {

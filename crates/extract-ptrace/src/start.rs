@@ -82,7 +82,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: both were just made and belong to nobody else.
+    // SAFETY: both were just made and have no other owner.
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Started {
 impl Started {
     /// Lets the command run, which has waited to be traced.
     pub(crate) fn release(&self) {
-        // SAFETY: one byte of ours. Should the child be gone, waiting for it will tell.
+        // SAFETY: one byte of ours. If the child is gone, waiting for it reports that.
         let _ = unsafe { libc::write(self.go.as_raw_fd(), [1u8].as_ptr().cast(), 1) };
     }
 

@@ -1,5 +1,5 @@
-//! A timer that wakes a thread out of waiting, so that it can look at the time and at what it was
-//! asked, even when nobody it waits for moves.
+//! A timer that wakes a thread out of waiting, so that it can check the time and its requests, even
+//! if no process that it waits for moves.
 
 use std::io;
 use std::mem::zeroed;
@@ -18,7 +18,8 @@ impl Ticker {
     /// # Errors
     /// When the system refuses a timer.
     pub(crate) fn start(interval: Duration) -> io::Result<Self> {
-        // One that nobody else is likely to use; a signal's disposition belongs to the whole program.
+        // One that is unlikely to be used elsewhere; a signal's disposition belongs to the whole
+        // program.
         let signal = libc::SIGRTMAX() - 3;
         // SAFETY: all-zero values of these structures are valid; the handler does nothing; the pointers outlive the calls.
         unsafe {

@@ -28,7 +28,7 @@ use crate::untraced::Changed;
 pub(crate) struct Task {
     pub(crate) process: ProcessKey,
     pub(crate) table: TableId,
-    /// The call whose end is awaited.
+    /// The call that has not ended yet.
     pub(crate) pending: Option<Pending>,
     /// A call that was interrupted, and when: it either begins again or ended so.
     pub(crate) interrupted: Option<(Pending, u64)>,

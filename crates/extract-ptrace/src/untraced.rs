@@ -1,11 +1,11 @@
 //! Calls that would make a process without a tracer (`CLONE_UNTRACED`, clone(2)).
 //!
-//! Such a process inherits the filter, but nobody answers its stops: the kernel lets each stopped
-//! call fail with ENOSYS (seccomp(2)). So the flag is taken out of the call. What the program can
-//! see of that is put back when the call ends, in the process that made the call and in the new
-//! one: the register, and the flags in memory where they had to be changed in place. A filter of
-//! the program's own is asked again after the change (kernel/seccomp.c, `recheck_after_trace`), so
-//! only calls that have the flag are changed.
+//! Such a process inherits the filter, but no tracer answers its stops: the kernel lets each
+//! stopped call fail with ENOSYS (seccomp(2)). So the flag is taken out of the call. Visible
+//! changes are undone when the call ends, in the process that made the call and in the new one: the
+//! register, and the flags in memory where they had to be changed in place. A filter of the
+//! program's own is asked again after the change (kernel/seccomp.c, `recheck_after_trace`), so only
+//! calls that have the flag are changed.
 //!
 //! clone3(2) has its flags in memory. The kernel is given a changed copy, below the stack of the
 //! thread that calls, where a signal might write at any time and a program can keep nothing. Other

@@ -7,7 +7,7 @@ use crate::random::Random;
 pub enum Shape {
     /// One step after another.
     Chain,
-    /// One step, several beside each other, one step.
+    /// One step, several parallel ones, one step.
     Diamond,
     /// The same step for each sample, then one that merges.
     FanIn,
@@ -72,7 +72,7 @@ pub struct Workflow {
     pub steps: Vec<String>,
     /// Of each step the median duration of a job, in seconds.
     pub median_s: Vec<u64>,
-    /// Jobs beside each other, at most.
+    /// Maximum number of parallel jobs.
     pub width: u64,
 }
 

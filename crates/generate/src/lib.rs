@@ -1,8 +1,8 @@
-//! Jobs of imagined users whose workflow runs are known.
+//! Jobs of imagined users with known workflow runs.
 //!
-//! In go a seed and numbers of users and runs; out come jobs as a scheduler records them, each with
-//! the run that it is of ([`generate`]). They show how well a case notion finds runs that nobody
-//! declared.
+//! The input is a seed and numbers of users and runs; the output is jobs as a scheduler records
+//! them, each with its run ([`generate`]). They measure how well a case notion finds undeclared
+//! runs.
 //!
 //! Users begin runs in working hours (Feitelson, Workload Modeling for Computer Systems Performance
 //! Evaluation, 2015, chapter 9: daily and weekly cycles), think before they continue by hand, and

@@ -28,7 +28,7 @@ impl Random {
         first + self.below(last.saturating_sub(first) + 1)
     }
 
-    /// Whether something happens that happens in so many of a hundred cases.
+    /// Whether something happens that happens in the given number of a hundred cases.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }

@@ -12,7 +12,7 @@ pub(crate) const FIRST_S: i64 = 1_793_577_600;
 
 /// Of a hundred jobs how many fail.
 const FAILURES: u64 = 3;
-/// Of a hundred runs beside how many a user tries something with a job of its own.
+/// Percentage of runs during which a user also tries something with a separate job.
 const TRIALS: u64 = 10;
 
 /// Jobs of imagined users, in the order of submission.
@@ -70,7 +70,7 @@ impl User {
                 self.trial(number, begin_s);
             }
             let pause_s = self.random.around(self.habits.pause_s) as i64;
-            // With so many under way the next one waits for an end.
+            // Number of running runs at which the next one waits for an end.
             let free_s = if ends.len() >= options.overlap { ends[ends.len() - options.overlap] } else { begin_s };
             begin_s = at_work(free_s.max(begin_s) + pause_s);
         }

@@ -2,8 +2,8 @@
 
 use flowmine_dataset::DatasetError;
 
-/// Why traces could not be imported or written. What is wrong with a file or a line of one is no
-/// error but stands in its report.
+/// Why traces could not be imported or written. Faults of a file or of one of its lines are no
+/// error; they are in its report.
 #[derive(Debug, thiserror::Error)]
 pub enum IoCsvError {
     /// The dataset could not be read or written.

@@ -2,9 +2,9 @@
 //!
 //! The columns are those of the header when there is one, else those of the published tool.
 //! Refused, with the place: lines with too few columns, types that are not known, and numbers that
-//! are none or out of range. What the format writes as 0 because it has no value becomes null: the
-//! file and handle of a failed open, four CPU times of 0, offset and size of what transfers
-//! nothing.
+//! are none or out of range. Values that the format writes as 0 because they are unknown become
+//! null: the file and handle of a failed open, four CPU times of 0, offset and size of what
+//! transfers nothing.
 
 use flowmine_schema::tables::IoEvent;
 
@@ -31,14 +31,14 @@ pub struct Event<'a> {
     pub row: IoEvent<'a>,
     /// Whether its path was cut, so that it has none.
     pub path_cut: bool,
-    /// Whether the path may lack something that nobody can see: it has as many parts, or a part as
-    /// long, as the published tool can know.
+    /// Whether the path may be cut without a sign: it has as many parts, or a part as long, as the
+    /// published tool can record.
     pub path_doubtful: bool,
     /// Whether it ended before it began, so that it has no end.
     pub ends_before: bool,
 }
 
-/// Where a column stands in [`COLUMNS`].
+/// Position of a column in [`COLUMNS`].
 #[derive(Debug, Clone, Copy)]
 #[repr(usize)]
 enum Column {
@@ -59,7 +59,7 @@ enum Column {
     Path,
 }
 
-/// Without these a line says nothing.
+/// Without these a line has no content.
 const REQUIRED: [Column; 3] = [Column::TimeStart, Column::Pid, Column::Type];
 const ABSENT: usize = usize::MAX;
 /// The highest number that a process can have on a 64-bit Linux (PID_MAX_LIMIT, proc(5)).
@@ -68,7 +68,7 @@ pub const MAX_PID: u64 = 4 << 20;
 /// asks for it.
 const LARGEFILE: u32 = 0x8000;
 
-/// Decodes the lines of one file of operations, whose header says where columns stand.
+/// Decodes the lines of one file of operations; its header has the positions of columns.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     /// For each of [`COLUMNS`] its position in a line.
@@ -137,7 +137,7 @@ impl Decoder {
                 let first = text.split(|&byte| byte == b',').next().map(field::trimmed);
                 match self.begun {
                     false => return self.header(line),
-                    // Files that were put one after the other.
+                    // Concatenated files.
                     true if COLUMNS.iter().any(|name| first == Some(name.as_bytes())) => return Decoded::Nothing,
                     true => {}
                 }
@@ -244,7 +244,8 @@ impl Decoder {
             }
             _ => None,
         };
-        // A fault moves no bytes for the process; the tool writes the read-ahead, and -1 for an error whose number it does not write.
+        // A fault moves no bytes for the process; the tool writes the read-ahead, and -1 for an
+        // error without its number.
         let result = if op == "fault" { result.and_then(|result| (result >= 0).then_some(0)) } else { result };
         let told = match op {
             "open" | "delete" => fields.raw(self.at[Column::Path as usize]).map_or(PathColumn::None, path::read),

@@ -4,7 +4,7 @@
 //! A directory a node, its name the host's, holds `file-bpf.csv` (an operation a line) and
 //! `cgroups.csv` (a fork a line). [`mod@read`] takes them in, packed with gzip or not;
 //! [`mod@write`] writes them from any dataset, so that scripts made for these files can be used on
-//! it. What is lost on either way stands in `docs/io-csv.md`.
+//! it. Losses in both directions are listed in `docs/io-csv.md`.
 //!
 //! The columns of `file-bpf.csv` are those of [`COLUMNS`], padded with spaces. Times are seconds
 //! with three digits behind the point. `inode` and `handle` are numbers that the tracer gave

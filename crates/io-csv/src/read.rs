@@ -1,13 +1,13 @@
 //! Directories with trace files in; rows of `hosts`, `processes`, `files`, `io_events` and
 //! `diagnostics` in a dataset out.
 //!
-//! A directory is a trace of a host, whose name is the directory's. Files are read as streams:
-//! memory holds the rows until they are written, a bit for each process number, and a bounded set
-//! of files that were recorded already. All of a directory is written in one transaction.
+//! A directory is a trace of a host, and has the host's name. Files are read as streams: memory
+//! holds the rows until they are written, a bit for each process number, and a bounded set of files
+//! that were recorded already. All of a directory is written in one transaction.
 //!
 //! A bad line becomes a diagnostic with its place and the rest is read. A file of which no line can
-//! be used is refused. A file whose bytes were imported before for this host is skipped, so that
-//! repeating an import doubles nothing.
+//! be used is refused. A file with bytes that were imported before for this host is skipped, so
+//! that repeating an import doubles nothing.
 //!
 //! Not invented: a device, a thread, the start of a process after boot, its end. A process of which
 //! only operations are recorded gets a row that says so.
@@ -53,27 +53,28 @@ impl FileReport {
 
 /// How deep directories are looked into.
 const DEEPEST: usize = 16;
-/// After so many rows they are written.
+/// Number of rows after which they are written.
 const FLUSH_ROWS: usize = 1 << 18;
-/// After so many days that rows belong to, likewise: a file with times anywhere must not keep a
-/// table a day in memory.
+/// Number of days of rows after which they are written: a file with arbitrary times must not keep a
+/// table for each day in memory.
 const FLUSH_DAYS: usize = 64;
-/// So many pairs of file and path are remembered as recorded; then they are recorded again.
+/// Maximum number of pairs of file and path that are remembered as recorded; beyond it they are
+/// recorded again.
 const TOLD_FILES: usize = 1 << 20;
 /// From how many lines the beginning of a trace is taken: a call that began first can end, and be
 /// recorded, later.
 const BEGINNING: usize = 8192;
-/// Records come in the order of their ends, nearly. When one is so much earlier than another before
-/// it, that is said.
+/// Records come in the order of their ends, nearly. Difference to an earlier record from which on a
+/// diagnostic is written, in nanoseconds.
 const BACKWARDS_NS: i64 = 60_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// Imports the traces in these directories and those below them. `progress` is told how many
-/// directories of how many are done.
+/// Imports the traces in these directories and those below them. `progress` gets the number of
+/// finished directories and the number of all.
 ///
 /// # Errors
-/// When the dataset cannot be written or a file cannot be read to its end. A file that is refused
-/// is not an error but stands in its report.
+/// When the dataset cannot be written or a file cannot be read to its end. A refused file is no
+/// error; it is in its report.
 pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usize, usize)) -> Result<Vec<FileReport>, IoCsvError> {
     let mut reports = Vec::new();
     let mut nodes = Vec::new();
@@ -214,7 +215,7 @@ fn already_there(report: &FileReport, manifest: &Manifest) -> Result<bool, IoCsv
         return Ok(false);
     }
     let mut lines = open(&report.path)?;
-    // What is damaged has been reported when it was imported, with the hash of what could be read.
+    // Damage was reported at the import, with the hash of the readable part.
     while let Ok(Some(_)) = lines.next_line() {}
     let hash = lines.sha256();
     Ok(of_name.any(|import| import.sha256 == hash))
@@ -351,7 +352,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
 
     fn forks(&mut self, lines: &mut Lines, report: &mut FileReport) -> Result<(), IoCsvError> {
         while let Some(line) = next(lines, report)? {
-            // A number that is cut is a number all the same.
+            // A number that is cut is still a number.
             let fork = if line.ended { forks::decode(line.bytes) } else { Err(truncated(line)) };
             match fork {
                 Ok(Some(fork)) => {
@@ -527,7 +528,7 @@ fn next<'l>(lines: &'l mut Lines, report: &mut FileReport) -> Result<Option<Line
         Ok(Some(line)) if line.too_long => {
             let message = format!("this line has more than {} bytes", crate::lines::LONGEST);
             report.diagnostics.push(Diagnostic::error("line_too_long", message).at(line.number, None));
-            // Nothing stands in it, and nothing is said of an empty line.
+            // An empty line has no content and gives no diagnostic.
             Ok(Some(line))
         }
         Ok(line) => Ok(line),

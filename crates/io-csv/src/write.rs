@@ -67,7 +67,7 @@ pub struct Written {
     /// Reads and writes by copy_file_range, sendfile, splice or io_uring, which look like calls of
     /// read and write now.
     pub not_calls: u64,
-    /// Operations whose end is not known, written as their beginning.
+    /// Operations with an unknown end, written with their begin.
     pub without_end: u64,
     /// Operations on a file without inode, written as 0.
     pub without_file: u64,
@@ -76,9 +76,9 @@ pub struct Written {
     pub quoted: u64,
     /// Paths in containers, which are left out; the host's are there.
     pub container_paths: u64,
-    /// Hosts whose files lie on several devices, so that an inode number may mean several files.
+    /// Hosts with files on several devices, so that an inode number may mean several files.
     pub several_devices: u64,
-    /// Hosts with several traces, whose inode numbers may mean other files in each.
+    /// Hosts with several traces, in which an inode number may mean different files.
     pub several_traces: u64,
     /// Processes left out because their start or cgroup is not known.
     pub processes: u64,
@@ -86,7 +86,7 @@ pub struct Written {
     pub moved: u64,
 }
 
-/// Into so many bytes lines are gathered for each trace.
+/// Number of bytes of lines that are collected for each trace.
 const GATHERED: usize = 64 << 10;
 
 /// A trace: its host and when it began.

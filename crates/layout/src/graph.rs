@@ -1,20 +1,20 @@
 //! What is laid out, what comes of it, and why a graph can be refused.
 
-/// The boxes and arrows that are to be laid out.
+/// The nodes and edges that are laid out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Graph {
-    /// The boxes.
+    /// The nodes.
     pub nodes: Vec<Node>,
-    /// The arrows between the boxes.
+    /// The edges between the nodes.
     pub edges: Vec<Edge>,
 }
 
-/// A box; lengths are in pixels, or whatever unit the picture has.
+/// A node; lengths are in pixels, or any unit of the figure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
-    /// Width, in the picture's unit.
+    /// Width, in the unit of the figure.
     pub width: f64,
-    /// Height, in the picture's unit.
+    /// Height, in the unit of the figure.
     pub height: f64,
     /// This much of the width, on each side, is rounded off and takes no arrows.
     pub inset: f64,
@@ -34,7 +34,7 @@ pub enum Position {
     Bottom,
 }
 
-/// An arrow; lengths are in the unit of the boxes.
+/// An edge; lengths are in the unit of the nodes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Edge {
     /// Index of the node where it begins.
@@ -51,12 +51,12 @@ pub struct Edge {
     pub head: f64,
 }
 
-/// Distances between things, in the unit of the boxes.
+/// Distances, in the unit of the nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spacing {
     /// Between two nodes or labels in a layer.
     pub between_boxes: f64,
-    /// Between an edge and whatever is beside it in a layer.
+    /// Between an edge and its neighbour in a layer.
     pub beside_edges: f64,
     /// Between two layers, without the arrowheads; grows where edges run far sideways.
     pub between_layers: f64,
@@ -68,21 +68,21 @@ impl Default for Spacing {
     }
 }
 
-/// A place in the picture, in the unit of the boxes.
+/// A position in the figure, in the unit of the nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Point {
-    /// From the left side of the picture to the right.
+    /// From the left side of the figure to the right.
     pub x: f64,
-    /// From the upper side of the picture down.
+    /// From the upper side of the figure down.
     pub y: f64,
 }
 
 /// Where everything goes; all coordinates are within 0 to `width` and 0 to `height`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layout {
-    /// Width of the whole picture, in the unit of the boxes.
+    /// Width of the figure, in the unit of the nodes.
     pub width: f64,
-    /// Height of the whole picture, in the unit of the boxes.
+    /// Height of the figure, in the unit of the nodes.
     pub height: f64,
     /// Centre of each node, in the order of [`Graph::nodes`].
     pub nodes: Vec<Point>,
@@ -98,8 +98,8 @@ pub struct Route {
     /// Pieces, each beginning where the one before it ended; the last ends on the border of the
     /// target.
     pub pieces: Vec<Piece>,
-    /// Centre of the label; the line enters it above and leaves it below, or it is right beside the
-    /// line of a loop.
+    /// Centre of the label; the line enters it above and leaves it below, or it is right next to
+    /// the line of a loop.
     pub label: Option<Point>,
     /// Whether it runs upwards, against the flow.
     pub against_flow: bool,

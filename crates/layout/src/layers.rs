@@ -2,8 +2,8 @@
 //!
 //! Nodes get even layers, weighted distances being as short as possible. Between two node layers
 //! lies a layer for labels. An edge gets an item in each layer that it passes, and one of those in
-//! label layers is its label: the one in the narrowest layer, so that the picture does not grow
-//! wide where it already is.
+//! label layers is its label: the one in the narrowest layer, so that the figure does not grow
+//! where it is already wide.
 
 use super::simplex::{self, Constraint};
 use super::{Edge, Graph, LayoutError, MOST_ITEMS, Node, Position, Spacing};
@@ -51,17 +51,17 @@ pub(super) enum VertexKind {
     Label,
 }
 
-/// Distance between the loops of a node, in the unit of the boxes.
+/// Distance between the loops of a node, in the unit of the nodes.
 pub(super) const LOOP_GAP: f64 = 4.0;
 
-/// The loops of a node, which stand one below the other to its right, each beside its label.
+/// The loops of a node, which are below each other on its right, each next to its label.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Loops {
     /// How far they reach out of the node, without labels.
     pub reach: f64,
     /// The width of the widest label.
     pub label: f64,
-    /// The height of all loops with their labels, in the unit of the boxes.
+    /// The height of all loops with their labels, in the unit of the nodes.
     pub height: f64,
 }
 
@@ -182,7 +182,8 @@ fn main_path(graph: &Graph, against: &[bool]) -> Vec<bool> {
     let n = graph.nodes.len();
     let follows = |e: usize| !against[e] && graph.edges[e].from != graph.edges[e].to;
     let mut main = vec![false; graph.edges.len()];
-    // Of each node, the sum and the heaviest of what leaves, and of what arrives.
+    // For each node, the sum and the maximum of the weights of its outgoing edges, and of its
+    // incoming edges.
     let mut sides: [Vec<(u128, Option<usize>)>; 2] = [vec![(0, None); n], vec![(0, None); n]];
     let heavier = |e: usize, than: Option<usize>| than.is_none_or(|than| graph.edges[e].weight > graph.edges[than].weight);
     let mut heaviest: Option<usize> = None;

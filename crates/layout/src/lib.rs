@@ -1,4 +1,4 @@
-//! Layered graph layout: boxes and arrows without positions in, positions and smooth routes out. No
+//! Layered graph layout: nodes and edges without positions in, positions and smooth routes out. No
 //! Graphviz.
 //!
 //! - **In:** a [`Graph`] of [`Node`]s with their sizes and [`Edge`]s with their weights and labels,
@@ -6,7 +6,7 @@
 //! - **Out:** a [`Layout`]: the centre of each node and the [`Route`] of each edge, in the order in
 //!   which they were given, and the size of the whole.
 //!
-//! **Units.** All lengths are in one unit, pixels or whatever the picture has. The flow is from top
+//! **Units.** All lengths are in one unit, pixels or any unit of the figure. The flow is from top
 //! to bottom; `y` grows downwards. The same graph gives the same numbers, rounded to 1/100.
 //!
 //! **Errors.** [`LayoutError`]: an edge to a node that does not exist, sizes that are not finite or
@@ -40,9 +40,9 @@
 //!    draws.
 //!
 //! What holds for every result: nodes, labels and the columns in which edges pass a layer keep a
-//! distance from each other; lines stay in their columns and what is free beside them, so that no
+//! distance from each other; lines stay in their columns and the free room next to them, so that no
 //! edge runs through a node or a foreign label; a route begins on the border of its source and ends
-//! on the border of its target; loops stand to the right of their node.
+//! on the border of its target; loops are to the right of their node.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -10,8 +10,8 @@ use super::simplex::{self, Constraint};
 use super::{Graph, Spacing};
 use std::collections::BTreeMap;
 
-/// How much more bends cost on the main path: a little where there are few lines; in a dense
-/// picture it would be lost otherwise.
+/// How much more bends cost on the main path: a little where there are few lines; in a dense figure
+/// it would be lost otherwise.
 const MAIN_STIFFNESS: [i64; 2] = [2, 60];
 
 /// Above this many items, places are good and no longer the best.
@@ -95,7 +95,7 @@ fn exact(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spaci
     column.into_iter().map(|c| solution[c]).collect()
 }
 
-/// A small sum of bends, in a time that grows little faster than the picture: layer after layer,
+/// A small sum of bends, in a time that grows little faster than the graph: layer after layer,
 /// downwards and upwards, every item goes as near as its neighbours in the layer let it to the
 /// weighted median of where its edges want it.
 fn relaxed(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spacing) -> Vec<i64> {
@@ -214,7 +214,8 @@ fn straight_runs(graph: &Graph, layered: &Layered) -> (Vec<usize>, usize) {
     }
     let is_node = |v: usize| matches!(layered.items[v].kind, VertexKind::Node(_));
     let mut column: Vec<usize> = (0..layered.items.len()).collect();
-    // Long straight runs make a picture wide and the search for positions fast; small graphs can do without.
+    // Long straight runs make a figure wide and the search for positions fast; small graphs can do
+    // without.
     let longest = 2 + layered.items.len() / 1500;
     for layer in &layered.layers {
         let mut steps: Vec<(usize, Segment)> = layer
@@ -340,7 +341,7 @@ mod tests {
     fn everything_in_a_layer_keeps_its_distance() {
         let node = Node { width: 80.0, height: 40.0, inset: 8.0, ..Node::default() };
         for seed in 1..4usize {
-            // Ten chains beside each other, and long edges across them.
+            // Ten parallel chains, and long edges across them.
             let chains = (0..50usize).map(|i| (i, i + 10, 900));
             let across = (0..120usize).map(|i| (i * 7 * seed % 20, 40 + (i * i * 3 + i * seed) % 20, (i % 9) as u64));
             let edges = chains

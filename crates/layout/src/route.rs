@@ -1,7 +1,7 @@
 //! Routes: columns in, vertical positions and curves out.
 //!
 //! A layer is a band. Within a band the line of an edge has a corridor: its column and the free
-//! room beside it, which two lines share. The shortest way through all corridors is drawn as a
+//! room next to it, which two lines share. The shortest way through all corridors is drawn as a
 //! smooth line that never leaves the range between two points of the way (monotone in the sense of
 //! Steffen, 1990). Since the corridors of a band keep apart from each other and from nodes and
 //! labels, no edge can touch a foreign node or label, and two lines do not cross within a band.
@@ -14,12 +14,11 @@ use super::{Graph, Layout, Piece, Point, Route, Spacing};
 const SIDEWAYS_SHARE: f64 = 0.05;
 const SIDEWAYS_MOST: f64 = 24.0;
 
-/// What two lines beside each other keep between them where they stray from their columns, and a
-/// line from a box.
+/// Distance of two neighbouring lines where they leave their columns, and of a line from a node.
 const LINES_APART: f64 = 5.0;
 const BOXES_APART: f64 = 7.0;
 
-/// Sideways pixels for each pixel down at which a line may leave a box at most.
+/// Sideways pixels for each pixel down at which a line may leave a node at most.
 const STEEPEST_END: f64 = 1.5;
 
 pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: &Columns, spacing: &Spacing) -> Layout {
@@ -86,7 +85,7 @@ impl Bands {
         let (mut top, mut bottom) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut y = 0.0;
         for (layer, items) in layered.layers.iter().enumerate() {
-            // Whole pixels: borders of boxes are sharper.
+            // Whole pixels: borders of nodes are sharper.
             y += gap[layer].ceil();
             top.push(y);
             y += items.iter().map(|&i| layered.items[i].height).fold(0.0, f64::max).ceil();
@@ -115,7 +114,7 @@ struct Corridors {
 }
 
 impl Corridors {
-    /// Two lines share the room between them, boxes and labels keep their distance.
+    /// Two lines share the room between them, nodes and labels keep their distance.
     fn new(graph: &Graph, layered: &Layered, columns: &Columns) -> Self {
         let items = &layered.items;
         let at = |i: usize| columns.x[i] as f64;
@@ -355,7 +354,7 @@ fn loop_route(graph: &Graph, e: usize, centre: Point, loops: Loops, used: &mut f
 
 fn round(x: f64) -> f64 {
     let r = (x * 100.0).round() / 100.0;
-    // No "-0" in pictures.
+    // No "-0" in figures.
     if r == 0.0 { 0.0 } else { r }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! Layers and horizontal coordinates are both found this way (Gansner, Koutsofios, North and Vo, "A
 //! technique for drawing directed graphs", 1993, sections 2.3 and 4.2). A spanning tree of tight
-//! constraints is improved by exchanging a constraint whose cut value is negative. The cut value of
-//! a tree edge is the sum of (outgoing minus incoming weight) over the subtree below it, since
+//! constraints is improved by exchanging a constraint with a negative cut value. The cut value of a
+//! tree edge is the sum of (outgoing minus incoming weight) over the subtree below it, since
 //! everything inside the subtree cancels.
 //!
 //! The constraints must be free of cycles; if they are not, the ones that close a cycle are

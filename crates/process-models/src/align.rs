@@ -1,8 +1,8 @@
 //! Alignments: how far a trace is from the traces that a model allows.
 //!
 //! In: a [`ProcessTree`] in which each activity is at most once, as discovered trees are, and
-//! [`Variants`], whose activities are matched by name. Out: for each variant the least number of
-//! events to take away and activities to put in that make it a trace of the model (the standard
+//! [`Variants`], with activities that are matched by name. Out: for each variant the least number
+//! of events to take away and activities to put in that make it a trace of the model (the standard
 //! cost: 1 for a move in the log or the model alone, 0 for a move in both and for silent ones), and
 //! where a second, bounded search ends, the moves. Refused: a tree with an activity twice.
 //!
@@ -48,7 +48,7 @@ pub enum Move {
     Model(u32),
 }
 
-/// A variant beside the model's trace that is nearest to it.
+/// A variant and the nearest trace of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alignment {
     /// How many events and activities stand alone. 0 exactly where the variant is a trace of the
@@ -382,7 +382,7 @@ impl<'a> From<'a> {
     }
 }
 
-/// The steps of an alignment whose cost is known, by a search through the net's states that never
+/// The steps of an alignment with a known cost, by a search through the net's states that never
 /// goes beyond that cost.
 fn moves(net: &PetriNet, aligner: &Aligner<'_>, trace: &[u32], cost: u64, max_states: usize) -> Option<Vec<Move>> {
     type Marking = Vec<u32>;

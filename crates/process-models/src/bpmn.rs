@@ -2,7 +2,7 @@
 //!
 //! In: a [`ProcessTree`]. Out: a document of ISO/IEC 19510 with tasks, exclusive and parallel
 //! gateways and sequence flows, and their BPMN diagram interchange. Ids are of our own. Nothing is
-//! refused; characters that XML cannot hold are shown as their pictures.
+//! refused; characters that XML cannot hold are shown as their symbols (U+2400 on).
 
 use std::fmt::Write as _;
 

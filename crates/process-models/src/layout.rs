@@ -1,10 +1,10 @@
-//! A process tree as a diagram: boxes, gateways and the lines between them, with their places.
+//! A process tree as a diagram: nodes, gateways and edges, with their positions.
 //!
 //! In: a [`ProcessTree`] and sizes. Out: a [`Layout`] in whole pixels, x to the right and y down.
 //! Nothing is refused.
 //!
 //! Each node of the tree has a rectangle of its own that holds all that is below it, with a line
-//! coming in at one side and going out at the other. What follows each other stands side by side,
+//! coming in at one side and going out at the other. The parts of a sequence are side by side,
 //! alternatives one above the other between two gateways, a redo part below its body and from right
 //! to left. Lines run in the columns of their own gateways and in the rows of their own branches,
 //! so no line crosses another or a box.
@@ -14,9 +14,9 @@ use crate::tree::{Node, ProcessTree};
 /// The sizes of a diagram, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// How wide an activity's box is.
+    /// Width of the node of an activity.
     pub task_width: i64,
-    /// How high an activity's box is.
+    /// Height of the node of an activity.
     pub task_height: i64,
     /// How wide and high a gateway is.
     pub gateway: i64,
@@ -37,7 +37,7 @@ impl Default for Sizes {
     }
 }
 
-/// What a shape of a diagram stands for.
+/// Meaning of a shape of a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The start event, where a case begins.
@@ -59,7 +59,7 @@ pub enum Kind {
 /// One shape: its kind and its rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// The kind of BPMN element that the shape stands for.
+    /// Kind of BPMN element of the shape.
     pub kind: Kind,
     /// Its left side, in pixels from that of the diagram.
     pub x: i64,
@@ -129,7 +129,7 @@ impl Layout {
         let (above, below) = (room.above.max(half), room.below.max(half));
         let y = sizes.margin + above;
         let inner = sizes.margin + sizes.event + sizes.gap_x;
-        // A tree without a box still has a line to draw.
+        // A tree without a node still has an edge to draw.
         let end = inner + room.width + if room.width > 0 { sizes.gap_x } else { 0 };
         let mut drawing = Drawing { sizes, rooms: &rooms, shapes: Vec::new(), edges: Vec::new(), open: Vec::new() };
         drawing.shape(Kind::Start, sizes.margin, y, sizes.event, sizes.event);
@@ -147,7 +147,7 @@ fn rooms(tree: &ProcessTree, sizes: &Sizes) -> Vec<Room> {
     for node in tree.nodes() {
         let room = match node {
             Node::Activity(_) => Room { width: sizes.task_width, above: sizes.task_height / 2, below: sizes.task_height / 2 },
-            // High enough that the line passes beside the gateway of the next row.
+            // High enough that the line passes the gateway of the next row.
             Node::Tau => Room { width: 0, above: half / 2 + 1, below: half / 2 + 1 },
             Node::Sequence(children) => {
                 let mut room = Room { width: -sizes.gap_x, ..Room::default() };
@@ -201,7 +201,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// A shape whose middle is in the row `y`.
+    /// A shape with its middle in the row `y`.
     fn shape(&mut self, kind: Kind, x: i64, y: i64, width: i64, height: i64) -> usize {
         self.shapes.push(Shape { kind, x, y: y - height / 2, width, height });
         self.shapes.len() - 1

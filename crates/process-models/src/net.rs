@@ -6,9 +6,9 @@
 //!
 //! The translation is the usual one (van der Aalst, Buijs, van Dongen 2012; PM4Py's is alike): a
 //! choice shares its places, a concurrency has a silent split and join, a loop leads back. Silent
-//! transitions are then spared where a place makes them needless: a loop uses the places beside it
-//! where nothing else would be affected, and a silent transition that is all that takes from its
-//! one input place, or all that gives to its one output place, is joined with its neighbours.
+//! transitions are then spared where a place makes them needless: a loop uses the neighbouring
+//! places where nothing else would be affected, and a silent transition that is all that takes from
+//! its one input place, or all that gives to its one output place, is joined with its neighbours.
 
 use crate::tree::{Node, ProcessTree};
 
@@ -263,8 +263,8 @@ fn reduce(places: u32, transitions: Vec<Transition>) -> (u32, Vec<Transition>) {
     (next, out)
 }
 
-/// Whether a transition can have these places besides its own: none of them twice, and not so many
-/// that joining is slow.
+/// Whether a transition can have these places besides its own: none of them twice, and few enough
+/// that joining is fast.
 fn may_join(own: &[u32], more: &[u32]) -> bool {
     own.len() + more.len() <= 1_000 && more.iter().all(|p| !own.contains(p))
 }

@@ -1,9 +1,9 @@
 //! PNML of a net, as ProM and PM4Py read it.
 //!
 //! In: a [`PetriNet`]. Out: a document of ISO/IEC 15909-2 (place/transition nets). Silent
-//! transitions carry ProM's `$invisible$`; the final marking stands in `finalmarkings`, which the
+//! transitions carry ProM's `$invisible$`; the final marking is in `finalmarkings`, which the
 //! standard does not have and both programs read. Ids are of our own (`p0`, `t0`, `a0`). Nothing is
-//! refused; characters that XML cannot hold are shown as their pictures.
+//! refused; characters that XML cannot hold are shown as their symbols (U+2400 on).
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! Replay of a log on a net: fitness, precision and generalisation.
 //!
-//! In: a [`PetriNet`] and [`Variants`], whose activities are matched by name. Out: counts of
+//! In: a [`PetriNet`] and [`Variants`], with activities that are matched by name. Out: counts of
 //! tokens, and measures from 0 to 1. Nothing is refused; where a search meets its bound, that is
 //! counted in the result.
 //!
@@ -46,7 +46,7 @@ pub struct Tokens {
     pub consumed: u64,
     /// Added because a transition, or the end, lacked them.
     pub missing: u64,
-    /// Left over beside the final marking.
+    /// Left over in addition to the final marking.
     pub remaining: u64,
 }
 
@@ -228,7 +228,7 @@ impl<'a> Player<'a> {
         case.tokens.remaining += left;
     }
 
-    /// The silent transitions whose firing puts a token into each of these places, few of them;
+    /// Silent transitions that put a token into each of these places when they fire, few of them;
     /// `None` where there are none.
     ///
     /// Each place's cost is the least number of silent transitions that fill it, found as if tokens
@@ -447,8 +447,8 @@ pub fn replay(net: &PetriNet, variants: &Variants, options: Options) -> Replay {
 /// How precise a net is, and how that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// From 0 to 1: one less the share of what the net allows after a prefix of the log and the log
-    /// never does.
+    /// From 0 to 1: one minus the share of steps that the net allows after a prefix of the log and
+    /// that never occur in the log.
     pub precision: f64,
     /// How many cases' steps the net could follow so far.
     pub followed: u64,

@@ -225,8 +225,8 @@ impl ProcessTree {
     }
 
     /// Reads the text of a tree, as [`ProcessTree::to_text`] and PM4Py write it. Labels are
-    /// numbered by their names. A loop of several redo parts is read as one whose redo part is a
-    /// choice, which means the same.
+    /// numbered by their names. A loop of several redo parts is read as one with a choice as its
+    /// redo part, which means the same.
     ///
     /// # Errors
     /// [`Error::NotATree`] with the byte at which the text is no tree.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// The text for an attribute or between tags. Control characters, tabs and line ends become their
-/// pictures (U+2400 on), what else XML 1.0 forbids becomes U+FFFD: two names that differ only in
+/// symbols (U+2400 on), what else XML 1.0 forbids becomes U+FFFD: two names that differ only in
 /// these would be one name.
 pub(crate) fn text(of: &str) -> String {
     let mut out = String::with_capacity(of.len());

@@ -504,7 +504,7 @@ impl Sets {
         a
     }
 
-    /// The lower number stands for the set.
+    /// The lower number represents the set.
     fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.find(a), self.find(b));
         self.parent[a.max(b) as usize] = a.min(b);

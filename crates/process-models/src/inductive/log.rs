@@ -24,7 +24,7 @@ impl SubLog {
         self.counts.push(count);
     }
 
-    /// Ends a trace whose events were given to `push_event`.
+    /// Ends a trace after its events were passed to `push_event`.
     pub(crate) fn end_trace(&mut self, count: u64) {
         if self.events.len() == self.ends.last().copied().unwrap_or(0) {
             self.empty = self.empty.saturating_add(count);

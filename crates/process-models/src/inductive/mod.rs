@@ -13,7 +13,7 @@
 //! Leemans, Fahland, van der Aalst: Discovering block-structured process models from event logs, a
 //! constructive approach, Petri Nets 2013; … containing infrequent behaviour, BPM Workshops 2013.
 //! The fall-throughs and the strict sequence cut as in Leemans: Robust Process Mining with
-//! Guarantees, 2017. What differs from PM4Py stands in `docs/process-models.md`.
+//! Guarantees, 2017. Differences from PM4Py are listed in `docs/process-models.md`.
 
 mod graph;
 mod log;
@@ -108,7 +108,7 @@ impl Miner {
         self.nodes.len() - 1
     }
 
-    /// A node whose tree is still to be found in `log`.
+    /// A node with a tree that is still to be found in `log`.
     fn later(&mut self, log: SubLog) -> usize {
         let slot = self.node(Node::Tau);
         self.todo.push((slot, log));
@@ -292,8 +292,8 @@ impl Miner {
     }
 }
 
-/// The graph of the log without one activity, whose bridges are given. Counts are 1: cuts do not
-/// look at them.
+/// The graph of the log without one activity, with the given bridges. Counts are 1: cuts ignore
+/// them.
 fn graph_without(graph: &Graph, without: u32, bridges: &[(u32, u32, u32)]) -> Graph {
     let n = graph.len();
     let border = n as u32;
