@@ -12,7 +12,7 @@ const LINE: &str = "#9aa5b1";
 /// A range of numbers, drawn between two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
-    /// The number at one end, in the unit of what is drawn.
+    /// The number at one end, in the unit of the data.
     pub low: f64,
     /// The number at the other end.
     pub high: f64,
@@ -32,7 +32,7 @@ impl Axis {
 /// Ticks of an axis: places among its numbers and words, and the unit of these.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticks {
-    /// The number at each tick, in the unit of the axis, and the words beside it.
+    /// The number at each tick, in the unit of the axis, and its label.
     pub at: Vec<(f64, String)>,
     /// The unit of the words, such as `min`.
     pub unit: &'static str,
@@ -54,7 +54,7 @@ impl Ticks {
         Self { at: (first..=last).map(|n| n as f64 * step).map(|at| (at, words(at))).collect(), unit: name }
     }
 
-    /// At most about `most` ticks of an axis whose numbers are nanoseconds.
+    /// At most about `most` ticks of an axis of nanoseconds.
     pub fn of_time(axis: &Axis, most: f64) -> Self {
         const MINUTE: f64 = 60e9;
         const UNITS: [(f64, f64, &str); 7] = [
@@ -80,12 +80,12 @@ impl Ticks {
         Self::every(step * unit, unit, name, axis)
     }
 
-    /// At most about `most` ticks of an axis whose numbers have no unit.
+    /// At most about `most` ticks of an axis of numbers without a unit.
     pub fn of_numbers(axis: &Axis, most: f64) -> Self {
         Self::every(decimal_step(axis.high - axis.low, most), 1.0, "", axis)
     }
 
-    /// At most about `most` ticks of an axis whose numbers are bytes.
+    /// At most about `most` ticks of an axis of bytes.
     pub fn of_bytes(axis: &Axis, most: f64) -> Self {
         const NAMES: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
         let step = ((axis.high - axis.low) / most).max(1.0).log2().ceil().exp2();
@@ -94,7 +94,8 @@ impl Ticks {
     }
 }
 
-/// The smallest of 1, 2, 5, 10, 20, … (or 0.5, …) that divides a range into at most so many parts.
+/// The smallest of 1, 2, 5, 10, 20, … (or 0.5, …) that divides a range into at most the given
+/// number of parts.
 fn decimal_step(span: f64, most: f64) -> f64 {
     let ideal = (span / most).max(1e-9);
     let power = 10f64.powf(ideal.log10().floor());
@@ -121,7 +122,7 @@ pub fn up(sheet: &mut Sheet, axis: &Axis, ticks: &Ticks, left: f64, right: f64) 
     sheet.line((left, axis.from), (left, axis.to), LINE, 1.0, "");
 }
 
-/// What an axis is about, beside a vertical one, from below to above.
+/// Title of an axis; that of a vertical one runs from below to above.
 pub fn upward_words(sheet: &mut Sheet, x: f64, middle: f64, words: &str) {
     let turn = format!("text-anchor=\"middle\" transform=\"rotate(-90 {} {})\"", Num(x), Num(middle));
     sheet.text(x, middle, SMALL, WEAK_TEXT, &turn, words);

@@ -46,7 +46,7 @@ impl<'a, T: Document> Whole<'a, T> {
 /// Makes the entries of a list.
 type Maker<'a, T> = Box<dyn Fn() -> Box<dyn Iterator<Item = T> + 'a> + 'a>;
 
-/// A list whose entries are made while it is written: one of them is in memory at a time.
+/// A list with entries that are made while it is written: one of them is in memory at a time.
 pub struct Entries<'a, T>(Maker<'a, T>);
 
 impl<'a, T: 'a> Entries<'a, T> {

@@ -1,6 +1,6 @@
-//! A graph in Graphviz' language: the same boxes, labels, widths and colours as in SVG.
+//! A graph in Graphviz' language: the same nodes, labels, widths and colours as in SVG.
 //!
-//! Nodes are called by their ids, so that no name can become syntax; names stand in quoted labels
+//! Nodes are called by their ids, so that no name can become syntax; names appear in quoted labels
 //! only. In Graphviz' strings a backslash and a quotation mark are special, and so is `&`, since
 //! HTML entities are replaced there.
 

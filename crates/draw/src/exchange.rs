@@ -1,11 +1,11 @@
-//! A graph for other programs: boxes and lines with their words, colours and numbers in; GraphML,
+//! A graph for other programs: nodes and edges with their labels, colours and numbers in; GraphML,
 //! GML or Cytoscape's JSON out.
 //!
-//! All three say the same. A node has its `id`, its name as `label`, the form (`shape`), its fill
-//! (`colour`), the explanation (`title`) and everything in [`Node::data`](crate::Node); an edge has
-//! an `id` (`e0`, `e1`, …, as in SVG), its words as `label`, `width` in pixels, `colour`, `title`
-//! and its data. What is unknown is left out. A datum whose name is taken (`id`, `label`, …) is
-//! written with `data_` before it.
+//! All three have the same content. A node has its `id`, its name as `label`, the form (`shape`),
+//! its fill (`colour`), the explanation (`title`) and everything in [`Node::data`](crate::Node); an
+//! edge has an `id` (`e0`, `e1`, …, as in SVG), its text as `label`, `width` in pixels, `colour`,
+//! `title` and its data. What is unknown is left out. A datum whose name is taken (`id`, `label`,
+//! …) is written with `data_` before it.
 //!
 //! - [`graphml`]: GraphML 1.0 (Brandes and others, 2002): one typed `<key>` a datum; whole numbers
 //!   are `long`, numbers `double`. yEd, Gephi and networkx read it.
@@ -14,9 +14,9 @@
 //! - [`cytoscape`]: `elements` of Cytoscape.js and Cytoscape:
 //!   `{"elements": {"nodes": [{"data": {…}}], "edges": […]}}`.
 //!
-//! Names may hold anything: what is invisible or special is shown as an escape, as in the picture,
+//! Names may hold anything: what is invisible or special is shown as an escape, as in the figure,
 //! since neither XML 1.0 nor GML can hold control characters. Numbers that are not finite are left
-//! out, because the formats have no word for them. Refused is an edge whose end does not exist
+//! out, because the formats cannot hold them. An edge without an existing end is refused
 //! ([`LayoutError`]).
 
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ fn of_edge(edge: &Edge) -> Fields {
     fields(fixed, &edge.data)
 }
 
-/// Refuses an edge whose end does not exist.
+/// Refuses an edge without an existing end.
 fn check(picture: &Graph) -> Result<(), LayoutError> {
     let nodes = picture.nodes.len();
     for (at, edge) in picture.edges.iter().enumerate() {
@@ -272,7 +272,7 @@ pub fn cytoscape(picture: &Graph) -> Result<String, LayoutError> {
     let id = |node: usize| json!(visible(&picture.nodes[node].id));
     let nodes: Vec<Value> = (picture.nodes.iter().enumerate())
         .map(|(at, node)| {
-            // networkx takes the id from `value`, and tells parallel edges apart by `key`.
+            // networkx takes the id from `value`, and distinguishes parallel edges by `key`.
             let map = [("id".to_owned(), id(at)), ("value".to_owned(), id(at)), ("name".to_owned(), json!(visible(&node.name)))];
             data(map.into_iter().collect(), of_node(node))
         })

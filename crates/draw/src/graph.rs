@@ -1,21 +1,21 @@
-//! A picture of a graph before anything has a place.
+//! The figure of a graph before its layout.
 
 use crate::legend::Entry;
 
-/// Boxes and lines with their words, and what a reader should know about them.
+/// Nodes and edges with their labels, and notes for the reader.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Graph {
-    /// Heading of the picture.
+    /// Heading of the figure.
     pub title: String,
     /// Sentences below the heading: what was counted, what a case is, filters.
     pub facts: Vec<String>,
     /// What is not shown, in parts of a sentence; empty when everything is.
     pub left_out: Vec<String>,
-    /// The boxes of the graph; edges name them by their place here.
+    /// The nodes of the graph; edges refer to them by their index here.
     pub nodes: Vec<Node>,
-    /// The lines between the boxes.
+    /// The edges between the nodes.
     pub edges: Vec<Edge>,
-    /// Explanations of what is drawn, below the graph.
+    /// Explanations of the marks, below the graph.
     pub legend: Vec<Entry>,
     /// The name of the graph in files for other programs: letters, digits and underscores.
     pub name: &'static str,
@@ -24,14 +24,14 @@ pub struct Graph {
 /// The form of a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shape {
-    /// A box with its name in it.
+    /// A rectangle with its name in it.
     #[default]
     Box,
     /// Where cases begin; above all others.
     Start,
     /// Where cases end; below all others.
     End,
-    /// A circle, such as a place of a Petri net.
+    /// A disc, such as a place of a Petri net.
     Circle,
     /// A thin bar, such as a silent transition.
     Bar,
@@ -45,11 +45,11 @@ pub enum Mark {
     /// Nothing is marked.
     #[default]
     None,
-    /// A yellow halo around the box or line.
+    /// A yellow halo around the node or edge.
     Halo,
 }
 
-/// A box, or what stands in place of one ([`Shape`]).
+/// A node, with its [`Shape`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
     /// Unique among nodes: letters, digits and underscores, so that it can be an id in any format
@@ -63,7 +63,7 @@ pub struct Node {
     pub lines: Vec<String>,
     /// Fill, `#rrggbb`.
     pub fill: String,
-    /// The mark on the box, by which it stands out.
+    /// The mark that highlights the node.
     pub mark: Mark,
     /// Whether what is known of it is uncertain: its border is dashed.
     pub unsure: bool,

@@ -1,5 +1,5 @@
-//! Legends: explanations in, a block of drawings with their words out. Samples are drawn by the
-//! functions that draw the picture, with the numbers of the picture.
+//! Legends: explanations in, a block of samples with their text out. Samples are drawn by the
+//! functions that draw the figure, with the numbers of the figure.
 
 use crate::sheet::{CASE_LINE, CASE_WIDTH, Frame, HALO, Sheet, TEXT, WEAK_TEXT};
 use crate::text::{width, wrap_words};
@@ -11,14 +11,14 @@ const SMALL: f64 = 11.0;
 const BOLD: f64 = 1.14;
 const BAR: f64 = 150.0;
 
-/// One explanation: a sample of what is drawn, and what it means.
+/// One explanation: a sample of a mark, and its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// What the entry is about, in a few words.
     pub heading: String,
     /// The sample that is drawn.
     pub sample: Sample,
-    /// A sentence below or beside the drawing; may be empty.
+    /// A sentence below or next to the sample; may be empty.
     pub note: String,
 }
 
@@ -27,11 +27,11 @@ pub struct Entry {
 pub enum Sample {
     /// Nothing is drawn: there are only words.
     Words,
-    /// Boxes of these colours, with words in them.
+    /// Rectangles of these colours, with text in them.
     Boxes(Vec<(String, String)>),
     /// A label such as stands on lines.
     Label(Vec<String>),
-    /// Lines of these widths, with words beside them.
+    /// Lines of these widths, with text next to them.
     Widths(Vec<(f64, String)>),
     /// Colours from left to right, with words at both ends and in the middle.
     Ramp(Vec<String>, [String; 3]),
@@ -39,7 +39,7 @@ pub enum Sample {
     Halo(String, f64),
     /// A dashed line of this colour and width.
     Dashed(String, f64),
-    /// Squares of these colours, with words beside them.
+    /// Squares of these colours, with text next to them.
     Swatches(Vec<(String, String)>),
 }
 
@@ -152,7 +152,7 @@ impl Entry {
                     sheet.rect(Frame { x, y: top, w: 24.0, h: 12.0 }, 2.0, colour, None);
                     sheet.text(x + 32.0, top + 10.0, SMALL, TEXT, "", &words[0]);
                 } else {
-                    // Equal gradients may share an id: what a picture has of them is the same.
+                    // Equal gradients may share an id: they are drawn alike.
                     let id = format!("ramp{}", colours.concat().replace('#', ""));
                     sheet.gradient(&id, colours);
                     sheet.rect(Frame { x, y: top, w: BAR, h: 12.0 }, 2.0, &format!("url(#{id})"), None);

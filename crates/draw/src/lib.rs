@@ -1,8 +1,8 @@
-//! Pictures: graphs and charts with their words, colours and legends in; SVG, DOT, GraphML, GML and
+//! Figures: graphs and charts with their labels, colours and legends in; SVG, DOT, GraphML, GML and
 //! Cytoscape's JSON out.
 //!
-//! - **In:** a [`Graph`]: boxes and lines with what stands on them, a heading, facts and a legend,
-//!   before anything has a place. Charts are drawn on a [`sheet`] with an [`axis`] each way.
+//! - **In:** a [`Graph`]: nodes and edges with their labels, a heading, facts and a legend, before
+//!   the layout. Charts are drawn on a [`sheet`] with an [`axis`] each way.
 //! - **Out:** [`svg`] lays a graph out (`flowmine-layout`) and draws it; [`dot`] says the same to
 //!   Graphviz; [`exchange`] gives it to other programs with all its numbers. With the feature
 //!   `png`, `png` makes pixels of an SVG text for slides.
@@ -10,7 +10,8 @@
 //! **Units.** Lengths are pixels, colours `#rrggbb`. [`count`] and [`duration`] write numbers as
 //! people read them.
 //!
-//! **Errors.** [`LayoutError`]: a line to a box that does not exist, or more than can be laid out.
+//! **Errors.** [`LayoutError`]: an edge to a node that does not exist, or more than can be laid
+//! out.
 //!
 //! **Names** may hold anything: what is invisible or special is shown as an escape (`\n`, `\x1b`,
 //! `\u{202e}`) and never reaches a file as markup. Lines below a name and on edges are taken to be
@@ -34,8 +35,8 @@
 //! # Ok::<(), flowmine_draw::LayoutError>(())
 //! ```
 //!
-//! Nothing here knows logs or models. The same picture gives the same bytes. `docs/pictures.md`
-//! says what the marks mean.
+//! Nothing here knows logs or models. The same figure gives the same bytes. `docs/pictures.md`
+//! describes the marks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

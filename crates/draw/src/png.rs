@@ -1,18 +1,18 @@
-//! A picture for slides: SVG text in, PNG bytes out.
+//! A figure for slides: SVG text in, PNG bytes out.
 //!
 //! Drawn by `resvg` with the sans-serif fonts of this machine, so that the same SVG gives the same
 //! bytes only where the fonts are the same. Nothing is fetched and no file is read but the fonts.
-//! What is refused: text that is not SVG, a scale that is not between 0.05 and 20, a picture of
-//! more than 100 megapixels, and a machine without any font ([`PngError`]).
+//! Refused are: text that is not SVG, a scale that is not between 0.05 and 20, a figure of more
+//! than 100 megapixels, and a machine without any font ([`PngError`]).
 
 use std::sync::Arc;
 
 use resvg::{tiny_skia, usvg};
 
-/// Most pixels of a picture: 400 MB while it is drawn.
+/// Maximum number of pixels of a figure: 400 MB while it is drawn.
 pub const MOST_PIXELS: u64 = 100_000_000;
 
-/// Why there is no picture.
+/// Reason why there is no figure.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum PngError {
     /// There is nothing to draw letters with.
@@ -21,12 +21,12 @@ pub enum PngError {
     /// The scale makes no sense.
     #[error("a scale of {0} cannot be drawn; take one from 0.05 to 20, such as 2 for 192 dots an inch")]
     Scale(f32),
-    /// The picture would be too large.
+    /// The figure would be too large.
     #[error("the picture would have {width}×{height} pixels, and at most {} million are drawn; take a smaller scale or a smaller picture", MOST_PIXELS / 1_000_000)]
     TooLarge {
-        /// Width of the picture, in pixels.
+        /// Width of the figure, in pixels.
         width: u64,
-        /// Height of the picture, in pixels.
+        /// Height of the figure, in pixels.
         height: u64,
     },
     /// The text is no SVG that can be drawn.

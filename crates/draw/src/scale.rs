@@ -1,11 +1,11 @@
 //! Scales: counts and times in, line widths and colours out. The legend draws the same functions,
-//! so that it cannot say anything else than the picture does.
+//! so it cannot differ from the figure.
 
 use crate::text::{count, duration};
 
 /// Line widths for counts: logarithmic, from 1 to 8 pixels when counts differ by a factor of 30 or
-/// more. Smaller differences get a smaller part of that range, so that 3 beside 2 does not look
-/// like 3,000 beside 2.
+/// more. Smaller differences get a smaller part of that range, so that 3 next to 2 does not look
+/// like 3,000 next to 2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WidthScale {
     /// The least count, drawn thinnest.
@@ -68,8 +68,8 @@ fn ln(n: u64) -> f64 {
 }
 
 /// Colours for times: from a light blue for short to a dark red for long. Lightness falls all the
-/// way, so that the order is also seen without colour; blue and red are told apart with every
-/// common colour blindness.
+/// way, so that the order is also seen without colour; blue and red differ for every common colour
+/// blindness.
 ///
 /// Logarithmic above the shortest positive time, and zero (or less) at the light end, since queues
 /// give many zeros. Times that differ little get colours that differ little.
@@ -151,7 +151,7 @@ impl TimeScale {
 
 const BOX_STOPS: [[u8; 3]; 2] = [[0xf4, 0xf8, 0xfc], [0xa8, 0xcc, 0xe8]];
 
-/// Fill of a box for a count, light enough for dark text; logarithmic.
+/// Fill of a node for a count, light enough for dark text; logarithmic.
 pub fn box_colour(scale: WidthScale, n: u64) -> String {
     let span = scale.span();
     blend(&BOX_STOPS, (1.0 - span) * 0.5 + span * scale.share(n))

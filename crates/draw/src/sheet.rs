@@ -20,9 +20,9 @@ const FONTS: &str = "'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'DejaVu Sa
 /// Where a rectangle is, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// Left side, in pixels from the left of the picture.
+    /// Left side, in pixels from the left of the figure.
     pub x: f64,
-    /// Upper side, in pixels from the top of the picture.
+    /// Upper side, in pixels from the top of the figure.
     pub y: f64,
     /// Width, in pixels.
     pub w: f64,
@@ -30,7 +30,7 @@ pub struct Frame {
     pub h: f64,
 }
 
-/// The elements of an SVG picture, to which more can be added.
+/// The elements of an SVG figure, to which more can be added.
 #[derive(Default)]
 pub struct Sheet {
     /// The markup of the elements so far.
@@ -94,14 +94,14 @@ impl Sheet {
         self.body.push_str("/>\n");
     }
 
-    /// A filled circle with a thin white border, so that neighbours are distinguished.
+    /// A disc with a thin white border, so that neighbours are distinguished.
     pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
         let (x, y, radius) = (Num(x), Num(y), Num(radius));
         let _ =
             writeln!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"#ffffff\" stroke-width=\"0.5\"/>");
     }
 
-    /// A filled circle with a border.
+    /// A disc with a border.
     pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str, border: &str, width: f64) {
         let (x, y, radius, width) = (Num(x), Num(y), Num(radius), Num(width));
         let _ = writeln!(
@@ -110,7 +110,7 @@ impl Sheet {
         );
     }
 
-    /// The whole picture of this size with its white ground.
+    /// The whole figure of this size with its white ground.
     pub fn document(&self, w: f64, h: f64, title: &str, description: &str) -> String {
         let mut out = String::with_capacity(self.body.len() + 1024);
         let _ = write!(

@@ -1,9 +1,9 @@
-//! A graph as one self-contained SVG picture.
+//! A graph as one self-contained SVG figure.
 //!
-//! Heading, facts, what is not shown, the graph, a legend. No script, no style sheet, no font and
-//! no picture from elsewhere; what a reader points at says more (`<title>`), and each box and line
-//! has an id to link to. Text has the system's sans-serif font, and boxes are made for the widest
-//! usual one.
+//! Heading, facts, what is not shown, the graph, a legend. There is no script, no style sheet, no
+//! font and no image from elsewhere. Marks have more text for the pointer (`<title>`), and each
+//! node and edge has an id for links. Text has the system's sans-serif font, and nodes are sized
+//! for the widest usual one.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ pub fn svg(picture: &Graph) -> Result<String, LayoutError> {
     Ok(page(picture, &scene, &layout))
 }
 
-/// Sizes of boxes and lines, in the order of the picture's nodes and edges.
+/// Sizes of nodes and edges, in the order of the figure's nodes and edges.
 struct Scene<'a> {
     graph: layout::Graph,
     picture: &'a Graph,
@@ -93,7 +93,7 @@ impl<'a> Scene<'a> {
         });
     }
 
-    /// A box is at least as wide as the arrows on its fuller side, within reason.
+    /// A node is at least as wide as the arrows on its fuller side, within a limit.
     fn make_room_for_lines(&mut self) {
         let mut above = vec![0.0; self.names.len()];
         let mut below = vec![0.0; self.names.len()];
@@ -125,7 +125,7 @@ fn head_half(width: f64) -> f64 {
 
 fn page(picture: &Graph, scene: &Scene<'_>, layout: &layout::Layout) -> String {
     let entries = &picture.legend;
-    // A tall picture has its legend beside it, a wide one below.
+    // A tall figure has its legend on its right, a wide one below.
     let beside = layout.height > 560.0 && layout.height > 1.1 * layout.width && !entries.is_empty();
     let side = if beside { legend::COLUMN + 36.0 } else { 0.0 };
     let inner = (layout.width + side).max(LEAST_WIDTH).ceil();
@@ -181,7 +181,7 @@ fn page(picture: &Graph, scene: &Scene<'_>, layout: &layout::Layout) -> String {
 
 fn graph(sheet: &mut Sheet, scene: &Scene<'_>, layout: &layout::Layout) {
     let picture = scene.picture;
-    // Broad lines first, so that they do not cover narrow ones; labels and boxes above all lines.
+    // Broad lines first, so that they do not cover narrow ones; labels and nodes above all lines.
     let mut order: Vec<usize> = (0..picture.edges.len()).collect();
     order.sort_by(|&a, &b| picture.edges[b].width.total_cmp(&picture.edges[a].width).then(a.cmp(&b)));
     for &i in &order {
@@ -306,8 +306,8 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
     sheet.body.push_str("</g>\n");
 }
 
-/// The box, or the sheet of a file with its turned corner; dashed where what is known of it is
-/// uncertain.
+/// The rectangle, or the sheet of a file with its turned corner; dashed where the knowledge about
+/// it is uncertain.
 fn outline(sheet: &mut Sheet, shape: &Node, frame: Frame) {
     const BORDER: &str = "#5b6f82";
     const CORNER: f64 = 9.0;

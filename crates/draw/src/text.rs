@@ -1,9 +1,9 @@
-//! Words in pictures: names and numbers in, text that is safe, readable and fits its box out.
+//! Text in figures: names and numbers in, text that is safe, readable and fits its node out.
 //!
 //! Names come from a cluster and may hold anything. [`atoms`] cuts them into pieces that are shown
-//! as a whole, where whatever would not be seen, or would change how its neighbours are seen, is
-//! written as an escape. Widths are estimated from above, by the advance widths of DejaVu Sans, the
-//! widest of the usual sans-serif fonts, because a picture does not know which font it will be
+//! as a whole, where invisible characters, and those that change the display of their neighbours,
+//! are written as escapes. Widths are estimated from above, by the advance widths of DejaVu Sans,
+//! the widest of the usual sans-serif fonts, because a picture does not know which font it will be
 //! shown in.
 
 use std::fmt::Write;
@@ -103,7 +103,7 @@ fn char_width(c: char) -> u32 {
         0xa0..=0x17f => 840,
         0x180..=0x5ff => 1000,
         0x2010..=0x2015 => 1000,
-        // Chinese, Japanese, Korean, symbols and pictures: an em and a little, twice a usual letter.
+        // Chinese, Japanese, Korean, symbols and emoji: an em and a little, twice a usual letter.
         0x600..=0x1efff => 1200,
         _ => 1500,
     }
@@ -171,7 +171,7 @@ fn wrap(atoms: &[String], size: f64, room: f64) -> Vec<String> {
             end += 1;
         }
         if end < atoms.len() {
-            // Not in the first third: a line with two characters helps nobody.
+            // Not in the first third: a line with two characters is useless.
             let earliest = start + (end - start) / 3;
             if let Some(at) = (earliest + 1..=end).rev().find(|&at| breaks(&atoms[at - 1], &atoms[at])) {
                 end = at;

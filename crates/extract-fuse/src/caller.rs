@@ -2,10 +2,10 @@
 //! `/proc/TID/syscall` says while it waits for our answer.
 //!
 //! The protocol gives a thread's number and the piece of work. Which call it came from (read or
-//! sendfile, close or exit, the flags of the open) stands in `/proc/TID/syscall`
-//! (proc_pid_syscall(5)); that file, kept open, also notices that a number is used again. It needs
-//! the right to trace the caller, which the tracer of its own child has. Where it is refused,
-//! requests are taken as they come.
+//! sendfile, close or exit, the flags of the open) is in `/proc/TID/syscall` (proc_pid_syscall(5));
+//! that file, kept open, also notices that a number is used again. It needs the right to trace the
+//! caller, which the tracer of its own child has. Where it is refused, requests are taken as they
+//! come.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -32,8 +32,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call, or
-    /// none whose number can be understood.
+    /// Reads the line of `/proc/TID/syscall`; `None` for `running`, for other text that is no call,
+    /// and for a call with an unknown number.
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
         let number = parts.next()?.parse().ok()?;
@@ -54,7 +54,7 @@ impl Call {
         numbers.contains(&self.number)
     }
 
-    /// By what bytes move when they move by this call.
+    /// Mechanism by which bytes move in this call.
     pub(crate) fn via(&self) -> Via {
         match self.number as libc::c_long {
             libc::SYS_sendfile => Via::Sendfile,
@@ -196,7 +196,7 @@ impl Threads {
             if let Ok(call) = thread.call() {
                 return Some((thread, call));
             }
-            // Pieces of a thread that is gone are left with it: nobody learnt how its call ended.
+            // Pieces of a thread that is gone are left with it: the end of its call is not known.
             self.shard(tid).remove(&tid);
         }
         let process = processes.of_thread(tid, reporter)?;
@@ -273,7 +273,7 @@ impl Threads {
 /// asks again it is looked up as if it were new.
 fn idle(shard: &mut FxHashMap<u32, Arc<Thread>>) -> Option<Arc<Thread>> {
     let can_go = |thread: &Arc<Thread>| {
-        // Nobody else gets it but by the table, which is locked.
+        // It is reached only through the table, which is locked.
         Arc::strong_count(thread) == 1 && thread.pieces.lock().unwrap_or_else(PoisonError::into_inner).iter().all(Option::is_none)
     };
     let unused = shard.values().find(|thread| !thread.used.swap(false, Ordering::Relaxed) && can_go(thread)).map(|thread| thread.tid);

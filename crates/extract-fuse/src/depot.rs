@@ -236,8 +236,8 @@ pub(crate) struct Depot {
 }
 
 impl Depot {
-    /// To be called before anything is open that somebody waits for to be closed. `limit` is that
-    /// of descriptors of one table.
+    /// To be called before any file is open that another process waits to see closed. `limit` is
+    /// that of descriptors of one table.
     ///
     /// # Errors
     /// When the thread that starts tables cannot be started.
@@ -341,7 +341,7 @@ mod tests {
         let kept = depot.put(writer.as_raw_fd()).unwrap();
         drop(writer);
         drop(kept);
-        // Nobody has an end for writing any more.
+        // No process has an end for writing any more.
         let mut text = Vec::new();
         assert_eq!(reader.read_to_end(&mut text).unwrap(), 0);
     }

@@ -22,7 +22,7 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The record at the front of what the call has given.
+    /// The record at the front of the call's result.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let number = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         let length = usize::from(u16::from_ne_bytes(bytes.get(16..18)?.try_into().ok()?));

@@ -28,8 +28,8 @@ pub struct FuseFacts {
     /// Most pages of a request (`/proc/sys/fs/fuse/max_pages_limit`); `None` before Linux 6.13,
     /// where it is 256.
     pub max_pages: Option<u32>,
-    /// `/proc` is that of another PID namespace than ours: whom a number in it stands for is not
-    /// whom a request names.
+    /// `/proc` belongs to a PID namespace that differs from ours: its numbers are not those of
+    /// requests.
     pub foreign_proc: bool,
 }
 
@@ -146,7 +146,7 @@ pub fn verdict(facts: &FuseFacts) -> Verdict {
     Verdict { backend: "fuse", works, how, whole_host: false, checks }
 }
 
-/// What we take of what the kernel offers.
+/// The features that we use of those that the kernel offers.
 pub(crate) fn features_wanted(privileged: bool) -> u64 {
     let always = init::ASYNC_READ
         | init::POSIX_LOCKS

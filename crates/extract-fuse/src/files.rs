@@ -42,7 +42,7 @@ const MOVING: &[libc::c_long] = &[
 /// Calls for which the kernel reads by itself, the head of a program for example.
 const EXECUTING: &[libc::c_long] = &[libc::SYS_execve, libc::SYS_execveat, libc::SYS_finit_module];
 
-/// Calls that read through the page cache: which bytes it asks us for says nothing of what the call
+/// Calls that read through the page cache: the bytes that it requests do not show what the call
 /// read.
 const CACHED: &[libc::c_long] =
     &[libc::SYS_sendfile, libc::SYS_splice, libc::SYS_copy_file_range, libc::SYS_readahead, libc::SYS_fadvise64, libc::SYS_madvise];
@@ -352,7 +352,7 @@ impl Worker {
 
     pub(crate) fn syncfs(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = request.session.nodes.get(request.header.node)?;
-        // Nobody needs the right to read for it.
+        // It needs no right to read.
         self.identity.become_self()?;
         let fd = node.fd()?;
         let fd = request.session.tracer.keeper.with_room(|| system::reopen(fd.raw(), libc::O_RDONLY))?;
@@ -376,7 +376,7 @@ impl Worker {
     pub(crate) fn seek(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (seek, _) = request.take::<wire::LseekIn>()?;
         let fd = request.session.handles.get(seek.handle)?.fd()?;
-        // SAFETY: a descriptor of ours, whose own offset nothing else uses.
+        // SAFETY: a descriptor of ours, and its offset is used here only.
         let at = unsafe { libc::lseek(fd.raw(), seek.offset as libc::off_t, seek.whence as i32) };
         let offset = u64::try_from(at).map_err(|_| system::last())?;
         self.put(&wire::LseekOut { offset });
@@ -546,7 +546,7 @@ fn tell_pieces(request: &Request<'_>, thread: &Thread, which: impl Fn(&Pieces) -
     }
 }
 
-/// The row of a call whose pieces have come together.
+/// The row of a call with all its pieces.
 pub(crate) fn tell_gathered(tracer: &Tracer, thread: &Thread, pieces: Pieces) {
     let result = match pieces.error {
         Some(errno) if pieces.moved == 0 => -i64::from(errno),

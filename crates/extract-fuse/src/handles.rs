@@ -19,7 +19,7 @@ pub(crate) struct Handle {
     open: Arc<OpenFile>,
     pub(crate) node: Arc<Node>,
     pub(crate) file: FileKey,
-    /// Whether rows are made of what is done with it.
+    /// Whether its operations become rows.
     pub(crate) recorded: bool,
     /// Whether its reads and writes come to us as the program does them, not through the page
     /// cache.

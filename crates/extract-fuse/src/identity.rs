@@ -21,7 +21,8 @@ use std::sync::OnceLock;
 
 use crate::system::{self, Errno};
 
-/// Who nobody is (`/proc/sys/kernel/overflowuid`): the kernel's own requests are done as this one.
+/// Id of the overflow user (`/proc/sys/kernel/overflowuid`): the kernel's own requests are done as
+/// this one.
 const NOBODY: u32 = 65534;
 /// The kernel names no user or group in a request (`FUSE_INVALID_UIDGID`).
 const NOT_TOLD: u32 = u32::MAX;
@@ -54,7 +55,8 @@ pub(crate) fn with_own_capabilities<T>(observe: impl FnOnce() -> T) -> T {
     if let (true, Some(sets)) = (raised, before)
         && set_effective(sets.effective).is_err()
     {
-        // Nobody may be served with rights that are not theirs, and to give up a capability is always allowed.
+        // No caller may be served with the rights of another, and to give up a capability is always
+        // allowed.
         std::process::abort();
     }
     seen
@@ -98,7 +100,7 @@ fn sets(tid: u32) -> Result<Sets, Errno> {
     })
 }
 
-/// What is effective becomes this, of what is permitted; no call is made where it is already.
+/// Makes these of the permitted capabilities effective; no call is made if they already are.
 fn set_effective(effective: u64) -> Result<(), Errno> {
     let Some(sets) = CAPABILITIES.get() else { return Ok(()) };
     if sets.effective == effective { Ok(()) } else { force_effective(effective) }
@@ -121,7 +123,7 @@ fn force_effective(effective: u64) -> Result<(), Errno> {
 /// The inode of a user namespace.
 type Namespace = u64;
 
-/// What the tracer is, and by what it knows its callers.
+/// Identity of the tracer, and how it identifies its callers.
 #[derive(Debug)]
 pub(crate) struct Own {
     proc: PathBuf,
@@ -234,7 +236,7 @@ pub(crate) struct Caller {
     pub(crate) gid: u32,
     /// 0 for one who is not of our PID namespace, and for the kernel.
     pub(crate) tid: u32,
-    /// Bytes that were stored long ago in a mapping, or what else nobody waits for.
+    /// Bytes that were stored long ago in a mapping, or other requests without a waiting caller.
     pub(crate) kernel: bool,
 }
 
@@ -292,7 +294,8 @@ impl Identity {
         } else if caller.tid != 0
             // Where others do not see a process, those with the tracer's capabilities do.
             && let Some(status) = self.status(caller.tid).or_else(|| with_own_capabilities(|| self.status(caller.tid)))
-            // Otherwise something acts in its name, such as another file system on top of the overlay: nobody knows with which rights.
+            // Otherwise something acts in its name, such as another file system on top of the
+            // overlay: its rights are not known.
             && (!self.own.privileged || (status.uid, status.gid) == (caller.uid, caller.gid))
         {
             user.groups = status.groups;
@@ -302,7 +305,8 @@ impl Identity {
             }
         }
         let became = self.set(user);
-        // Where nobody has no number here, the tracer's own user without capabilities does.
+        // If the overflow user has no number here, the tracer's own user without capabilities is
+        // used.
         let became = if caller.kernel { became.or_else(|_| self.set(self.own.user.clone())) } else { became };
         let dropped = set_effective(effective);
         became?;
@@ -338,8 +342,8 @@ impl Identity {
         tid != 0 && with_own_capabilities(|| self.own.in_namespace(tid))
     }
 
-    /// User and groups, each only where it is another one, and looked at afterwards: what fails
-    /// leaves the rights of somebody else.
+    /// User and groups, each only if it differs, and checked afterwards: a failure would leave the
+    /// rights of another user.
     fn set(&mut self, user: User) -> Result<(), Errno> {
         if !self.own.privileged || self.now.as_ref() == Some(&user) {
             return Ok(());
@@ -455,7 +459,7 @@ mod tests {
     fn rights_are_those_over_files() {
         let status = Status::parse(STATUS, true).unwrap();
         assert_eq!(status, Status { uid: 4, gid: 8, groups: vec![10, 65534], effective: 15 });
-        // A group that has no number here looks like nobody's.
+        // A group without a number here looks like the overflow group.
         assert_eq!(Status::parse(STATUS, false).unwrap().groups, [10]);
         assert_eq!(capabilities(STATUS, b"CapAmb:"), 1);
         assert_eq!(Status::parse(b"Uid:\t1\t2\t3\t4\nGroups:\t\n", true), None);

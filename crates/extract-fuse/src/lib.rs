@@ -12,8 +12,8 @@
 //!
 //! From outside inwards: [`run`] begins a trace, `namespace.rs` mounts and starts the command,
 //! `serve.rs` takes requests from the kernel, and `files.rs`, `names.rs`, `attributes.rs`,
-//! `directories.rs`, `locks.rs` do them; what a request is stands in `session.rs`, what all share
-//! in `tracer.rs`, what goes to the recorder in `report.rs`. `lock_table.rs` decides on locks,
+//! `directories.rs`, `locks.rs` do them; `session.rs` has the request, `tracer.rs` the shared
+//! state, what goes to the recorder in `report.rs`. `lock_table.rs` decides on locks,
 //! `open_files.rs` has the descriptors of open files.
 //!
 //! ```no_run

@@ -46,12 +46,12 @@ impl Locks {
         &self.0
     }
 
-    /// The locks of others that a lock of this owner cannot lie beside.
+    /// The locks of others that conflict with a lock of this owner.
     pub(crate) fn against(&self, owner: Owner, range: Range, write: bool) -> impl Iterator<Item = &Lock> {
         self.0.iter().filter(move |lock| lock.owner != owner && lock.range.meets(range) && (lock.write || write))
     }
 
-    /// Takes a lock, in place of what its owner had on these bytes.
+    /// Takes a lock, and replaces the owner's locks on these bytes.
     pub(crate) fn set(&mut self, lock: Lock) {
         self.clear(lock.owner, lock.range);
         let mut whole = lock;

@@ -7,7 +7,7 @@
 //! F_GETLK) is known here.
 //!
 //! A thread retries for those that wait: at once when a lock of the overlays goes, and every few
-//! milliseconds for locks of others, of whose end nobody is told.
+//! milliseconds for locks of others, which end without a notice.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -25,7 +25,7 @@ use crate::system::{self, Errno};
 /// The device and inode of a file, the same in all overlays.
 pub(crate) type FileId = (u64, u64);
 
-/// The pauses between two attempts to get a lock that somebody outside holds.
+/// The pauses between two attempts to get a lock that a process outside holds.
 const SHORTEST: Duration = Duration::from_micros(100);
 const LONGEST: Duration = Duration::from_millis(10);
 /// The kernel reports that a file was closed for good only after the last close(2) or munmap(2) has
@@ -81,7 +81,7 @@ pub(crate) struct Wanted {
     pub(crate) range: Option<Range>,
     /// A lock for writing, one for reading, or that there is none any more.
     pub(crate) write: Option<bool>,
-    /// Whether a circle of those that wait is an error: not for locks of open file descriptions.
+    /// Whether a cycle of waiting owners is an error: not for locks of open file descriptions.
     pub(crate) detects: bool,
 }
 
@@ -103,8 +103,8 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     fn answer(&self, result: Result<(), Errno>) {
-        // An answer that nobody waits for is refused, and the overlay may be gone: nothing is left
-        // to do then.
+        // An answer without a waiting caller is refused, and the overlay may be gone: nothing is
+        // left to do then.
         let _ = reply(&self.device, self.unique, result.err().unwrap_or(0), &[]);
     }
 }
@@ -166,7 +166,7 @@ impl State {
     /// Does what is wanted if it can be done at once. Returns whether a lock went by it.
     ///
     /// # Errors
-    /// `EAGAIN` when somebody else has a lock.
+    /// `EAGAIN` if another owner has a lock.
     pub(crate) fn attempt(&mut self, wanted: &Wanted) -> Result<bool, Errno> {
         let file = self.files.entry(wanted.file()).or_default();
         let Some(range) = wanted.range else { return file.flock(wanted) };
@@ -178,7 +178,7 @@ impl State {
             return Err(libc::EAGAIN);
         }
         let carrier = file.carrier.as_ref().ok_or(libc::ENOLCK)?;
-        // Who waits cannot tell the two errors apart (fcntl(2)).
+        // A waiting caller cannot distinguish the two errors (fcntl(2)).
         carrier.set(range, kind(write)).map_err(|errno| if errno == libc::EACCES { libc::EAGAIN } else { errno })?;
         file.locks.set(Lock { owner: wanted.owner, pid: wanted.pid, handle: wanted.handle.id, range, write });
         Ok(!write)
@@ -228,8 +228,8 @@ impl State {
         }
     }
 
-    /// Forgets a file on which nobody has or wants a lock. Its carrier is kept until then, since to
-    /// open one for each lock would cost more than the lock.
+    /// Forgets a file without locks and without waiting owners. Its carrier is kept until then,
+    /// since to open one for each lock would cost more than the lock.
     pub(crate) fn tidy(&mut self, id: FileId) {
         let wanted = self.waiting.iter().any(|waiting| waiting.wanted.file() == id);
         if !wanted && self.files.get(&id).is_some_and(|file| file.locks.all().is_empty() && file.flocks.is_empty()) {
@@ -329,7 +329,7 @@ impl LockTable {
     /// Has a request answered when it has its lock.
     ///
     /// # Errors
-    /// `EINTR` when it was interrupted already, `ENOLCK` when nobody can wait for it.
+    /// `EINTR` when it was interrupted already, `ENOLCK` if waiting for it is not possible.
     pub(crate) fn wait(self: &Arc<Self>, state: &mut State, waiting: Waiting) -> Result<(), Errno> {
         let name = (waiting.wanted.owner.session, waiting.unique);
         if let Some(at) = state.interrupted.iter().position(|interrupted| *interrupted == name) {

@@ -1,5 +1,5 @@
-//! Requests about locks: what is asked, and which open file carries a file's locks underneath. Who
-//! holds and waits stands in `lock_table.rs`.
+//! Requests about locks: what is asked, and which open file carries a file's locks underneath.
+//! Owners and waiting requests are in `lock_table.rs`.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn open_carrier(request: &Request<'_>, identity: &mut Identity, handle: &Handle,
         if no_room(errno) {
             return Err(errno);
         }
-        // Where a server of files takes root for nobody.
+        // Where a file server maps root to the anonymous user.
         identity.become_caller(request.whom(), true, request.start_boot_ns)?;
         again()
     })?;
@@ -69,7 +69,7 @@ fn carry(request: &Request<'_>, identity: &mut Identity, wanted: &Wanted, file: 
         (None, false) => &[libc::O_RDONLY],
     };
     let carrier = open_carrier(request, identity, &wanted.handle, modes)?;
-    // One that could not write has locks for reading only, which lie beside those of the new one
+    // One that could not write has locks for reading only, which coexist with those of the new one
     // until it goes.
     for lock in file.locks.all() {
         carrier.set(lock.range, kind(lock.write))?;
@@ -98,7 +98,7 @@ impl Worker {
             self.put(&out);
             return Ok(Answer::Out);
         }
-        // The carrier has nothing against what it carries. Without one nobody here has a lock.
+        // The carrier has nothing against what it carries. Without one, no process here has a lock.
         let fd = file.carrier.as_ref().map_or_else(|| handle.fd(), |carrier| carrier.file.fd())?;
         let mut found = for_system(range, kind(write));
         // SAFETY: a descriptor of ours, and a lock of this frame.
@@ -165,7 +165,7 @@ impl Worker {
 }
 
 /// Whether a request that waits is for a POSIX lock, of which the kernel detects deadlocks. The
-/// protocol does not tell it from a lock of an open file description; the call does.
+/// protocol does not distinguish it from a lock of an open file description; the call does.
 fn detects(request: &Request<'_>) -> bool {
     let call = request.caller().and_then(|(_, call)| *call);
     call.is_none_or(|call| !(call.is(&[libc::SYS_fcntl]) && call.arguments[1] & 0xffff_ffff == F_OFD_SETLKW))

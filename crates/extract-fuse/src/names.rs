@@ -15,8 +15,8 @@ use crate::system::{self, Errno, ProcPath};
 use crate::wire::{self, Attr, EntryOut};
 
 /// The user and group that the command sees as a file's. A user namespace knows one user and one
-/// group, and the kernel lets nobody write to a file of any other, whatever the file system says:
-/// there all files seem to be the user's own. What is allowed is decided underneath.
+/// group, and the kernel lets no process write to a file of any other, whatever the file system
+/// permits: there all files seem to be the user's own. What is allowed is decided underneath.
 pub(crate) fn visible_owner(session: &Session, uid: u32, gid: u32) -> (u32, u32) {
     session.only_owner.unwrap_or((uid, gid))
 }
@@ -90,7 +90,7 @@ pub(crate) fn file_kind(mode: u32) -> Option<FileKind> {
 /// A row of the trace about an operation on a name: deleted, renamed, linked.
 struct NameRow {
     op: Op,
-    /// Of what has rows of its own; null for a link, a directory, a FIFO, a socket.
+    /// Identity of files with rows; null for a link, a directory, a FIFO, a socket.
     kind: Option<FileKind>,
     file: Option<FileKey>,
     path: Option<Vec<u8>>,

@@ -162,7 +162,8 @@ pub(crate) fn start(program: &Program, mounts: &[Mount], privileged: bool, trace
                 return Err(io::Error::from_raw_os_error(libc::ECANCELED));
             }
             for (target, ..) in &targets {
-                // Until somebody asks, the kernel takes root for the owner of the directory, and in a user namespace lets nobody write to it.
+                // Until the first request, the kernel assumes root as the owner of the directory,
+                // and in a user namespace lets no process write to it.
                 let mut stat: libc::stat = std::mem::zeroed();
                 libc::stat(target.as_ptr(), &mut stat);
             }

@@ -3,7 +3,7 @@
 //!
 //! A node is this file, whatever is renamed, linked or unlinked, and hard links are one node. It is
 //! reached by an `O_PATH` descriptor, of which only a share of what the tracer may have is kept
-//! ([`Keeper`]): those that were not used for longest are let go. What was let go is found again by
+//! ([`Keeper`]): those that were not used for longest are let go. A closed one is found again by
 //! its file handle (open_by_handle_at(2), with `CAP_DAC_READ_SEARCH`), or by its name in its
 //! directory; only what can be found again is let go. A file that is found again must have the mark
 //! of the one that was let go, since the number of its inode can be another's by now.
@@ -38,7 +38,7 @@ enum Place {
     Nowhere,
 }
 
-/// So many directories lie in each other at most: in a ring of stale places nobody walks for ever.
+/// Maximum depth of directories: a walk through a ring of stale places ends.
 const DEEPEST: usize = 1 << 16;
 
 /// A file or directory that the kernel knows by a node number.
@@ -66,7 +66,7 @@ struct Kept {
     open: Vec<Weak<OpenFile>>,
 }
 
-/// By what a file is known that has no descriptor.
+/// Identity of a file without a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
     /// Its handle and the number of its mount, where its file system has them.
@@ -145,7 +145,7 @@ pub(crate) struct Keeper {
     lets_go: AtomicBool,
 }
 
-/// So many are looked at when one has to go.
+/// Number of nodes that are examined when one has to go.
 const LOOKED_AT: usize = 64;
 
 impl Keeper {
@@ -178,7 +178,7 @@ impl Keeper {
     /// Makes room after one more has a descriptor.
     fn entered(&self) {
         let mut ring = self.ring();
-        // Of what the kernel has forgotten nothing is left but its place here.
+        // A node that the kernel has forgotten leaves only its place here.
         if ring.len() > 1024 && ring.len() / 2 > self.room.nodes() {
             ring.retain(|node| node.upgrade().is_some_and(|node| node.kept().fd.is_some()));
         }
@@ -188,7 +188,7 @@ impl Keeper {
         }
     }
 
-    /// Lets go of those that `may` go, of so many, until there is room.
+    /// Closes those that `may` go, among the given number, until there is room.
     fn let_go(&self, mut look_at: usize, may: impl Fn(&Node) -> bool) {
         let all = look_at > LOOKED_AT;
         while look_at > 0 && (all || self.room.too_many()) {
@@ -443,7 +443,7 @@ impl Nodes {
         tables.by_key.get(&(stat.st_dev, stat.st_ino)).cloned()
     }
 
-    /// What a name stands for, counted as one lookup.
+    /// The node of a name, counted as one lookup.
     pub(crate) fn look_up(&self, parent: &Arc<Node>, name: &[u8]) -> Result<(Arc<Node>, libc::stat), Errno> {
         let c_name = system::name(name)?;
         let directory = parent.fd()?;
@@ -507,12 +507,12 @@ impl Nodes {
     fn known(&self, stat: &libc::stat) -> Option<Arc<Node>> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         let node = tables.by_key.get(&(stat.st_dev, stat.st_ino)).filter(|node| node.is_kept())?;
-        // Under the lock: nobody can forget it in between.
+        // Under the lock: it cannot be forgotten in between.
         node.lookups.fetch_add(1, Ordering::Relaxed);
         Some(Arc::clone(node))
     }
 
-    /// The kernel forgets so many lookups.
+    /// The kernel forgets this number of lookups.
     pub(crate) fn forget(&self, id: u64, lookups: u64) {
         let gone = {
             let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);

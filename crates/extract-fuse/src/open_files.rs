@@ -13,7 +13,7 @@ use crate::depot::{Deposit, Depot};
 use crate::room::{Held, Room, no_room};
 use crate::system::Errno;
 
-/// So many go at a time.
+/// Number of handles that are closed at a time.
 const GO: usize = 64;
 
 /// An open file description on a file underneath.
@@ -116,7 +116,7 @@ impl OpenFiles {
 
     fn enter(&self, file: Weak<OpenFile>) {
         let mut ring = self.ring();
-        // Of what was closed nothing is left but its place here.
+        // A closed handle leaves only its place here.
         if ring.len() > 1024 && ring.len() / 2 > self.room.open() {
             ring.retain(|file| file.strong_count() > 0);
         }

@@ -1,6 +1,6 @@
 //! Calls that fail because a name is not there. The kernel asks for each name on the way and
-//! answers the call itself when one is missing: all that comes is a lookup that fails. What the
-//! call was, and of which path, stands in `/proc/TID/syscall` and in the memory of the caller.
+//! answers the call itself when one is missing: all that comes is a lookup that fails. The call and
+//! its path are in `/proc/TID/syscall` and in the memory of the caller.
 //!
 //! Reported is only what is certain: a lookup may also fail in a call that succeeds, of a name that
 //! is about to be made.
@@ -19,7 +19,7 @@ use crate::session::Request;
 use crate::system::Errno;
 use crate::tracer::Tracer;
 
-/// The descriptor of a directory, and where a path relative to it stands in the caller's memory.
+/// The descriptor of a directory, and the address of a path relative to it in the caller's memory.
 type At = (i32, u64);
 
 /// What a call does with names.

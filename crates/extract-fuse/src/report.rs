@@ -100,7 +100,8 @@ struct Waiting {
 const MOST: usize = 1 << 16;
 /// The same where memory is limited.
 const MOST_OF_LITTLE: usize = 1 << 13;
-/// So many wake the recorder. Waking it for each would cost the command more than all the rest.
+/// Number of records that wake the recorder. Waking it for each would cost the command more than
+/// everything else.
 const MANY: usize = 1 << 10;
 
 impl Queue {

@@ -1,10 +1,10 @@
 //! How many descriptors the tracer may have, and what they are for: what the kernel knows of the
 //! overlay is more than any limit lets one hold.
 //!
-//! What can be had again (files that the kernel knows but nobody has open, files of `/proc`) gets a
-//! share and is let go beyond it; what cannot (open files, locks) gets the rest, and is kept
-//! elsewhere beyond that (`open_files.rs`). A request for which there is no room is refused and
-//! counted: nothing is lost without a word.
+//! Descriptors that can be opened again (files that the kernel knows but no process has open, files
+//! of `/proc`) get a share and are closed beyond it. Others (open files, locks) get the rest, and
+//! is kept elsewhere beyond that (`open_files.rs`). A request for which there is no room is refused
+//! and counted: nothing is lost without a word.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,9 +21,9 @@ const OTHER: usize = 48;
 /// What a serving thread has: its way to the kernel, the file of its last caller, and what it opens
 /// for a moment.
 const OF_A_WORKER: usize = 5;
-/// More than so many are not worth their memory.
+/// Maximum number that is worth its memory.
 const MOST_NODES: usize = 1 << 16;
-/// The part of the limit of descriptors that nodes may have: one in so many.
+/// Divisor of the limit of descriptors for the share of nodes.
 const NODES: usize = 4;
 const SMALL: usize = 16;
 /// Threads that serve one overlay at most where memory is limited: each takes 2 MiB of addresses.
@@ -71,7 +71,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// With so many descriptors and overlays.
+    /// With this number of descriptors and overlays.
     pub(crate) fn new(limit: usize, overlays: usize) -> Self {
         let overlays = overlays.max(1);
         let most_workers = if limits::memory_is_limited() { WORKERS_OF_LITTLE } else { 64 };
@@ -97,7 +97,7 @@ impl Room {
         }
     }
 
-    /// Keeps a descriptor of what can be had again.
+    /// Keeps a descriptor that can be opened again.
     pub(crate) fn keep(&self, fd: OwnedFd) -> Arc<Held> {
         self.nodes.fetch_add(1, Ordering::Relaxed);
         Arc::new(Held { fd, count: Arc::clone(&self.nodes) })

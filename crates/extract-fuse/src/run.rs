@@ -25,7 +25,7 @@ use crate::session::Session;
 use crate::tracer::Tracer;
 use crate::{caller, depot, facts, files, identity, namespace, nodes, open_files, process, report, room};
 
-/// Pages of a request where memory is limited: each serving thread has twice so many.
+/// Pages of a request where memory is limited: each serving thread has twice this number.
 const PAGES_OF_LITTLE: u16 = 32;
 
 /// What the backend needs.

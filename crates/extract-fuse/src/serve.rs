@@ -1,8 +1,8 @@
 //! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, report
 //! what was done, and answer.
 //!
-//! There are as many threads as requests that wait, up to [`Room::workers`]: programs that run
-//! beside each other are served beside each other.
+//! There are as many threads as requests that wait, up to [`Room::workers`]: programs that run at
+//! the same time are served at the same time.
 
 use std::cell::OnceCell;
 use std::io;
@@ -165,7 +165,7 @@ impl Worker {
     fn act(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let header = &request.header;
         match header.opcode {
-            // What only gives back is done for nobody.
+            // Requests that only release something need no identity.
             op::FORGET | op::BATCH_FORGET | op::RELEASE | op::RELEASEDIR | op::FLUSH | op::INTERRUPT | op::DESTROY => {}
             opcode => self.identity.become_caller(request.whom(), !needs_no_right(opcode), request.start_boot_ns)?,
         }
@@ -247,7 +247,7 @@ impl Worker {
     }
 }
 
-/// Requests that nobody is refused who has the file: as whom they are done matters for quotas and
+/// Requests that are never refused to a process with the file: their user matters for quotas and
 /// the like only.
 fn needs_no_right(opcode: u32) -> bool {
     matches!(

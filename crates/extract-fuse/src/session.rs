@@ -41,8 +41,8 @@ pub(crate) struct Session {
     pub(crate) max_bytes: usize,
     pub(crate) workers: AtomicUsize,
     pub(crate) idle: AtomicUsize,
-    /// So many workers stay when there is nothing to do: as many as can work at once, and so many
-    /// that the next request does not find the last one busy.
+    /// Number of workers that stay without requests: as many as can work at once, and enough that
+    /// the next request does not find the last one busy.
     pub(crate) staying: usize,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Room for so many bytes, at a page.
+    /// Room for this number of bytes, aligned to a page.
     pub(crate) fn new(length: usize) -> Self {
         let bytes = vec![0; length + 2 * PAGE];
         let start = bytes.as_ptr().align_offset(PAGE);
@@ -102,7 +102,7 @@ impl Request<'_> {
     /// For whom the request is to be done, by its header.
     pub(crate) fn whom(&self) -> Caller {
         let header = &self.header;
-        // The bytes of a mapping come long after they were stored, in nobody's name.
+        // The bytes of a mapping come long after they were stored, without a user.
         let kernel =
             header.opcode == op::WRITE && self.take::<wire::WriteIn>().is_ok_and(|(write, _)| write.write_flags & wire::WRITE_CACHE != 0);
         Caller { uid: header.uid, gid: header.gid, tid: header.pid, kernel }
@@ -124,9 +124,9 @@ impl Request<'_> {
 pub(crate) enum Answer {
     /// Success without data.
     Done,
-    /// What stands in `Worker::out`.
+    /// The contents of `Worker::out`.
     Out,
-    /// So many bytes of `Worker::data`.
+    /// The first bytes of `Worker::data`, of this number.
     Data(usize),
     /// No answer at all, for requests that have none.
     Silence,

@@ -67,15 +67,15 @@ impl ProcPath {
     }
 }
 
-/// Opens again what a descriptor stands for.
+/// Opens the file of a descriptor again.
 pub(crate) fn reopen(fd: RawFd, flags: i32) -> Result<OwnedFd, Errno> {
     let path = ProcPath::of(fd);
     // SAFETY: a zero-terminated path; the descriptor that is returned is ours.
     unsafe { Ok(OwnedFd::from_raw_fd(positive(libc::open(path.as_ptr(), flags | libc::O_CLOEXEC))?)) }
 }
 
-/// Whether this thread may access what a descriptor stands for, with the identity that files are
-/// opened with (`R_OK`, `W_OK`, `X_OK`).
+/// Whether this thread may access the file of a descriptor, with the identity that files are opened
+/// with (`R_OK`, `W_OK`, `X_OK`).
 ///
 /// # Errors
 /// `EACCES` when it may not.

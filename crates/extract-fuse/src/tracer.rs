@@ -122,7 +122,7 @@ impl Tracer {
         }
     }
 
-    /// A path as a thread sees it whose root or mounts are others; nothing when it is the same.
+    /// A path as a thread with another root or other mounts sees it; `None` if it is the same.
     pub(crate) fn seen_by(&self, thread: &Thread, path: Option<&[u8]>) -> Option<Vec<u8>> {
         let path = path?;
         let root = self.link(thread.tid, "root")?;

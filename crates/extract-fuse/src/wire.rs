@@ -12,7 +12,7 @@ use std::mem::size_of;
 /// byte is initialised.
 ///
 /// # Safety
-/// Only for `repr(C)` structures of integers whose size is the sum of their fields'.
+/// Only for `repr(C)` structures of integers with the size of the sum of their fields.
 pub(crate) unsafe trait Plain: Copy {}
 
 /// Takes a structure off the front of `bytes`.
@@ -58,7 +58,7 @@ plain! {
         ino: u64, size: u64, blocks: u64, atime: i64, mtime: i64, ctime: i64, atime_ns: u32, mtime_ns: u32, ctime_ns: u32,
         mode: u32, nlink: u32, uid: u32, gid: u32, rdev: u32, blksize: u32, flags: u32,
     }
-    /// What a name stands for, `struct fuse_entry_out`.
+    /// The node of a name, `struct fuse_entry_out`.
     pub struct EntryOut { node: u64, generation: u64, entry_valid: u64, attr_valid: u64, entry_valid_ns: u32, attr_valid_ns: u32, attr: Attr, }
     /// Answers getattr and setattr, `struct fuse_attr_out`.
     pub struct AttrOut { valid: u64, valid_ns: u32, dummy: u32, attr: Attr, }

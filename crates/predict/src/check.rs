@@ -367,7 +367,7 @@ fn order(processes: &[Process]) -> Checked<Vec<usize>> {
             }
         }
     }
-    // Of what is left, walking up along sources that are left as well has to meet itself: that is a cycle.
+    // Among the remaining ones, a walk along remaining sources has to meet itself: that is a cycle.
     let Some(mut on) = missing.iter().position(|n| *n > 0) else { return Ok(order) };
     let mut seen = vec![false; processes.len()];
     while !seen[on] {

@@ -1,4 +1,4 @@
-//! Processes whose rates depend on each other: users of a shared resource that stream to each
+//! Processes with rates that depend on each other: users of a shared resource that stream to each
 //! other, or that use several shared resources.
 //!
 //! The rate of a process depends on the shared resources that it uses and on the writers of its
@@ -99,7 +99,7 @@ fn components(processes: &[Process], shared: &[Shared]) -> Vec<usize> {
 }
 
 impl Process {
-    /// The processes whose output this one reads as it is written.
+    /// The processes with output that this one reads as it is written.
     pub(crate) fn writers(&self) -> impl Iterator<Item = usize> {
         self.data.iter().filter_map(|data| match data.supply {
             Supply::Stream { process, .. } => Some(process),

@@ -27,7 +27,7 @@ pub enum PredictError {
     /// The prediction takes more steps than allowed.
     #[error("{path}: more than {limit} changes of what limits the processes: give the functions fewer pieces, or split the model")]
     TooManyEvents {
-        /// The process whose turn it was.
+        /// The process that was analysed.
         path: String,
         /// The most changes that are allowed.
         limit: u64,
@@ -37,12 +37,12 @@ pub enum PredictError {
         "{path}: the prediction has more than {limit} pieces of progress and shares: give the functions fewer pieces, or split the model"
     )]
     TooManyPieces {
-        /// The process whose turn it was.
+        /// The process that was analysed.
         path: String,
         /// The most pieces that are kept.
         limit: u64,
     },
-    /// So many share one resource that each one's end changes too many others.
+    /// Too many processes share one resource: each end changes too many others.
     #[error(
         "{path}: {users} processes share it, and whenever one ends all that run go on at another rate: more than {limit} pieces. \
          Let fewer run at a time (`after`, `start_s`), or put those that are alike into one process"

@@ -1,11 +1,11 @@
 //! When a workflow ends, and what holds each of its processes up at each moment.
 //!
-//! In goes a [`model::Model`]: processes with the data and resources that progress takes, what they
-//! are given of these, and who reads whose output. Out comes a [`Prediction`]: progress over time
-//! in exact pieces, what limits it, use of resources, data that wait, finish times. The model is
-//! that of BottleMod (Lößer, Witzke, Schintke, Scheuermann); `docs/prediction.md` says what was
-//! decided where the paper is silent. Refused with the path of the field: functions that fall
-//! where they must not, numbers that are not finite, units that differ, cycles.
+//! The input is a [`model::Model`]: processes with the data and resources that progress takes,
+//! their shares of these, and the data flow between them. The output is a [`Prediction`]: progress
+//! over time in exact pieces, what limits it, use of resources, data that wait, finish times. The
+//! model is that of BottleMod (Lößer, Witzke, Schintke, Scheuermann); `docs/prediction.md` says
+//! what was decided where the paper is silent. Refused with the path of the field: functions that
+//! fall where they must not, numbers that are not finite, units that differ, cycles.
 //!
 //! Nothing here samples time: the analysis goes from one change of what limits a process to the
 //! next, so that 100 GB cost what 1 GB costs.
@@ -30,7 +30,7 @@
 //! ```
 //!
 //! [`fit`] makes a model of traced runs, [`study`] sweeps and varies the numbers of one,
-//! [`what_if`] says what wider things would gain, [`report`] and [`picture`] write it all.
+//! [`what_if`] computes the gains of wider bottlenecks, [`report`] and [`picture`] write it all.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

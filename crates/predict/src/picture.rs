@@ -1,9 +1,9 @@
-//! Pictures. [`svg`] is like the paper's Figures 4 and 8: for each process its progress over time
-//! on a ground in the colour of what limits it, with dashed lines for what each data input allows,
-//! and for each shared resource who uses how much of it. [`detailed`] adds below each process how
-//! much it uses of what it is given of each resource and what of each data input waits, as Figure 4
-//! does. [`sweep`] is like Figure 7. At most [`MAX_ROWS`] processes and as many shared resources
-//! have a row.
+//! Figures. [`svg`] is like the paper's Figures 4 and 8: for each process its progress over time on
+//! a ground in the colour of its limit, with dashed lines for what each data input allows, and for
+//! each shared resource the use of each process. [`detailed`] adds below each process how much it
+//! uses of what it is given of each resource and what of each data input waits, as Figure 4 does.
+//! [`sweep`] is like Figure 7. At most [`MAX_ROWS`] processes and as many shared resources have a
+//! row.
 
 mod details;
 mod styles;
@@ -25,7 +25,7 @@ const ROW: f64 = 96.0;
 const BELOW: f64 = 44.0;
 /// What the names below a row need.
 const KEY: f64 = 22.0;
-/// The least width of what is drawn by itself, in pixels.
+/// The least width of a separate mark, in pixels.
 const LEAST: f64 = 0.2;
 /// Users of a shared resource, one after the other.
 const USERS: [&str; 6] = ["#4e79a7", "#f28e2b", "#76b7b2", "#e15759", "#b07aa1", "#9c755f"];
@@ -129,7 +129,7 @@ fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, t
     let base = top + ROW;
     sheet.line((time.from, base), (time.to, base), WEAK_TEXT, 1.0, "");
     let words = named.iter().map(|limit| (visible(&prediction.limit_name(at, *limit)), colour(*limit), line_of(*limit)));
-    // Inputs that never limit have a dashed line all the same.
+    // Inputs that never limit still have a dashed line.
     let others = (0..prediction.names(at)[0].len()).map(Limit::Data).filter(|limit| !segments.is_empty() && !named.contains(limit));
     let others = others.map(|limit| (visible(&prediction.limit_name(at, limit)), "none", line_of(limit)));
     key(sheet, base, &words.chain(others).collect::<Vec<_>>());

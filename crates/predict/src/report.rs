@@ -1,4 +1,4 @@
-//! A prediction as text, CSV or JSON, with what was asked for beside it.
+//! A prediction as text, CSV or JSON, with the requested studies.
 
 mod document;
 
@@ -14,7 +14,7 @@ use crate::what_if::{Gain, SegmentGain};
 
 pub use document::PredictionDocument;
 
-/// A prediction and what was asked for beside it.
+/// A prediction and the requested studies.
 #[derive(Debug)]
 pub struct Report<'a> {
     /// When all finishes and what limits it.
@@ -34,14 +34,14 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// What the fit could not tell, and where the prediction may differ from the model's exact
-    /// answer. Without notes the prediction is exact.
+    /// Gaps of the fit, and where the prediction may differ from the model's exact answer. Without
+    /// notes the prediction is exact.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         let fitted = self.fitted.into_iter().flat_map(|fitted| &fitted.notes);
         fitted.chain(self.prediction.notes()).map(String::as_str)
     }
 
-    /// The report of a prediction with nothing beside it.
+    /// The report of a prediction without studies.
     pub fn of(prediction: &'a Prediction<'a>) -> Self {
         Self { prediction, gains: Vec::new(), segment_gains: Vec::new(), sweep: None, sensitivity: None, interval: None, fitted: None }
     }
@@ -59,8 +59,8 @@ fn seconds(time: Option<f64>) -> String {
 /// Lines of a list that are shown as text; JSON has all.
 const SHOWN: usize = 40;
 
-/// For the terminal: what was fitted, finish, each process with what limits it when, and what was
-/// asked for beside.
+/// For the terminal: what was fitted, finish, each process with what limits it when, and the
+/// requested studies.
 pub fn text(report: &Report<'_>) -> String {
     let mut out = String::new();
     let prediction = report.prediction;

@@ -70,7 +70,7 @@ impl Workflow {
     ///
     /// # Errors
     /// As [`Workflow::predict`]; [`PredictError::Field`] for a factor that is not above zero, and
-    /// where so many things limit so many processes that it would take hours.
+    /// if there are too many limits and processes to finish within hours.
     pub fn gains(&self, wider: Wider) -> Result<Vec<Gain>, PredictError> {
         if let Wider::Times(x) = wider
             && !(x.is_finite() && x > 0.0)

@@ -1,7 +1,7 @@
 //! Columns that are left out: `--drop COLUMN`.
 //!
-//! In go names of columns of `job_states`, or of what logs say of tasks, processes and files; out
-//! comes what sets the former to null, row by row, and says which attributes of the latter are left
+//! The input is names of columns of `job_states`, or of attributes of tasks, processes and files in
+//! logs. The output sets the columns to null, row by row, and lists the attributes that are left
 //! out. Which columns these are is declared where the columns are (`droppable` in
 //! `crates/schema/src/tables/`). Refused are columns that rows cannot do without: those that are
 //! never null, and those that say which attempt a row is of and what happened to it when.
@@ -17,7 +17,7 @@ pub enum DropError {
     Unknown {
         /// The name that was asked for, of which there is no column.
         name: String,
-        /// The column whose name is most like it.
+        /// The column with the most similar name.
         nearest: &'static str,
     },
     /// The log is made of it.
@@ -28,8 +28,8 @@ pub enum DropError {
     },
 }
 
-/// What of tasks, processes and files can be left out beside what has the name of a column of
-/// `job_states`, by name.
+/// Names of attributes of tasks, processes and files that can be left out, in addition to those
+/// with the name of a column of `job_states`.
 fn of_tasks() -> Vec<&'static str> {
     let tables = [<TaskRun<'static> as View>::COLUMNS, <Process<'static> as View>::COLUMNS, <TaskIo<'static> as View>::COLUMNS];
     let mut names: Vec<&'static str> = tables.into_iter().flat_map(names_of).collect();

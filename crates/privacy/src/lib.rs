@@ -1,11 +1,11 @@
 //! What raw rows reveal of people and sites, and how they reveal less.
 //!
-//! In go rows of a dataset's tables and [`RowRules`]; out come the same rows with codes in the
-//! place of names ([`Pseudonymiser`]) and without columns that were not wanted ([`DropColumns`]).
-//! This is done to rows before anything is derived of them, so that no id, case, activity or
-//! picture can show a name that another hides. What a column can reveal of somebody is declared
-//! where the column is ([`flowmine_schema::Private`], `droppable`); without rules rows come out as
-//! they are, at no cost.
+//! The input is rows of a dataset's tables and [`RowRules`]. The output is the same rows with codes
+//! in the place of names ([`Pseudonymiser`]) and without unwanted columns ([`DropColumns`]). This
+//! is done to rows before anything is derived of them, so that no id, case, activity or figure can
+//! show a name that another hides. What a column can reveal of somebody is declared where the
+//! column is ([`flowmine_schema::Private`], `droppable`); without rules rows come out as they are,
+//! at no cost.
 //!
 //! A code is made of the name and a key (HMAC-SHA-256). It is the same in every table, file and run
 //! with that key, and says nothing without it. Ids, times, counts and sizes stay.

@@ -1,9 +1,9 @@
 //! The rates of coupled processes and the division of their shared resources, at one moment.
 //!
 //! Each process goes on by the least of its limits: its own resources and data (`cap`), the rate of
-//! each writer on whose stream it rides, and its part of each shared resource. Each shared resource
-//! has a level: its users get at most the level times their weight. The level is unlimited where
-//! the users need less than the capacity. Otherwise the users take the whole capacity. With
+//! each writer of a stream that limits it, and its part of each shared resource. Each shared
+//! resource has a level: its users get at most the level times their weight. The level is unlimited
+//! where the users need less than the capacity. Otherwise the users take the whole capacity. With
 //! priorities, the level counts for one priority: higher ones are unlimited, lower ones get
 //! nothing.
 //!
@@ -29,7 +29,7 @@ const MAX_LINEAR: usize = 1 << 20;
 pub(super) struct Member {
     /// The rate that its own resources and the data from outside of the cluster allow.
     pub cap: Option<Poly>,
-    /// Members of lower number on whose streams it rides, and its rate in relation to theirs.
+    /// Members of lower number with streams that limit it, and its rate in relation to theirs.
     pub rides: Vec<(usize, f64)>,
     pub uses: Vec<Use>,
 }

@@ -11,7 +11,7 @@ use crate::check::{Supply, Workflow};
 use crate::error::PredictError;
 use crate::functions::Poly;
 
-/// More computations of what limits a process are refused.
+/// Maximum number of computations of the limit of a process.
 pub(super) const MAX_SETTLINGS: u64 = 20_000_000;
 /// More pieces of progress and of shares are not kept, about a gigabyte.
 pub(super) const MAX_KEPT: u64 = 8_000_000;
@@ -205,7 +205,8 @@ impl<'a> Engine<'a> {
         self.doubts.entry(cluster).or_insert_with(|| format!("shared {}: from {now} s on {problem}", names()));
     }
 
-    /// Where shares of one resource are a good part of the pieces it is that which makes so many.
+    /// If shares of one resource are a large part of the pieces, that resource is the reason for
+    /// their number.
     fn too_many_kept(&self, at: usize) -> PredictError {
         match (0..self.pools.len()).find(|pool| self.pools[*pool].shares > MAX_KEPT / 4) {
             Some(pool) => {

@@ -11,7 +11,7 @@ pub(super) struct Terms {
     pub since: f64,
     /// The rate that its own resources and the data from outside of the cluster allow.
     pub cap: Option<Poly>,
-    /// Writers of the cluster on whose streams it rides, and its rate in relation to theirs.
+    /// Writers of the cluster with streams that limit it, and its rate in relation to theirs.
     pub rides: Vec<(usize, f64)>,
     /// The shared resources that it needs, by their number at the process.
     pub needs: Vec<(usize, Need)>,

@@ -21,7 +21,7 @@ impl<'r> Seen<'r> {
     }
 }
 
-/// Who is at the other end of an input or output: a logical task, or nobody of the run.
+/// The other end of an input or output: a logical task, or none of the run.
 pub(super) type Role = Option<String>;
 
 /// What a task's time goes to. One goes to another step by step; each piece of the work is put down
@@ -57,10 +57,10 @@ impl Pace {
 #[derive(Debug, Clone)]
 pub(super) struct End {
     pub shape: Shape,
-    /// Bytes by the other end, as a share: of an input of what the other wrote for it, of an output
-    /// of all that is written.
+    /// Bytes by the other end, as a share: for an input of the bytes that the other wrote for it,
+    /// for an output of all written bytes.
     pub share: f64,
-    /// Whether each other end has bytes of its own, rather than all the same.
+    /// Whether each other end has bytes of its own, instead of equal ones.
     pub apart: bool,
 }
 
@@ -283,7 +283,7 @@ fn paces(seen: &[Seen<'_>]) -> Vec<(f64, Pace)> {
     paces
 }
 
-/// The value of a curve whose points are joined by lines, from (0, 0) on.
+/// The value of a curve of points that are joined by lines, from (0, 0) on.
 fn value(curve: &Curve, at: f64) -> f64 {
     let next = curve.partition_point(|point| point.0 <= at);
     let (x, y) = next.checked_sub(1).map_or((0.0, 0.0), |before| curve[before]);

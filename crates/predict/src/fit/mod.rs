@@ -31,8 +31,8 @@ use crate::model::Model;
 /// What was learnt of an input or output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearntEnd {
-    /// The logical task at the other end; nothing for what was there before or nobody of the run
-    /// read.
+    /// The logical task at the other end; `None` for data from before the run, and for data that no
+    /// task of the run read.
     pub other: Option<String>,
     /// Shares of bytes by shares of work.
     pub shape: Shape,
@@ -72,7 +72,7 @@ pub struct Learnt {
     pub paces: Vec<(f64, Pace)>,
 }
 
-/// A model made of what was learnt.
+/// A model from the fitted parameters.
 #[derive(Debug, Clone)]
 pub struct Fitted {
     /// The model of the run.

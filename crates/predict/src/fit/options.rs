@@ -19,7 +19,7 @@ pub struct Options {
     /// Names of tasks that read as their input is written, though they did not when they were
     /// traced.
     pub stream: Vec<String>,
-    /// How many times as much is read of what was there before.
+    /// Factor of the data from before the run.
     pub inputs_times: f64,
     /// Links that several tasks share.
     pub share: Vec<Link>,

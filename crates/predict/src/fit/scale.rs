@@ -10,7 +10,7 @@ pub struct Scale {
     pub per_byte: f64,
     /// The largest difference to what was seen, as a share of that.
     pub error: f64,
-    /// Whether only one size was seen, so that growing with the bytes is taken for granted.
+    /// Whether only one size was seen, so that growth with the bytes is assumed.
     pub one_size: bool,
     /// The mean of the numbers that were seen, in the unit of `fixed`.
     pub mean: f64,
@@ -38,13 +38,13 @@ impl Scale {
         Some(scale)
     }
 
-    /// The number for so many bytes.
+    /// The number for the given bytes.
     pub fn at(&self, bytes: f64) -> f64 {
         self.fixed + self.per_byte * bytes
     }
 }
 
-/// The line with the least squares of differences as shares of what was seen; nothing when that is
+/// The line with the least squares of differences as shares of the observations; `None` if it is
 /// not determined.
 fn line(seen: &[(f64, f64)]) -> Option<(f64, f64)> {
     let (mut s, mut sx, mut sxx, mut sy, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -73,7 +73,8 @@ mod tests {
         assert!(one.one_size && (one.at(20.0) - 12.0).abs() < 1e-12 && (one.error - 0.2).abs() < 1e-12);
         let two = Scale::of(&[(10.0, 5.0), (30.0, 7.0)]).unwrap();
         assert!(!two.one_size && (two.at(20.0) - 6.0).abs() < 1e-9 && two.error < 1e-9);
-        // What falls with the size is taken for the same at each; what would be below zero at none is not.
+        // A number that falls with the size is assumed to be constant; so is one that would be
+        // below zero at size zero.
         assert_eq!(Scale::of(&[(10.0, 7.0), (30.0, 5.0)]).unwrap().per_byte, 0.0);
         assert_eq!(Scale::of(&[(10.0, 1.0), (30.0, 5.0)]).unwrap().fixed, 0.0);
         let nothing_read = Scale::of(&[(0.0, 3.0)]).unwrap();

@@ -5,7 +5,7 @@ use flowmine_activity_log::Curve;
 
 /// Shares of the amount at which shapes are compared.
 const GRID: usize = 256;
-/// A shape has at most so many pieces.
+/// Maximum number of pieces of a shape.
 pub const MAX_PIECES: usize = 12;
 /// Pieces may be so far from what was seen, as a share, if [`MAX_PIECES`] allow it.
 pub const TOLERANCE: f64 = 0.01;

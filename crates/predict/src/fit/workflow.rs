@@ -1,5 +1,5 @@
-//! From what was learnt of logical tasks to the model of a run: its tasks, who reads whose output,
-//! what they share.
+//! From the fitted parameters of logical tasks to the model of a run: its tasks, their data flow
+//! and their shared resources.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ const CPU_SECONDS: &str = "cpu_s";
 pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options: &Options) -> Model {
     let processors: BTreeMap<&str, u32> = run.processors.iter().map(|(host, count)| (host.as_str(), *count)).collect();
     let mut made = Made { run, learnt, options, processors, written: vec![0.0; run.tasks.len()], pools: BTreeMap::new() };
-    // Sizes of outputs depend on those of inputs: tasks come after those whose output they read.
+    // Sizes of outputs depend on those of inputs: tasks come after those with the output that they
+    // read.
     let mut processes: Vec<Option<Process>> = vec![None; run.tasks.len()];
     for at in order(run) {
         processes[at] = made.process(at);
@@ -39,8 +40,8 @@ pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options:
     Model { name: run.name.clone(), shared, processes: processes.into_iter().flatten().collect() }
 }
 
-/// Tasks, each after those whose output it reads and those it comes after; without those that wait
-/// for each other in a circle, or for such.
+/// Tasks, each after those with the output that it reads and those that it follows; without those
+/// in a cycle, and without those that wait for such.
 pub(super) fn order(run: &TracedRun) -> Vec<usize> {
     let mut readers = vec![Vec::new(); run.tasks.len()];
     let mut missing = vec![0usize; run.tasks.len()];

@@ -103,7 +103,7 @@ impl Piecewise {
     /// Of a function that never falls: the least `x`, not before the first breakpoint, with a
     /// value of `y` or more. Exact to a few units in the last place; halved above degree 1.
     pub fn inverse_at(&self, y: f64) -> Option<f64> {
-        // The first piece whose end is high enough holds it.
+        // The first piece with a sufficient end contains it.
         let ends = |at: usize| match self.from.get(at + 1) {
             Some(next) => self.pieces[at].at(next - self.from[at]),
             None => f64::INFINITY,

@@ -1,7 +1,7 @@
 //! Polynomials of one variable over f64, up to degree [`MAX_DEGREE`].
 //!
 //! Coefficients are kept in ascending order. Sums and products round as f64 does. Differences are
-//! cleaned: a coefficient whose two parts agree to 1e-12 of their size is zero, so that functions
+//! cleaned: a coefficient is zero if its two parts agree to 1e-12 of their size, so that functions
 //! that are equal but for rounding compare as equal and do not seem to cross.
 
 use std::cmp::Ordering;
@@ -117,7 +117,7 @@ impl Poly {
         out.trimmed()
     }
 
-    /// The difference, cleaned of what is rounding.
+    /// The difference, cleaned of rounding errors.
     pub fn minus(&self, other: &Self) -> Self {
         let mut out = *self;
         for (c, o) in out.c.iter_mut().zip(other.c) {

@@ -1,5 +1,5 @@
-//! Below a process, a strip for each resource (how much of what it is given it uses, equation 7)
-//! and for each data input (what is there and not yet used, equation 8, of the most that ever is).
+//! Below a process, a strip for each resource (the used part of its share, equation 7) and for each
+//! data input (what is there and not yet used, equation 8, of the most that ever is).
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Colours, lengths and lines that the parts of the picture share.
+//! Colours, lengths and lines that the parts of the figure share.
 
 pub(super) const LEFT: f64 = 24.0;
 

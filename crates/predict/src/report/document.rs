@@ -258,7 +258,7 @@ struct Waiting<'a> {
 struct Use<'a> {
     /// What the process is given of it.
     allocated: f64,
-    /// The used share of what is given; null when nothing is.
+    /// The used share of the available amount; null if there is none.
     relative: Option<f64>,
     /// Name of the resource.
     resource: &'a str,

@@ -122,7 +122,7 @@ impl Random {
         match spread {
             Spread::Uniform(low, high) => low + (high - low) * self.unit(),
             Spread::Normal(mean, deviation) => loop {
-                // Box and Muller.
+                // The Box-Muller transform.
                 let radius = (-2.0 * self.unit().ln()).sqrt();
                 let value = mean + deviation * radius * (2.0 * std::f64::consts::PI * self.unit()).cos();
                 if value > 0.0 {

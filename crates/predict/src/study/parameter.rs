@@ -44,7 +44,7 @@ enum End {
     Resource,
 }
 
-/// A field of a path and what stands in its brackets.
+/// A field of a path and the text in its brackets.
 type Step<'p> = (&'p str, Option<&'p str>);
 
 fn steps(path: &str) -> Option<Vec<Step<'_>>> {

@@ -42,7 +42,8 @@ pub fn sensitivity(model: &Model) -> Result<Vec<Sensitivity>, PredictError> {
             parameter.apply(&mut changed, factor)?;
             Ok::<_, PredictError>(changed.check()?.predict()?.finish_s())
         };
-        // Less of what was just enough may be too little to finish at all: then only the other side counts.
+        // Less of an amount that was just enough may be too little to finish at all: then only the
+        // other side counts.
         let per_cent = match (at(1.0 + STEP)?, at(1.0 - STEP)?) {
             (Some(more), Some(less)) => (more - less) / (2.0 * STEP * finish),
             (Some(more), None) => (more - finish) / (STEP * finish),

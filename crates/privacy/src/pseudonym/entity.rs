@@ -1,6 +1,6 @@
 //! Kinds of entities that ids can name.
 
-/// Of what an id is, as far as its pseudonym depends on it; as `links` and `data_flow` name them.
+/// Kind of an id, as far as its pseudonym depends on it; as `links` and `data_flow` name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entity {
     Job,

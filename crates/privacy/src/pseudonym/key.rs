@@ -89,7 +89,7 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Option<KeyFileWarning>), Pse
 fn readable_by_others(path: &Path, metadata: &std::fs::Metadata) -> Option<KeyFileWarning> {
     use std::os::unix::fs::PermissionsExt;
     let mode = metadata.permissions().mode() & 0o7777;
-    // A pipe, from `<(…)`, is nobody else's.
+    // A pipe, from `<(…)`, has no other reader.
     (metadata.is_file() && mode & 0o044 != 0).then(|| KeyFileWarning { path: path.to_owned(), mode })
 }
 

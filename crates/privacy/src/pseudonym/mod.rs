@@ -133,9 +133,9 @@ impl Pseudonymiser {
         self.cache.get(Way::Path as usize, path, || self.path_uncached(path))
     }
 
-    /// A row of any table with pseudonyms, by what the table's declaration says of each column.
+    /// A row of any table with pseudonyms, by the table's declaration of each column.
     pub fn row<'r, R: Record<'r>>(&self, mut row: R) -> R {
-        // Of what the ids are, before the words that say it are replaced.
+        // Kinds of the ids, before the words for them are replaced.
         let mut entities: Vec<(&'static str, Entity)> = Vec::new();
         row.each_cell(|column, _| entities.extend(column.private.depends_on().map(|of| (of, Entity::Other))));
         if !entities.is_empty() {

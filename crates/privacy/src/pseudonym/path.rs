@@ -6,12 +6,12 @@
 //! * **Paths** part by part: `/`, empty parts, `.`, `..` and `~` stay, every other part is a code,
 //!   and so the same part has the same code in whatever path it stands. Numbers in paths are
 //!   replaced too: a part `1001` may be a user's id.
-//! * **Extensions** that are on the list stay, up to three of them; the code is of what is before
+//! * **Extensions** that are on the list stay, up to three of them; the code is of the text before
 //!   them, so that `a.bam` and `a.bam.bai` are seen to belong together. A job's name is treated
 //!   like a file name, because it is one by default.
-//! * **Command lines** word by word, blanks made one: numbers of at most six digits stay, and so
-//!   does `-x` (but not `-n1`, which may be a host's name to whoever looks for one); `--name=value`
-//!   is a code for the name and one for the value; words with `/` are paths; everything else is one
+//! * **Command lines** word by word, several blanks become one: numbers of at most six digits stay,
+//!   and so does `-x` (but not `-n1`, which could be read as a host's name); `--name=value` is a
+//!   code for the name and one for the value; words with `/` are paths; everything else is one
 //!   code.
 
 use super::Pseudonymiser;
@@ -88,8 +88,8 @@ impl Pseudonymiser {
     }
 }
 
-/// A decimal number of at most six digits, such as `-4`, `0.25`, `1e-6`. A longer one may be
-/// somebody's: the number of a student, a patient.
+/// A decimal number of at most six digits, such as `-4`, `0.25`, `1e-6`. A longer one may identify
+/// a person: the number of a student, a patient.
 fn is_small_number(word: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let unsigned = |text: &str| text.strip_prefix(['+', '-']).unwrap_or(text).len();

@@ -1,9 +1,9 @@
-//! Words that are nobody's name and stay: Slurm's states and reasons, our own words, well-known
-//! file extensions.
+//! Words that are no names and stay: Slurm's states and reasons, our own words, well-known file
+//! extensions.
 //!
-//! In goes a word; out comes whether it is on its list. A list holds exact words and no patterns:
-//! what is not on it is replaced, so that a word which a later Slurm adds costs a readable log
-//! something, and nobody their privacy.
+//! The input is a word; the output is whether it is on its list. A list contains exact words and no
+//! patterns, and other words are replaced. So a word that a later Slurm adds makes a log less
+//! readable, but costs no privacy.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
