@@ -122,7 +122,7 @@ docs: demo
 
 # The pages as a site, in out/site; mdBook is built at the first time.
 site: $(MDBOOK)
-	$(MDBOOK) build
+	contrib/site.sh $(abspath $(MDBOOK)) $(abspath $(TARGET))/site $(abspath $(OUT))/site
 
 $(MDBOOK):
 	$(CARGO) install --locked --version $(MDBOOK_VERSION) --root $(abspath $(TARGET))/mdbook mdbook
