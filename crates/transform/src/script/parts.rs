@@ -97,6 +97,11 @@ fm_tree() {
   fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
     while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
 }
+# Not every `sleep` knows parts of a second.
+fm_nap() {
+  sleep "$1" 2>/dev/null
+  [ "$?" != 1 ] || sleep 1
+}
 # It ends within seconds where this layer is killed. A background process ignores INT and QUIT unless `env` resets them.
 fm_witness_begin() {
   (
@@ -116,7 +121,7 @@ fm_witness_end() {
 # Whether a signal came to this process only. Who tells all processes one by one needs a moment for it, and a process that is
 # to leave a core takes its signal when it runs, while KILL is the first of all.
 fm_alone() {
-  case $1 in QUIT | ABRT | XCPU) sleep 0.2 2>/dev/null || sleep 1 ;; *) sleep 0.05 2>/dev/null || sleep 1 ;; esac
+  case $1 in QUIT | ABRT | XCPU) fm_nap 0.2 ;; *) fm_nap 0.05 ;; esac
   [ -n "$fm_witness" ] || return 0
   kill -s KILL "$fm_witness" 2>/dev/null
   fm_wait "$fm_witness" 2>/dev/null
@@ -243,7 +248,7 @@ fm_pass() {
     # A group of its own, as that of timeout, was not told.
     for fm_p in $(fm_elsewhere ${fm_found:-$(fm_children)}); do kill -s "$1" "$fm_p" 2>/dev/null; done
     fm_told=" $fm_left$fm_told"
-  elif [ -r "/proc/$fm_child/cmdline" ] && ! grep -qsF "' HUP INT QUIT TERM" "/proc/$fm_child/cmdline"; then
+  elif [ -r "/proc/$fm_child/cmdline" ] && ! grep -qszF "' HUP INT QUIT TERM" "/proc/$fm_child/cmdline"; then
     # The command has replaced its shell.
     for fm_p in ${fm_found:-$fm_child}; do kill -s "$1" "$fm_p" 2>/dev/null; done
   else
@@ -253,7 +258,7 @@ fm_pass() {
     until [ -n "$fm_found" ] || [ "$2" -gt 5 ]; do
       fm_found=$(fm_tops $(fm_next $(fm_marked)))
       [ -n "$fm_found" ] || fm_found=$(fm_children)
-      [ -n "$fm_found" ] || sleep 0.05 2>/dev/null || sleep 1
+      [ -n "$fm_found" ] || fm_nap 0.05
       set -- "$1" "$(($2 + 1))"
     done
     for fm_p in $fm_found; do kill -s "$1" "$fm_p" 2>/dev/null; done
@@ -274,8 +279,8 @@ pub(super) const RUN: &str = r#"fm_roots() {
 }
 fm_sweep() {
   # The layer below ends what is below it itself, and takes the time that its task takes.
-  for fm_p in $fm_found; do
-    while kill -0 "$fm_p" 2>/dev/null; do sleep 0.1 2>/dev/null || sleep 1; done
+  while [ -n "$fm_found" ] && fm_parents | awk -v all=" $fm_found " 'index(all, " " $1 " ") { found = 1 } END { exit !found }'; do
+    fm_nap 0.1
   done
   # What is left is told from above.
   fm_n=0
@@ -294,7 +299,7 @@ fm_sweep() {
       for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
       break
     fi
-    sleep 0.1 2>/dev/null || sleep 1
+    fm_nap 0.1
   done
   fm_left=''
 }
