@@ -87,6 +87,9 @@ pub fn transform(request: &Request, sink: &dyn Sink) -> Result<Transformed> {
     let directory = beside.parent().unwrap_or(Path::new("")).to_owned();
     if let Some(out) = request.out.as_deref().and_then(Path::file_name) {
         workflow.refuse_mentioned(&out.to_string_lossy())?;
+        if let Some(text) = request.out.as_deref().and_then(files::there) {
+            workflow.refuse_replaced(&out.to_string_lossy(), &text)?;
+        }
     }
     for layer in &layers.0 {
         if let Some(dataset) = layer.dataset()? {

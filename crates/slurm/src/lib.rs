@@ -9,6 +9,7 @@
 //! | [`host_list`] | lists of nodes: `n[1-4,07],m01` |
 //! | [`dependency`] | what a job waits for: `afterok:3,after:8_*+10?singleton` (sbatch(1), `--dependency`) |
 //! | [`reason`] | reasons for which a job waits, and what each means |
+//! | [`options`] | options of sbatch(1), srun(1) and salloc(1), and whether each takes an argument |
 //! | [`tres`] | trackable resources: how many GPUs and how much memory a list names |
 //! | [`units`] | times, lengths of time, sizes of memory, and the words for nothing |
 //!
@@ -36,6 +37,7 @@ pub mod dependency;
 pub mod host_list;
 pub mod index_set;
 pub mod job_ref;
+pub mod options;
 pub mod reason;
 pub mod state;
 pub mod tres;

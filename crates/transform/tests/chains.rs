@@ -571,3 +571,104 @@ fn what_shows_hidden_names_or_runs_subscripts_is_refused() {
     let (plain, new) = compare("#!/bin/bash\nls -l1d --color=never sub >list; n=$(ls -1 sub | wc -l); sbatch job1.sh $n\n").unwrap();
     assert_eq!(new, plain);
 }
+
+/// The new script is a file of the directory: a name that the chain builds when it runs must not be its.
+#[test]
+fn names_that_are_built_at_run_time_are_not_that_of_the_new_script() {
+    let mut wrong = Vec::new();
+    for (chain, at) in [
+        ("for i in 8 9; do sbatch job$i.sh; done", "v.sh:2:25"),
+        ("sbatch job{8,9}.sh", "v.sh:2:8"),
+        ("for j in job{8,9}.sh; do sbatch $j; done", "v.sh:2:10"),
+        ("sbatch ./job${1}.sh", "v.sh:2:8"),
+        ("sbatch \"job$(date +%d).sh\"", "v.sh:2:8"),
+        ("sbatch job$((8 + 1)).sh", "v.sh:2:8"),
+        ("J=job$1.sh\nsbatch $J", "v.sh:2:1"),
+        ("f() { sbatch $1; }\nf job$2.sh", "v.sh:3:3"),
+        ("J=(job$1.sh)\nsbatch ${J[0]}", "v.sh:2:"),
+        ("J=$(printf 'job%d.sh\\n' 9)\nsbatch $J", "v.sh:2:12"),
+        ("for j in $(echo \"job8.sh job9.sh\"); do sbatch $j; done", "v.sh:2:17"),
+        ("if [ -f \"job$1.sh\" ]; then echo; fi", "v.sh:2:9"),
+        ("cat <job$1.sh", "v.sh:2:6"),
+        ("x=job; y=9.sh\nsbatch $x$y", "v.sh:3:8"),
+        ("x=job\nfor i in 8 9; do sbatch \"${x}${i}\".sh; done", "v.sh:3:25"),
+        ("x=job; read -r y <data.txt\nsbatch $x$y", "v.sh:3:8"),
+        ("a=job; x=$a\nfor y in 8.sh 9.sh; do z=$x$y; sbatch $z; done", "v.sh:3:24"),
+        ("x=./job; y=9.sh\nsbatch $x$y", "v.sh:3:8"),
+        ("for f in {sub/,}*.sh; do echo $f; done", "v.sh:2:10"),
+    ] {
+        let chain = format!("#!/bin/bash\n{chain}\nsbatch job1.sh\n");
+        let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(Place::new().flow()));
+        match flow.and_then(|flow| flow.refuse_mentioned("job9.sh")).map_err(|error| error.to_string()) {
+            Err(refused) if refused.starts_with(at) => {}
+            other => wrong.push(format!("{chain}{other:?}")),
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    for chain in [
+        "for i in 8 9; do sbatch job$i.sh; done",
+        "x=job; y=9.sh; echo $x$y $x/$y \"$1$2\"",
+        "x=out; y=$(date +%s); mkdir -p \"$x$y\"; echo \"$x$y: $1\" done",
+        "for f in {sub,d1}/*.sh data_$1/$2; do echo $f; done",
+    ] {
+        let chain = format!("#!/bin/bash\n{chain}\nsbatch job1.sh\n");
+        let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(Place::new().flow())).unwrap();
+        assert!(flow.refuse_mentioned("all.retry").is_ok(), "{chain}");
+    }
+}
+
+/// A call that stays as it is may submit the file that the new script would replace.
+#[test]
+fn a_script_that_may_be_submitted_is_not_replaced() {
+    let read = |chain: &str| Workflow::read("v.sh", chain.as_bytes(), &Beside(Place::new().flow())).unwrap();
+    let unknown = read("#!/bin/bash\nsbatch job1.sh\nsbatch \"$1\"\n");
+    let refused = unknown.refuse_replaced("job9.sh", "#!/bin/sh\necho 9\n").unwrap_err().to_string();
+    assert!(refused.starts_with("v.sh:3:1: “job9.sh” exists, and this sbatch may submit it"), "{refused}");
+    let known = read("#!/bin/bash\nsbatch job1.sh\n");
+    assert!(known.refuse_replaced("job9.sh", "#!/bin/sh\necho 9\n").is_ok());
+    let (new, _, _) = transformed(&Place::new(), "#!/bin/bash\nsbatch job1.sh\nsbatch \"$1\"\n").unwrap();
+    assert!(unknown.refuse_replaced("new.sh", &new).is_ok(), "{new}");
+}
+
+/// Which word is the job script depends on the options before it.
+#[test]
+fn options_are_read_as_sbatch_reads_them() {
+    for (options, tasks) in [
+        ("--oom-kill-step job1.sh job2.sh", 2),
+        ("--oom job1.sh", 2),
+        ("-k job1.sh job2.sh", 2),
+        ("--no-kill --resv-ports --propagate --nice job1.sh", 2),
+        ("-kD/x job1.sh", 2),
+        ("--segment 2 --context a --tasks-per-node 1 job1.sh job2.sh", 2),
+        ("-- job1.sh -D sub", 2),
+        ("--of-a-plugin=x job1.sh", 2),
+        ("--of-a-plugin job1.sh job2.sh", 1),
+        ("--wai job1.sh", 1),
+        ("-QI job1.sh", 1),
+    ] {
+        let chain = format!("#!/bin/bash\nsbatch --wrap=true\nsbatch {options}\n");
+        let (new, notes, found) = transformed(&Place::new(), &chain).unwrap();
+        assert_eq!((found, notes.len()), (tasks, 2 - tasks), "{chain}{notes:?}");
+        assert_eq!(new.lines().last().unwrap().contains("job1.sh"), tasks == 1, "{new}");
+    }
+}
+
+/// With layers a job reads its script when it runs: what it writes first must be another file.
+#[test]
+fn the_output_of_a_job_is_no_job_script() {
+    for (chain, at) in [
+        ("sbatch -o job1.sh job1.sh", "v.sh:2:11"),
+        ("sbatch --err=./job1.sh job1.sh", "v.sh:2:8"),
+        ("sbatch --output=job%a.sh -a 1-2 job1.sh", "v.sh:2:8"),
+        ("for i in 1 2; do sbatch -o job$i.sh job2.sh; sbatch job1.sh; done", "v.sh:2:28"),
+        ("sbatch out.sh", "v.sh:2:1"),
+    ] {
+        let place = Place::new();
+        place.put("flow/out.sh", "#!/bin/sh\n#SBATCH -o out.sh\ntrue\n");
+        let refused = transformed(&place, &format!("#!/bin/bash\n{chain}\n")).unwrap_err();
+        assert!(refused.starts_with(at) && refused.contains("the output of the job goes to"), "{chain}: {refused}");
+    }
+    for chain in ["sbatch -o log_%j.txt -e /dev/null job1.sh", "sbatch -o \"$1\" job1.sh", "sbatch --output=sub/%x.sh.out job1.sh"] {
+        assert_eq!(transformed(&Place::new(), &format!("#!/bin/bash\n{chain}\n")).unwrap().2, 1, "{chain}");
+    }
+}

@@ -48,6 +48,12 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     File::open(path).and_then(bounded).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
+/// Returns the text of a plain file that is there, as far as it is text.
+pub fn there(path: &Path) -> Option<String> {
+    let bytes = bounded(flowmine_files::open_plain(path).ok()?).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn bounded(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;

@@ -232,6 +232,19 @@ impl Workflow {
         }
     }
 
+    /// Refuses to replace a file with this text by the new workflow, where a script that submits
+    /// jobs has a call whose job script is known only when it runs: the call may submit that file.
+    /// What `transform` wrote is replaced.
+    ///
+    /// # Errors
+    /// With the place of the call.
+    pub fn refuse_replaced(&self, file: &str, text: &str) -> Result<()> {
+        let is_chain = matches!(&self.form, Form::Slurm(slurm) if slurm.is_chain());
+        let Some(note) = self.notes.first().filter(|_| is_chain && !text.contains(".t_")) else { return Ok(()) };
+        let message = format!("“{file}” exists, and this sbatch may submit it: choose a new name for the new script");
+        Err(Error::Text { file: self.file.clone(), at: note.at, message })
+    }
+
     /// Whether one script runs for many jobs: of an array, of a loop, of a rule with wildcards.
     fn instances(&self) -> bool {
         matches!(self.form, Form::Slurm(_) | Form::Snakemake(_))

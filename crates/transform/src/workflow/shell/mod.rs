@@ -19,6 +19,8 @@ pub(super) struct Word {
     pub literal: Option<String>,
     /// Its text without quotes, with `$` in the place of what is known only then.
     pub shape: String,
+    /// The same with one `$` for each group in braces, or `*` where a pattern is in the braces.
+    pub names: String,
     /// Whether it holds a pattern that the shell replaces by names of files.
     pub pattern: bool,
     /// The parts of it that are known only when the script runs, in order.

@@ -55,6 +55,32 @@ fn is_several(raw: &[u8]) -> bool {
     !is_number && (inside.starts_with(b"@") || inside.starts_with(b"!") || inside.windows(3).any(|part| part == b"[@]"))
 }
 
+/// A shape with what a group in braces can be in its place: `job$.sh` of `job{8,9}.sh`. The braces
+/// are at these bytes; true for those that open.
+fn without_braces(shape: &[u8], braces: &[(usize, bool)]) -> Vec<u8> {
+    let (mut out, mut open, mut braces) = (Vec::with_capacity(shape.len()), Vec::new(), braces.iter().peekable());
+    for (at, byte) in shape.iter().enumerate() {
+        match braces.next_if(|(brace, _)| *brace == at) {
+            Some((_, true)) => open.push(out.len()),
+            Some((_, false)) => {
+                if let Some(from) = open.pop() {
+                    let inside = out.split_off(from);
+                    let one: &[u8] = if inside.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[')) { b"*" } else { b"$" };
+                    out.extend_from_slice(one);
+                    if inside.contains(&b'/') {
+                        out.push(b'/');
+                        out.extend_from_slice(one);
+                    }
+                    continue;
+                }
+            }
+            None => {}
+        }
+        out.push(*byte);
+    }
+    out
+}
+
 impl Reader<'_> {
     /// The length of `name=`, `name+=` or `name[…]=`, where a word begins so.
     pub(super) fn assignment(&self) -> Outcome<Option<usize>> {
@@ -92,6 +118,7 @@ impl Reader<'_> {
         let start = self.at;
         let head = head.unwrap_or_default();
         let mut value = Value::new();
+        let mut braces = Vec::new();
         self.rest()[..head].iter().for_each(|byte| value.put(*byte));
         self.at += head;
         let name = super::assigned(std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default()).map(str::to_owned);
@@ -128,6 +155,7 @@ impl Reader<'_> {
                     if self.text[start..].starts_with(b"{}") {
                         value.put(byte);
                     } else {
+                        braces.push((value.shape.len(), byte == b'{'));
                         value.unknown(b'$');
                         value.expansions.push(Expansion { start: self.at, end: self.at + 1, splits: true });
                     }
@@ -145,7 +173,8 @@ impl Reader<'_> {
         }
         let literal = value.literal.and_then(|text| String::from_utf8(text).ok());
         let shape = String::from_utf8_lossy(&value.shape).into_owned();
-        Ok(Word { start, end: self.at, literal, shape, pattern: value.pattern, expansions: value.expansions })
+        let names = String::from_utf8_lossy(&without_braces(&value.shape, &braces)).into_owned();
+        Ok(Word { start, end: self.at, literal, shape, names, pattern: value.pattern, expansions: value.expansions })
     }
 
     /// Whether the word is `[`, which is a program.

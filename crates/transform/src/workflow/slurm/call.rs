@@ -33,6 +33,9 @@ pub(super) enum Arguments {
 /// A call of sbatch, as far as it can be known without running the script.
 pub(super) struct Call {
     pub options: Vec<String>,
+    /// The names of files that the job writes (`--output`, `--error`), with `$` for what is known
+    /// only when it runs, and where each is.
+    pub outputs: Vec<(String, usize)>,
     pub what: What,
     pub arguments: Arguments,
     pub replaced: (usize, usize),
@@ -45,9 +48,18 @@ pub(super) const ELSEWHERE: &str = "its job runs in another directory (--chdir),
 
 /// The resource that an option is about.
 fn kind_of(option: &str) -> Option<&'static str> {
-    let kinds = [("cpus-per-task", "cores"), ("c", "cores"), ("mem", "memory"), ("tmp", "disk"), ("time", "wall-time"), ("t", "wall-time")];
+    let kinds = [("cpus-per-task", "cores"), ("mem", "memory"), ("tmp", "disk"), ("time", "wall-time")];
     let name = CallOption::of(option)?.name;
     kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+}
+
+/// What is behind an option in its own word: `x_$` of `--output=x_$` and `-ox_$`.
+fn behind_option(shape: &str) -> String {
+    let value = match shape.starts_with("--") {
+        true => shape.split_once('=').map(|(_, value)| value),
+        false => CallOption::of(shape).and_then(|option| option.value),
+    };
+    value.unwrap_or("$").to_owned()
 }
 
 impl Call {
@@ -62,30 +74,27 @@ impl Call {
             return Err("it submits a job of several components".to_owned());
         }
         let unsure = || "what it submits is known only when it runs".to_owned();
-        let (mut options, mut wrapped, mut n) = (Vec::new(), None, 0);
+        let (mut options, mut outputs, mut wrapped, mut n, mut have_ended) = (Vec::new(), Vec::new(), None, 0, false);
         while let Some(word) = words.get(n) {
             let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
             if word.literal.is_none() && CallOption::of(raw).is_some_and(|option| option.name == "wrap") {
                 return Err("the command that it wraps is known only when it runs".to_owned());
             }
-            if word.literal.is_none() && raw.starts_with('-') {
+            if word.literal.is_none() && raw.starts_with('-') && !have_ended {
                 let name = &raw[..raw.find(['$', '`']).unwrap_or(raw.len())];
                 if goes_elsewhere(std::iter::once(name)) {
                     return Err(ELSEWHERE.to_owned());
                 }
                 // Which option it is, and whether the next word is its argument.
-                let is_known = match CallOption::of(name) {
-                    Some(option) if name.starts_with("--") => option.value.is_some(),
-                    Some(option) => !option.is_flag(),
-                    None => false,
+                let is_known = |option: &CallOption<'_>| match name.starts_with("--") {
+                    true => option.value.is_some() && !option.is_ambiguous(),
+                    false => !option.is_flag() && !option.is_unclear(),
                 };
-                if !is_known {
-                    return Err(unsure());
-                }
+                let Some(option) = CallOption::of(name).filter(is_known) else { return Err(unsure()) };
                 if !one.is_one(word, command) {
                     return Err(splits(word));
                 }
-                if !name.starts_with("--") && !one.is_longer(word, command, 2) {
+                if !name.starts_with("--") && option.needs_argument() && !one.is_longer(word, command, 2) {
                     return Err(format!(
                         "its option “{}” takes the next word where its value is empty: write “{} \"…\"”",
                         raw.chars().take(60).collect::<String>(),
@@ -93,6 +102,9 @@ impl Call {
                     ));
                 }
                 unknown.extend(kind_of(raw));
+                if option.names_output() {
+                    outputs.push((behind_option(&word.shape), word.start));
+                }
                 n += 1;
                 continue;
             }
@@ -111,12 +123,17 @@ impl Call {
             if literal.is_empty() && !one.is_one(word, command) {
                 continue;
             }
-            let Some(option) = CallOption::of(literal) else {
+            if literal == "--" && !have_ended {
+                have_ended = true;
+                continue;
+            }
+            let Some(option) = CallOption::of(literal).filter(|_| !have_ended) else {
                 let arguments = words.get(n..).unwrap_or_default();
                 let known: Option<Vec<String>> = arguments.iter().map(|word| word.literal.clone()).collect();
                 let arguments = known.map_or(Arguments::AtRun, Arguments::Known);
                 return Ok(Self {
                     options,
+                    outputs,
                     what: What::Script(literal.to_owned()),
                     arguments,
                     replaced: (word.start, word.end),
@@ -129,6 +146,12 @@ impl Call {
             }
             if option.is_ambiguous() {
                 return Err(format!("sbatch has several options that begin with {literal}: write the option in full"));
+            }
+            if option.is_unclear() {
+                return Err(format!(
+                    "whether {literal} takes the next word is not known, because it is no option of Slurm itself: write \
+                     {literal}=VALUE, or put it on a line #SBATCH of the job script"
+                ));
             }
             let takes = option.takes_next();
             let argument = takes.then(|| words.get(n)).flatten();
@@ -146,6 +169,12 @@ impl Call {
                 continue;
             }
             options.push(literal.to_owned());
+            if option.names_output() {
+                match argument {
+                    Some(argument) => outputs.push((argument.shape.clone(), argument.start)),
+                    None => outputs.extend(option.value.map(|value| (value.to_owned(), word.start))),
+                }
+            }
             if let Some(argument) = argument {
                 options.push(argument.literal.clone().unwrap_or_default());
                 unknown.extend(kind_of(literal).filter(|_| argument.literal.is_none()));
@@ -153,6 +182,14 @@ impl Call {
         }
         let (command, start, end) = wrapped.ok_or("it reads the job script from its input")?;
         let put_at = words.last().map_or(end, |word| word.end);
-        Ok(Self { options, what: What::Wrapped(command), arguments: Arguments::Known(Vec::new()), replaced: (start, end), put_at, unknown })
+        Ok(Self {
+            options,
+            outputs,
+            what: What::Wrapped(command),
+            arguments: Arguments::Known(Vec::new()),
+            replaced: (start, end),
+            put_at,
+            unknown,
+        })
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct JobScript {
     outputs: Vec<FileName>,
     declares: bool,
     array: bool,
+    /// The names of files that the job writes, with the patterns of sbatch(1).
+    pub writes: Vec<String>,
     /// Where a line gives the job another directory.
     pub elsewhere: Option<Place>,
     pub notes: Vec<crate::workflow::Note>,
@@ -40,17 +42,19 @@ impl JobScript {
         for (n, line) in lines {
             let at = Place { line: u32::try_from(n + 1).unwrap_or(u32::MAX), column: 1 };
             in_head &= line.trim().is_empty() || line.trim_start().starts_with('#');
-            if let (true, Some(rest)) = (in_head, line.strip_prefix("#SBATCH").filter(|rest| rest.starts_with([' ', '\t']))) {
-                let words = words(rest);
-                if words.first().is_some_and(|word| matches!(word.as_str(), "hetjob" | "packjob")) {
+            if let (true, Some(rest)) = (in_head, directive(line)) {
+                let words = words(rest).ok_or_else(|| Fault::new(at, "the text in quotes has no end, and sbatch refuses the line"))?;
+                if words.iter().any(|word| word.eq_ignore_ascii_case("hetjob") || word.eq_ignore_ascii_case("packjob")) {
                     return Err(Fault::new(at, "a job of several components (hetjob) is not understood: submit it without layers"));
                 }
                 script.lines.push(line.trim_end().to_owned());
                 script.elsewhere = script.elsewhere.or(goes_elsewhere(words.iter().map(String::as_str)).then_some(at));
                 options.extend(words);
             }
-            if in_head && line.starts_with("#PBS") {
-                return Err(Fault::new(at, "sbatch reads this line #PBS too, and flowmine does not: write it as #SBATCH, or delete it"));
+            // sbatch reads these behind the head too.
+            if let Some(other) = ["#PBS", "#BSUB"].into_iter().find(|other| line.starts_with(other)) {
+                let why = format!("sbatch reads this line {other} too, and flowmine does not: write it as #SBATCH, or delete it");
+                return Err(Fault::new(at, why));
             }
             if let Some(rest) = line.strip_prefix("#FLOWMINE ") {
                 script.declared(rest, at)?;
@@ -86,18 +90,22 @@ impl JobScript {
             let next = || words.get(n - 1).filter(|_| option.takes_next()).cloned();
             let Some(value) = option.value.map(str::to_owned).or_else(next) else { continue };
             let (kind, amount) = match option.name {
-                "job-name" | "J" => {
+                "job-name" => {
                     self.name = Some(value).filter(|name| !name.is_empty());
                     continue;
                 }
-                "array" | "a" => {
+                "array" => {
                     self.array = true;
                     continue;
                 }
-                "cpus-per-task" | "c" => ("cores", value.parse().ok()),
+                _ if option.names_output() => {
+                    self.writes.push(value);
+                    continue;
+                }
+                "cpus-per-task" => ("cores", value.parse().ok()),
                 "mem" => ("memory", megabytes(&value)),
                 "tmp" => ("disk", megabytes(&value)),
-                "time" | "t" => ("wall-time", seconds(&value)),
+                "time" => ("wall-time", seconds(&value)),
                 _ => continue,
             };
             match amount {
@@ -152,25 +160,43 @@ impl JobScript {
     }
 }
 
-/// The words of a line `#SBATCH`, as sbatch takes them apart: quotes and backslashes, and comments.
-fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(mark), c) if c == mark => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
+/// What is behind `#SBATCH`, or behind `#SLURM`, which sbatch reads too; a blank need not follow.
+pub(super) fn directive(line: &str) -> Option<&str> {
+    line.strip_prefix("#SBATCH").or_else(|| line.strip_prefix("#SLURM"))
+}
+
+/// The words of a line `#SBATCH`, as sbatch takes them apart: a backslash counts between quotes of
+/// both kinds, a comment may begin inside of a word, and an empty word ends the line. Nothing where
+/// a quote has no end.
+fn words(line: &str) -> Option<Vec<String>> {
+    let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\u{b}' | '\u{c}');
+    let (mut words, mut chars) = (Vec::new(), line.chars().peekable());
+    loop {
+        while chars.next_if(|c| is_space(*c)).is_some() {}
+        let (mut word, mut quote) = (None::<String>, None);
+        while let Some(c) = chars.next_if(|c| quote.is_some() || !is_space(*c)) {
+            match (quote, c) {
+                (_, '\\') => {
+                    let next = chars.next_if(|next| *next == ' ' || quote.is_some() || !is_space(*next));
+                    word.get_or_insert_default().extend(next);
+                }
+                (Some(mark), c) if c == mark => quote = None,
+                (None, '"' | '\'') => quote = Some(c),
+                (None, '#') => {
+                    words.extend(word);
+                    return Some(words);
+                }
+                (_, c) => word.get_or_insert_default().push(c),
             }
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            (None, ' ' | '\t') => words.extend(word.take()),
-            (None, '#') if word.is_none() => break,
-            (_, c) => word.get_or_insert_default().push(c),
+        }
+        if quote.is_some() {
+            return None;
+        }
+        match word {
+            Some(word) => words.push(word),
+            None => return Some(words),
         }
     }
-    words.extend(word);
-    words
 }
 
 /// A value on a line of #SBATCH, which is no shell: double quotes and backslashes only.
@@ -208,4 +234,41 @@ fn seconds(value: &str) -> Option<i64> {
         _ => return None,
     };
     Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_taken_apart_as_sbatch_does_it() {
+        for (line, expected) in [
+            (" --mem=1G  -J a # b", &["--mem=1G", "-J", "a"][..]),
+            (" -J a#b -D x", &["-J", "a"]),
+            (" -J \"a b\"c 'd e'", &["-J", "a bc", "d e"]),
+            (" -J a\\ b\\# 'x\\'y'", &["-J", "a b#", "x'y"]),
+            (" -J \"\" -D x", &["-J"]),
+            ("\t-t 1\r", &["-t", "1"]),
+        ] {
+            assert_eq!(words(line).unwrap(), expected, "{line}");
+        }
+        assert_eq!(words(" -J \"a"), None);
+        assert_eq!((directive("#SBATCH-n1"), directive("#SLURM -n1"), directive("# SBATCH -n1")), (Some("-n1"), Some(" -n1"), None));
+    }
+
+    #[test]
+    fn options_without_a_word_leave_the_next_one() {
+        let read = |lines: &str| JobScript::read("j.sh", &format!("#!/bin/sh\n{lines}\ntrue\n"));
+        let script = read("#SBATCH --oom-kill-step\n#SBATCH -J name --no-kill -c 2\n#SBATCH--array=1-2 -o log").unwrap();
+        assert_eq!((script.name.as_deref(), script.resources.get("cores"), script.array), (Some("name"), Some(&2), true));
+        assert_eq!((script.lines.len(), script.writes), (3, vec!["log".to_owned()]));
+        for (lines, why) in [
+            ("#BSUB -n 1", "#BSUB too"),
+            ("true\n#PBS -l x", "#PBS too"),
+            ("#SBATCH HetJob", "several components"),
+            ("#SBATCH -J \"a", "no end"),
+        ] {
+            assert!(read(lines).err().is_some_and(|fault| fault.message.contains(why)), "{lines}");
+        }
+    }
 }

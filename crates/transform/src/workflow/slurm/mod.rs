@@ -17,17 +17,18 @@ pub(super) use options::leaves_job;
 use std::collections::{BTreeSet, HashMap};
 
 use super::constants::Constants;
+use super::files::is_device;
 use super::files::{Named, not_too_many};
 use super::lines::Lines;
 use super::one_word::OneWord;
 use super::shell::{self, Dialect, Simple, Word, assigned};
-use super::understood::{Chain, Mentioned};
+use super::understood::{Chain, Mentioned, can_be_written, without_conversions};
 use super::{Form, Note, Workflow};
 use crate::algebra::{Layer, Resources, Task};
 use crate::error::{Fault, Place};
 use crate::script::Script;
 use call::{Arguments, Call, ELSEWHERE, What};
-use job_script::JobScript;
+use job_script::{JobScript, directive};
 use options::is_array;
 
 /// How the script of ours stands in the text in place of what the user wrote.
@@ -89,7 +90,7 @@ fn is_job(text: &str) -> bool {
     text.lines()
         .skip(1)
         .take_while(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
-        .any(|line| line.starts_with("#SBATCH"))
+        .any(|line| directive(line).is_some())
 }
 
 pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow, Fault> {
@@ -98,6 +99,9 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let mut script = JobScript::read(&name, text)?;
         if let Some(at) = script.elsewhere {
             return Err(Fault::new(at, format!("{ELSEWHERE}: leave the option out, and go there in the script with cd")));
+        }
+        for shape in &script.writes {
+            leaves_scripts(shape, &[name.clone().into_owned()], files).map_err(|why| Fault::new(Place { line: 1, column: 1 }, why))?;
         }
         let task = script.task("job".to_owned(), Place { line: 1, column: 1 }, &Arguments::AtRun);
         let job =
@@ -165,6 +169,10 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
             notes.push(Note { at, message: format!("this sbatch stays as it is: {ELSEWHERE}") });
             continue;
         }
+        let by_call = call.outputs.iter().map(|(shape, at)| (shape, lines.place(*at)));
+        for (shape, at) in by_call.chain(script.writes.iter().map(|shape| (shape, at))) {
+            leaves_scripts(shape, &scripts, files).map_err(|why| Fault::new(at, why))?;
+        }
         script.take_options(&call.options);
         script.resources.retain(|kind, _| !call.unknown.contains(&kind.as_str()));
         let mut task = script.task(name, at, &call.arguments);
@@ -220,6 +228,27 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     }
     let slurm = Slurm { text: text.to_owned(), jobs, alone: false, mentioned };
     Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(slurm), notes })
+}
+
+/// Refuses a file for the output of a job that is, or can be, a job script: sbatch empties it.
+fn leaves_scripts(shape: &str, scripts: &[String], files: &Named<'_>) -> Result<(), String> {
+    let path = without_conversions(shape);
+    if path.is_empty() || is_device(&path) {
+        return Ok(());
+    }
+    if !files.may_compare(scripts.len()) {
+        return Err("the script submits too many jobs to compare their output with its job scripts: split it".to_owned());
+    }
+    let is_changed = |script: &&String| match path.contains('$') {
+        true => can_be_written(&path, script),
+        false => files.can_change(&path, script),
+    };
+    match scripts.iter().find(is_changed) {
+        None => Ok(()),
+        Some(script) => Err(format!(
+            "the output of the job goes to “{shape}”, which is, holds or can be the script “{script}”: name another file (--output, --error)"
+        )),
+    }
 }
 
 /// Whether a script may give the jobs that it submits indexes of an array by a variable.
@@ -305,6 +334,11 @@ impl Slurm {
         let what = if shape == file { "this names" } else { "this can match" };
         let why = format!("{what} “{file}” (“{shape}”), which is new in the directory: choose another name for that file");
         Err(Fault::new(Lines::of(&self.text).place(at), why))
+    }
+
+    /// Whether it is a script that submits other scripts.
+    pub(super) fn is_chain(&self) -> bool {
+        !self.alone
     }
 
     /// The new workflow, and the job scripts beside it.

@@ -1,197 +1,104 @@
-//! The options of sbatch(1), as getopt_long(3) takes them: long ones may be shortened to what no
-//! other begins with, short ones without an argument may stand together.
+//! The options of sbatch(1) in the words of a call or of a line `#SBATCH`.
 
-/// Long options that have an argument, of which one can be an abbreviation.
-const WITH_ARGUMENT: [&str; 85] = [
-    "account",
-    "acctg-freq",
-    "array",
-    "batch",
-    "bb",
-    "bbf",
-    "begin",
-    "chdir",
-    "cluster",
-    "cluster-constraint",
-    "clusters",
-    "comment",
-    "constraint",
-    "consolidate-segments",
-    "container",
-    "container-id",
-    "core-spec",
-    "cores-per-socket",
-    "cpu-freq",
-    "cpus-per-gpu",
-    "cpus-per-task",
-    "deadline",
-    "delay-boot",
-    "dependency",
-    "distribution",
-    "error",
-    "exclude",
-    "export",
-    "export-file",
-    "extra",
-    "extra-node-info",
-    "gid",
-    "gpu-bind",
-    "gpu-freq",
-    "gpus",
-    "gpus-per-node",
-    "gpus-per-socket",
-    "gpus-per-task",
-    "gres",
-    "gres-flags",
-    "hint",
-    "input",
-    "job-name",
-    "kill-on-invalid-dep",
-    "licenses",
-    "mail-type",
-    "mail-user",
-    "mcs-label",
-    "mem",
-    "mem-bind",
-    "mem-per-cpu",
-    "mem-per-gpu",
-    "mincpus",
-    "network",
-    "nodefile",
-    "nodelist",
-    "nodes",
-    "ntasks",
-    "ntasks-per-core",
-    "ntasks-per-gpu",
-    "ntasks-per-node",
-    "ntasks-per-socket",
-    "open-mode",
-    "output",
-    "partition",
-    "qos",
-    "reservation",
-    "signal",
-    "sockets-per-node",
-    "thread-spec",
-    "threads-per-core",
-    "time",
-    "time-min",
-    "tmp",
-    "wrap",
-    "power",
-    "prefer",
-    "priority",
-    "profile",
-    "switches",
-    "tres-bind",
-    "tres-per-task",
-    "uid",
-    "wait-all-nodes",
-    "wckey",
-];
-
-/// Long options whose argument is not the next word: flags, and those whose argument can be left
-/// out and stands behind `=`.
-const FLAGS: [&str; 29] = [
-    "contiguous",
-    "exclusive",
-    "get-user-env",
-    "help",
-    "hold",
-    "ignore-pbs",
-    "no-bell",
-    "no-kill",
-    "no-requeue",
-    "nice",
-    "overcommit",
-    "oversubscribe",
-    "parsable",
-    "propagate",
-    "quiet",
-    "reboot",
-    "requeue",
-    "share",
-    "spread-job",
-    "stepmgr",
-    "test-only",
-    "usage",
-    "use-min-nodes",
-    "verbose",
-    "version",
-    "wait",
-    "kill-on-invalid-dep-no",
-    "overlap",
-    "immediate",
-];
-
-const SHORT_FLAGS: &str = "hHIkOQsuvVWZ";
+use flowmine_slurm::options::{Argument, CommandOption, Named, Program};
 
 /// An option as a word has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CallOption<'w> {
-    /// Its long name in full, or its letter; of several letters the last.
+    /// Its long name in full; as the word has it where the table of options has none.
     pub name: &'w str,
     /// Its argument, where the word has it.
     pub value: Option<&'w str>,
-    is_long: bool,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Known(Argument),
+    /// The beginning of several long options.
+    Ambiguous,
+    /// An option of a plugin or of another release: whether it takes an argument is not known.
+    Unknown,
 }
 
 impl<'w> CallOption<'w> {
-    /// Returns the option of a word that begins with `-`.
+    /// Returns the option of a word that begins with `-`; of letters in one word the last. `--`
+    /// ends the options and is none.
     pub(super) fn of(word: &'w str) -> Option<Self> {
-        let rest = word.strip_prefix('-').filter(|rest| !rest.is_empty())?;
-        if let Some(long) = rest.strip_prefix('-') {
-            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            return Some(Self { name: in_full(name), value, is_long: true });
+        let rest = word.strip_prefix('-').filter(|rest| !matches!(*rest, "" | "-"))?;
+        match rest.strip_prefix('-') {
+            Some(long) => Some(Self::long(long)),
+            None => Self::letters(rest),
         }
-        let from = rest.find(|c| !SHORT_FLAGS.contains(c)).unwrap_or(rest.len() - 1);
-        let letter = rest[from..].chars().next()?;
-        let (name, value) = rest[from..].split_at(letter.len_utf8());
-        Some(Self { name, value: Some(value).filter(|value| !value.is_empty()), is_long: false })
     }
 
-    /// Whether the option has no argument, or none in another word.
+    fn long(long: &'w str) -> Self {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        match Program::Sbatch.long(name) {
+            Named::One(option) => Self { name: option.name, value, kind: Kind::Known(option.argument) },
+            Named::Several => Self { name, value, kind: Kind::Ambiguous },
+            Named::Unknown => Self { name, value, kind: Kind::Unknown },
+        }
+    }
+
+    fn letters(letters: &'w str) -> Option<Self> {
+        let mut found = None;
+        for (at, letter) in letters.char_indices() {
+            let behind = &letters[at + letter.len_utf8()..];
+            let Some(option) = Program::Sbatch.short(letter) else {
+                return Some(Self { name: &letters[at..at + letter.len_utf8()], value: None, kind: Kind::Unknown });
+            };
+            let CommandOption { name, argument, .. } = option;
+            let value = Some(behind).filter(|value| *argument != Argument::None && !value.is_empty());
+            found = Some(Self { name, value, kind: Kind::Known(*argument) });
+            if *argument != Argument::None {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether it has no argument, in no word.
     pub(super) fn is_flag(&self) -> bool {
-        if self.is_long { FLAGS.contains(&self.name) } else { SHORT_FLAGS.contains(self.name) }
+        self.kind == Kind::Known(Argument::None)
     }
 
     /// Whether the next word is its argument.
     pub(super) fn takes_next(&self) -> bool {
-        self.value.is_none() && !self.is_flag()
+        self.value.is_none() && self.kind == Kind::Known(Argument::Required)
+    }
+
+    /// Whether it takes the next word if nothing is behind it in its own.
+    pub(super) fn needs_argument(&self) -> bool {
+        self.kind == Kind::Known(Argument::Required)
     }
 
     /// Whether a long option is an abbreviation of several.
     pub(super) fn is_ambiguous(&self) -> bool {
-        self.is_long && !known().any(|known| known == self.name) && known().any(|known| known.starts_with(self.name))
+        self.kind == Kind::Ambiguous
     }
 
-    /// Whether it sets the directory of the job.
+    /// Whether it is not known if the next word is its argument.
+    pub(super) fn is_unclear(&self) -> bool {
+        self.value.is_none() && self.kind == Kind::Unknown
+    }
+
+    /// Whether it sets the directory of the job. Releases before 20.02 called it `--workdir`.
     fn is_directory(&self) -> bool {
-        if self.is_long { is_directory(self.name) } else { self.name == "D" }
+        matches!(self.name, "chdir" | "workdir")
     }
-}
 
-fn known() -> impl Iterator<Item = &'static str> {
-    WITH_ARGUMENT.into_iter().chain(FLAGS)
-}
-
-/// The only option that begins so, where there is one.
-fn in_full(name: &str) -> &str {
-    let mut begins = known().filter(|known| known.starts_with(name));
-    match (begins.next(), begins.next()) {
-        (Some(only), None) => only,
-        _ => name,
+    /// Whether its argument is the name of a file that the job writes.
+    pub(super) fn names_output(&self) -> bool {
+        matches!(self.name, "output" | "error")
     }
-}
-
-fn is_directory(name: &str) -> bool {
-    in_full(name) == "chdir" || name == "workdir"
 }
 
 /// Whether a long option, or what it may be shortened to, says neither what is submitted nor in
 /// which directory the job runs.
 pub(in crate::workflow) fn leaves_job(name: &str) -> bool {
-    !is_directory(name) && in_full(name) != "wrap"
+    let option = CallOption::long(name);
+    !option.is_directory() && option.name != "wrap" && !option.is_ambiguous()
 }
 
 /// Whether words of the command line have an option that sets the directory of the job.
@@ -201,7 +108,7 @@ pub(super) fn goes_elsewhere<'w>(words: impl Iterator<Item = &'w str>) -> bool {
 
 /// Whether a word makes a job an array.
 pub(super) fn is_array(word: &str) -> bool {
-    CallOption::of(word).is_some_and(|option| matches!((option.is_long, option.name), (true, "array") | (false, "a")))
+    CallOption::of(word).is_some_and(|option| option.name == "array")
 }
 
 #[cfg(test)]
@@ -214,26 +121,41 @@ mod tests {
             ("--array=1-2", "array", Some("1-2"), false),
             ("--arr=1-2", "array", Some("1-2"), false),
             ("--ar", "array", None, true),
-            ("-a1-2", "a", Some("1-2"), false),
-            ("-Qa1-2", "a", Some("1-2"), false),
-            ("-QHa", "a", None, true),
-            ("-QH", "H", None, false),
+            ("-a1-2", "array", Some("1-2"), false),
+            ("-Qa1-2", "array", Some("1-2"), false),
+            ("-QHa", "array", None, true),
+            ("-QH", "hold", None, false),
+            ("-k", "no-kill", None, false),
+            ("-kD/tmp", "no-kill", Some("D/tmp"), false),
+            ("--no-kill=off", "no-kill", Some("off"), false),
+            ("--oom-kill-step", "oom-kill-step", None, false),
+            ("--oom=1", "oom-kill-step", Some("1"), false),
+            ("--resv-ports", "resv-ports", None, false),
+            ("--external", "external", None, false),
+            ("--get-user-env", "get-user-env", None, false),
+            ("--propagate", "propagate", None, false),
+            ("--segment", "segment", None, true),
+            ("--tasks-per-node", "tasks-per-node", None, true),
+            ("--ntasks-per-tres", "ntasks-per-tres", None, true),
+            ("--context", "context", None, true),
             ("--pars", "parsable", None, false),
             ("--hol", "hold", None, false),
             ("--job", "job-name", None, true),
             ("--cpus-per-t=2", "cpus-per-task", Some("2"), false),
             ("--mem=2G", "mem", Some("2G"), false),
             ("--time", "time", None, true),
-            ("--wai", "wai", None, true),
+            ("--wai", "wai", None, false),
             ("--wr=true", "wrap", Some("true"), false),
-            ("--of-a-plugin", "of-a-plugin", None, true),
+            ("--of-a-plugin", "of-a-plugin", None, false),
+            ("-QI", "I", None, false),
         ] {
             let option = CallOption::of(word).unwrap();
             assert_eq!((option.name, option.value, option.takes_next()), (name, value, takes), "{word}");
             assert_eq!(option.is_ambiguous(), word == "--wai", "{word}");
+            assert_eq!(option.is_unclear(), matches!(word, "--of-a-plugin" | "-QI"), "{word}");
         }
-        assert_eq!((CallOption::of("-"), CallOption::of("job.sh")), (None, None));
+        assert_eq!((CallOption::of("-"), CallOption::of("--"), CallOption::of("job.sh")), (None, None, None));
         assert!(["--chdir=x", "--chd=x", "-Dx", "-QDx", "--workdir=x"].into_iter().all(|word| goes_elsewhere([word].into_iter())));
-        assert!(!["--c=x", "-QJD", "D"].into_iter().any(|word| goes_elsewhere([word].into_iter())));
+        assert!(!["--c=x", "-QJD", "D", "-kD"].into_iter().any(|word| goes_elsewhere([word].into_iter())));
     }
 }

@@ -5,6 +5,7 @@
 //! neither changes the directory, nor writes, moves or removes a file that can be a job script, nor
 //! sees the files that flowmine adds. All else is refused with its place.
 
+mod composed;
 mod names;
 mod programs;
 
@@ -16,6 +17,8 @@ use super::files::{Named, is_device};
 use super::one_word::{OneWord, QUOTE};
 use super::shell::{SUBSCRIPT, Script, Simple, Word, assigned, is_name, runs_commands};
 use super::slurm::sbatch;
+use composed::{Composed, Values};
+pub(super) use names::{can_be_written, without_conversions};
 
 /// Programs that may have any arguments: they write to no file but their output.
 const HARMLESS: [&str; 60] = [
@@ -64,19 +67,23 @@ pub(super) struct Misunderstood {
 
 /// The names and patterns of files that a script mentions, each with the first byte at which it does.
 #[derive(Default)]
-pub(super) struct Mentioned(BTreeMap<String, usize>);
+pub(super) struct Mentioned {
+    shapes: BTreeMap<String, usize>,
+    composed: Composed,
+}
 
 impl Mentioned {
     fn add(&mut self, shape: &str, at: usize) {
-        if names::names_files(shape) && !self.0.contains_key(shape) {
-            self.0.insert(shape.to_owned(), at);
+        if names::names_files(shape) && !self.shapes.contains_key(shape) {
+            self.shapes.insert(shape.to_owned(), at);
         }
     }
 
     /// Returns the first of them that is, or can match, a file of the directory, and where it is.
     pub(super) fn first(&self, file: &str) -> Option<(usize, String)> {
-        let found = self.0.iter().filter(|(shape, _)| names::can_be(shape, file)).min_by_key(|(_, at)| **at);
-        found.map(|(shape, at)| (*at, names::shown(shape)))
+        let found = self.shapes.iter().filter(|(shape, _)| names::can_be(shape, file)).min_by_key(|(_, at)| **at);
+        let found = found.map(|(shape, at)| (*at, names::shown(shape)));
+        found.into_iter().chain(self.composed.first(file)).min_by_key(|(at, _)| *at)
     }
 }
 
@@ -114,6 +121,7 @@ struct Check<'c> {
     /// The shells that leave the directory of the workflow.
     leaving: HashSet<usize>,
     mentioned: RefCell<Mentioned>,
+    values: Values<'c>,
 }
 
 impl<'c> std::ops::Deref for Check<'c> {
@@ -126,7 +134,8 @@ impl<'c> std::ops::Deref for Check<'c> {
 
 impl<'c> Check<'c> {
     fn of(chain: &'c Chain<'c>) -> Self {
-        let mut check = Self { of: chain, functions: HashMap::new(), leaving: HashSet::new(), mentioned: RefCell::default() };
+        let values = Values::of(chain.text, chain.script);
+        let mut check = Self { of: chain, functions: HashMap::new(), leaving: HashSet::new(), mentioned: RefCell::default(), values };
         for function in &chain.script.functions {
             check.functions.entry(&function.name).or_insert(function.start);
         }
@@ -162,16 +171,31 @@ impl<'c> Check<'c> {
         let words = command.words.iter().chain(command.redirections.iter().map(|to| &to.word));
         for word in words {
             if word.pattern {
-                self.sees_no_scripts(&word.shape, word.start).map_err(|why| fault(word, why))?;
-            } else if let Some(literal) = &word.literal {
-                self.mentions(literal, word.start);
+                self.sees_no_scripts(&word.names, word.start).map_err(|why| fault(word, why))?;
+            } else {
+                self.mentions(word);
+            }
+        }
+        let all =
+            command.words.iter().chain(&command.assigned).chain(&command.values).chain(command.redirections.iter().map(|to| &to.word));
+        for word in all {
+            if !self.mentioned.borrow_mut().composed.add(word, &self.values) {
+                return Err(fault(word, "the script puts too many names together from variables: split it".to_owned()));
+            }
+        }
+        if command.program() == Some("printf") {
+            for word in command.words.iter().filter(|word| word.names.contains('%')) {
+                let filled = names::without_conversions(&word.names);
+                filled.split(|c: char| c.is_whitespace() || c == '\\').for_each(|part| self.mentioned.borrow_mut().add(part, word.start));
+                // The letter behind a backslash is a part of the character that it stands for.
+                filled.split('\\').for_each(|part| self.mentioned.borrow_mut().add(part.get(1..).unwrap_or_default(), word.start));
             }
         }
         for word in &command.values {
             if word.literal.as_deref().is_some_and(runs_commands) {
                 return Err(fault(word, SUBSCRIPT.to_owned()));
             }
-            self.sees_no_scripts_in(&word.shape, word.start).map_err(|why| fault(word, why))?;
+            self.sees_no_scripts_in(&word.names, word.start).map_err(|why| fault(word, why))?;
         }
         for to in command.redirections.iter().filter(|to| to.writes && !to.word.literal.as_deref().is_some_and(is_device)) {
             let leaves = self.leaves_scripts(&to.word, "what is written here").and_then(|()| self.stays(command));
@@ -207,8 +231,8 @@ impl<'c> Check<'c> {
         let prints = called == "printf" && !command.words.get(1).is_some_and(|word| self.is(word, "-v"));
         for word in command.words[1..].iter().chain(command.redirections.iter().map(|to| &to.word)).filter(|_| keeps) {
             match prints {
-                true => self.sees_no_scripts(&word.shape, word.start)?,
-                false => self.sees_no_scripts_in(&word.shape, word.start)?,
+                true => self.sees_no_scripts(&word.names, word.start)?,
+                false => self.sees_no_scripts_in(&word.names, word.start)?,
             }
         }
         let name = program_name(called);
@@ -282,7 +306,7 @@ impl<'c> Check<'c> {
         if word.literal.as_deref().is_some_and(runs_commands) {
             return Err(SUBSCRIPT.to_owned());
         }
-        self.sees_no_scripts_in(word.shape.split_once('=').map_or("", |(_, value)| value), word.start)
+        self.sees_no_scripts_in(word.names.split_once('=').map_or("", |(_, value)| value), word.start)
     }
 
     /// Refuses a pattern that can match scripts of layers, also through a link.
@@ -304,9 +328,13 @@ impl<'c> Check<'c> {
     }
 
     /// A word that the shell does not replace by names: the characters of patterns are plain ones.
-    fn mentions(&self, literal: &str, at: usize) {
-        if names::names_files(literal) && !names::is_pattern(literal) {
-            self.mentioned.borrow_mut().add(literal, at);
+    /// Where it is printed, others can take it apart at blanks.
+    fn mentions(&self, word: &Word) {
+        let shape = word.literal.as_deref().unwrap_or(&word.names);
+        for part in std::iter::once(shape).chain(shape.split_whitespace().filter(|part| part.len() < shape.len())) {
+            if names::names_files(part) && !(word.literal.is_some() && names::is_pattern(part)) {
+                self.mentioned.borrow_mut().add(part, word.start);
+            }
         }
     }
 
@@ -396,11 +424,11 @@ impl<'c> Check<'c> {
         }
         let path = match self.constants.value(self.text, word) {
             Some(path) => path,
-            None if word.pattern => match names::directory_of_pattern(&word.shape) {
-                Some(directory) if !word.shape.contains('$') || names::ends_otherwise(&word.shape, self.scripts) => directory,
+            None if word.pattern => match names::directory_of_pattern(&word.names) {
+                Some(directory) if !word.names.contains('$') || names::ends_otherwise(&word.names, self.scripts) => directory,
                 _ => return Err(format!("{what} may be a job script, because its name is a pattern: {hint}")),
             },
-            None if names::ends_otherwise(&word.shape, self.scripts) => {
+            None if names::ends_otherwise(&word.names, self.scripts) => {
                 return match self.scripts.iter().find(|script| self.files.has_other_names(script)) {
                     None => Ok(()),
                     Some(script) => Err(format!(

@@ -18,9 +18,14 @@ pub(super) fn sees_no_scripts(shape: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a shape without quotes names files: it has a pattern, or nothing of it is open.
+/// Whether a shape names files: it has a pattern, or text that is written out.
 pub(super) fn names_files(shape: &str) -> bool {
-    shape.contains(GLOB) || !shape.contains('$')
+    shape.contains(GLOB) || has_text(shape)
+}
+
+/// Whether something of a name is written out.
+pub(super) fn has_text(shape: &str) -> bool {
+    shape.contains(|c| !matches!(c, '$' | '/' | '.'))
 }
 
 /// Whether a text has characters of patterns.
@@ -31,7 +36,41 @@ pub(super) fn is_pattern(text: &str) -> bool {
 /// Whether a name or a pattern is, or can match, a file of the directory of the workflow.
 pub(super) fn can_be(shape: &str, file: &str) -> bool {
     let file: Vec<char> = file.chars().collect();
-    parts_here(shape).any(|part| matches(&steps(part), &file))
+    // What is known only in a run can be any name; that says nothing of this one.
+    parts_here(shape).filter(|part| names_files(part)).any(|part| matches(&steps(part), &file))
+}
+
+/// Whether a value can be a part of a name in the directory of the workflow.
+pub(super) fn is_part(shape: &str, name: &[char]) -> bool {
+    let shape = shape.trim_start_matches("./");
+    match shape.contains('/') {
+        // What is before the last slash can lead anywhere.
+        true => shape.starts_with(['$', '/', '*', '.']),
+        false => matches(&steps(shape), name),
+    }
+}
+
+/// Whether a name with patterns of sbatch(1), such as `log_%j.txt`, can be a path.
+pub(super) fn can_be_written(shape: &str, path: &str) -> bool {
+    let tidy = |path: &str| path.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/");
+    has_text(shape) && matches(&steps(&tidy(shape)), &tidy(path).chars().collect::<Vec<_>>())
+}
+
+/// A text with `$` in the place of what `%d`, `%04d` or `%j` stands for.
+pub(super) fn without_conversions(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, behind)) = rest.split_once('%') {
+        out.push_str(before);
+        if let Some(behind) = behind.strip_prefix('%') {
+            out.push('%');
+            rest = behind;
+            continue;
+        }
+        out.push('$');
+        let end = behind.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '#' | '.' | '\'' | '*')).unwrap_or(behind.len());
+        rest = behind[end..].strip_prefix(|_: char| true).unwrap_or_default();
+    }
+    out + rest
 }
 
 /// The beginning of a shape, for messages.
@@ -158,6 +197,19 @@ mod tests {
         for shape in ["job?.sh", "job[0-9].sh", "jobs/*.sh", "./jobs/job*.sh", "job*.txt", "job_retry.s", "jobs/job_retry.sh", "ob*"] {
             assert!(!can_be(shape, "job_retry.sh"), "{shape}");
         }
+        for shape in ["job$.sh", "job$retry.sh", "$.sh", "./job_$", "$/job_retry.sh"] {
+            assert!(can_be(shape, "job_retry.sh"), "{shape}");
+        }
+        for shape in ["$", "$$", "$/$", "data_$/$", "jobs/job$.sh", "job$.txt"] {
+            assert!(!can_be(shape, "job_retry.sh"), "{shape}");
+        }
         assert!(can_be("[[:alpha:]]*.sh", "new.sh") && can_be("[!a]ew.sh", "new.sh") && can_be("n[", "new.sh"));
+    }
+
+    #[test]
+    fn names_that_sbatch_and_printf_fill_in() {
+        assert_eq!(without_conversions("job%d.sh %04d 100%% %j %"), "job$.sh $ 100% $ $");
+        assert!(can_be_written("job$.sh", "job1.sh") && can_be_written("./d/$.sh", "d/job.sh") && can_be_written("job1.sh", "./job1.sh"));
+        assert!(!can_be_written("log_$.txt", "job1.sh") && !can_be_written("$", "job1.sh"));
     }
 }
