@@ -4,7 +4,6 @@
 mod access_share;
 mod accesses;
 mod batches;
-mod bottlenecks;
 mod bpmn;
 mod check;
 mod compare;
@@ -13,6 +12,7 @@ pub mod dag;
 mod declare;
 mod dfg;
 mod dotted_chart;
+pub(crate) mod findings;
 mod fold;
 pub(crate) mod gantt;
 mod handover;
@@ -48,7 +48,7 @@ use crate::sink::Sink;
 pub const MODELS: &[&dyn Model] = &[
     &dfg::Dfg,
     &ocdfg::ObjectDfg,
-    &bottlenecks::Bottlenecks,
+    &findings::Findings,
     &waits::Waits,
     &resources::Resources,
     &requests::Requests,
@@ -192,6 +192,14 @@ impl About {
 /// Returns the model with this name.
 pub fn find(name: &str) -> Option<&'static dyn Model> {
     MODELS.iter().copied().find(|model| model.about().name == name)
+}
+
+/// Earlier names of models, each with the present one. They work for one release.
+pub const OLD_NAMES: &[(&str, &str)] = &[("bottlenecks", "findings")];
+
+/// Returns the present name of a model that had another, with that.
+pub fn renamed(name: &str) -> Option<(&'static str, &'static str)> {
+    OLD_NAMES.iter().copied().find(|(old, _)| *old == name)
 }
 
 /// Returns a sentence with the models that have an option; `None` where none has it.

@@ -3,14 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use flowmine_api::models::MODELS;
+use flowmine_api::models::{MODELS, renamed};
 
 use super::discover::USUAL;
 use super::similar;
 
 /// Returns the words of a command line in their new form, and a note where an earlier form was
-/// used: `discover --model X` is `discover X`. `discover` without a model, and `discover PATH`, are
-/// those of the usual one.
+/// used: `discover --model X` is `discover X`, and a model that was renamed has its present name.
+/// `discover` without a model, and `discover PATH`, are those of the usual one.
 ///
 /// # Errors
 /// When a word is neither the name of a model nor that of a file.
@@ -35,10 +35,18 @@ pub fn in_new_form(words: Vec<OsString>) -> Result<(Vec<OsString>, Option<String
         }
     }
     kept.extend(rest.cloned());
+    let named = model.as_deref().map(OsStr::to_string_lossy);
+    let mut notes: Vec<String> = named.iter().map(|model| format!("--model {model} is now `flowmine discover {model}`")).collect();
+    if let Some((old, new)) = model.as_deref().or(kept.first().map(OsString::as_os_str)).and_then(OsStr::to_str).and_then(renamed) {
+        notes.push(format!("the model {old} is now `flowmine discover {new}`"));
+        match &mut model {
+            Some(model) => *model = new.into(),
+            None => kept[0] = new.into(),
+        }
+    }
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
     let is_model = |word: &OsStr| MODELS.iter().any(|model| word == model.about().name);
     let asks_for_help = |word: &OsStr| word == "-h" || word == "--help";
-    let named = model.as_deref().map(OsStr::to_string_lossy);
-    let note = named.map(|model| format!("--model {model} is now `flowmine discover {model}`"));
     if let Some(unknown) = model.as_deref().filter(|model| !is_model(model)) {
         return Err(similar::no_model(unknown));
     }
@@ -95,6 +103,9 @@ mod tests {
             ("flowmine discover - -o x", "flowmine discover dfg - -o x", false),
             ("flowmine discover absent.csv b.csv", "flowmine discover dfg absent.csv b.csv", false),
             ("flowmine discover dag data", "flowmine discover dag data", false),
+            ("flowmine discover bottlenecks data", "flowmine discover findings data", true),
+            ("flowmine discover data --model bottlenecks", "flowmine discover findings data", true),
+            ("flowmine discover ./bottlenecks", "flowmine discover dfg ./bottlenecks", false),
             ("flowmine discover data --model dag", "flowmine discover dag data", true),
             ("flowmine discover src", "flowmine discover dfg src", false),
             ("flowmine discover --dataset D -- --model dag", "flowmine discover dfg --dataset D -- --model dag", false),

@@ -6,7 +6,6 @@
 //! and times as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
 
 pub mod batches;
-pub mod bottlenecks;
 pub mod check;
 mod colours;
 pub mod compare;
@@ -16,6 +15,7 @@ pub mod dag;
 pub mod dfg;
 mod dfg_json;
 pub mod dotted_chart;
+pub mod findings;
 pub mod gantt;
 pub mod handover;
 pub mod lifecycle;
