@@ -220,7 +220,7 @@ pub fn discover(input: &Input<'_>) -> Findings {
     let all = findings.len();
     findings.retain(|finding| finding.share >= thresholds::LEAST_SHARE.value || rules::is_always_listed(finding.rule));
     let small = (all - findings.len()) as u64;
-    refer_to_repeated_actions(&mut findings);
+    refer_to_repeated_sentences(&mut findings);
     Findings {
         about: About::of(input.log, input.cases),
         source: facts.source,
@@ -232,12 +232,15 @@ pub fn discover(input: &Input<'_>) -> Findings {
     }
 }
 
-/// An action that an earlier finding states is referred to, not repeated.
-fn refer_to_repeated_actions(findings: &mut [Finding]) {
+/// An action or assumption that an earlier finding states is referred to, not repeated.
+fn refer_to_repeated_sentences(findings: &mut [Finding]) {
     for at in 1..findings.len() {
         let (before, rest) = findings.split_at_mut(at);
         if let Some(same) = before.iter().position(|earlier| earlier.action == rest[0].action) {
             rest[0].action = format!("Finding {} has the same action.", same + 1);
+        }
+        if let Some(same) = before.iter().position(|earlier| earlier.gain.assumption == rest[0].gain.assumption) {
+            rest[0].gain.assumption = format!("as finding {} assumes", same + 1);
         }
     }
 }

@@ -35,7 +35,8 @@ pub(super) struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     fn of(log: &'a ActivityLog) -> Self {
-        let first = |keys: &[&str]| keys.iter().find_map(|key| log.attribute(key));
+        // An attribute that no instance has is none.
+        let first = |keys: &[&str]| keys.iter().find_map(|key| log.attribute(key).filter(|attribute| !attribute.names.is_empty()));
         Self {
             state: first(&[STATE, "slurm:state"]),
             exit_code: first(&["task:exit_code", "slurm:exit_code", "exit_code"]),

@@ -31,8 +31,8 @@ macro_rules! thresholds {
 thresholds! {
     LEAST_SHARE = 0.02, "least_share", "Least share of core time or makespan of a finding; failures are always listed",
         "two runs of one workflow on one cluster differ by about as much";
-    QUEUE_MEAN_S = 60.0, "queue_mean_s", "Mean wait in the queue, in seconds",
-        "Slurm's main scheduling loop runs once a minute by default (sched_interval)";
+    QUEUE_MEAN_S = 3.0, "queue_mean_s", "Mean wait in the queue, in seconds",
+        "Slurm delays the scheduling of a batch job by up to 3 s by default (batch_sched_delay)";
     QUEUE_SHARE = 0.1, "queue_share", "Share of the time in the queue and running that a cause of waiting takes",
         "a shared cluster always has some queue; a tenth is noticed by users";
     GAP_SHARE = 0.1, "gap_share", "Share of the makespan in which nothing runs before the next submission",

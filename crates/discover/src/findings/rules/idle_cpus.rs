@@ -1,16 +1,17 @@
 //! CPUs that were requested and not used.
 
+use super::small_requests::io_ns;
 use super::*;
 use crate::findings::facts::Draft;
-use crate::findings::thresholds::CPU_EFFICIENCY;
+use crate::findings::thresholds::{CPU_EFFICIENCY, IO_SHARE};
 
 pub(super) static RULE: Rule = Rule {
     name: "idle-cpus",
-    finds: "instances used less than half of their CPUs, of two or more",
+    finds: "instances used less than half of their CPUs, of two or more, and reads and writes do not explain it",
     at_stake: "the core time of the idle CPUs",
     gain: "with the CPUs that `requests` suggests, to with those that were used",
     needs: &[Need::Cpus],
-    thresholds: &[&CPU_EFFICIENCY],
+    thresholds: &[&CPU_EFFICIENCY, &IO_SHARE],
     is_always_listed: false,
     find,
 };
@@ -25,6 +26,10 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut most = (0i64, 0.0f64);
     for &at in facts.activities.iter().flat_map(|(_, all)| all) {
         let Some(usage) = facts.usage(at).filter(|usage| usage.cpus.is_some_and(|cpus| cpus > 1) && usage.elapsed_ns > 0) else { continue };
+        // CPUs that wait for reads and writes are no matter of the request.
+        if io_ns(facts, at).is_some_and(|io| io as f64 >= IO_SHARE.value * usage.elapsed_ns as f64) {
+            continue;
+        }
         let Some(share) = usage.cpu_efficiency().filter(|share| *share < CPU_EFFICIENCY.value) else { continue };
         let cpus = usage.cpus.unwrap_or(1);
         let needed = usage.mean_cpus().unwrap_or(0.0);

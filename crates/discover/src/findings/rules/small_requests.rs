@@ -25,9 +25,12 @@ const ADVISED_BYTES: f64 = 1_048_576.0;
 
 /// Calls and bytes of an instance, where its requests are small.
 fn small(facts: &Facts<'_>, at: u32) -> Option<(i64, i64)> {
-    let measure = |measure| facts.log.measure(measure, at).unwrap_or(0);
-    let calls = measure(Measure::ReadCalls) + measure(Measure::WriteCalls);
-    let moved = measure(Measure::ReadBytes) + measure(Measure::WrittenBytes);
+    let of = |calls, bytes| {
+        let calls = facts.log.measure(calls, at).filter(|calls| *calls > 0)?;
+        Some((calls, facts.log.measure(bytes, at)?))
+    };
+    let both = [of(Measure::ReadCalls, Measure::ReadBytes), of(Measure::WriteCalls, Measure::WrittenBytes)];
+    let (calls, moved) = both.into_iter().flatten().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     (calls as f64 >= SMALL_CALLS.value && (moved as f64) < SMALL_BYTES.value * calls as f64).then_some((calls, moved))
 }
 
