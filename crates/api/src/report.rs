@@ -147,13 +147,7 @@ fn load(request: &ReportRequest, sink: &dyn Sink) -> Result<(Loaded, Summary)> {
 }
 
 /// The models of a log.
-fn log_results(
-    loaded: Loaded,
-    summary: Summary,
-    evidence: &Evidence,
-    dataset: Option<&Dataset>,
-    sink: &dyn Sink,
-) -> Result<LogResults> {
+fn log_results(loaded: Loaded, summary: Summary, evidence: &Evidence, dataset: Option<&Dataset>, sink: &dyn Sink) -> Result<LogResults> {
     let _stage = sink.stage("discovering");
     let cases = loaded.cases()?;
     let log = &loaded.log;

@@ -133,7 +133,8 @@ impl Written<'_> {
 fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
     let of_jobs = cases::ALL.iter().filter(|notion| notion.is_standard()).map(|notion| notion.name());
     let notions = of_jobs.chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
-    let mut names: Vec<String> = ["dag.svg", "bottlenecks.txt", "findings.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
+    let mut names: Vec<String> =
+        ["dag.svg", "bottlenecks.txt", "findings.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
     for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
         names.push(format!("dfg{suffix}.svg"));
         names.extend(formats.iter().map(|&format| format!("log{suffix}.{}", format.name)));

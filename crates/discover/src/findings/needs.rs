@@ -97,9 +97,7 @@ impl Need {
             (Self::Nodes, Source::Slurm | Source::Engine) => "Record on which node each instance ran.",
             (Self::Outcomes, Source::Slurm | Source::Engine) => "Record the states or exit codes in which instances ended.",
             (Self::Operations | Self::Profile, Source::Slurm | Source::Engine) => "Trace the run with `flowmine trace`.",
-            (Self::Dependencies, Source::Slurm | Source::Engine) => {
-                "Trace a run of an engine or of jobs that declares its dependencies."
-            }
+            (Self::Dependencies, Source::Slurm | Source::Engine) => "Trace a run of an engine or of jobs that declares its dependencies.",
             _ => return None,
         })
     }

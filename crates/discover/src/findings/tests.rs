@@ -346,8 +346,13 @@ fn profile(processes: u64, read_calls: u64, read_bytes: i64, time_ns: i64) -> Pr
 fn needless(seed: u64) -> Scenario {
     let (mut random, mut run, usual) = healthy(seed * 2 + 1);
     run.word = "task";
-    let step = |name: &'static str, ready: i64, time: i64, random: &mut Random| {
-        Job { activity: name, name: name.to_owned(), ready, run: time, tag: String::new(), ..align(random, 1, usual) }
+    let step = |name: &'static str, ready: i64, time: i64, random: &mut Random| Job {
+        activity: name,
+        name: name.to_owned(),
+        ready,
+        run: time,
+        tag: String::new(),
+        ..align(random, 1, usual)
     };
     let fetch = step("fetch", 0, 4 * MINUTE, &mut random);
     let check = step("check", 0, usual * (7 + seed as i64) / 10, &mut random);

@@ -20,7 +20,9 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut most = 0.0f64;
     for &at in facts.activities.iter().flat_map(|(_, all)| all) {
         let usage = facts.usage(at);
-        if let Some((usage, share)) = usage.and_then(|usage| Some((usage, usage.cpu_efficiency()?))).filter(|(_, share)| *share > MORE_CPUS.value) {
+        if let Some((usage, share)) =
+            usage.and_then(|usage| Some((usage, usage.cpu_efficiency()?))).filter(|(_, share)| *share > MORE_CPUS.value)
+        {
             // One CPU is there: what is beyond it is at stake.
             of.push((at, (usage.elapsed_ns as f64 * (share - 1.0)) as i128));
             most = most.max(share);
@@ -34,7 +36,11 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         rule: RULE.name,
         cause: "more CPUs than requested".to_owned(),
         of: &of,
-        found: format!("{} of {names} used up to {} times the CPU time of the CPUs that they requested", facts.counted(of.len()), times(most)),
+        found: format!(
+            "{} of {names} used up to {} times the CPU time of the CPUs that they requested",
+            facts.counted(of.len()),
+            times(most)
+        ),
         assumption: "nothing if the node was free anyway; all of it if others wait for these CPUs".to_owned(),
         action: format!("Limit the threads of {names} to its CPUs, or request as many CPUs as it has threads."),
         ..Draft::default()

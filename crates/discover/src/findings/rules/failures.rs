@@ -73,7 +73,9 @@ fn finding(facts: &Facts<'_>, signature: &str, these: &[u32], others: &[u32]) ->
     let node = shared.iter().find(|of| of.what == "node");
     let action = match (node, is_cancelled) {
         (_, true) => "Find out who cancelled them and why: a wrong input is cheaper to find before the start.".to_owned(),
-        (Some(node), _) => format!("Leave {} {} out, and report it: what ran elsewhere did not fail like that.", facts.node_word(), node.value),
+        (Some(node), _) => {
+            format!("Leave {} {} out, and report it: what ran elsewhere did not fail like that.", facts.node_word(), node.value)
+        }
         (None, _) if !beyond.is_empty() => format!("Look at what they share first: {}.", shared::words(&beyond)),
         (None, _) if facts.source.is_computation() => {
             format!("Read the error output of the examples{how}; they share no node, input, limit or hour.")

@@ -75,8 +75,10 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let action = match shared.iter().find(|of| matches!(of.what, "node" | "input")) {
         Some(of) if of.what == "node" => format!("Leave node {} out, and report it: attempts elsewhere succeeded.", of.value),
         Some(of) => format!("Look at how {} reaches its task: the same input is read well later.", of.value),
-        None => "Compare the error output of a failed attempt with the one that succeeded: downloads, licences and shared files come first."
-            .to_owned(),
+        None => {
+            "Compare the error output of a failed attempt with the one that succeeded: downloads, licences and shared files come first."
+                .to_owned()
+        }
     };
     let draft = Draft {
         rule: RULE.name,

@@ -4,6 +4,7 @@ use super::small_requests::io_ns;
 use super::*;
 use crate::findings::facts::Draft;
 use crate::findings::thresholds::{CPU_EFFICIENCY, IO_SHARE};
+use crate::resources::Outcome;
 
 pub(super) static RULE: Rule = Rule {
     name: "idle-cpus",
@@ -25,7 +26,9 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let (mut used, mut there) = (0i128, 0i128);
     let mut most = (0i64, 0.0f64);
     for &at in facts.activities.iter().flat_map(|(_, all)| all) {
-        let Some(usage) = facts.usage(at).filter(|usage| usage.cpus.is_some_and(|cpus| cpus > 1) && usage.elapsed_ns > 0) else { continue };
+        let Some(usage) = facts.usage(at).filter(|usage| usage.cpus.is_some_and(|cpus| cpus > 1) && usage.outcome == Outcome::Other) else {
+            continue;
+        };
         // CPUs that wait for reads and writes are no matter of the request.
         if io_ns(facts, at).is_some_and(|io| io as f64 >= IO_SHARE.value * usage.elapsed_ns as f64) {
             continue;

@@ -5,6 +5,7 @@ use flowmine_draw::axis::bytes;
 use super::*;
 use crate::findings::facts::{Draft, times};
 use crate::findings::thresholds::{MEMORY_FACTOR, MEMORY_PER_CPU_GIB};
+use crate::resources::Outcome;
 
 pub(super) static RULE: Rule = Rule {
     name: "idle-memory",
@@ -21,7 +22,8 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut of = Vec::new();
     let (mut asked_most, mut used_most) = (0i64, 0i64);
     for &at in facts.activities.iter().flat_map(|(_, all)| all) {
-        let Some(usage) = facts.usage(at) else { continue };
+        // What failed may have needed it.
+        let Some(usage) = facts.usage(at).filter(|usage| usage.outcome == Outcome::Other) else { continue };
         let Some((asked, used)) = usage.memory_bytes.zip(usage.peak_bytes.filter(|peak| *peak > 0)) else { continue };
         let idle_per_cpu = (asked - used) as f64 / usage.cpus.unwrap_or(1) as f64;
         if asked as f64 >= MEMORY_FACTOR.value * used as f64 && idle_per_cpu >= MEMORY_PER_CPU_GIB.value * f64::from(1u32 << 30) {

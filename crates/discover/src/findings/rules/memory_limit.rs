@@ -29,7 +29,11 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let asked = of.iter().filter_map(|&(at, _)| facts.log.measure(Measure::MemoryBytes, at)).max().filter(|asked| *asked > 0);
     let names = list(&facts.names(&of));
     let action = match asked {
-        Some(asked) => format!("Ask for {} instead of {} of memory, and for less where that is too much.", bytes(asked.saturating_mul(2)), bytes(asked)),
+        Some(asked) => format!(
+            "Ask for {} instead of {} of memory, and for less where that is too much.",
+            bytes(asked.saturating_mul(2)),
+            bytes(asked)
+        ),
         None => "Record requested memory and peak memory: how much they need is not known.".to_owned(),
     };
     let draft = Draft {

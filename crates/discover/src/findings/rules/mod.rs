@@ -156,10 +156,7 @@ impl Waited<'_> {
 }
 
 /// Waits of some causes, together where their cause and partition are the same, with both.
-fn by_cause_and_partition<'f>(
-    facts: &'f Facts<'_>,
-    is_of_rule: impl Fn(&Wait) -> bool,
-) -> Vec<(&'f str, Option<&'f str>, Vec<&'f Wait>)> {
+fn by_cause_and_partition<'f>(facts: &'f Facts<'_>, is_of_rule: impl Fn(&Wait) -> bool) -> Vec<(&'f str, Option<&'f str>, Vec<&'f Wait>)> {
     let mut found: std::collections::BTreeMap<(&str, Option<&str>), Vec<&Wait>> = std::collections::BTreeMap::new();
     for wait in facts.waits.iter().filter(|wait| is_of_rule(wait)) {
         found.entry((&wait.cause, wait.partition.as_deref())).or_default().push(wait);

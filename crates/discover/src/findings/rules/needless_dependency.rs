@@ -103,20 +103,12 @@ fn finding(facts: &Facts<'_>, run: &RunGraph, from: &str, to: &str, delays: &[De
         .iter()
         .map(|delay| {
             let task = &run.tasks[delay.to as usize];
-            Example {
-                who: Who::of_task(run, task),
-                case: None,
-                start_ns: task.started_ns,
-                resource: task.host.clone(),
-                time_ns: delay.ns,
-            }
+            Example { who: Who::of_task(run, task), case: None, start_ns: task.started_ns, resource: task.host.clone(), time_ns: delay.ns }
         })
         .collect();
     examples.sort_by_key(|example| std::cmp::Reverse(example.time_ns));
     examples.truncate(3);
-    let is_critical = facts.input.path.is_none_or(|path| {
-        path.path.iter().any(|step| delays.iter().any(|delay| delay.to == step.place))
-    });
+    let is_critical = facts.input.path.is_none_or(|path| path.path.iter().any(|step| delays.iter().any(|delay| delay.to == step.place)));
     Some(Finding {
         rule: RULE.name,
         cause: format!("{to} after {from}"),

@@ -44,7 +44,9 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn action(facts: &Facts<'_>, cause: &str, partition: Option<&str>, waits: &[&Wait]) -> String {
     match facts.source {
-        Source::Other => return "Find what these instances waited for: people, machines, other cases, or a fixed time of the day.".to_owned(),
+        Source::Other => {
+            return "Find what these instances waited for: people, machines, other cases, or a fixed time of the day.".to_owned();
+        }
         Source::Engine => {
             return "Let the engine run more of them at once, if CPUs and memory are free: they waited although nothing else held them."
                 .to_owned();

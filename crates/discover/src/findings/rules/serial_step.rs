@@ -58,7 +58,11 @@ fn in_case(facts: &Facts<'_>, case: usize, found: &mut BTreeMap<String, Alone>) 
         {
             *alone.entry(one).or_default() += i128::from(time) - i128::from(since);
         }
-        if starts { running.insert(at) } else { running.remove(&at) };
+        if starts {
+            running.insert(at)
+        } else {
+            running.remove(&at)
+        };
         width = width.max(running.len());
         since = time;
     }
@@ -103,7 +107,9 @@ fn finding(facts: &Facts<'_>, name: &str, alone: &Alone) -> Option<Finding> {
             "at the least, if it is twice as fast; at the most, if it is divided into {} parts that run at the same time",
             alone.width
         ),
-        action: format!("Divide {name_seen} into parts that run at the same time (by region, sample or a tree of merges), or give it threads."),
+        action: format!(
+            "Divide {name_seen} into parts that run at the same time (by region, sample or a tree of merges), or give it threads."
+        ),
         ..Draft::default()
     };
     Some(facts.makespan_finding(draft, (low, most)))

@@ -35,10 +35,8 @@ fn compared(facts: &Facts<'_>) -> FxHashMap<u32, Vec<(u32, f64, f64)>> {
             }
         }
         let count: usize = by_node.values().map(Vec::len).sum();
-        let mut medians: Vec<(f64, u32)> = by_node
-            .iter()
-            .map(|(&node, of)| (percentile(&mut of.iter().map(|(_, ns)| *ns).collect::<Vec<_>>(), 0.5), node))
-            .collect();
+        let mut medians: Vec<(f64, u32)> =
+            by_node.iter().map(|(&node, of)| (percentile(&mut of.iter().map(|(_, ns)| *ns).collect::<Vec<_>>(), 0.5), node)).collect();
         medians.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| facts.log.resources.get(a.1).cmp(facts.log.resources.get(b.1))));
         for (place, &(_, node)) in medians.iter().enumerate() {
             let of = &by_node[&node];

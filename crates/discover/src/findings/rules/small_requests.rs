@@ -66,26 +66,33 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     let saved = 1.0 - (mean / ADVISED_BYTES).min(1.0);
     let high = of.iter().map(|&(at, ns)| (at, (ns as f64 * saved) as i128)).collect();
     let name = visible(activity);
-    let place = facts.input.profile.map(|profile| Place::of(profile, activity, |reads, bytes| (bytes as f64) < SMALL_BYTES.value * reads as f64));
+    let place =
+        facts.input.profile.map(|profile| Place::of(profile, activity, |reads, bytes| (bytes as f64) < SMALL_BYTES.value * reads as f64));
     let words = place.as_ref().map(Place::words).unwrap_or_default();
     let program = place.as_ref().and_then(|place| place.program.clone()).unwrap_or_else(|| name.clone());
-    Some(facts.finding(Draft {
-        rule: RULE.name,
-        cause: format!("small requests of {name}"),
-        found: format!(
-            "{} of {name} moved {} on average in {} calls, which took {}{words}",
-            facts.counted(of.len()),
-            bytes(mean as i64),
-            count(calls.unsigned_abs()),
-            duration(total(&of))
-        ),
-        of: &of,
-        high_ns: Some(high),
-        from: if place.is_some() { "profile" } else { "log" },
-        assumption: "nothing if the program copies in memory only; at the most with requests of 1 MiB, if a call costs what it costs now".to_owned(),
-        action: format!("Give {program} a larger buffer (1 MiB), or a library that collects requests; put many small files into one archive."),
-        ..Draft::default()
-    }))
+    Some(
+        facts.finding(Draft {
+            rule: RULE.name,
+            cause: format!("small requests of {name}"),
+            found: format!(
+                "{} of {name} moved {} on average in {} calls, which took {}{words}",
+                facts.counted(of.len()),
+                bytes(mean as i64),
+                count(calls.unsigned_abs()),
+                duration(total(&of))
+            ),
+            of: &of,
+            high_ns: Some(high),
+            from: if place.is_some() { "profile" } else { "log" },
+            assumption:
+                "nothing if the program copies in memory only; at the most with requests of 1 MiB, if a call costs what it costs now"
+                    .to_owned(),
+            action: format!(
+                "Give {program} a larger buffer (1 MiB), or a library that collects requests; put many small files into one archive."
+            ),
+            ..Draft::default()
+        }),
+    )
 }
 
 /// Program and file of which most requests are.
@@ -108,10 +115,11 @@ impl Place {
 
     /// ` (program P, file F)`, as far as they are known.
     pub fn words(&self) -> String {
-        let parts: Vec<String> = [self.program.as_ref().map(|of| format!("program {of}")), self.file.as_ref().map(|of| format!("file {of}"))]
-            .into_iter()
-            .flatten()
-            .collect();
+        let parts: Vec<String> =
+            [self.program.as_ref().map(|of| format!("program {of}")), self.file.as_ref().map(|of| format!("file {of}"))]
+                .into_iter()
+                .flatten()
+                .collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 }

@@ -22,13 +22,14 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn finding(facts: &Facts<'_>, activity: u32, all: &[u32]) -> Option<Finding> {
     let median = facts.medians.get(&activity).copied().filter(|median| *median > 0.0)?;
-    let usual: Vec<(u32, i64)> =
-        all.iter().filter(|&&at| facts.is_usual(at)).filter_map(|&at| Some((at, facts.ran(at)?))).collect();
+    let usual: Vec<(u32, i64)> = all.iter().filter(|&&at| facts.is_usual(at)).filter_map(|&at| Some((at, facts.ran(at)?))).collect();
     // What a slow node explains is a finding of its own.
     let is_on_slow_node = |at: u32| facts.resource(at).is_some_and(|node| facts.slow_nodes.contains_key(&node));
     let (slow, others): (Vec<_>, Vec<_>) =
         usual.iter().partition(|(at, ns)| *ns as f64 > STRAGGLER_FACTOR.value * median && !is_on_slow_node(*at));
-    if (usual.len() as f64) < STRAGGLER_INSTANCES.value || slow.is_empty() || slow.len() as f64 > (STRAGGLER_SHARE.value * usual.len() as f64).max(1.0)
+    if (usual.len() as f64) < STRAGGLER_INSTANCES.value
+        || slow.is_empty()
+        || slow.len() as f64 > (STRAGGLER_SHARE.value * usual.len() as f64).max(1.0)
     {
         return None;
     }
@@ -52,7 +53,9 @@ fn finding(facts: &Facts<'_>, activity: u32, all: &[u32]) -> Option<Finding> {
     let has_sizes = facts.log.measures(flowmine_activity_log::Measure::ReadBytes).is_some();
     let action = match shared.last() {
         Some(of) if of.what == "input size" => format!("Split the inputs of {} by size, or start the largest first.", list(&name)),
-        Some(of) if of.what == "node" => format!("Compare {} {} with the others: load, clock rate, local disk.", facts.node_word(), of.value),
+        Some(of) if of.what == "node" => {
+            format!("Compare {} {} with the others: load, clock rate, local disk.", facts.node_word(), of.value)
+        }
         Some(of) => format!("Find what else was busy {}: the file system, the network, other work on the nodes.", of.value),
         None if has_sizes || !facts.source.is_computation() => {
             format!("Compare the slow instances of {} with others: they share no {} and no hour.", list(&name), facts.node_word())

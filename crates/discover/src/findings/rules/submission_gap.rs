@@ -67,7 +67,8 @@ fn finding(facts: &Facts<'_>, pair: Option<(String, String)>, of: &[(u32, i128)]
         (Some(pair), _) => {
             let words = before(pair);
             let found = format!("{words}: cases waited {} between the two {}, {mean} on average", duration(sum), counted_times(of.len()));
-            let action = format!("Find what happens between the steps of {words}: work that is not recorded, or cases that nobody takes up.");
+            let action =
+                format!("Find what happens between the steps of {words}: work that is not recorded, or cases that nobody takes up.");
             (words, found, action)
         }
         (None, source) => {

@@ -44,11 +44,9 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let what = match (killed.len(), close.is_empty()) {
         (0, _) => format!("{close}: no margin for a larger input"),
         (n, true) => format!("{} were killed at their time limit after {} of running", facts.counted(n), duration(total(&killed))),
-        (n, false) => format!(
-            "{} were killed at their time limit after {} of running, and {close}",
-            facts.counted(n),
-            duration(total(&killed))
-        ),
+        (n, false) => {
+            format!("{} were killed at their time limit after {} of running, and {close}", facts.counted(n), duration(total(&killed)))
+        }
     };
     let ask = most.map(|(ran, limit)| {
         let asked = suggested(ran, limit, !killed.is_empty());
