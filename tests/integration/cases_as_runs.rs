@@ -178,14 +178,14 @@ fn a_gantt_chart_has_lanes_of_nodes_with_what_is_occupied() {
 #[test]
 fn evidence_names_jobs_and_tasks() {
     let dir = tempfile::tempdir().unwrap();
-    let jobs = imported(dir.path(), "pipelines", PIPELINES);
-    let list = discovered(&jobs, &["bottlenecks"]);
+    let jobs = imported(dir.path(), "pipelines", &PIPELINES.replace("noa|geo|p3|COMPLETED", "noa|geo|p3|FAILED"));
+    let list = discovered(&jobs, &["findings"]);
     let evidence: Vec<&str> = list.lines().filter(|line| line.starts_with("    - ")).collect();
     assert!(!evidence.is_empty() && evidence.iter().all(|line| line.contains(" in job ")), "{list}");
     let (tasks, trace) = (dir.path().join("tasks"), dir.path().join("trace.txt"));
     std::fs::write(&trace, TRACE).unwrap();
     expect(flowmine().args(["import", "nextflow", "--dataset"]).arg(&tasks).arg(&trace), 0);
-    let list = discovered(&tasks, &["bottlenecks"]);
+    let list = discovered(&tasks, &["findings"]);
     let evidence: Vec<&str> = list.lines().filter(|line| line.starts_with("    - ")).collect();
     assert!(!evidence.is_empty() && evidence.iter().all(|line| line.contains(" in task ") && line.contains("/work/")), "{list}");
     assert!(list.contains("in task COUNT (2), tag s2, /work/b2/10"), "{list}");

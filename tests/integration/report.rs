@@ -301,7 +301,7 @@ fn a_directory_of_results_has_the_page_next_to_logs_and_tables() {
     // A second time nothing is new, and the page is written again.
     for _ in 0..2 {
         expect(flowmine().arg("report").arg(&dataset).arg("--out").arg(&out), 0);
-        for name in ["report.html", "log.xes.gz", "log.ocel.sqlite", "dfg.svg", "bottlenecks.txt", "summary.json"] {
+        for name in ["report.html", "log.xes.gz", "log.ocel.sqlite", "dfg.svg", "findings.txt", "summary.json"] {
             assert!(fs::metadata(out.join(name)).unwrap().len() > 0, "{name}");
         }
     }

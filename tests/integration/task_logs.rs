@@ -558,9 +558,7 @@ fn the_batch_on_what_one_engine_told() {
         let summary: Json = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
         assert_eq!(summary["tasks"]["attempts"], attempts, "{engine}: {told}");
         assert!(summary.get("jobs").is_none(), "{summary}");
-        for name in
-            ["log.xes", "log.csv", "log.parquet", "log.ocel.json", "log.ocel.sqlite", "dfg.svg", "activities.csv", "bottlenecks.txt"]
-        {
+        for name in ["log.xes", "log.csv", "log.parquet", "log.ocel.json", "log.ocel.sqlite", "dfg.svg", "activities.csv", "findings.txt"] {
             assert!(told.contains(name), "{engine}: {name}: {told}");
             assert!(fs::metadata(out.join(name)).unwrap().len() > 100, "{engine}: {name}");
         }

@@ -60,9 +60,8 @@ fn what_a_job_wishes_for_itself_is_no_queueing_in_any_model() {
     let waited = |bar: &Value| Some(bar["start_ns"].as_i64()? - bar["ready_ns"].as_i64()?);
     let bars = chart["bars"].as_array().unwrap();
     assert_eq!(bars.iter().filter_map(waited).sum::<i64>(), 39 * SECOND, "{chart}");
-    let list = discovered(&dataset, &["bottlenecks"]);
-    assert!(list.contains("job 41, case"), "{list}");
-    assert!(!list.contains("wait  fetch.sh → count.sh"), "{list}");
+    let list = discovered(&dataset, &["findings"]);
+    assert!(list.contains("No finding") && !list.contains("submission-gap  "), "{list}");
     // An exported log says the same.
     for (name, format) in [("log.xes", "xes"), ("log.csv", "csv"), ("log.parquet", "parquet")] {
         let log = dir.path().join(name);
@@ -197,17 +196,17 @@ fn reasons_of_polls_decide_the_advice() {
     let mut import = flowmine();
     import.args(["import", "slurm", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
     expect(import.args((0..3).chain([40]).map(|minute| dir.path().join(format!("squeue-20261118T08{minute:02}00Z.txt")))), 0);
-    let list = discovered(&dataset, &["bottlenecks", "--format", "csv"]);
+    let list = discovered(&dataset, &["findings", "--format", "csv"]);
     let advice = |job: u32| list.lines().filter(|line| line.contains(&format!("j{job}.sh"))).collect::<Vec<_>>().join("\n");
     for (job, cause, words) in [
-        (1, "partition_down", "The partition was down"),
-        (2, "held_by_admin", "ask support"),
-        (3, "never_satisfiable", "failed"),
-        (4, "limit_of_user", "A limit was reached"),
+        (1, "partition down", "Use another partition while partition short is down"),
+        (2, "held by admin", "Ask support"),
+        (3, "never satisfiable", "failed"),
+        (4, "limit of the user", "ask for a higher limit"),
     ] {
         let of_job = advice(job);
         assert!(of_job.contains(cause) && of_job.contains(words), "{of_job}");
-        assert!(!of_job.contains("Ask for less") && !of_job.contains("submit the next step"), "{of_job}");
+        assert!(!of_job.contains("Ask for less") && !of_job.contains("Submit each step"), "{of_job}");
     }
     let table = discovered(&dataset, &["waits", "--format", "csv"]);
     for cause in ["partition_down", "held_by_admin", "never_satisfiable", "limit_of_user"] {

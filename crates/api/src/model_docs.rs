@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use flowmine_discover::pictures::findings;
 use flowmine_draw::json;
 use serde_json::Value;
 
@@ -61,13 +62,18 @@ const STALE: &str = "is stale: run FLOWMINE_UPDATE=1 cargo test --release --work
 
 /// Compares the part of a page between two marks with what it should be, or writes it.
 fn is_in_page(page: &str, table: &str) {
-    const BEGIN: &str = "<!-- models: begin, made from the registry (FLOWMINE_UPDATE=1) -->\n";
-    const END: &str = "<!-- models: end -->\n";
+    is_part_of_page(page, "models", table);
+}
+
+/// The same for the part of this name.
+fn is_part_of_page(page: &str, part: &str, table: &str) {
+    let begin = format!("<!-- {part}: begin, made from the registry (FLOWMINE_UPDATE=1) -->\n");
+    let end = format!("<!-- {part}: end -->\n");
     let path = repository().join(page);
     let then = std::fs::read_to_string(&path).expect("the page is there");
-    let (before, rest) = then.split_once(BEGIN).expect("the page has the mark where the table begins");
-    let (_, after) = rest.split_once(END).expect("the page has the mark where the table ends");
-    let now = format!("{before}{BEGIN}{table}{END}{after}");
+    let (before, rest) = then.split_once(&begin).expect("the page has the mark where the table begins");
+    let (_, after) = rest.split_once(&end).expect("the page has the mark where the table ends");
+    let now = format!("{before}{begin}{table}{end}{after}");
     if is_updated() {
         std::fs::write(&path, now).expect("the page can be written");
         return;
@@ -83,6 +89,12 @@ fn docs_index_has_the_models() {
 #[test]
 fn docs_models_md_has_the_models() {
     is_in_page("docs/models.md", &reference());
+}
+
+#[test]
+fn docs_models_md_has_the_rules_and_thresholds_of_findings() {
+    is_part_of_page("docs/models.md", "rules", &findings::rules_in_markdown());
+    is_part_of_page("docs/models.md", "thresholds", &findings::thresholds_in_markdown());
 }
 
 #[test]

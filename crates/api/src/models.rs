@@ -2,7 +2,6 @@
 //! line in [`MODELS`].
 
 mod batches;
-mod bottlenecks;
 mod bpmn;
 mod compare;
 mod critical_path;
@@ -13,6 +12,7 @@ mod dfg;
 mod dotted_chart;
 mod file_span;
 mod file_timeline;
+pub(crate) mod findings;
 mod fold;
 mod fork_tree;
 pub(crate) mod gantt;
@@ -46,7 +46,7 @@ use crate::sink::Sink;
 pub const MODELS: &[&dyn Model] = &[
     &dfg::Dfg,
     &ocdfg::ObjectDfg,
-    &bottlenecks::Bottlenecks,
+    &findings::Findings,
     &waits::Waits,
     &resources::Resources,
     &requests::Requests,
@@ -189,6 +189,20 @@ impl About {
 /// Returns the model with this name.
 pub fn find(name: &str) -> Option<&'static dyn Model> {
     MODELS.iter().copied().find(|model| model.about().name == name)
+}
+
+/// Earlier names of models, each with the present one. They work for one release.
+pub const OLD_NAMES: &[(&str, &str)] = &[
+    ("access-share", "file-span"),
+    ("accesses", "file-timeline"),
+    ("bottlenecks", "findings"),
+    ("check", "dependency-audit"),
+    ("profile", "io-profile"),
+];
+
+/// Returns the present name of a model that had another, with that.
+pub fn renamed(name: &str) -> Option<(&'static str, &'static str)> {
+    OLD_NAMES.iter().copied().find(|(old, _)| *old == name)
 }
 
 /// Returns a sentence with the models that have an option; `None` where none has it.

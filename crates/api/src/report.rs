@@ -6,13 +6,13 @@
 
 mod messages;
 
-use flowmine_activity_log::{ActivityLog, Filter};
+use flowmine_activity_log::{ActivityLog, Filter, RunGraph};
 use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::critical_path::{self, CriticalPath};
 use flowmine_discover::io_profile::Profile;
 use flowmine_discover::summary::{self, Summary};
-use flowmine_discover::{bottlenecks, dfg as graph, requests, resources, variants, waits};
+use flowmine_discover::{dfg as graph, findings, requests, resources, variants, waits};
 use flowmine_logs::process_groups::GroupBy;
 use flowmine_logs::summary::diagnostic_counts;
 use flowmine_report::{LogResults, Outcome, Quality, Results, WaitResults};
@@ -20,8 +20,9 @@ use flowmine_schema::tables::Process;
 
 use crate::error::{Context, Error, Result, ensure};
 use crate::groups::{CASE, CaseOptions, EventFilter, TableColumns};
-use crate::log::{self, Attributes};
-use crate::models::{gantt, io_profile};
+use crate::log::{self, Attributes, Loaded};
+use crate::models::findings::Evidence;
+use crate::models::{self, gantt, io_profile};
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::source::SourcePaths;
@@ -60,8 +61,11 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     let messages = Messages::new(sink);
     let dataset = request.source.only_dataset().map(Dataset::open).transpose()?;
     let sink: &dyn Sink = &messages;
-    let (log, mut is_lossy) = match log_results(request, dataset.as_ref(), sink) {
-        Ok((log, is_lossy)) => (Ok(log), is_lossy),
+    let (loaded, mut is_lossy) = match load(request, sink) {
+        Ok(loaded) => {
+            let is_lossy = loaded.0.is_lossy;
+            (Ok(loaded), is_lossy)
+        }
         // What the caller has to decide is no fault of the data.
         Err(error @ Error::Refused(_)) => return Err(error),
         Err(error) if dataset.is_none() => return Err(error),
@@ -71,11 +75,24 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
             (Err(reason), true)
         }
     };
-    let log = log.and_then(|found| if found.log.is_empty() { Err("the source has no rows".to_owned()) } else { Ok(found) });
-    let waits = of_dataset(dataset.as_ref(), |dataset| wait_results(dataset, request, sink));
-    let case = log.as_ref().ok().and_then(|found| longest(&found.summary));
-    let critical_path = of_dataset(dataset.as_ref(), |dataset| path_of(dataset, request, case, sink));
+    let loaded = loaded.and_then(|loaded| if loaded.0.log.is_empty() { Err("the source has no rows".to_owned()) } else { Ok(loaded) });
+    let mut of_findings = loaded.as_ref().ok().map(|(loaded, _)| findings::waits::Builder::new(&loaded.log));
+    let waits = of_dataset(dataset.as_ref(), |dataset| wait_results(dataset, request, of_findings.as_mut(), sink));
+    let case = loaded.as_ref().ok().and_then(|(_, summary)| longest(summary));
+    let (run, critical_path) = match of_dataset(dataset.as_ref(), |dataset| path_of(dataset, request, case, sink)) {
+        Ok((run, path)) => (Some((run, path.clone())), Ok(path)),
+        Err(reason) => (None, Err(reason)),
+    };
     let profile = of_dataset(dataset.as_ref(), |dataset| profile_of(dataset, sink));
+    let evidence = Evidence {
+        waits: of_findings.filter(|_| waits.is_ok()).and_then(findings::waits::Builder::finish),
+        run,
+        profile: profile.as_ref().ok().cloned(),
+    };
+    let log = match loaded {
+        Ok((loaded, summary)) => Ok(log_results(loaded, summary, &evidence, dataset.as_ref(), sink)?),
+        Err(reason) => Err(reason),
+    };
     let mut quality = dataset.as_ref().map(|dataset| quality(dataset, sink)).transpose()?.unwrap_or_default();
     is_lossy |= quality.errors > 0;
     quality.messages = messages.all();
@@ -107,31 +124,36 @@ fn of_dataset<T>(dataset: Option<&Dataset>, make: impl FnOnce(&Dataset) -> Resul
 
 /// The attributes of instances that the page shows.
 fn attributes() -> Attributes {
-    let mut attributes = Attributes::of_evidence();
+    let mut attributes = models::findings::attributes();
     let of_resources = Attributes::of_resources();
     attributes.of_jobs.extend(of_resources.of_jobs);
-    attributes.of_jobs.extend([flowmine_activity_log::QUEUED_FOR, flowmine_activity_log::NOT_READY_FOR, log::NODES].map(str::to_owned));
+    attributes.of_jobs.push(log::NODES.to_owned());
     attributes.of_tasks.extend(["task:status", "task:exit_code", "task:error", "task:user", gantt::TASK_KEY].map(str::to_owned));
     attributes.of_files.extend(of_resources.of_files);
     attributes.of_files.extend(["slurm:state", "slurm:exit_code"].map(str::to_owned));
     attributes
 }
 
-/// The log and its models, and whether something of it was lost.
-fn log_results(request: &ReportRequest, dataset: Option<&Dataset>, sink: &dyn Sink) -> Result<(LogResults, bool)> {
-    let mut of_log = Request::read::<&str>("bottlenecks", request.source.clone(), None, [])?;
+/// The log with its numbers.
+fn load(request: &ReportRequest, sink: &dyn Sink) -> Result<(Loaded, Summary)> {
+    let mut of_log = Request::read::<&str>("findings", request.source.clone(), None, [])?;
     of_log.cases = request.cases.clone();
     of_log.filter = request.filter.clone();
     of_log.columns = request.columns.clone();
     let loaded = log::load(&of_log, &attributes(), sink)?;
-    let is_lossy = loaded.is_lossy;
+    let _stage = sink.stage("discovering");
+    let summary = summary::discover(&loaded.log, loaded.cases()?, &summary::Options::default());
+    Ok((loaded, summary))
+}
+
+/// The models of a log.
+fn log_results(loaded: Loaded, summary: Summary, evidence: &Evidence, dataset: Option<&Dataset>, sink: &dyn Sink) -> Result<LogResults> {
     let _stage = sink.stage("discovering");
     let cases = loaded.cases()?;
     let log = &loaded.log;
-    let summary = summary::discover(log, cases, &summary::Options::default());
     let gantt = longest(&summary).map(|case| gantt_of(log, case, dataset)).transpose()?.flatten();
-    let results = LogResults {
-        bottlenecks: bottlenecks::discover(log, cases, &bottlenecks::Options::default()),
+    Ok(LogResults {
+        findings: evidence.findings(&loaded)?,
         dfg: graph::dfg(log, cases),
         variants: variants::discover(log, cases, &variants::Options::default()),
         resources: resources::discover(log, cases),
@@ -139,8 +161,7 @@ fn log_results(request: &ReportRequest, dataset: Option<&Dataset>, sink: &dyn Si
         gantt,
         summary,
         log: loaded.log,
-    };
-    Ok((results, is_lossy))
+    })
 }
 
 /// The case that is shown: of those with several instances, if there are any, the one with the
@@ -160,23 +181,32 @@ fn gantt_of(log: &ActivityLog, case: &str, dataset: Option<&Dataset>) -> Result<
 }
 
 /// What the jobs of a dataset waited for.
-fn wait_results(dataset: &Dataset, request: &ReportRequest, sink: &dyn Sink) -> Result<WaitResults> {
+fn wait_results(
+    dataset: &Dataset,
+    request: &ReportRequest,
+    mut of_findings: Option<&mut findings::waits::Builder>,
+    sink: &dyn Sink,
+) -> Result<WaitResults> {
     let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
     let (mut causes, mut weeks) = (waits::Builder::default(), waits::weeks::Builder::default());
     job_waits::for_each(dataset, notion, &request.filter, request.cases.timestamp, sink, |job| {
         causes.add(job);
         weeks.add(job);
+        if let Some(builder) = &mut of_findings {
+            builder.add(job);
+        }
     })?;
     Ok(WaitResults { causes: causes.finish(), weeks: weeks.finish() })
 }
 
-/// The critical path of a case.
-fn path_of(dataset: &Dataset, request: &ReportRequest, case: Option<&str>, sink: &dyn Sink) -> Result<CriticalPath> {
+/// A case as a run, and its critical path.
+fn path_of(dataset: &Dataset, request: &ReportRequest, case: Option<&str>, sink: &dyn Sink) -> Result<(RunGraph, CriticalPath)> {
     let case = case.context("there is no case")?;
     let mut of_run = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)])?;
     of_run.filter = request.filter.clone();
     let run = one_run::graph(dataset, &of_run, sink)?.context("it is no run")?;
-    Ok(critical_path::discover(&run, &critical_path::Options::default()))
+    let path = critical_path::discover(&run, &critical_path::Options::default());
+    Ok((run, path))
 }
 
 /// How files were read and written.

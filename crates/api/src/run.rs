@@ -10,7 +10,7 @@ mod last_run;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use flowmine_activity_log::{ActivityLog, JOB, NOT_READY_FOR, QUEUED_FOR};
+use flowmine_activity_log::ActivityLog;
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
 use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules, Timestamp};
@@ -18,7 +18,7 @@ use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
-use flowmine_discover::{bottlenecks, pictures, summary};
+use flowmine_discover::{findings, pictures, summary};
 use flowmine_draw::document::{self, Document};
 use flowmine_draw::svg;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
@@ -118,10 +118,10 @@ impl Written<'_> {
     /// What costs time, and the table of activities.
     fn tables(&mut self, log: &ActivityLog) -> Result<()> {
         let Some(cases) = log.cases().filter(|_| !log.is_empty()) else { return Ok(()) };
-        let found = bottlenecks::discover(log, cases, &bottlenecks::Options::default());
-        let text = pictures::bottlenecks::text(&found);
-        output::write(Some(&self.out.join("bottlenecks.txt")), |out| Ok(out.write_all(text.as_bytes())?))?;
-        self.files.push(("bottlenecks.txt".to_owned(), "what costs most time, with evidence and advice".to_owned()));
+        let found = findings::discover(&findings::Input::of(log, cases));
+        let text = pictures::findings::text(&found);
+        output::write(Some(&self.out.join("findings.txt")), |out| Ok(out.write_all(text.as_bytes())?))?;
+        self.files.push(("findings.txt".to_owned(), "what costs most and can be changed, with evidence, gain and action".to_owned()));
         let found = summary::discover(log, cases, &summary::Options::default());
         output::write(Some(&self.out.join("activities.csv")), |out| Ok(pictures::summary::csv(&found, out)?))?;
         self.files.push(("activities.csv".to_owned(), "times, failures, bytes of each activity".to_owned()));
@@ -133,7 +133,8 @@ impl Written<'_> {
 fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
     let of_jobs = cases::ALL.iter().filter(|notion| notion.is_standard()).map(|notion| notion.name());
     let notions = of_jobs.chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
-    let mut names: Vec<String> = ["dag.svg", "bottlenecks.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
+    let mut names: Vec<String> =
+        ["dag.svg", "bottlenecks.txt", "findings.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
     for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
         names.push(format!("dfg{suffix}.svg"));
         names.extend(formats.iter().map(|&format| format!("log{suffix}.{}", format.name)));
@@ -180,8 +181,8 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     let overview = Overview { exchanges, ..Overview::default() };
     let notions = if has_jobs { &telling[..] } else { &[] };
     let traced = task_log::of_jobs(&dataset, &rules)?;
-    // The list of bottlenecks names jobs and what they waited for.
-    let keep = [JOB, QUEUED_FOR, NOT_READY_FOR].map(str::to_owned).to_vec();
+    // The list of findings names jobs and what they waited for.
+    let keep = crate::models::findings::attributes().of_jobs;
     let options = ReadOptions { keep, ..ReadOptions::default() };
     let mut columns = Vec::new();
     for notion in notions {
@@ -270,7 +271,8 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
 fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNotion, filter: &Filter, has_jobs: bool) -> Result<()> {
     let rules = RowRules::default();
     let stage = written.sink.stage("making logs");
-    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions::default())?;
+    let keep = crate::models::findings::attributes().of_tasks;
+    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions { keep, ..ReadOptions::default() })?;
     drop(stage);
     if columns.is_empty() {
         return Ok(());

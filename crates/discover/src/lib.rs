@@ -53,7 +53,6 @@
 pub mod about;
 pub mod advice;
 pub mod batches;
-pub mod bottlenecks;
 mod bounds;
 mod calendar;
 pub mod compare;
@@ -63,6 +62,7 @@ pub mod dependency_audit;
 pub mod dfg;
 pub mod distribution;
 pub mod dotted_chart;
+pub mod findings;
 pub mod fold;
 pub mod fork_tree;
 pub mod gantt;

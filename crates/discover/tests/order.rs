@@ -8,7 +8,7 @@ use std::io;
 use flowmine_activity_log::{ActivityLog, BytesFrom, InstanceRow, LogBuilder, Measure, Status, UNKNOWN};
 use flowmine_discover::pictures;
 use flowmine_discover::{
-    batches, bottlenecks, compare, dotted_chart, gantt, lifecycle, performance_spectrum, process_model, requests, resources, summary,
+    batches, compare, dotted_chart, findings, gantt, lifecycle, performance_spectrum, process_model, requests, resources, summary,
     temporal_profile, variants,
 };
 use flowmine_process_models::declare;
@@ -97,8 +97,8 @@ fn outputs(log: &ActivityLog) -> BTreeMap<String, Vec<u8>> {
     let found = chart!(summary, summary::discover(log, cases, &summary::Options { cases_by: summary::CasesBy::Duration }));
     put("summary.cases", bytes(&|out| pictures::summary::cases_csv(&found, out)));
     put("summary.txt", pictures::summary::text(&found, &pictures::summary::Drawing::default()).into_bytes());
-    let found = chart!(bottlenecks, bottlenecks::discover(log, cases, &bottlenecks::Options::default()));
-    put("bottlenecks.txt", pictures::bottlenecks::text(&found).into_bytes());
+    let found = chart!(findings, findings::discover(&findings::Input::of(log, cases)));
+    put("findings.txt", pictures::findings::text(&found).into_bytes());
     chart!(resources, resources::discover(log, cases));
     chart!(requests, requests::discover(log, cases, requests::Rule::default()));
     let found = process_model::discover(log, cases, &process_model::Options::default()).unwrap();

@@ -57,7 +57,7 @@ fn policy() -> String {
 #[cfg(test)]
 mod tests {
     use flowmine_activity_log::{EventRow, LogBuilder};
-    use flowmine_discover::{bottlenecks, dfg, requests, resources, summary, variants};
+    use flowmine_discover::{dfg, findings, requests, resources, summary, variants};
 
     use super::*;
     use crate::results::{LogResults, Quality};
@@ -75,7 +75,7 @@ mod tests {
         let cases = log.cases().expect("cases");
         let found = LogResults {
             summary: summary::discover(&log, cases, &summary::Options::default()),
-            bottlenecks: bottlenecks::discover(&log, cases, &bottlenecks::Options::default()),
+            findings: findings::discover(&findings::Input::of(&log, cases)),
             dfg: dfg::dfg(&log, cases),
             variants: variants::discover(&log, cases, &variants::Options::default()),
             resources: resources::discover(&log, cases),

@@ -1,9 +1,9 @@
 //! What a page is made of: a log, and the models that were discovered in it.
 
 use flowmine_activity_log::ActivityLog;
-use flowmine_discover::bottlenecks::Bottlenecks;
 use flowmine_discover::critical_path::CriticalPath;
 use flowmine_discover::dfg::Dfg;
+use flowmine_discover::findings::Findings;
 use flowmine_discover::gantt::Gantt;
 use flowmine_discover::io_profile::Profile;
 use flowmine_discover::requests::Requests;
@@ -53,8 +53,8 @@ pub struct LogResults {
     pub log: ActivityLog,
     /// Its activities and cases in numbers.
     pub summary: Summary,
-    /// What costs time.
-    pub bottlenecks: Bottlenecks,
+    /// What costs time and can be changed.
+    pub findings: Findings,
     /// Its directly-follows graph.
     pub dfg: Dfg,
     /// The sequences of activities of its cases.

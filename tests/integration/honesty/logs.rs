@@ -213,7 +213,7 @@ fn parts_say_what_the_whole_says() {
         "lifecycle",
         "temporal-profile",
         "summary",
-        "bottlenecks",
+        "findings",
         "gantt",
         "tree",
         "petri",
@@ -240,7 +240,7 @@ fn an_end_before_its_start_is_said_and_is_no_length() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.csv");
     fs::write(&path, csv(&[(1, &vec![('a', 7200, 3600), ('b', 10_800, 14_400)])], time)).unwrap();
-    for model in ["dfg", "gantt", "summary", "lifecycle", "batches", "bottlenecks", "variants", "temporal-profile", "dotted-chart"] {
+    for model in ["dfg", "gantt", "summary", "lifecycle", "batches", "findings", "variants", "temporal-profile", "dotted-chart"] {
         let (_, said) = discover("--log", std::slice::from_ref(&path), model);
         assert!(said.contains("1 instance ends before it starts, and its end counts as unknown"), "{model}: {said}");
     }

@@ -3,14 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use flowmine_api::models::{self, MODELS};
+use flowmine_api::models::{self, MODELS, renamed};
 
 use super::discover::USUAL;
 use super::similar;
 
-/// Earlier names of models and their present names.
-const RENAMED: [(&str, &str); 4] =
-    [("profile", "io-profile"), ("accesses", "file-timeline"), ("access-share", "file-span"), ("check", "dependency-audit")];
 /// Earlier name of the fork tree; in process mining it is the name of another model.
 const AMBIGUOUS: &str = "process-tree";
 /// Model that is an export now, with the format that it had by default.
@@ -64,7 +61,7 @@ pub fn in_new_form(words: Vec<OsString>) -> Result<(Vec<OsString>, Option<String
     if model == EXPORTED.0 {
         return Ok((as_export(&command[0], kept), Some(format!("{used} is now `flowmine export --format makeflow|make|snakemake|slurm`"))));
     }
-    let present = RENAMED.iter().find(|(earlier, _)| model == *earlier).map_or(model, |(_, present)| OsString::from(present));
+    let present = model.to_str().and_then(renamed).map_or(model, |(_, present)| OsString::from(present));
     if models::find(&present.to_string_lossy()).is_none() {
         return Err(similar::no_model(&present));
     }
@@ -75,7 +72,7 @@ pub fn in_new_form(words: Vec<OsString>) -> Result<(Vec<OsString>, Option<String
 /// Whether a word is an earlier name of a model. Such a name counts before a file of that name, as
 /// a present one does.
 fn is_earlier_name(word: &OsStr) -> bool {
-    word == AMBIGUOUS || word == EXPORTED.0 || RENAMED.iter().any(|(earlier, _)| word == *earlier)
+    word == AMBIGUOUS || word == EXPORTED.0 || word.to_str().is_some_and(|word| renamed(word).is_some())
 }
 
 /// Returns the export that has replaced the model `spec`.
@@ -147,6 +144,9 @@ mod tests {
             ("flowmine discover - -o x", "flowmine discover dfg - -o x", false),
             ("flowmine discover absent.csv b.csv", "flowmine discover dfg absent.csv b.csv", false),
             ("flowmine discover dag data", "flowmine discover dag data", false),
+            ("flowmine discover bottlenecks data", "flowmine discover findings data", true),
+            ("flowmine discover data --model bottlenecks", "flowmine discover findings data", true),
+            ("flowmine discover ./bottlenecks", "flowmine discover dfg ./bottlenecks", false),
             ("flowmine discover data --model dag", "flowmine discover dag data", true),
             ("flowmine discover src", "flowmine discover dfg src", false),
             ("flowmine discover --dataset D -- --model dag", "flowmine discover dfg --dataset D -- --model dag", false),

@@ -6,7 +6,6 @@
 //! and times as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
 
 pub mod batches;
-pub mod bottlenecks;
 mod colours;
 pub mod compare;
 pub mod critical_path;
@@ -17,6 +16,7 @@ pub mod dfg;
 mod dfg_json;
 pub mod dotted_chart;
 pub mod fork_tree;
+pub mod findings;
 pub mod gantt;
 pub mod handover;
 pub mod io_profile;

@@ -1,6 +1,8 @@
 //! The data: every activity instance, every finding, and the messages of reading.
 
 use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE};
+use flowmine_discover::findings::thresholds::LEAST_SHARE;
+use flowmine_discover::pictures::findings as picture;
 use flowmine_discover::who::{JOB_IN_FILES, OF_TASKS};
 use flowmine_draw::text::counted;
 use flowmine_schema::text::visible;
@@ -109,29 +111,29 @@ fn case_name(cases: &Cases, case: u32) -> Option<&str> {
 }
 
 fn findings(found: &LogResults) -> Result<Table, ReportError> {
-    let rows = &found.bottlenecks.findings;
+    let rows = &found.findings.findings;
     let examples: Vec<Option<String>> = rows.iter().map(|row| row.examples.first().and_then(|example| example.who.words())).collect();
-    let kinds: Vec<String> = rows.iter().map(|row| row.kind.name().replace('-', " ")).collect();
+    let activities: Vec<String> = rows.iter().map(|row| row.activities.join(", ")).collect();
+    let kinds: Vec<String> = rows.iter().map(|row| row.rule.replace('-', " ")).collect();
+    let gains: Vec<String> = rows.iter().map(|row| picture::gain(&row.gain)).collect();
     let columns = [
         Column::numbers("rank", Kind::Count, (1..=rows.len() as i128).map(Some)),
         Column::text("kind", kinds.iter().map(|kind| Some(kind.as_str()))),
-        Column::text("activity", rows.iter().map(|row| Some(row.activity.as_str()))),
-        Column::text("after", rows.iter().map(|row| row.after.as_deref())),
-        Column::text("cause", rows.iter().map(|row| row.cause.as_deref())),
+        Column::text("cause", rows.iter().map(|row| Some(row.cause.as_str()))),
+        Column::text("activities", activities.iter().map(|names| Some(names.as_str()))),
         Column::numbers("instances", Kind::Count, rows.iter().map(|row| Some(row.instances.into()))),
         Column::duration("time at stake", rows.iter().map(|row| Some(row.at_stake_ns))),
         Column::core_hours("core-hours at stake", rows.iter().map(|row| row.at_stake_core_ns)),
         Column::text("found", rows.iter().map(|row| Some(row.found.as_str()))),
-        Column::text("action", rows.iter().map(|row| Some(row.advice()))),
+        Column::text("gain", gains.iter().map(|gain| Some(gain.as_str()))),
+        Column::text("action", rows.iter().map(|row| Some(row.action.as_str()))),
         Column::text("example", examples.iter().map(Option::as_deref)),
     ];
     let table = Table::new("findings", "All findings", &columns)?;
-    let small = found.bottlenecks.small;
+    let small = found.findings.small;
     Ok(if small > 0 {
-        table.left_out(format!(
-            "{} left out: less than a thousandth of the first is at stake.",
-            counted(small, "finding is", "findings are")
-        ))
+        let least = flowmine_draw::axis::percent(LEAST_SHARE.value);
+        table.left_out(format!("{} left out: less than {least} is at stake.", counted(small, "finding is", "findings are")))
     } else {
         table
     })

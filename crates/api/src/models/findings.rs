@@ -1,0 +1,126 @@
+//! Findings.
+
+use flowmine_activity_log::{NOT_READY_FOR, QUEUED_FOR, RunGraph};
+use flowmine_correlate::cases;
+use flowmine_dataset::Dataset;
+use flowmine_discover::critical_path::{self, CriticalPath};
+use flowmine_discover::findings::{self, Input as Made, waits};
+use flowmine_discover::pictures::findings as picture;
+use flowmine_discover::profile::Profile;
+use flowmine_logs::process_groups::GroupBy;
+use flowmine_schema::tables::Process;
+
+use super::{About, Input, Model, profile};
+use crate::error::Result;
+use crate::format::Format;
+use crate::found::Found;
+use crate::groups::CASE;
+use crate::log::{self, Attributes, Loaded};
+use crate::request::Request;
+use crate::sink::Sink;
+use crate::{job_waits, jobs, one_run};
+
+/// Findings.
+pub struct Findings;
+
+static ABOUT: About = About {
+    name: "findings",
+    question: "what costs most and can be changed: waits by cause, failures, slow nodes, idle CPUs and memory, small or repeated reads; with gain and action",
+    input: Input::Log,
+    has_graph_options: false,
+    own: &[],
+    formats: Format::LIST,
+    documents: &[picture::DOCUMENT],
+};
+
+/// The attributes of instances from which findings are made.
+pub(crate) fn attributes() -> Attributes {
+    let owned = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+    let mut attributes = Attributes::of_evidence();
+    attributes.of_jobs.extend(owned(&[QUEUED_FOR, NOT_READY_FOR, "partition", flowmine_discover::resources::STATE]));
+    attributes.of_tasks.extend(owned(&findings::OF_TASKS));
+    attributes.of_files.extend(owned(&findings::OF_TASKS));
+    attributes.of_files.extend(owned(&["slurm:state", "slurm:exit_code", "slurm:partition", QUEUED_FOR]));
+    attributes
+}
+
+/// What findings are made of besides a log.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    pub waits: Option<Vec<waits::Wait>>,
+    pub run: Option<(RunGraph, CriticalPath)>,
+    pub profile: Option<Profile>,
+}
+
+impl Evidence {
+    /// Findings of a log with this evidence.
+    pub fn findings(&self, loaded: &Loaded) -> Result<findings::Findings> {
+        Ok(findings::discover(&Made {
+            log: &loaded.log,
+            cases: loaded.cases()?,
+            waits: self.waits.as_deref(),
+            run: self.run.as_ref().map(|(run, _)| run),
+            path: self.run.as_ref().map(|(_, path)| path),
+            profile: self.profile.as_ref(),
+        }))
+    }
+
+    /// Reads it of the dataset of a request, of which the log was read.
+    fn read(request: &Request, loaded: &Loaded, sink: &dyn Sink) -> Result<Self> {
+        let Some(dir) = request.source.only_dataset() else { return Ok(Self::default()) };
+        let dataset = Dataset::open(dir)?;
+        let mut evidence = Self::default();
+        let mut builder = waits::Builder::new(&loaded.log);
+        if builder.is_wanted() {
+            let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+            job_waits::for_each(&dataset, notion, &request.filter, request.cases.timestamp, sink, |job| builder.add(job))?;
+            evidence.waits = builder.finish();
+        }
+        if let Some(case) = longest(loaded) {
+            evidence.run = run_of(&dataset, request, &case, sink)?;
+        }
+        if dataset.row_count::<Process<'static>>()? > 0 {
+            // A trace of processes alone has no operations: then there is nothing to profile.
+            evidence.profile = profile::of_whole(&dataset, GroupBy::Activity, sink).ok().map(|(found, _)| found);
+        }
+        Ok(evidence)
+    }
+}
+
+/// The case with the longest time from begin to end.
+fn longest(loaded: &Loaded) -> Option<String> {
+    let cases = loaded.log.cases()?;
+    let length = |case: &usize| {
+        let (begin, end) = flowmine_discover::about::span(&loaded.log, cases, *case)?;
+        Some((i128::from(end) - i128::from(begin), std::cmp::Reverse(cases.names.get(*case as u32))))
+    };
+    (0..cases.len()).max_by_key(length).map(|case| cases.names.get(case as u32).to_owned())
+}
+
+/// The run that a case is, with its critical path; `None` where the case is no run.
+fn run_of(dataset: &Dataset, request: &Request, case: &str, sink: &dyn Sink) -> Result<Option<(RunGraph, CriticalPath)>> {
+    let Ok(mut of_run) = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)]) else { return Ok(None) };
+    of_run.filter = request.filter.clone();
+    // A case of another notion is no run; what is wrong with the dataset, reading the log has reported.
+    let Ok(Ok(run)) = one_run::graph(dataset, &of_run, sink) else { return Ok(None) };
+    let path = critical_path::discover(&run, &critical_path::Options::default());
+    Ok(Some((run, path)))
+}
+
+impl Model for Findings {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
+        let loaded = log::load(request, &attributes(), sink)?;
+        let evidence = Evidence::read(request, &loaded, sink)?;
+        let _stage = sink.stage("discovering");
+        let found = evidence.findings(&loaded)?;
+        Ok(Found::new(request, loaded.is_lossy, move |format, out| match format {
+            Format::Json => Ok(picture::json(&found, out)?),
+            Format::Csv => Ok(picture::csv(&found, out)?),
+            _ => Ok(out.write_all(picture::text(&found).as_bytes())?),
+        }))
+    }
+}

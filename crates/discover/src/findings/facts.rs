@@ -1,0 +1,331 @@
+//! What rules need to know of a log, computed once.
+
+use std::cmp::Reverse;
+
+use flowmine_activity_log::{ActivityLog, Attribute, JOB, Measure, NONE, Status};
+use flowmine_draw::text::{counted, visible};
+use rustc_hash::FxHashMap;
+
+use super::endings::Ending;
+use super::source::{EXECUTOR, Source};
+use super::waits::{self, Wait};
+use super::{Example, Finding, Gain, Input, Quantity, Shared, Whole, thresholds};
+use crate::about::{About, span};
+use crate::ranks::InstanceRanks;
+use crate::resources::{STATE, Usage};
+use crate::stats::percentile;
+use crate::who::{Identities, JOB_IN_FILES};
+
+/// Number of instances that a finding names.
+const EXAMPLES: usize = 3;
+
+/// Number of activities that a sentence names.
+const NAMED: usize = 3;
+
+/// The attributes that rules read, those that the log has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Keys<'a> {
+    pub state: Option<&'a Attribute>,
+    pub exit_code: Option<&'a Attribute>,
+    pub error: Option<&'a Attribute>,
+    pub partition: Option<&'a Attribute>,
+    pub tag: Option<&'a Attribute>,
+    pub name: Option<&'a Attribute>,
+}
+
+impl<'a> Keys<'a> {
+    fn of(log: &'a ActivityLog) -> Self {
+        // An attribute that no instance has is none.
+        let first = |keys: &[&str]| keys.iter().find_map(|key| log.attribute(key).filter(|attribute| !attribute.names.is_empty()));
+        Self {
+            state: first(&[STATE, "slurm:state"]),
+            exit_code: first(&["task:exit_code", "slurm:exit_code", "exit_code"]),
+            error: first(&["task:error", "error"]),
+            partition: first(&["partition", "slurm:partition"]),
+            tag: first(&["task:tag"]),
+            name: first(&["task:name", JOB, JOB_IN_FILES]),
+        }
+    }
+}
+
+/// The attributes of instances from which findings are made, beyond those that identify them.
+pub const OF_TASKS: [&str; 3] = ["task:exit_code", "task:error", EXECUTOR];
+
+pub(super) struct Facts<'a> {
+    pub input: Input<'a>,
+    pub log: &'a ActivityLog,
+    pub source: Source,
+    pub keys: Keys<'a>,
+    pub whole: Whole,
+    /// Activities that occur in cases, by name, each with its instances.
+    pub activities: Vec<(u32, Vec<u32>)>,
+    /// Medians of running times, by activity.
+    pub medians: FxHashMap<u32, f64>,
+    /// Slow nodes, each with the factor by which it is slower.
+    pub slow_nodes: FxHashMap<u32, f64>,
+    /// What instances waited for.
+    pub waits: Vec<Wait>,
+    ranks: InstanceRanks<'a>,
+    identities: Identities,
+    endings: Vec<Ending>,
+    word: String,
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(input: &Input<'a>) -> Self {
+        let (log, cases) = (input.log, input.cases);
+        let ranks = InstanceRanks::new(log, cases);
+        let mut of: Vec<Vec<u32>> = vec![Vec::new(); log.activities.len()];
+        for (at, &activity) in (0u32..).zip(&log.instances.activity) {
+            if ranks.case(at) != NONE {
+                of[activity as usize].push(at);
+            }
+        }
+        let activities = log.activities.sorted().into_iter().map(|number| {
+            let mut all = std::mem::take(&mut of[number as usize]);
+            // Cases can be in any order.
+            all.sort_unstable_by_key(|&at| ranks.key(at));
+            (number, all)
+        });
+        let activities: Vec<(u32, Vec<u32>)> = activities.filter(|(_, all)| !all.is_empty()).collect();
+        let mut facts = Self {
+            input: *input,
+            log,
+            source: Source::of(log),
+            keys: Keys::of(log),
+            whole: Whole::default(),
+            activities,
+            medians: FxHashMap::default(),
+            slow_nodes: FxHashMap::default(),
+            waits: Vec::new(),
+            ranks,
+            identities: Identities::of(log),
+            endings: Vec::new(),
+            word: About::of(log, cases).word(),
+        };
+        facts.endings = (0..log.len() as u32).map(|at| Ending::of(&facts, at)).collect();
+        for (activity, all) in &facts.activities {
+            let mut times: Vec<i64> = all.iter().filter(|&&at| facts.is_usual(at)).filter_map(|&at| facts.ran(at)).collect();
+            facts.medians.insert(*activity, percentile(&mut times, 0.5));
+        }
+        facts.whole = facts.measure_whole();
+        facts.waits = input.waits.map_or_else(|| waits::of_log(&facts), <[Wait]>::to_vec);
+        facts.slow_nodes = super::rules::slow_node::slow_nodes(&facts);
+        facts
+    }
+
+    fn measure_whole(&self) -> Whole {
+        let mut whole = Whole::default();
+        for &at in self.activities.iter().flat_map(|(_, all)| all) {
+            let queue = self.log.queue_ns(at).unwrap_or(0);
+            let time = i128::from(queue) + i128::from(self.ran(at).unwrap_or(0));
+            whole.time_ns = whole.time_ns.saturating_add(time);
+            whole.core_ns = whole.core_ns.saturating_add(time.saturating_mul(self.cpus(at).unwrap_or(1).into()));
+        }
+        for case in 0..self.input.cases.len() {
+            if let Some((begin, end)) = span(self.log, self.input.cases, case) {
+                whole.makespan_ns = whole.makespan_ns.saturating_add(i128::from(end) - i128::from(begin));
+            }
+        }
+        whole
+    }
+
+    /// How long an instance ran, if it did; results of an earlier run did not.
+    pub fn ran(&self, at: u32) -> Option<i64> {
+        self.log.service_ns(at).filter(|ns| *ns > 0 && self.log.status(at) != Status::Cached)
+    }
+
+    pub fn ending(&self, at: u32) -> Ending {
+        self.endings[at as usize]
+    }
+
+    /// Whether an instance ended with a result, so that its running time is that of its activity.
+    pub fn is_usual(&self, at: u32) -> bool {
+        Ending::of(self, at) == Ending::Done
+    }
+
+    pub fn cpus(&self, at: u32) -> Option<i64> {
+        self.log.measure(Measure::Cpus, at).filter(|cpus| *cpus > 0)
+    }
+
+    pub fn usage(&self, at: u32) -> Option<Usage> {
+        Usage::of(self.log, self.keys.state, at)
+    }
+
+    pub fn text<'t>(&self, at: u32, of: Option<&'t Attribute>) -> Option<&'t str> {
+        of.and_then(|of| of.value(at)).filter(|text| !text.is_empty())
+    }
+
+    /// The number of the resource of an instance.
+    pub fn resource(&self, at: u32) -> Option<u32> {
+        let resource = self.log.instances.resource.get(at as usize).copied().filter(|resource| *resource != NONE)?;
+        (!self.log.resources.get(resource).is_empty()).then_some(resource)
+    }
+
+    pub fn resource_name(&self, at: u32) -> Option<&str> {
+        self.resource(at).map(|resource| self.log.resources.get(resource))
+    }
+
+    /// The word for what a resource is.
+    pub fn node_word(&self) -> &'static str {
+        if self.source.is_computation() { "node" } else { "resource" }
+    }
+
+    pub fn case(&self, at: u32) -> u32 {
+        self.ranks.case(at)
+    }
+
+    pub fn key(&self, at: u32) -> (u32, u32, u32) {
+        self.ranks.key(at)
+    }
+
+    /// A number of instances with their word.
+    pub fn counted(&self, n: usize) -> String {
+        counted(n as u64, &self.word, &format!("{}s", self.word))
+    }
+
+    /// Core time of times of instances, and whether the CPUs of all are known.
+    pub fn core_ns(&self, of: &[(u32, i128)]) -> (i128, bool) {
+        let (mut core, mut is_known) = (0i128, !of.is_empty());
+        for &(at, ns) in of {
+            let cpus = self.cpus(at);
+            is_known &= cpus.is_some();
+            core = core.saturating_add(ns.saturating_mul(cpus.unwrap_or(1).into()));
+        }
+        (core, is_known)
+    }
+
+    /// The names of the activities of instances, most time first.
+    pub fn names(&self, of: &[(u32, i128)]) -> Vec<String> {
+        let mut by_activity: FxHashMap<u32, i128> = FxHashMap::default();
+        for &(at, ns) in of {
+            *by_activity.entry(self.log.instances.activity[at as usize]).or_default() += ns;
+        }
+        let mut sums: Vec<(i128, &str)> = by_activity.iter().map(|(&number, &ns)| (ns, self.log.activities.get(number))).collect();
+        sums.sort_unstable_by_key(|&(ns, name)| (Reverse(ns), name));
+        sums.into_iter().map(|(_, name)| name.to_owned()).collect()
+    }
+
+    fn example(&self, at: u32, time_ns: i128) -> Example {
+        let case = self.case(at);
+        Example {
+            who: self.identities.who(at),
+            case: (case != NONE).then(|| self.input.cases.names.get(case).to_owned()),
+            start_ns: self.log.start_ns(at),
+            resource: self.resource_name(at).map(str::to_owned),
+            time_ns,
+        }
+    }
+
+    pub fn examples(&self, of: &[(u32, i128)]) -> Vec<Example> {
+        let mut most = of.to_vec();
+        most.sort_unstable_by_key(|&(at, ns)| (Reverse(ns), self.key(at)));
+        most.into_iter().take(EXAMPLES).map(|(at, ns)| self.example(at, ns)).collect()
+    }
+
+    /// A finding about the times of instances.
+    pub fn finding(&self, draft: Draft<'_>) -> Finding {
+        let Draft { rule, cause, of, found, shared, low_ns, high_ns, from, assumption, action } = draft;
+        let (core, is_known) = self.core_ns(of);
+        let at_stake_ns: i128 = of.iter().map(|(_, ns)| ns).sum();
+        let (quantity, part, whole) =
+            if is_known { (Quantity::CoreTime, core, self.whole.core_ns) } else { (Quantity::Time, at_stake_ns, self.whole.time_ns) };
+        let gain = |of: Option<Vec<(u32, i128)>>, usual: i128| {
+            of.map_or(usual, |of| if is_known { self.core_ns(&of).0 } else { of.iter().map(|(_, ns)| ns).sum() })
+        };
+        Finding {
+            rule,
+            cause,
+            activities: self.names(of),
+            found,
+            shared,
+            instances: of.len() as u64,
+            examples: self.examples(of),
+            at_stake_ns,
+            at_stake_core_ns: is_known.then_some(core),
+            share: ratio(part, whole),
+            share_of: quantity,
+            gain: Gain { low_ns: gain(low_ns, 0), high_ns: gain(high_ns, part), of: quantity, from, assumption },
+            action,
+            weight_ns: core,
+        }
+    }
+
+    /// A finding about the makespan of cases: it weighs the same share of all core time.
+    pub fn makespan_finding(&self, draft: Draft<'_>, (low_ns, high_ns): (i128, i128)) -> Finding {
+        let mut finding = self.finding(draft);
+        finding.share = ratio(finding.at_stake_ns, self.whole.makespan_ns);
+        finding.share_of = Quantity::Makespan;
+        finding.at_stake_core_ns = None;
+        finding.gain.low_ns = low_ns;
+        finding.gain.high_ns = high_ns;
+        finding.gain.of = Quantity::Makespan;
+        finding.weight_ns = (finding.share * self.whole.core_ns as f64) as i128;
+        finding
+    }
+}
+
+/// What a rule found, before it is added up.
+pub(super) struct Draft<'a> {
+    pub rule: &'static str,
+    pub cause: String,
+    /// The instances with their time at stake.
+    pub of: &'a [(u32, i128)],
+    pub found: String,
+    pub shared: Vec<Shared>,
+    /// The least that each would gain; nothing where there is none.
+    pub low_ns: Option<Vec<(u32, i128)>>,
+    /// The most that each would gain; the time at stake where there is none.
+    pub high_ns: Option<Vec<(u32, i128)>>,
+    pub from: &'static str,
+    pub assumption: String,
+    pub action: String,
+}
+
+impl Default for Draft<'_> {
+    fn default() -> Self {
+        Self {
+            rule: "",
+            cause: String::new(),
+            of: &[],
+            found: String::new(),
+            shared: Vec::new(),
+            low_ns: None,
+            high_ns: None,
+            from: "log",
+            assumption: String::new(),
+            action: String::new(),
+        }
+    }
+}
+
+pub(super) fn ratio(part: i128, whole: i128) -> f64 {
+    if whole > 0 { part as f64 / whole as f64 } else { 0.0 }
+}
+
+/// The first names, fit to be seen, and the number of the others.
+pub(super) fn list(names: &[String]) -> String {
+    let mut words: Vec<String> = names.iter().take(NAMED).map(|name| visible(name)).collect();
+    if names.len() > NAMED {
+        words.push(format!("{} more", names.len() - NAMED));
+    }
+    words.join(", ")
+}
+
+pub(super) fn duration(ns: i128) -> String {
+    flowmine_draw::text::duration(ns as f64)
+}
+
+pub(super) fn total(of: &[(u32, i128)]) -> i128 {
+    of.iter().map(|(_, ns)| ns).sum()
+}
+
+/// A number without needless digits: `12`, `3.5`.
+pub(super) fn times(factor: f64) -> String {
+    if factor >= 10.0 { format!("{factor:.0}") } else { format!("{factor:.1}") }
+}
+
+/// Whether a mean is worth a finding about the queue.
+pub(super) fn is_long_wait(time_ns: i128, instances: u64) -> bool {
+    time_ns as f64 >= thresholds::QUEUE_MEAN_S.value * 1e9 * instances.max(1) as f64
+}

@@ -1,0 +1,198 @@
+//! The rules. A rule is a file here and a line in [`ALL`].
+
+mod array_throttle;
+mod cpu_demand;
+mod failures;
+mod flaky;
+mod idle_cpus;
+mod idle_memory;
+mod io_time;
+mod limits;
+mod memory_limit;
+mod needless_dependency;
+mod own_wish;
+mod queue;
+mod re_read;
+mod reference;
+mod serial_step;
+pub(super) mod slow_node;
+mod small_requests;
+mod stragglers;
+mod submission_gap;
+mod time_limit;
+mod trend;
+mod unavailable;
+
+use super::facts::{Facts, duration, is_long_wait, list, ratio};
+use super::thresholds::{QUEUE_MEAN_S, QUEUE_SHARE, Threshold};
+use super::waits::Wait;
+use super::{Finding, Gain, Need, Quantity};
+
+/// A rule: what it finds, and what it needs for that.
+pub struct Rule {
+    /// Name of the rule.
+    pub name: &'static str,
+    /// What it finds, as a clause.
+    pub finds: &'static str,
+    /// What is at stake, as a noun phrase.
+    pub at_stake: &'static str,
+    /// The range of the gain, with its assumption.
+    pub gain: &'static str,
+    /// Data without which it finds nothing.
+    pub needs: &'static [Need],
+    /// Thresholds that it uses.
+    pub thresholds: &'static [&'static Threshold],
+    /// Whether its findings are listed however little is at stake.
+    pub is_always_listed: bool,
+    /// Finds.
+    pub(super) find: fn(&Facts<'_>) -> Vec<Finding>,
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rule").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// All rules, in the order of the documentation.
+pub static ALL: &[&Rule] = &[
+    &queue::RULE,
+    &unavailable::RULE,
+    &limits::RULE,
+    &array_throttle::RULE,
+    &own_wish::RULE,
+    &submission_gap::RULE,
+    &failures::RULE,
+    &flaky::RULE,
+    &time_limit::RULE,
+    &memory_limit::RULE,
+    &stragglers::RULE,
+    &slow_node::RULE,
+    &trend::RULE,
+    &serial_step::RULE,
+    &needless_dependency::RULE,
+    &idle_cpus::RULE,
+    &cpu_demand::RULE,
+    &idle_memory::RULE,
+    &small_requests::RULE,
+    &re_read::RULE,
+    &reference::RULE,
+    &io_time::RULE,
+];
+
+/// Whether findings of the rule of this name are listed however little is at stake.
+pub(super) fn is_always_listed(name: &str) -> bool {
+    ALL.iter().any(|rule| rule.name == name && rule.is_always_listed)
+}
+
+/// The needs and thresholds of rules about waiting.
+const WAIT_NEEDS: &[Need] = &[Need::Submissions, Need::Causes];
+const WAIT_THRESHOLDS: &[&Threshold] = &[&QUEUE_MEAN_S, &QUEUE_SHARE];
+
+/// A finding about waiting: the waits, the rule, the cause, the words after `waited … `, what would
+/// be gained, and the action.
+struct Waited<'w> {
+    rule: &'static str,
+    waits: Vec<&'w Wait>,
+    cause: String,
+    /// After the number and before the time, such as `waited`.
+    verb: &'static str,
+    /// After the time, such as `for priority in partition long`.
+    words: String,
+    assumption: &'static str,
+    action: String,
+}
+
+impl Waited<'_> {
+    /// The finding, if instances waited for long.
+    fn finding(self, facts: &Facts<'_>) -> Option<Finding> {
+        let sum = |of: fn(&Wait) -> i128| self.waits.iter().map(|wait| of(wait)).sum::<i128>();
+        let (time_ns, core_ns) = (sum(|wait| wait.time_ns), sum(|wait| wait.core_ns));
+        let instances: u64 = self.waits.iter().map(|wait| wait.instances).sum();
+        let is_known = self.waits.iter().all(|wait| wait.cpus_are_known);
+        let share_of = if is_known { Quantity::CoreTime } else { Quantity::Time };
+        let (part, whole) = if is_known { (core_ns, facts.whole.core_ns) } else { (time_ns, facts.whole.time_ns) };
+        // Own wishes are no part of the time in the queue.
+        let share = ratio(part, whole.max(part));
+        if !is_long_wait(time_ns, instances) || share < QUEUE_SHARE.value {
+            return None;
+        }
+        let mut activities: std::collections::BTreeMap<&str, i128> = std::collections::BTreeMap::new();
+        for (name, ns) in self.waits.iter().flat_map(|wait| &wait.activities) {
+            *activities.entry(name).or_default() += ns;
+        }
+        let mut activities: Vec<(&str, i128)> = activities.into_iter().collect();
+        activities.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
+        let activities: Vec<String> = activities.into_iter().map(|(name, _)| name.to_owned()).collect();
+        let mut examples: Vec<_> = self.waits.iter().flat_map(|wait| wait.examples.clone()).collect();
+        examples.sort_by_key(|example| std::cmp::Reverse(example.time_ns));
+        examples.truncate(3);
+        let found = format!(
+            "{} of {} {} {} {}, {} on average",
+            facts.counted(instances as usize),
+            list(&activities),
+            self.verb,
+            duration(time_ns),
+            self.words,
+            duration(time_ns / i128::from(instances.max(1)))
+        );
+        Some(Finding {
+            rule: self.rule,
+            cause: self.cause,
+            activities,
+            found,
+            shared: Vec::new(),
+            instances,
+            examples,
+            at_stake_ns: time_ns,
+            at_stake_core_ns: is_known.then_some(core_ns),
+            share,
+            share_of,
+            gain: Gain { low_ns: 0, high_ns: part, of: share_of, from: "log", assumption: self.assumption.to_owned() },
+            action: self.action,
+            weight_ns: core_ns,
+        })
+    }
+}
+
+/// Waits of some causes, together where their cause and partition are the same, with both.
+fn by_cause_and_partition<'f>(facts: &'f Facts<'_>, is_of_rule: impl Fn(&Wait) -> bool) -> Vec<(&'f str, Option<&'f str>, Vec<&'f Wait>)> {
+    let mut found: std::collections::BTreeMap<(&str, Option<&str>), Vec<&Wait>> = std::collections::BTreeMap::new();
+    for wait in facts.waits.iter().filter(|wait| is_of_rule(wait)) {
+        found.entry((&wait.cause, wait.partition.as_deref())).or_default().push(wait);
+    }
+    found.into_iter().map(|((cause, partition), waits)| (cause, partition, waits)).collect()
+}
+
+/// ` in partition long`, or nothing where the partition is not known.
+fn in_partition(partition: Option<&str>) -> String {
+    partition.map(|name| format!(" in partition {}", flowmine_draw::text::visible(name))).unwrap_or_default()
+}
+
+/// Whether a cause is of the rule about limits.
+fn is_limit(cause: &str) -> bool {
+    cause.starts_with("limit_of_")
+}
+
+/// Whether a cause is something that was not there: a partition, nodes.
+fn is_unavailable(cause: &str) -> bool {
+    matches!(cause, "partition_down" | "node_down" | "reservation_of_others" | "reservation")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_descriptions_are_clauses() {
+        for of in [|rule: &Rule| rule.name, |rule: &Rule| rule.finds] {
+            assert_eq!(ALL.iter().map(|rule| of(rule)).collect::<BTreeSet<_>>().len(), ALL.len());
+        }
+        for rule in ALL {
+            assert!(!rule.needs.is_empty(), "{}", rule.name);
+            assert!(![rule.finds, rule.at_stake, rule.gain].iter().any(|text| text.is_empty() || text.ends_with('.')), "{}", rule.name);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Declared dependencies over which no data passed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flowmine_activity_log::RunGraph;
+use flowmine_draw::text::visible;
+
+use super::*;
+use crate::findings::thresholds::DEPENDENCY_SHARE;
+use crate::findings::{Example, Gain};
+use crate::who::Who;
+
+pub(super) static RULE: Rule = Rule {
+    name: "needless-dependency",
+    finds: "a task waited for another of which it read nothing, directly or through others",
+    at_stake: "the time by which the dependency delayed the task",
+    gain: "nothing to all of it, if the task starts when what it reads is there",
+    needs: &[Need::Dependencies],
+    thresholds: &[&DEPENDENCY_SHARE],
+    is_always_listed: false,
+    find,
+};
+
+/// A task that waited in vain: itself, the task for which it waited, how long.
+struct Delay {
+    from: u32,
+    to: u32,
+    ns: i128,
+}
+
+fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let Some(run) = facts.input.run else { return Vec::new() };
+    // Where operations were lost, data may have passed all the same.
+    if run.flows.is_empty() || !run.losses.is_empty() {
+        return Vec::new();
+    }
+    let mut by_pair: BTreeMap<(&str, &str), Vec<Delay>> = BTreeMap::new();
+    for delay in delays(run) {
+        let name = |at: u32| run.tasks[at as usize].activity.as_str();
+        by_pair.entry((name(delay.from), name(delay.to))).or_default().push(delay);
+    }
+    by_pair.into_iter().filter_map(|((from, to), delays)| finding(facts, run, from, to, &delays)).collect()
+}
+
+fn delays(run: &RunGraph) -> Vec<Delay> {
+    let mut readers: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    let mut written_by: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for (writer, reader) in run.flows.iter().filter_map(|flow| flow.pair()) {
+        readers.entry(writer).or_default().insert(reader);
+        written_by.entry(reader).or_default().insert(writer);
+    }
+    let mut declared: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for edge in run.declared.iter().filter(|edge| !edge.for_start) {
+        declared.entry(edge.to).or_default().push(edge.from);
+    }
+    let mut found = Vec::new();
+    for (&to, before) in &declared {
+        let task = &run.tasks[to as usize];
+        let needed = written_by.get(&to);
+        let is_judged = |at: u32| run.tasks[at as usize].traced;
+        // A task that read nothing at all may be told by its dependency when to begin.
+        let Some((start, needed)) = task.started_ns.zip(needed).filter(|_| is_judged(to)) else { continue };
+        let end = |at: &u32| run.tasks[*at as usize].finished_ns;
+        let Some(last) = before.iter().copied().max_by_key(|at| (end(at), std::cmp::Reverse(*at))) else { continue };
+        if needed.contains(&last) || !is_judged(last) || passes(&readers, last, to) {
+            continue;
+        }
+        let others = before.iter().filter(|at| **at != last).chain(needed).filter_map(end).max();
+        let (Some(ended), Some(others)) = (end(&last), others) else { continue };
+        let ns = i128::from(ended.min(start)) - i128::from(others);
+        if ns > 0 {
+            found.push(Delay { from: last, to, ns });
+        }
+    }
+    found
+}
+
+/// Whether data of one task reached another through tasks between them.
+fn passes(readers: &BTreeMap<u32, BTreeSet<u32>>, from: u32, to: u32) -> bool {
+    let (mut seen, mut next) = (BTreeSet::from([from]), vec![from]);
+    while let Some(at) = next.pop() {
+        for &reader in readers.get(&at).into_iter().flatten() {
+            if reader == to {
+                return true;
+            }
+            if seen.insert(reader) {
+                next.push(reader);
+            }
+        }
+    }
+    false
+}
+
+fn finding(facts: &Facts<'_>, run: &RunGraph, from: &str, to: &str, delays: &[Delay]) -> Option<Finding> {
+    // Tasks side by side lose the same time.
+    let longest = delays.iter().map(|delay| delay.ns).max()?;
+    let share = ratio(longest, facts.whole.makespan_ns);
+    if share < DEPENDENCY_SHARE.value {
+        return None;
+    }
+    let (from, to) = (visible(from), visible(to));
+    let mut examples: Vec<Example> = delays
+        .iter()
+        .map(|delay| {
+            let task = &run.tasks[delay.to as usize];
+            Example { who: Who::of_task(run, task), case: None, start_ns: task.started_ns, resource: task.host.clone(), time_ns: delay.ns }
+        })
+        .collect();
+    examples.sort_by_key(|example| std::cmp::Reverse(example.time_ns));
+    examples.truncate(3);
+    let is_critical = facts.input.path.is_none_or(|path| path.path.iter().any(|step| delays.iter().any(|delay| delay.to == step.place)));
+    Some(Finding {
+        rule: RULE.name,
+        cause: format!("{to} after {from}"),
+        activities: vec![to.clone()],
+        found: format!(
+            "{} of {to} waited for {from}, of which they read nothing, up to {} each",
+            flowmine_draw::text::counted(delays.len() as u64, run.noun, &format!("{}s", run.noun)),
+            duration(longest)
+        ),
+        shared: Vec::new(),
+        instances: delays.len() as u64,
+        examples,
+        at_stake_ns: longest,
+        at_stake_core_ns: None,
+        share,
+        share_of: Quantity::Makespan,
+        gain: Gain {
+            low_ns: 0,
+            high_ns: if is_critical { longest } else { 0 },
+            of: Quantity::Makespan,
+            from: "critical path",
+            assumption: if is_critical {
+                "nothing if all CPUs are busy meanwhile; all of it if it starts when what it reads is there".to_owned()
+            } else {
+                "nothing: it is not on the critical path, but CPUs are free earlier".to_owned()
+            },
+        },
+        action: format!("Leave out the dependency of {to} on {from}, unless it stands for something besides files."),
+        weight_ns: (share * facts.whole.core_ns as f64) as i128,
+    })
+}

@@ -1,0 +1,103 @@
+//! Time in which nothing of a case runs or waits, until the next activity.
+
+use std::collections::BTreeMap;
+
+use flowmine_draw::text::visible;
+
+use super::*;
+use crate::findings::facts::{Draft, total};
+use crate::findings::source::Source;
+use crate::findings::thresholds::GAP_SHARE;
+
+pub(super) static RULE: Rule = Rule {
+    name: "submission-gap",
+    finds: "nothing of a case ran or queued until its next activity was submitted or began",
+    at_stake: "the time of these gaps",
+    gain: "up to all of it, if each step is submitted when the one before it ends; a minute of each gap can remain",
+    needs: &[Need::Intervals],
+    thresholds: &[&GAP_SHARE],
+    is_always_listed: false,
+    find,
+};
+
+/// The wait that can remain of each gap: the interval in which schedulers and engines poll.
+const REMAINS_NS: i128 = 60_000_000_000;
+
+fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let (log, cases) = (facts.log, facts.input.cases);
+    if !log.has_intervals() {
+        return Vec::new();
+    }
+    let mut gaps: BTreeMap<(String, String), Vec<(u32, i128)>> = BTreeMap::new();
+    for case in 0..cases.len() {
+        let mut latest: Option<(i64, u32)> = None;
+        for at in cases.of(case) {
+            if let (Some((ended, before)), Some(start)) = (latest, log.start_ns(at).filter(|_| log.start_is_known(at))) {
+                // What it waited for once it was submitted is of other rules.
+                let gap = i128::from(log.submitted_ns(at).unwrap_or(start)) - i128::from(ended);
+                if gap > 0 {
+                    let pair = (log.activity(before).to_owned(), log.activity(at).to_owned());
+                    gaps.entry(pair).or_default().push((at, gap));
+                }
+            }
+            if let Some(end) = log.end_ns(at)
+                && latest.is_none_or(|(known, _)| end >= known)
+            {
+                latest = Some((end, at));
+            }
+        }
+    }
+    // Programs are submitted by one engine or script; people and offices differ by step.
+    let merged: Vec<(Option<(String, String)>, Vec<(u32, i128)>)> = if facts.source.is_computation() {
+        vec![(None, gaps.into_values().flatten().collect())]
+    } else {
+        gaps.into_iter().map(|(pair, of)| (Some(pair), of)).collect()
+    };
+    merged.into_iter().filter_map(|(pair, of)| finding(facts, pair, &of)).collect()
+}
+
+fn finding(facts: &Facts<'_>, pair: Option<(String, String)>, of: &[(u32, i128)]) -> Option<Finding> {
+    let sum = total(of);
+    if ratio(sum, facts.whole.makespan_ns) < GAP_SHARE.value {
+        return None;
+    }
+    let mean = duration(sum / (of.len().max(1) as i128));
+    let before = |pair: &(String, String)| format!("{} → {}", visible(&pair.0), visible(&pair.1));
+    let (cause, found, action) = match (&pair, facts.source) {
+        (Some(pair), _) => {
+            let words = before(pair);
+            let found = format!("{words}: cases waited {} between the two {}, {mean} on average", duration(sum), counted_times(of.len()));
+            let action =
+                format!("Find what happens between the steps of {words}: work that is not recorded, or cases that nobody takes up.");
+            (words, found, action)
+        }
+        (None, source) => {
+            let found = format!(
+                "nothing ran or queued for {} before {} of {} were submitted, {mean} on average",
+                duration(sum),
+                facts.counted(of.len()),
+                list(&facts.names(of))
+            );
+            let action = match source {
+                Source::Slurm => "Submit each step with a dependency (`sbatch --dependency=afterok:…`) instead of after the one before it.",
+                _ => "Let the engine start the next step by itself, or let it poll for finished tasks more often.",
+            };
+            ("late submission".to_owned(), found, action.to_owned())
+        }
+    };
+    let low = of.iter().map(|&(_, ns)| (ns - REMAINS_NS).max(0)).sum();
+    let draft = Draft {
+        rule: RULE.name,
+        cause,
+        of,
+        found,
+        assumption: "if each step begins when the one before it ends; at the least, a minute of each gap remains".to_owned(),
+        action,
+        ..Draft::default()
+    };
+    Some(facts.makespan_finding(draft, (low, sum)))
+}
+
+fn counted_times(n: usize) -> String {
+    flowmine_draw::text::counted(n as u64, "time", "times")
+}

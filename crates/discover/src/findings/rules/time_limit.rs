@@ -1,0 +1,74 @@
+//! Time limits that are too short.
+
+use flowmine_activity_log::Measure;
+
+use super::*;
+use crate::findings::endings::Ending;
+use crate::findings::facts::{Draft, total};
+use crate::findings::source::Source;
+use crate::findings::thresholds::NEAR_LIMIT;
+
+pub(super) static RULE: Rule = Rule {
+    name: "time-limit",
+    finds: "instances were killed at their time limit, or ended close to it",
+    at_stake: "their running times, which are lost at the limit",
+    gain: "the running times of the killed ones to those of all, if the limit is long enough",
+    needs: &[Need::TimeLimits, Need::Intervals],
+    thresholds: &[&NEAR_LIMIT],
+    is_always_listed: false,
+    find,
+};
+
+fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let (mut killed, mut near) = (Vec::new(), Vec::new());
+    let mut most: Option<(i64, i64)> = None;
+    for &at in facts.activities.iter().flat_map(|(_, all)| all) {
+        let Some(ran) = facts.ran(at) else { continue };
+        let limit = facts.log.measure(Measure::TimeLimitNs, at).filter(|limit| *limit > 0);
+        let is_near = limit.is_some_and(|limit| ran as f64 >= NEAR_LIMIT.value * limit as f64);
+        match facts.ending(at) {
+            Ending::TimeLimit => killed.push((at, i128::from(ran))),
+            Ending::Done if is_near => near.push((at, i128::from(ran))),
+            _ => continue,
+        }
+        most = most.max(limit.map(|limit| (ran, limit)));
+    }
+    let all: Vec<(u32, i128)> = killed.iter().chain(&near).copied().collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let close = match near.len() {
+        0 => String::new(),
+        n => format!("{} ended within a tenth of it", facts.counted(n)),
+    };
+    let what = match (killed.len(), close.is_empty()) {
+        (0, _) => format!("{close}: no margin for a larger input"),
+        (n, true) => format!("{} were killed at their time limit after {} of running", facts.counted(n), duration(total(&killed))),
+        (n, false) => {
+            format!("{} were killed at their time limit after {} of running, and {close}", facts.counted(n), duration(total(&killed)))
+        }
+    };
+    let ask = most.map(|(ran, limit)| {
+        let asked = suggested(ran, limit, !killed.is_empty());
+        let option = if facts.source == Source::Slurm { " (`--time`)" } else { "" };
+        format!("Ask for {}{option} instead of {} for the longest of them, or split its input.", duration(asked), duration(limit.into()))
+    });
+    let draft = Draft {
+        rule: RULE.name,
+        cause: "time limit too short".to_owned(),
+        found: format!("{}: {what}", list(&facts.names(&all))),
+        low_ns: Some(killed),
+        of: &all,
+        assumption: "at the least, what was killed is not lost; at the most, what ended close to the limit is not lost later".to_owned(),
+        action: ask.unwrap_or_else(|| "Record time limits: how far these are too short is not known.".to_owned()),
+        ..Draft::default()
+    };
+    vec![facts.finding(draft)]
+}
+
+/// The limit to ask for: a half more than what was reached, and double where runs were killed, of
+/// which nobody knows how long they need.
+fn suggested(ran: i64, limit: i64, is_killed: bool) -> i128 {
+    let most = i128::from(ran.max(if is_killed { limit } else { 0 }));
+    if is_killed { most * 2 } else { most * 3 / 2 }
+}

@@ -1,0 +1,45 @@
+//! What recorded a log, as far as advice depends on it.
+
+use flowmine_activity_log::{ActivityLog, JOB};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::who::JOB_IN_FILES;
+
+/// The attribute that names the executor of a task.
+pub const EXECUTOR: &str = "task:executor";
+
+/// What recorded a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Jobs of Slurm, or tasks that an engine submitted to it.
+    Slurm,
+    /// Tasks of a workflow engine or commands that ran without Slurm.
+    Engine,
+    /// Anything else: orders, patients, requests.
+    Other,
+}
+
+impl Source {
+    /// The source of a log.
+    pub fn of(log: &ActivityLog) -> Self {
+        let has = |key: &str| log.attribute(key).is_some_and(|attribute| !attribute.names.is_empty());
+        let is_slurm = |attribute: &flowmine_activity_log::Attribute| {
+            (0..attribute.names.len() as u32).any(|name| attribute.names.get(name).eq_ignore_ascii_case("slurm"))
+        };
+        match log.words.instance.as_str() {
+            "job" => Self::Slurm,
+            "task" if log.attribute(EXECUTOR).is_some_and(is_slurm) => Self::Slurm,
+            "task" | "process" | "command" => Self::Engine,
+            _ if has(JOB) || has(JOB_IN_FILES) => Self::Slurm,
+            _ if has("task:name") => Self::Engine,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether instances are computations: programs that ran.
+    pub fn is_computation(self) -> bool {
+        self != Self::Other
+    }
+}
