@@ -5,6 +5,7 @@
 //! page, with the reason.
 
 mod messages;
+mod views;
 
 use flowmine_activity_log::{ActivityLog, Filter};
 use flowmine_correlate::cases;
@@ -12,7 +13,7 @@ use flowmine_dataset::Dataset;
 use flowmine_discover::critical_path::{self, CriticalPath};
 use flowmine_discover::profile::Profile;
 use flowmine_discover::summary::{self, Summary};
-use flowmine_discover::{bottlenecks, dfg as graph, requests, resources, variants, waits};
+use flowmine_discover::{bottlenecks, requests, resources, variants, waits};
 use flowmine_logs::process_groups::GroupBy;
 use flowmine_logs::summary::diagnostic_counts;
 use flowmine_report::{LogResults, Outcome, Quality, Results, WaitResults};
@@ -130,12 +131,14 @@ fn log_results(request: &ReportRequest, dataset: Option<&Dataset>, sink: &dyn Si
     let log = &loaded.log;
     let summary = summary::discover(log, cases, &summary::Options::default());
     let gantt = longest(&summary).map(|case| gantt_of(log, case, dataset)).transpose()?.flatten();
+    let process = views::all(request, dataset, log, cases, sink);
     let results = LogResults {
         bottlenecks: bottlenecks::discover(log, cases, &bottlenecks::Options::default()),
-        dfg: graph::dfg(log, cases),
         variants: variants::discover(log, cases, &variants::Options::default()),
         resources: resources::discover(log, cases),
         requests: requests::discover(log, cases, requests::Rule::default()),
+        views: process.views,
+        views_left_out: process.left_out,
         gantt,
         summary,
         log: loaded.log,

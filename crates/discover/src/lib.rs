@@ -87,6 +87,7 @@ pub mod run_dag;
 mod slots;
 pub mod spec;
 pub mod stats;
+pub mod step_details;
 pub mod summary;
 pub mod temporal_profile;
 mod two_samples;

@@ -61,6 +61,7 @@ mod tests {
 
     use super::*;
     use crate::results::{LogResults, Quality};
+    use crate::view::View;
 
     const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'";
 
@@ -76,7 +77,8 @@ mod tests {
         let found = LogResults {
             summary: summary::discover(&log, cases, &summary::Options::default()),
             bottlenecks: bottlenecks::discover(&log, cases, &bottlenecks::Options::default()),
-            dfg: dfg::dfg(&log, cases),
+            views: vec![View::of_cases("cases of the log", &log, cases, dfg::dfg(&log, cases))],
+            views_left_out: Vec::new(),
             variants: variants::discover(&log, cases, &variants::Options::default()),
             resources: resources::discover(&log, cases),
             requests: requests::discover(&log, cases, requests::Rule::default()),

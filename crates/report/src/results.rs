@@ -3,7 +3,6 @@
 use flowmine_activity_log::ActivityLog;
 use flowmine_discover::bottlenecks::Bottlenecks;
 use flowmine_discover::critical_path::CriticalPath;
-use flowmine_discover::dfg::Dfg;
 use flowmine_discover::gantt::Gantt;
 use flowmine_discover::profile::Profile;
 use flowmine_discover::requests::Requests;
@@ -12,6 +11,8 @@ use flowmine_discover::summary::Summary;
 use flowmine_discover::variants::VariantsModel;
 use flowmine_discover::waits::Waits;
 use flowmine_discover::waits::weeks::Weeks;
+
+use crate::view::View;
 
 /// The results of which a page is made.
 #[derive(Debug)]
@@ -55,8 +56,10 @@ pub struct LogResults {
     pub summary: Summary,
     /// What costs time.
     pub bottlenecks: Bottlenecks,
-    /// Its directly-follows graph.
-    pub dfg: Dfg,
+    /// Its process under one or more notions of what a case is; the first is that of the log.
+    pub views: Vec<View>,
+    /// The notions that are not among the views, in sentences.
+    pub views_left_out: Vec<String>,
     /// The sequences of activities of its cases.
     pub variants: VariantsModel,
     /// Resources occupied and used.

@@ -3,6 +3,7 @@
 mod data;
 mod failures;
 mod findings;
+mod graph;
 mod io;
 mod observed;
 pub mod overview;
