@@ -57,7 +57,7 @@ fn check(browser: &Browser, page: &Path, sources: &[&Path], options: &[&str]) {
     report(page, sources, options, 0);
     open(browser, page);
     let sections = browser.run("[...document.querySelectorAll('section')].map((section) => section.id)");
-    assert_eq!(sections, json!(["overview", "process", "waiting", "runs", "resources", "io", "variants", "data", "terms"]));
+    assert_eq!(sections, json!(["overview", "process", "waiting", "runs", "resources", "io", "prediction", "variants", "data", "terms"]));
     let summary = model("summary", sources, options);
     let number = |of: &Value| of.as_f64().unwrap();
     assert_eq!(rows(browser, "instances") as f64, number(&summary["instances"]));

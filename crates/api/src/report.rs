@@ -4,29 +4,27 @@
 //! the critical path and the profile are read of the dataset. What cannot be made is missing on the
 //! page, with the reason.
 
+mod details;
 mod messages;
 mod views;
 
-use flowmine_activity_log::{ActivityLog, Filter};
 use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
-use flowmine_discover::critical_path::{self, CriticalPath};
 use flowmine_discover::profile::Profile;
-use flowmine_discover::summary::{self, Summary};
-use flowmine_discover::{bottlenecks, requests, resources, variants, waits};
+use flowmine_discover::{arrivals, bottlenecks, history, requests, resources, summary, variants, waits};
 use flowmine_logs::process_groups::GroupBy;
 use flowmine_logs::summary::diagnostic_counts;
 use flowmine_report::{LogResults, Outcome, Quality, Results, WaitResults};
 use flowmine_schema::tables::Process;
 
-use crate::error::{Context, Error, Result, ensure};
-use crate::groups::{CASE, CaseOptions, EventFilter, TableColumns};
+use crate::error::{Error, Result, ensure};
+use crate::groups::{CaseOptions, EventFilter, TableColumns};
 use crate::log::{self, Attributes};
 use crate::models::{gantt, profile};
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::source::SourcePaths;
-use crate::{job_waits, jobs, lower_bounds, one_run};
+use crate::{job_waits, jobs, lower_bounds};
 
 use messages::Messages;
 
@@ -74,15 +72,17 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     };
     let log = log.and_then(|found| if found.log.is_empty() { Err("the source has no rows".to_owned()) } else { Ok(found) });
     let waits = of_dataset(dataset.as_ref(), |dataset| wait_results(dataset, request, sink));
-    let case = log.as_ref().ok().and_then(|found| longest(&found.summary));
-    let critical_path = of_dataset(dataset.as_ref(), |dataset| path_of(dataset, request, case, sink));
+    let runs = log.as_ref().map(|found| details::runs(request, dataset.as_ref(), found, sink)).unwrap_or_default();
+    let file_access = of_dataset(dataset.as_ref(), |dataset| details::file_access(dataset, sink));
+    let longest = runs.first().map(|run| run.case.clone());
+    let prediction = of_dataset(dataset.as_ref(), |dataset| details::prediction(dataset, request, longest.as_deref()));
     let profile = of_dataset(dataset.as_ref(), |dataset| profile_of(dataset, sink));
     let mut quality = dataset.as_ref().map(|dataset| quality(dataset, sink)).transpose()?.unwrap_or_default();
     is_lossy |= quality.errors > 0;
     quality.messages = messages.all();
     let sources = request.source.names().map(|path| path.display().to_string()).collect();
     let _stage = sink.stage("writing the report");
-    let html = flowmine_report::page(&Results { sources, quality, log, waits, critical_path, profile })?;
+    let html = flowmine_report::page(&Results { sources, quality, log, waits, runs, file_access, prediction, profile })?;
     Ok(Report { html, is_lossy })
 }
 
@@ -130,7 +130,6 @@ fn log_results(request: &ReportRequest, dataset: Option<&Dataset>, sink: &dyn Si
     let cases = loaded.cases()?;
     let log = &loaded.log;
     let summary = summary::discover(log, cases, &summary::Options::default());
-    let gantt = longest(&summary).map(|case| gantt_of(log, case, dataset)).transpose()?.flatten();
     let process = views::all(request, dataset, log, cases, sink);
     let results = LogResults {
         bottlenecks: bottlenecks::discover(log, cases, &bottlenecks::Options::default()),
@@ -139,27 +138,12 @@ fn log_results(request: &ReportRequest, dataset: Option<&Dataset>, sink: &dyn Si
         requests: requests::discover(log, cases, requests::Rule::default()),
         views: process.views,
         views_left_out: process.left_out,
-        gantt,
+        arrivals: arrivals::discover(log),
+        history: history::discover(log, cases),
         summary,
         log: loaded.log,
     };
     Ok((results, is_lossy))
-}
-
-/// The case that is shown: of those with several instances, if there are any, the one with the
-/// longest time from begin to end.
-fn longest(summary: &Summary) -> Option<&str> {
-    let rank = |case: &&summary::Case| (case.instances > 1, case.duration_ns, std::cmp::Reverse(case.case.clone()));
-    summary.case_list.iter().filter(|case| case.instances > 0).max_by_key(rank).map(|case| case.case.as_str())
-}
-
-/// The Gantt chart of one case.
-fn gantt_of(log: &ActivityLog, case: &str, dataset: Option<&Dataset>) -> Result<Option<(String, flowmine_discover::gantt::Gantt)>> {
-    let filter = Filter { case_names: vec![case.to_owned()], ..Filter::default() };
-    let part = filter.apply(log.clone())?;
-    let Some(cases) = part.cases() else { return Ok(None) };
-    let traced = dataset.map(gantt::traced).transpose()?.flatten();
-    Ok(Some((case.to_owned(), gantt::chart(&part, cases, None, traced.as_ref()))))
 }
 
 /// What the jobs of a dataset waited for.
@@ -171,15 +155,6 @@ fn wait_results(dataset: &Dataset, request: &ReportRequest, sink: &dyn Sink) -> 
         weeks.add(job);
     })?;
     Ok(WaitResults { causes: causes.finish(), weeks: weeks.finish() })
-}
-
-/// The critical path of a case.
-fn path_of(dataset: &Dataset, request: &ReportRequest, case: Option<&str>, sink: &dyn Sink) -> Result<CriticalPath> {
-    let case = case.context("there is no case")?;
-    let mut of_run = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)])?;
-    of_run.filter = request.filter.clone();
-    let run = one_run::graph(dataset, &of_run, sink)?.context("it is no run")?;
-    Ok(critical_path::discover(&run, &critical_path::Options::default()))
 }
 
 /// How files were read and written.

@@ -52,6 +52,7 @@
 
 pub mod about;
 pub mod advice;
+pub mod arrivals;
 pub mod batches;
 pub mod bottlenecks;
 mod bounds;
@@ -68,6 +69,7 @@ pub mod gantt;
 mod graph_measures;
 mod grouped;
 pub mod handover;
+pub mod history;
 pub mod inferred;
 pub mod lifecycle;
 mod noteworthy;

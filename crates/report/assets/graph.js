@@ -107,7 +107,7 @@ class Graph {
   fit() {
     const [width] = this.size;
     const room = this.canvas.clientWidth - 4;
-    this.factor = room > 0 ? Math.max(0.3, Math.min(1, room / width)) : 1;
+    this.factor = room > 0 ? Math.max(0.6, Math.min(1, room / width)) : 1;
     this.apply();
     this.canvas.scrollTo(0, 0);
   }

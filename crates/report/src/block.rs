@@ -42,7 +42,7 @@ pub enum Block {
     /// A paragraph.
     Text(String),
     /// A heading below that of the section.
-    Heading(&'static str),
+    Heading(String),
     /// Names with their values.
     Facts(Vec<Fact>),
     /// Sentences with a mark in front of each.
@@ -132,16 +132,18 @@ impl Block {
     ///
     /// # Errors
     /// When the text is no SVG.
-    pub fn figure(id: &'static str, caption: impl Into<String>, svg: &str) -> Result<Self, ReportError> {
-        Ok(Self::Figure(Figure { id, caption: caption.into(), svg: embed::embedded(svg, id, Role::Image)? }))
+    pub fn figure(id: impl Into<String>, caption: impl Into<String>, svg: &str) -> Result<Self, ReportError> {
+        let id = id.into();
+        let svg = embed::embedded(svg, &id, Role::Image)?;
+        Ok(Self::Figure(Figure { id, caption: caption.into(), svg }))
     }
 }
 
 /// A figure.
 #[derive(Debug)]
 pub struct Figure {
-    /// Its id.
-    pub id: &'static str,
+    /// Its id: letters, digits and hyphens.
+    pub id: String,
     /// What it shows, in a sentence.
     pub caption: String,
     /// The element.

@@ -20,7 +20,7 @@ mod sections;
 mod view;
 
 pub use page::page;
-pub use results::{LogResults, Outcome, Quality, Results, WaitResults};
+pub use results::{FileAccess, LogResults, Outcome, PredictionResults, Quality, Results, RunResults, WaitResults};
 pub use view::View;
 
 /// Why a page cannot be made.

@@ -33,6 +33,13 @@ struct Page<'p> {
     sections: &'p [Section],
 }
 
+impl Page<'_> {
+    /// The terms of a section, with their meanings.
+    fn terms(&self, section: &str) -> Vec<(&'static str, &'static str)> {
+        sections::terms::of(section)
+    }
+}
+
 /// Makes the page.
 ///
 /// # Errors
@@ -57,7 +64,7 @@ fn policy() -> String {
 #[cfg(test)]
 mod tests {
     use flowmine_activity_log::{EventRow, LogBuilder};
-    use flowmine_discover::{bottlenecks, dfg, requests, resources, summary, variants};
+    use flowmine_discover::{arrivals, bottlenecks, dfg, history, requests, resources, summary, variants};
 
     use super::*;
     use crate::results::{LogResults, Quality};
@@ -82,7 +89,8 @@ mod tests {
             variants: variants::discover(&log, cases, &variants::Options::default()),
             resources: resources::discover(&log, cases),
             requests: requests::discover(&log, cases, requests::Rule::default()),
-            gantt: None,
+            arrivals: arrivals::discover(&log),
+            history: history::discover(&log, cases),
             log,
         };
         Results { log: Ok(found), ..nothing(HOSTILE) }
@@ -95,7 +103,9 @@ mod tests {
             quality: Quality { messages: vec![HOSTILE.to_owned()], lost: Some(HOSTILE.to_owned()), ..Quality::default() },
             log: Err(no()),
             waits: Err(no()),
-            critical_path: Err(no()),
+            runs: Vec::new(),
+            file_access: Err(no()),
+            prediction: Err(no()),
             profile: Err(no()),
         }
     }

@@ -5,6 +5,7 @@
 //! spans nanoseconds, both in fields that end in `_ns`. Tables have time spans in seconds (`_s`)
 //! and times as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
 
+pub mod arrivals;
 pub mod batches;
 pub mod bottlenecks;
 pub mod check;
@@ -18,6 +19,7 @@ mod dfg_json;
 pub mod dotted_chart;
 pub mod gantt;
 pub mod handover;
+pub mod history;
 pub mod lifecycle;
 pub mod ocdfg;
 mod page;
