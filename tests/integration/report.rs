@@ -57,7 +57,7 @@ fn check(browser: &Browser, page: &Path, sources: &[&Path], options: &[&str]) {
     report(page, sources, options, 0);
     open(browser, page);
     let sections = browser.run("[...document.querySelectorAll('section')].map((section) => section.id)");
-    assert_eq!(sections, json!(["overview", "process", "waiting", "runs", "resources", "io", "variants", "data", "terms"]));
+    assert_eq!(sections, json!(["overview", "process", "waiting", "runs", "resources", "io", "prediction", "variants", "data", "terms"]));
     let summary = model("summary", sources, options);
     let number = |of: &Value| of.as_f64().unwrap();
     assert_eq!(rows(browser, "instances") as f64, number(&summary["instances"]));
@@ -179,16 +179,37 @@ fn tables_sort_filter_and_download_and_the_graph_has_levels() {
     let chosen = format!("new Set({table}.chosen.map((row) => shown({table}.columns.find((of) => of.name === 'activity'), row)))");
     assert_eq!(browser.run(&format!("[...{chosen}]")), json!([name]));
 
-    // Every level is drawn, one at a time.
-    let levels = browser.run("document.querySelectorAll('[data-level]').length").as_u64().unwrap();
-    for level in 0..levels {
-        if levels > 1 {
+    // It also has its distribution and its slowest instances, which lead to their rows.
+    assert!(browser.run("document.querySelectorAll('.details .histogram .bar').length").as_u64().unwrap() > 0);
+    let slowest = browser.run("document.querySelector('.details ol a').dataset.value");
+    browser.act("document.querySelector('.details ol a').click()");
+    let column = browser.run("document.querySelector('.details ol a').dataset.column");
+    let shown = browser.run(&format!("shown({table}.columns.find((of) => of.name === {column}), {table}.chosen[0])"));
+    assert_eq!(shown, slowest);
+
+    // An edge has the times between its activities.
+    browser.act("document.querySelector('.canvas .edge[data-mark=e0]').dispatchEvent(new MouseEvent('click', { bubbles: true }))");
+    let headings = browser.run("[...document.querySelectorAll('.details h4')].map((of) => of.textContent)");
+    assert!(headings.to_string().contains("from the end to the next start"), "{headings}");
+
+    // Every notion, every kind of number and every level is drawn.
+    let views = browser.run("GRAPHS[0].views.map((view) => [view.notion, view.show, view.levels.length])");
+    let views = views.as_array().unwrap();
+    assert!(views.len() >= 6, "{views:?}");
+    for view in views {
+        let number = |at: usize| view[at].as_u64().unwrap();
+        for (name, value) in [("notion", number(0)), ("show", number(1))] {
+            browser.act(&format!(
+                "const s = document.querySelector('[data-{name}]'); if (s) {{ s.value = {value}; s.dispatchEvent(new Event('change')); }}"
+            ));
+        }
+        for level in 0..number(2) {
             browser.act(&format!(
                 "const s = document.querySelector('[data-levels]'); s.value = {level}; s.dispatchEvent(new Event('input'));"
             ));
+            let marks = browser.run("GRAPHS[0].svg.querySelectorAll('.node').length > 0 && Object.keys(GRAPHS[0].marks).length > 0");
+            assert_eq!(marks, true, "{view} {level}");
         }
-        assert_eq!(browser.run("[...document.querySelectorAll('[data-level]')].findIndex((of) => !of.hidden)"), level);
-        assert_eq!(browser.run("document.querySelectorAll('[data-level]:not([hidden])').length"), 1);
     }
     quiet(&browser, &page);
 }

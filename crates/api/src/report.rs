@@ -4,29 +4,29 @@
 //! the critical path and the profile are read of the dataset. What cannot be made is missing on the
 //! page, with the reason.
 
+mod details;
 mod messages;
+mod views;
 
-use flowmine_activity_log::{ActivityLog, Filter, RunGraph};
 use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
-use flowmine_discover::critical_path::{self, CriticalPath};
 use flowmine_discover::io_profile::Profile;
 use flowmine_discover::summary::{self, Summary};
-use flowmine_discover::{dfg as graph, findings, requests, resources, variants, waits};
+use flowmine_discover::{arrivals, findings, history, requests, resources, variants, waits};
 use flowmine_logs::process_groups::GroupBy;
 use flowmine_logs::summary::diagnostic_counts;
 use flowmine_report::{LogResults, Outcome, Quality, Results, WaitResults};
 use flowmine_schema::tables::Process;
 
-use crate::error::{Context, Error, Result, ensure};
-use crate::groups::{CASE, CaseOptions, EventFilter, TableColumns};
+use crate::error::{Error, Result, ensure};
+use crate::groups::{CaseOptions, EventFilter, TableColumns};
 use crate::log::{self, Attributes, Loaded};
 use crate::models::findings::Evidence;
 use crate::models::{self, gantt, io_profile};
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::source::SourcePaths;
-use crate::{job_waits, jobs, lower_bounds, one_run};
+use crate::{job_waits, jobs, lower_bounds};
 
 use messages::Messages;
 
@@ -78,11 +78,13 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     let loaded = loaded.and_then(|loaded| if loaded.0.log.is_empty() { Err("the source has no rows".to_owned()) } else { Ok(loaded) });
     let mut of_findings = loaded.as_ref().ok().map(|(loaded, _)| findings::waits::Builder::new(&loaded.log));
     let waits = of_dataset(dataset.as_ref(), |dataset| wait_results(dataset, request, of_findings.as_mut(), sink));
-    let case = loaded.as_ref().ok().and_then(|(_, summary)| longest(summary));
-    let (run, critical_path) = match of_dataset(dataset.as_ref(), |dataset| path_of(dataset, request, case, sink)) {
-        Ok((run, path)) => (Some((run, path.clone())), Ok(path)),
-        Err(reason) => (None, Err(reason)),
+    let (runs, run) = match &loaded {
+        Ok((loaded, summary)) => details::runs(request, dataset.as_ref(), (&loaded.log, summary), sink),
+        Err(_) => (Vec::new(), None),
     };
+    let file_access = of_dataset(dataset.as_ref(), |dataset| details::file_access(dataset, sink));
+    let longest = runs.first().map(|run| run.case.clone());
+    let prediction = of_dataset(dataset.as_ref(), |dataset| details::prediction(dataset, request, longest.as_deref()));
     let profile = of_dataset(dataset.as_ref(), |dataset| profile_of(dataset, sink));
     let evidence = Evidence {
         waits: of_findings.filter(|_| waits.is_ok()).and_then(findings::waits::Builder::finish),
@@ -90,7 +92,7 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
         profile: profile.as_ref().ok().cloned(),
     };
     let log = match loaded {
-        Ok((loaded, summary)) => Ok(log_results(loaded, summary, &evidence, dataset.as_ref(), sink)?),
+        Ok((loaded, summary)) => Ok(log_results(request, loaded, summary, &evidence, dataset.as_ref(), sink)?),
         Err(reason) => Err(reason),
     };
     let mut quality = dataset.as_ref().map(|dataset| quality(dataset, sink)).transpose()?.unwrap_or_default();
@@ -98,7 +100,7 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     quality.messages = messages.all();
     let sources = request.source.names().map(|path| path.display().to_string()).collect();
     let _stage = sink.stage("writing the report");
-    let html = flowmine_report::page(&Results { sources, quality, log, waits, critical_path, profile })?;
+    let html = flowmine_report::page(&Results { sources, quality, log, waits, runs, file_access, prediction, profile })?;
     Ok(Report { html, is_lossy })
 }
 
@@ -147,37 +149,30 @@ fn load(request: &ReportRequest, sink: &dyn Sink) -> Result<(Loaded, Summary)> {
 }
 
 /// The models of a log.
-fn log_results(loaded: Loaded, summary: Summary, evidence: &Evidence, dataset: Option<&Dataset>, sink: &dyn Sink) -> Result<LogResults> {
+fn log_results(
+    request: &ReportRequest,
+    loaded: Loaded,
+    summary: Summary,
+    evidence: &Evidence,
+    dataset: Option<&Dataset>,
+    sink: &dyn Sink,
+) -> Result<LogResults> {
     let _stage = sink.stage("discovering");
     let cases = loaded.cases()?;
     let log = &loaded.log;
-    let gantt = longest(&summary).map(|case| gantt_of(log, case, dataset)).transpose()?.flatten();
+    let process = views::all(request, dataset, log, cases, sink);
     Ok(LogResults {
         findings: evidence.findings(&loaded)?,
-        dfg: graph::dfg(log, cases),
         variants: variants::discover(log, cases, &variants::Options::default()),
         resources: resources::discover(log, cases),
         requests: requests::discover(log, cases, requests::Rule::default()),
-        gantt,
+        views: process.views,
+        views_left_out: process.left_out,
+        arrivals: arrivals::discover(log),
+        history: history::discover(log, cases),
         summary,
         log: loaded.log,
     })
-}
-
-/// The case that is shown: of those with several instances, if there are any, the one with the
-/// longest time from begin to end.
-fn longest(summary: &Summary) -> Option<&str> {
-    let rank = |case: &&summary::Case| (case.instances > 1, case.duration_ns, std::cmp::Reverse(case.case.clone()));
-    summary.case_list.iter().filter(|case| case.instances > 0).max_by_key(rank).map(|case| case.case.as_str())
-}
-
-/// The Gantt chart of one case.
-fn gantt_of(log: &ActivityLog, case: &str, dataset: Option<&Dataset>) -> Result<Option<(String, flowmine_discover::gantt::Gantt)>> {
-    let filter = Filter { case_names: vec![case.to_owned()], ..Filter::default() };
-    let part = filter.apply(log.clone())?;
-    let Some(cases) = part.cases() else { return Ok(None) };
-    let traced = dataset.map(gantt::traced).transpose()?.flatten();
-    Ok(Some((case.to_owned(), gantt::chart(&part, cases, None, traced.as_ref()))))
 }
 
 /// What the jobs of a dataset waited for.
@@ -197,16 +192,6 @@ fn wait_results(
         }
     })?;
     Ok(WaitResults { causes: causes.finish(), weeks: weeks.finish() })
-}
-
-/// A case as a run, and its critical path.
-fn path_of(dataset: &Dataset, request: &ReportRequest, case: Option<&str>, sink: &dyn Sink) -> Result<(RunGraph, CriticalPath)> {
-    let case = case.context("there is no case")?;
-    let mut of_run = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)])?;
-    of_run.filter = request.filter.clone();
-    let run = one_run::graph(dataset, &of_run, sink)?.context("it is no run")?;
-    let path = critical_path::discover(&run, &critical_path::Options::default());
-    Ok((run, path))
 }
 
 /// How files were read and written.

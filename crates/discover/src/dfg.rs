@@ -30,6 +30,7 @@
 //! each instance with times and bytes, since exact percentiles need every value.
 
 mod paths;
+mod steps;
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, LeftOut, Measure, NONE, Status, UNKNOWN, Words};
 use flowmine_threads::both;
@@ -37,6 +38,7 @@ use rustc_hash::FxHashMap;
 
 pub use paths::OnPath;
 use paths::Paths;
+pub use steps::for_each_step;
 
 use crate::about::ORIGINS;
 use crate::grouped::Grouped;
@@ -401,48 +403,20 @@ impl<'l> Walk<'l> {
         let mut by_end = by_start.clone();
         by_end.sort_unstable_by_key(|&at| (instances.end[at as usize], at));
         let last_start = by_start.iter().map(|&at| instances.start[at as usize]).max().unwrap_or(0);
-        // Those that ended before the present start, by end, from the first that nothing lies wholly behind.
-        let (mut ended, mut window) = (0usize, 0usize);
-        let mut latest_start: Option<u32> = None;
-        // Activities with an ended instance, and the last of these by its place among ends.
-        let mut last_ended: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut recent: Vec<u32> = Vec::new();
-        for &b in &by_start {
-            let start = instances.start[b as usize];
-            while ended < by_end.len() && instances.end[by_end[ended] as usize] < start {
-                let a = by_end[ended];
-                latest_start = latest_start.max(Some(instances.start[a as usize]));
-                if last_ended.insert(self.activity(a), ended).is_none() {
-                    recent.push(self.activity(a));
-                }
-                ended += 1;
-            }
+        steps::each(log, &by_start, &by_end, |b, before| {
             let activity = self.activity(b) as usize;
             self.frequency[activity] += 1;
             self.cases_of[activity].see(case);
-            while window < ended && latest_start.is_some_and(|latest| instances.end[by_end[window] as usize] < latest) {
-                window += 1;
-            }
-            recent.retain(|activity| match last_ended.get(activity) {
-                Some(&place) if place >= window => true,
-                _ => {
-                    last_ended.remove(activity);
-                    false
-                }
-            });
-            if ended == 0 {
+            if before.is_empty() {
                 self.starts[activity].see(case);
             }
-            for &before in &recent {
-                if let Some(&place) = last_ended.get(&before) {
-                    // The last that ended is in the window, whatever it is.
-                    self.step(case, by_end[place], b, place + 1 == ended);
-                }
+            for &(a, is_last) in before {
+                self.step(case, a, b, is_last);
             }
             if instances.end[b as usize] >= last_start {
                 self.ends[activity].see(case);
             }
-        }
+        });
         self.concurrency(&by_start, &by_end);
     }
 

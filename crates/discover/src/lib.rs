@@ -52,6 +52,7 @@
 
 pub mod about;
 pub mod advice;
+pub mod arrivals;
 pub mod batches;
 mod bounds;
 mod calendar;
@@ -69,6 +70,7 @@ pub mod gantt;
 mod graph_measures;
 mod grouped;
 pub mod handover;
+pub mod history;
 pub mod inferred;
 pub mod io_profile;
 mod io_profile_numbers;
@@ -86,6 +88,7 @@ pub mod resources;
 pub mod run_dag;
 mod slots;
 pub mod stats;
+pub mod step_details;
 pub mod summary;
 pub mod temporal_profile;
 mod two_samples;

@@ -1,6 +1,6 @@
 // What happens when the page is opened.
 
-for (const place of document.querySelectorAll("[data-graph]")) new Graph(place);
+const GRAPHS = [...document.querySelectorAll("[data-graph]")].map((place) => new Graph(place));
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-table]");
@@ -17,12 +17,12 @@ window.addEventListener("beforeprint", () => {
 });
 window.addEventListener("afterprint", () => TABLES.forEach((table) => table.update()));
 
-tables().then(
+tables().then(() => Promise.all(GRAPHS.map((graph) => graph.load()))).then(
   () => { document.documentElement.dataset.ready = String(Math.round(performance.now())); },
   (error) => {
     document.documentElement.dataset.failed = String(error);
-    for (const place of document.querySelectorAll(".table .place:empty")) {
-      place.textContent = "This browser cannot read the table: it needs DecompressionStream (2023 or later).";
+    for (const place of document.querySelectorAll(".table .place:empty, [data-found]:empty")) {
+      place.textContent = "This browser cannot read what is stored here: it needs DecompressionStream (2023 or later).";
     }
   },
 );

@@ -58,6 +58,12 @@ class Table {
     this.view.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()));
   }
 
+  // Whether a column has a value.
+  has(column, value) {
+    const names = this.columns.find((of) => of.name === column)?.names;
+    return names !== undefined && names.includes(value);
+  }
+
   // Rows whose value in a column is exactly this.
   only(column, value) {
     this.exact = { column, value };

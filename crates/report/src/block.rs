@@ -1,5 +1,6 @@
 //! The parts of a page, before they are markup.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use base64::Engine;
@@ -7,9 +8,20 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use flowmine_draw::embed::{self, Role};
+use serde::Serialize;
 
 use crate::ReportError;
 use crate::column::{self, Column};
+
+/// Returns bytes gzipped, in base64.
+///
+/// # Errors
+/// When they cannot be compressed.
+pub fn packed(bytes: &[u8]) -> Result<String, ReportError> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::new(6));
+    packed.write_all(bytes)?;
+    Ok(BASE64_STANDARD.encode(packed.finish()?))
+}
 
 /// A section of the page.
 #[derive(Debug)]
@@ -30,7 +42,7 @@ pub enum Block {
     /// A paragraph.
     Text(String),
     /// A heading below that of the section.
-    Heading(&'static str),
+    Heading(String),
     /// Names with their values.
     Facts(Vec<Fact>),
     /// Sentences with a mark in front of each.
@@ -41,7 +53,7 @@ pub enum Block {
     Missing(Missing),
     /// A figure.
     Figure(Figure),
-    /// A graph at several levels of detail.
+    /// A graph that is shown in several ways.
     Graph(Graph),
     /// A table.
     Table(Table),
@@ -120,45 +132,52 @@ impl Block {
     ///
     /// # Errors
     /// When the text is no SVG.
-    pub fn figure(id: &'static str, caption: impl Into<String>, svg: &str) -> Result<Self, ReportError> {
-        Ok(Self::Figure(Figure { id, caption: caption.into(), svg: embed::embedded(svg, id, Role::Image)? }))
+    pub fn figure(id: impl Into<String>, caption: impl Into<String>, svg: &str) -> Result<Self, ReportError> {
+        let id = id.into();
+        let svg = embed::embedded(svg, &id, Role::Image)?;
+        Ok(Self::Figure(Figure { id, caption: caption.into(), svg }))
     }
 }
 
 /// A figure.
 #[derive(Debug)]
 pub struct Figure {
-    /// Its id.
-    pub id: &'static str,
+    /// Its id: letters, digits and hyphens.
+    pub id: String,
     /// What it shows, in a sentence.
     pub caption: String,
     /// The element.
     pub svg: String,
 }
 
-/// A graph at several levels of detail, the least first.
+/// A graph that is shown in several ways.
 #[derive(Debug)]
 pub struct Graph {
-    /// The levels; there is at least one.
-    pub levels: Vec<Level>,
+    /// What a case can be; the first is shown first.
+    pub notions: Vec<String>,
+    /// What nodes and edges can show; the first is shown first.
+    pub shows: Vec<&'static str>,
+    /// Number of levels of what is shown first.
+    pub levels: usize,
     /// Number of the level that is shown first.
     pub first: usize,
-}
-
-impl Graph {
-    /// Returns what the level that is shown first shows.
-    pub fn first_name(&self) -> &str {
-        self.levels.get(self.first).map_or("", |level| &level.name)
-    }
+    /// What it shows, in a few words.
+    pub name: String,
+    /// The element that is shown first.
+    pub svg: String,
+    /// All views and what lies behind their marks: JSON, gzipped, in base64.
+    pub data: String,
 }
 
 /// A level of detail of a graph.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Level {
     /// What is shown, in a few words.
     pub name: String,
     /// The element.
     pub svg: String,
+    /// The place of what lies behind each mark.
+    pub marks: BTreeMap<String, usize>,
 }
 
 /// A table.
@@ -184,9 +203,7 @@ impl Table {
     pub fn new(id: &'static str, title: impl Into<String>, columns: &[Column]) -> Result<Self, ReportError> {
         let rows = columns.first().map_or(0, Column::len);
         debug_assert!(columns.iter().all(|column| column.len() == rows), "columns of {id}");
-        let mut packed = GzEncoder::new(Vec::new(), Compression::new(6));
-        packed.write_all(&column::json(columns)?)?;
-        let data = BASE64_STANDARD.encode(packed.finish()?);
+        let data = packed(&column::json(columns)?)?;
         Ok(Self { id, title: title.into(), left_out: String::new(), rows, data })
     }
 

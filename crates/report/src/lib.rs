@@ -17,9 +17,11 @@ mod column;
 mod page;
 mod results;
 mod sections;
+mod view;
 
 pub use page::page;
-pub use results::{LogResults, Outcome, Quality, Results, WaitResults};
+pub use results::{FileAccess, LogResults, Outcome, PredictionResults, Quality, Results, RunResults, WaitResults};
+pub use view::View;
 
 /// Why a page cannot be made.
 #[derive(Debug, thiserror::Error)]

@@ -33,6 +33,13 @@ struct Page<'p> {
     sections: &'p [Section],
 }
 
+impl Page<'_> {
+    /// The terms of a section, with their meanings.
+    fn terms(&self, section: &str) -> Vec<(&'static str, &'static str)> {
+        sections::terms::of(section)
+    }
+}
+
 /// Makes the page.
 ///
 /// # Errors
@@ -57,10 +64,11 @@ fn policy() -> String {
 #[cfg(test)]
 mod tests {
     use flowmine_activity_log::{EventRow, LogBuilder};
-    use flowmine_discover::{dfg, findings, requests, resources, summary, variants};
+    use flowmine_discover::{arrivals, dfg, findings, history, requests, resources, summary, variants};
 
     use super::*;
     use crate::results::{LogResults, Quality};
+    use crate::view::View;
 
     const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'";
 
@@ -76,11 +84,13 @@ mod tests {
         let found = LogResults {
             summary: summary::discover(&log, cases, &summary::Options::default()),
             findings: findings::discover(&findings::Input::of(&log, cases)),
-            dfg: dfg::dfg(&log, cases),
+            views: vec![View::of_cases("cases of the log", &log, cases, dfg::dfg(&log, cases))],
+            views_left_out: Vec::new(),
             variants: variants::discover(&log, cases, &variants::Options::default()),
             resources: resources::discover(&log, cases),
             requests: requests::discover(&log, cases, requests::Rule::default()),
-            gantt: None,
+            arrivals: arrivals::discover(&log),
+            history: history::discover(&log, cases),
             log,
         };
         Results { log: Ok(found), ..nothing(HOSTILE) }
@@ -93,7 +103,9 @@ mod tests {
             quality: Quality { messages: vec![HOSTILE.to_owned()], lost: Some(HOSTILE.to_owned()), ..Quality::default() },
             log: Err(no()),
             waits: Err(no()),
-            critical_path: Err(no()),
+            runs: Vec::new(),
+            file_access: Err(no()),
+            prediction: Err(no()),
             profile: Err(no()),
         }
     }

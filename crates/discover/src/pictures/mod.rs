@@ -5,6 +5,7 @@
 //! spans nanoseconds, both in fields that end in `_ns`. Tables have time spans in seconds (`_s`)
 //! and times as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
 
+pub mod arrivals;
 pub mod batches;
 mod colours;
 pub mod compare;
@@ -19,6 +20,7 @@ pub mod fork_tree;
 pub mod findings;
 pub mod gantt;
 pub mod handover;
+pub mod history;
 pub mod io_profile;
 pub mod lifecycle;
 pub mod ocdfg;

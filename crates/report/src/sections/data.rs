@@ -28,7 +28,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
         Err(_) => blocks.push(Block::missing("There are no rows.", "Record jobs, tasks or events.")),
     }
     if !results.quality.messages.is_empty() {
-        blocks.push(Block::Heading("Messages"));
+        blocks.push(Block::Heading("Messages".to_owned()));
         blocks.push(Block::List(results.quality.messages.iter().map(|message| visible(message).into_owned()).collect()));
     }
     Ok(Section { id: "data", title: "Data", question: "All rows, to sort, filter and download.", blocks })

@@ -31,9 +31,9 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
     match &results.log {
         Ok(found) => {
             blocks.push(Block::Facts(observed::facts(results, found)));
-            blocks.push(Block::Heading("What to do first"));
+            blocks.push(Block::Heading("What to do first".to_owned()));
             blocks.extend(findings::cards(found, FINDINGS));
-            blocks.push(Block::Heading("What failed"));
+            blocks.push(Block::Heading("What failed".to_owned()));
             blocks.extend(failures::blocks(found)?);
         }
         Err(reason) => {
@@ -44,7 +44,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
             blocks.push(Block::Facts(vec![observed::sources(results)]));
         }
     }
-    blocks.push(Block::Heading("How complete it is"));
+    blocks.push(Block::Heading("How complete it is".to_owned()));
     let sentences = observed::completeness(results);
     blocks.push(if sentences.is_empty() { Block::Text("Nothing is known to be missing.".to_owned()) } else { Block::List(sentences) });
     Ok(Section { id: "overview", title: "Overview", question: "What was observed, what costs most, and what failed.", blocks })

@@ -1,25 +1,67 @@
-//! The terms of the page, for readers who do not know process mining.
+//! The terms of the page, for readers who do not know process mining: all of them, and those of
+//! each section.
 
 use crate::block::{Block, Fact, Section};
 
 /// Terms with their meanings.
-const TERMS: [(&str, &str); 12] = [
+const TERMS: [(&str, &str); 23] = [
     ("Activity", "A kind of work: a process of Nextflow, a rule of Snakemake, the name of a job without its numbers."),
     ("Activity instance", "One execution of an activity: an attempt at a job or task, with its submission, start and end."),
+    ("Attempt", "One execution of a job or task. A retry or a requeue is another attempt."),
     ("Case", "What belongs together: the tasks of a run, jobs that depend on each other, an order of a shop."),
+    ("Case notion", "A rule for what belongs together, such as dependency, account-group or work-directory."),
+    ("Object type", "The kind of a thing that events belong to, such as job, user or file. One event can belong to several objects."),
     ("Variant", "A sequence of activities that one or more cases have."),
     ("Directly-follows graph", "Activities, with an edge from each to those that started next in the same case."),
+    ("Run", "One execution of a workflow by an engine."),
     ("Time in the queue", "From the moment from which only the cluster kept an instance from starting, to its start."),
+    ("Throughput", "The number of instances that end in a span of time."),
+    ("Dotted chart", "A row for each case and a mark for each activity instance, at its time."),
+    ("Performance spectrum", "A line for each passage from one activity to the next: the more it leans, the longer it took."),
     ("Core-hours", "Hours multiplied by CPUs: four CPUs for two hours are eight core-hours."),
     ("Time at stake", "What would be gained without a finding. Findings overlap: their times are not to be added."),
     ("Critical path", "The chain of tasks that decides when a run ends: only what shortens it makes the run shorter."),
+    ("Staging", "Copying inputs to the place where a task runs, before it runs."),
+    ("Trend", "The median of the slopes between all pairs of runs: by how much each run takes longer than the one before."),
     ("Median", "Half of the values are smaller, half are larger."),
     ("CPU used", "CPU time divided by running time and CPUs: 25 % of four CPUs is one busy CPU."),
+    ("Request size", "The number of bytes that a process asks for in one read or write."),
     ("Read again", "Bytes that a process read of a file beyond what the file has: it read some of them twice."),
+    ("Limit", "What a task waits for at a moment: a resource such as CPU or bandwidth, or data that others write."),
 ];
+
+/// The terms that each section uses.
+const OF_SECTIONS: [(&str, &[&str]); 8] = [
+    ("overview", &["Activity instance", "Case", "Core-hours", "Time at stake"]),
+    ("process", &["Activity", "Case notion", "Directly-follows graph", "Object type", "Variant"]),
+    ("waiting", &["Time in the queue", "Throughput", "Dotted chart", "Performance spectrum", "Median"]),
+    ("runs", &["Run", "Critical path", "Staging", "Trend"]),
+    ("resources", &["Core-hours", "CPU used", "Attempt"]),
+    ("io", &["Request size", "Read again"]),
+    ("prediction", &["Limit", "Run"]),
+    ("variants", &["Variant", "Case"]),
+];
+
+/// The terms of a section, with their meanings.
+pub fn of(section: &str) -> Vec<(&'static str, &'static str)> {
+    let names = OF_SECTIONS.iter().find(|(id, _)| *id == section).map_or(&[][..], |(_, names)| names);
+    names.iter().filter_map(|name| TERMS.into_iter().find(|(term, _)| term == name)).collect()
+}
 
 /// The section.
 pub fn section() -> Section {
     let facts = TERMS.into_iter().map(|(name, meaning)| Fact::new(name, meaning)).collect();
     Section { id: "terms", title: "Terms", question: "What the words of this page mean.", blocks: vec![Block::Facts(facts)] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_term_of_a_section_is_explained() {
+        for (section, names) in OF_SECTIONS {
+            assert_eq!(of(section).len(), names.len(), "{section}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use flowmine_discover::pictures::{waits as figure, waits_by_week};
 use flowmine_discover::waits::Dimension;
 use flowmine_draw::text::{count, counted};
 
+use super::times;
 use super::words::{core_hours, span};
 use crate::ReportError;
 use crate::block::{Block, Fact, Section, Table};
@@ -19,6 +20,9 @@ const DIMENSIONS: [(&str, &str, &str); 5] = [
     ("hour", "waitsbyhour", "Waits by hour of submission (UTC)"),
 ];
 
+/// The most rows of the table of weeks.
+const MOST_WEEKS: usize = 20_000;
+
 /// The section.
 pub fn section(results: &Results) -> Result<Section, ReportError> {
     let mut blocks = Vec::new();
@@ -27,7 +31,11 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
         (Err(_), Ok(found)) => blocks.push(without_causes(found)),
         (Err(_), Err(_)) => blocks.push(missing()),
     }
-    Ok(Section { id: "waiting", title: "Waiting", question: "What jobs waited for, who waited, and when.", blocks })
+    if let Ok(found) = &results.log {
+        blocks.push(Block::Heading("Work over time".to_owned()));
+        blocks.extend(times::blocks(found)?);
+    }
+    Ok(Section { id: "waiting", title: "Waiting and time", question: "What jobs waited for, who waited, and when.", blocks })
 }
 
 fn missing() -> Block {
@@ -62,6 +70,7 @@ fn of_jobs(found: &WaitResults) -> Result<Vec<Block>, ReportError> {
     blocks.push(Block::Table(causes(found)?));
     if found.weeks.groups.iter().any(|group| group.weeks.len() > 1) {
         blocks.push(Block::figure("weeks", "Time in the queue week by week.", &waits_by_week::svg(&found.weeks))?);
+        blocks.push(Block::Table(weeks(found)?));
     }
     for (name, id, title) in DIMENSIONS {
         if let Some(dimension) = waits.by.iter().find(|of| of.name == name).filter(|of| !of.rows.is_empty()) {
@@ -90,6 +99,36 @@ fn causes(found: &WaitResults) -> Result<Table, ReportError> {
         Column::text("longest job", examples.into_iter()),
     ];
     Table::new("causes", "Waits by cause", &columns)
+}
+
+/// The waits of each partition, account and user week after week.
+fn weeks(found: &WaitResults) -> Result<Table, ReportError> {
+    let all: Vec<_> = found.weeks.groups.iter().flat_map(|group| group.weeks.iter().map(move |week| (group, week))).collect();
+    let rows = &all[..all.len().min(MOST_WEEKS)];
+    let causes: Vec<Option<String>> = rows.iter().map(|(_, week)| week.main_cause.map(|cause| cause.replace('_', " "))).collect();
+    let value = |value: &'static str, of: &str| if of.is_empty() { value.to_owned() } else { of.to_owned() };
+    let values: Vec<String> = rows.iter().map(|(group, _)| value(group.by, &group.value)).collect();
+    let columns = [
+        Column::text("by", rows.iter().map(|(group, _)| Some(group.by))),
+        Column::text("value", values.iter().map(|value| Some(value.as_str()))),
+        Column::time("week from", rows.iter().map(|(_, week)| Some(week.begin_ns))),
+        Column::numbers("jobs", Kind::Count, rows.iter().map(|(_, week)| Some(week.jobs.into()))),
+        Column::duration("in the queue", rows.iter().map(|(_, week)| Some(week.queue_ns))),
+        Column::core_hours("core-hours", rows.iter().map(|(_, week)| (week.queue_core_ns > 0).then_some(week.queue_core_ns))),
+        Column::duration("median", rows.iter().map(|(_, week)| Some(week.median_ns.into()))),
+        Column::duration("nine of ten below", rows.iter().map(|(_, week)| Some(week.ninth_decile_ns.into()))),
+        Column::text("main cause", causes.iter().map(Option::as_deref)),
+    ];
+    let table = Table::new("waitsbyweek", "Waits by week of submission", &columns)?;
+    Ok(if all.len() > rows.len() {
+        table.left_out(format!(
+            "The first {} of {} are in this table. flowmine discover waits --over-time --format csv writes all.",
+            counted(rows.len() as u64, "row", "rows"),
+            counted(all.len() as u64, "row", "rows")
+        ))
+    } else {
+        table
+    })
 }
 
 fn by(dimension: &Dimension, id: &'static str, title: &'static str) -> Result<Table, ReportError> {

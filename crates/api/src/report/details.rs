@@ -1,0 +1,146 @@
+//! What the page shows of single runs and files, and the prediction.
+
+use std::collections::BTreeMap;
+
+use flowmine_activity_log::{ActivityLog, Filter, RunGraph};
+use flowmine_dataset::Dataset;
+use flowmine_discover::critical_path::{self, CriticalPath};
+use flowmine_discover::gantt::Gantt;
+use flowmine_discover::pictures::run_dag as graph_figure;
+use flowmine_discover::run_dag;
+use flowmine_discover::summary::Summary;
+use flowmine_draw::svg;
+use flowmine_file_access::pictures::{file_span as spans_figure, file_timeline as timeline_figure};
+use flowmine_file_access::{file_span, file_timeline, find};
+use flowmine_predict::picture;
+use flowmine_report::{FileAccess, PredictionResults, RunResults};
+use flowmine_schema::tables::Process;
+use flowmine_schema::text::visible;
+
+use super::{ReportRequest, chain};
+use crate::error::{Context, Result, ensure};
+use crate::groups::CASE;
+use crate::models::gantt;
+use crate::one_run;
+use crate::predict::{Runs, Source, Studies, Wider};
+use crate::request::Request;
+use crate::sink::{Silent, Sink};
+
+/// The most runs that are shown in detail.
+const MOST_RUNS: usize = 3;
+
+/// The most instances of a run that is shown in detail.
+const MOST_INSTANCES: u64 = 20_000;
+
+/// The most files whose accesses are drawn.
+const MOST_FILES: usize = 3;
+
+/// By how much what limits is made wider.
+const WIDER: f64 = 2.0;
+
+/// The longest cases: of those with several instances, if there are any.
+///
+/// Also returns the graph and the critical path of the longest.
+pub fn runs(
+    request: &ReportRequest,
+    dataset: Option<&Dataset>,
+    (log, summary): (&ActivityLog, &Summary),
+    sink: &dyn Sink,
+) -> (Vec<RunResults>, Option<(RunGraph, CriticalPath)>) {
+    let mut cases: Vec<_> = summary.case_list.iter().filter(|case| case.instances > 0).collect();
+    if cases.iter().any(|case| case.instances > 1) {
+        cases.retain(|case| case.instances > 1);
+    }
+    cases.sort_by_key(|case| (std::cmp::Reverse(case.duration_ns), case.case.clone()));
+    let traced = dataset.map(gantt::traced).and_then(std::result::Result::ok).flatten();
+    let mut longest = None;
+    let mut one = |at: usize, case: &str, instances: u64| {
+        if instances > MOST_INSTANCES {
+            let reason = format!("it has more than {} instances", flowmine_draw::count(MOST_INSTANCES));
+            return RunResults { case: case.to_owned(), critical_path: Err(reason.clone()), graph: Err(reason), gantt: None };
+        }
+        let run = match dataset {
+            Some(dataset) => graph_of(dataset, request, case, sink).map_err(|error| chain(&error)),
+            None => Err("the source is a log file and no dataset".to_owned()),
+        };
+        let critical_path = run.as_ref().map(|run| critical_path::discover(run, &critical_path::Options::default())).map_err(Clone::clone);
+        let graph = run.as_ref().map_err(Clone::clone).and_then(|run| {
+            let figure = graph_figure::picture(&run_dag::discover(run, &run_dag::Options::default()));
+            svg::svg(&figure).map_err(|error| error.to_string())
+        });
+        if let (0, Ok(run), Ok(path)) = (at, run, &critical_path) {
+            longest = Some((run, path.clone()));
+        }
+        RunResults { case: case.to_owned(), critical_path, graph, gantt: gantt_of(log, case, traced.as_ref()) }
+    };
+    let found = cases.into_iter().take(MOST_RUNS).enumerate().map(|(at, case)| one(at, &case.case, case.instances)).collect();
+    (found, longest)
+}
+
+/// The Gantt chart of one case.
+fn gantt_of(log: &ActivityLog, case: &str, traced: Option<&gantt::Traced>) -> Option<Gantt> {
+    let filter = Filter { case_names: vec![case.to_owned()], ..Filter::default() };
+    let part = filter.apply(log.clone()).ok()?;
+    Some(gantt::chart(&part, part.cases()?, None, traced))
+}
+
+/// A case as a graph of tasks.
+fn graph_of(dataset: &Dataset, request: &ReportRequest, case: &str, sink: &dyn Sink) -> Result<RunGraph> {
+    let mut of_run = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)])?;
+    of_run.filter = request.filter.clone();
+    one_run::graph(dataset, &of_run, sink)?.context("it is no run")
+}
+
+/// How tasks used files: all of them together, and the files with most bytes one by one.
+pub fn file_access(dataset: &Dataset, sink: &dyn Sink) -> Result<FileAccess> {
+    let _stage = sink.stage("reading the dataset");
+    let shares = file_span::read(dataset)?;
+    let mut bytes: BTreeMap<&str, i64> = BTreeMap::new();
+    for point in shares.groups.iter().flat_map(|group| &group.points) {
+        if let Some(path) = &point.path {
+            flowmine_sums::add_to(bytes.entry(path).or_default(), point.bytes());
+        }
+    }
+    let mut paths: Vec<(&str, i64)> = bytes.into_iter().collect();
+    paths.sort_by_key(|(path, bytes)| (std::cmp::Reverse(*bytes), *path));
+    let all = paths.len();
+    let mut files = Vec::new();
+    for (path, _) in paths {
+        if files.len() == MOST_FILES {
+            break;
+        }
+        // A path that several files had, or one of which only sums are known, has no figure.
+        let Ok(found) = find::find(dataset, path).and_then(|found| file_timeline::read(dataset, &found)) else { continue };
+        files.push((path.to_owned(), timeline_figure::svg(&found)));
+    }
+    let others = (all - files.len()) as u64;
+    Ok(FileAccess { spans: spans_figure::svg(&shares), files, others })
+}
+
+/// What a model that is fitted to the traced runs predicts of one of them.
+pub fn prediction(dataset: &Dataset, request: &ReportRequest, longest: Option<&str>) -> Result<PredictionResults> {
+    ensure!(dataset.row_count::<Process<'static>>()? > 0, "no process was traced");
+    let dir = request.source.only_dataset().context("the source is no dataset")?;
+    let of = |run: Option<&str>| Runs { datasets: vec![dir.to_owned()], run: run.map(str::to_owned), ..Runs::default() };
+    // Of several runs it is the longest; its case is named after the notion.
+    let name = longest.and_then(|case| case.split_once(':')).map(|(_, name)| name);
+    let source = Source::fit(&of(None), &Silent).or_else(|_| Source::fit(&of(name), &Silent))?;
+    let studies = Studies { wider: Some(Wider::Times(WIDER)), ..Studies::default() };
+    source.predict(&studies, &Silent, |report| {
+        let prediction = report.prediction;
+        let mut limits = Vec::new();
+        for at in 0..prediction.len() {
+            for segment in prediction.segments(at) {
+                limits.push((prediction.name(at).to_owned(), prediction.limit_name(at, segment.limit), segment.from, segment.to));
+            }
+        }
+        PredictionResults {
+            run: longest.map_or_else(String::new, |case| visible(case).into_owned()),
+            finish_s: prediction.finish_s(),
+            figure: picture::svg(prediction),
+            limits,
+            gains: report.gains.iter().map(|gain| (gain.what.clone(), gain.limits_s, gain.gain_s)).collect(),
+            notes: report.notes().map(str::to_owned).collect(),
+        }
+    })
+}
