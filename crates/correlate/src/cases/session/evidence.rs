@@ -157,6 +157,10 @@ fn words(members: &Members, run: &Run, job: &Member, is_sweep: bool) -> f64 {
 
 /// The weight of the step after the one before, and of its return.
 fn order(members: &Members, learnt: &Learnt, before: &Member, run: &Run, job: &Member, is_burst: bool) -> f64 {
+    // Where nothing shows the step, its return would end a run after each burst.
+    if !job.has_step {
+        return 0.0;
+    }
     let after = if is_sweep(before, job) { 0.0 } else { learnt.after(before.step, job.step) };
     let share = f64::from(members.in_step[job.step as usize]) / members.all.len() as f64;
     after + again(run, job, share, is_burst)

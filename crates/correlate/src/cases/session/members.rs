@@ -43,6 +43,8 @@ pub struct Member {
     pub is_successful: bool,
     /// Number of what it does: its command and name without counters, with the verb.
     pub step: u32,
+    /// Whether a command, or a name that not all jobs of the user have, shows what it does.
+    pub has_step: bool,
     /// Number of the session that submitted it, or [`NONE`].
     pub session: u32,
     /// Number of its work directory, or [`NONE`].
@@ -111,10 +113,16 @@ impl Members {
                 ended_ns: job.ended_ns.get().unwrap_or(i64::MAX).max(job.since_ns),
                 is_successful: job.is_successful,
                 step,
+                has_step: job.command.is_some(),
                 session: job.session().map_or(NONE, |session| sessions.of(session)),
                 directory: job.work_dir.map_or(NONE, |directory| directories.of(directory)),
                 words: words_of(submitted, job, &mut texts),
             });
+        }
+        if steps.0.len() > 1 {
+            for (member, &at) in all.iter_mut().zip(jobs) {
+                member.has_step |= submitted.all[at as usize].name.is_some();
+            }
         }
         let mut members = Self {
             in_step: count(steps.0.len(), all.iter().map(|member| member.step)),
