@@ -80,8 +80,9 @@ pub fn weigh(members: &Members, learnt: &Learnt, run: &Run, job: &Member) -> Wei
         Some((at, before)) if !is_burst || now - before.ended_ns <= now - run.last_ns && last.step != job.step => at,
         _ => run.last,
     };
+    let time = time(ended.map(|(_, before)| now - before.ended_ns), now - run.last_ns, is_unfinished);
     let all = [
-        (Kind::Time, time(ended.map(|(_, before)| now - before.ended_ns), now - run.last_ns, is_unfinished)),
+        (Kind::Time, if time > 0.0 { time * members.quickness } else { time }),
         (Kind::Session, session(members, run, job)),
         (Kind::Directory, directory(members, learnt, run, job)),
         (Kind::Words, words(members, run, job, is_sweep(last, job))),

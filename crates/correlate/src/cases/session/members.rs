@@ -14,6 +14,9 @@ pub const NONE: u32 = u32::MAX;
 /// Words of a job that are compared, at most.
 const MOST_WORDS: usize = 8;
 
+/// Words of a text that are read, at most.
+const MOST_READ: usize = 64;
+
 /// Words without digits are compared from this length on.
 const SHORTEST_WORD: usize = 3;
 
@@ -74,6 +77,10 @@ pub struct Members {
     pub in_session: Vec<u32>,
     /// Of each session whether it submits as scripts do.
     pub is_script: Vec<bool>,
+    /// How much it says that a submission follows within seconds: the share of such pairs of
+    /// submissions that are in one directory, squared. A user who submits for several runs at once
+    /// has few.
+    pub quickness: f64,
     uses: FxHashMap<Word, Uses>,
     /// Of each thing the number of values, and of those that several steps have.
     values: FxHashMap<u32, (u32, u32)>,
@@ -129,6 +136,7 @@ impl Members {
             in_directory: count(directories.0.len(), all.iter().map(|member| member.directory)),
             in_session: count(sessions.0.len(), all.iter().map(|member| member.session)),
             is_script: scripts(sessions.0.len(), &all),
+            quickness: quickness(&all),
             all,
             uses: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -179,6 +187,21 @@ fn count(length: usize, numbers: impl Iterator<Item = u32>) -> Vec<u32> {
     counts
 }
 
+/// Pairs within seconds in one directory that are supposed before any is seen.
+const SUPPOSED: f64 = 5.0;
+
+fn quickness(all: &[Member]) -> f64 {
+    let (mut same, mut pairs) = (SUPPOSED, SUPPOSED);
+    for pair in all.windows(2) {
+        let [before, job] = [&pair[0], &pair[1]];
+        if job.since_ns - before.since_ns <= BURST_NS && before.directory != NONE && job.directory != NONE {
+            pairs += 1.0;
+            same += f64::from(u8::from(before.directory == job.directory));
+        }
+    }
+    (same / pairs).powi(2)
+}
+
 /// Of each session whether four of five submissions followed an end within seconds, or all were
 /// made at once.
 fn scripts(sessions: usize, all: &[Member]) -> Vec<bool> {
@@ -209,30 +232,33 @@ fn scripts(sessions: usize, all: &[Member]) -> Vec<bool> {
     seen.iter().map(|seen| seen.as_ref().is_some_and(|seen| seen.quick * 5 >= seen.later * 4)).collect()
 }
 
-/// The words of a job's name, arguments and comment, in this order, no more than some.
+/// The words of a job's name, arguments and comment, no more than some: those that count first, then
+/// in this order.
 fn words_of(submitted: &AllSubmitted, job: &Submitted, texts: &mut Numbers<String>) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
+    let (mut counters, mut others) = (Vec::new(), Vec::new());
     for text in [job.name, job.arguments, job.comment].into_iter().flatten() {
         let mut before = "";
-        for word in words(submitted.text(text)) {
-            let new = if has_digit(word) {
+        for word in words(submitted.text(text)).take(MOST_READ) {
+            let (thing, value, to) = if has_digit(word) {
                 let is_bare = word.bytes().all(|byte| byte.is_ascii_digit());
                 let before = if is_bare { before } else { "" };
-                Some((format!("{before} {}", stem(word)), format!("{before} {word}")))
+                (format!("{before} {}", stem(word)), format!("{before} {word}"), &mut counters)
             } else {
                 before = word;
-                (word.len() >= SHORTEST_WORD).then(|| (word.to_owned(), word.to_owned()))
-            };
-            if let Some((thing, value)) = new {
-                let word = Word { thing: texts.of(thing), value: texts.of(value) };
-                if !found.contains(&word) {
-                    found.push(word);
+                if word.len() < SHORTEST_WORD {
+                    continue;
                 }
-            }
-            if found.len() == MOST_WORDS {
-                return found;
+                (word.to_owned(), word.to_owned(), &mut others)
+            };
+            if to.len() < MOST_WORDS {
+                let word = Word { thing: texts.of(thing), value: texts.of(value) };
+                if !to.contains(&word) {
+                    to.push(word);
+                }
             }
         }
     }
-    found
+    counters.extend(others);
+    counters.truncate(MOST_WORDS);
+    counters
 }
