@@ -76,6 +76,16 @@ impl AllSubmitted {
         self.strings.get(sym)
     }
 
+    /// Of each submission whether a dependency connects it with another one.
+    pub fn are_declared(&self) -> Vec<bool> {
+        let mut declared = vec![false; self.all.len()];
+        for (at, submitted) in (0u32..).zip(&self.all).filter(|(at, submitted)| submitted.declared != *at) {
+            declared[at as usize] = true;
+            declared[submitted.declared as usize] = true;
+        }
+        declared
+    }
+
     /// The submissions of each known user of each cluster, in the order of age: indices into
     /// [`AllSubmitted::all`], and the part of them that each user has.
     pub fn by_user(&self) -> (Vec<u32>, Vec<Range<usize>>) {

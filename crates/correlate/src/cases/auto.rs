@@ -42,7 +42,7 @@ impl CaseNotion for Auto {
 
 impl Grouping for Auto {
     fn group(&self, all: &AllSubmitted) -> Vec<Placed> {
-        let declared = declared(all);
+        let declared = all.are_declared();
         let mut joined = UnionFind::<u32>::new(all.all.len());
         let mut of_run: FxHashMap<Sym, u32> = FxHashMap::default();
         for (at, submitted) in (0u32..).zip(&all.all) {
@@ -62,14 +62,4 @@ impl Grouping for Auto {
         }
         placed
     }
-}
-
-/// Of each submission whether a dependency connects it with another one.
-fn declared(all: &AllSubmitted) -> Vec<bool> {
-    let mut declared = vec![false; all.all.len()];
-    for (at, submitted) in (0u32..).zip(&all.all).filter(|(at, submitted)| submitted.declared != *at) {
-        declared[at as usize] = true;
-        declared[submitted.declared as usize] = true;
-    }
-    declared
 }

@@ -77,9 +77,7 @@ pub struct Members {
     pub in_session: Vec<u32>,
     /// Of each session whether it submits as scripts do.
     pub is_script: Vec<bool>,
-    /// How much it says that a submission follows within seconds: the share of such pairs of
-    /// submissions that are in one directory, squared. A user who submits for several runs at once
-    /// has few.
+    /// How much it says that a submission follows within seconds, from 0 to 1.
     pub quickness: f64,
     uses: FxHashMap<Word, Uses>,
     /// Of each thing the number of values, and of those that several steps have.
@@ -103,7 +101,7 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
 
 impl Members {
     /// The jobs of one user: numbers in the order of age.
-    pub fn new(submitted: &AllSubmitted, jobs: &[u32]) -> Self {
+    pub fn new(submitted: &AllSubmitted, jobs: &[u32], quickness: f64) -> Self {
         let (mut steps, mut texts) = (Numbers::new(), Numbers::new());
         let (mut directories, mut sessions) = (Numbers::new(), Numbers::new());
         // A user has few different names beside many jobs.
@@ -136,7 +134,7 @@ impl Members {
             in_directory: count(directories.0.len(), all.iter().map(|member| member.directory)),
             in_session: count(sessions.0.len(), all.iter().map(|member| member.session)),
             is_script: scripts(sessions.0.len(), &all),
-            quickness: quickness(&all),
+            quickness,
             all,
             uses: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -185,21 +183,6 @@ fn count(length: usize, numbers: impl Iterator<Item = u32>) -> Vec<u32> {
         counts[number as usize] += 1;
     }
     counts
-}
-
-/// Pairs within seconds in one directory that are supposed before any is seen.
-const SUPPOSED: f64 = 5.0;
-
-fn quickness(all: &[Member]) -> f64 {
-    let (mut same, mut pairs) = (SUPPOSED, SUPPOSED);
-    for pair in all.windows(2) {
-        let [before, job] = [&pair[0], &pair[1]];
-        if job.since_ns - before.since_ns <= BURST_NS && before.directory != NONE && job.directory != NONE {
-            pairs += 1.0;
-            same += f64::from(u8::from(before.directory == job.directory));
-        }
-    }
-    (same / pairs).powi(2)
 }
 
 /// Of each session whether four of five submissions followed an end within seconds, or all were
