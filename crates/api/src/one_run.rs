@@ -47,7 +47,7 @@ pub fn graph(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Re
     match notion {
         NotionOfCase::Tasks(notion) => read(RunPart::TaskCases(notion, &cases)),
         NotionOfCase::Jobs(notion) => {
-            let overview = if notion.needs_data_flow() || notion.grouping().is_some() {
+            let overview = if notion.uses_data_flow() || notion.grouping().is_some() {
                 let parts = jobs::parts(dataset, Timestamp::default(), &rules, sink)?;
                 jobs::overview(dataset, &parts, &rules, &[notion], sink)?
             } else {

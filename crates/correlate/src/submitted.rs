@@ -44,6 +44,8 @@ pub struct Submitted {
     /// The oldest submission that declared dependencies connect it with: an index into
     /// [`AllSubmitted::all`].
     pub declared: u32,
+    /// The group of jobs that gave data to each other, if it is in one.
+    pub data_flow: Option<u32>,
     /// The run of an engine by its signature.
     pub engine_run: Option<Sym>,
 }
