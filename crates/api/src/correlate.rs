@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use flowmine_attribution::losses;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Correlated, RowRules, Timestamp};
+use flowmine_dataset::{Dataset, HubLimits, Role};
 use flowmine_schema::losses::LostOperations;
 use flowmine_schema::text::visible;
 
