@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use flowmine_attribution::losses;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Correlated, RowRules, Timestamp};
+use flowmine_dataset::{Dataset, HubLimits, Role};
 use flowmine_schema::losses::LostOperations;
+use flowmine_schema::text::visible;
 
 use crate::error::Result;
 use crate::jobs;
@@ -21,6 +23,38 @@ pub struct Options {
     pub as_owner: bool,
     /// The only case notion that the result reports.
     pub case_notion: Option<String>,
+    /// From when on a file joins no runs; kept in the dataset for all commands.
+    pub hubs: HubOptions,
+}
+
+/// Limits of hub files that were chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HubOptions {
+    /// Groups of several jobs each that read the file.
+    pub runs: Option<usize>,
+    /// Groups of jobs that read the file.
+    pub readers: Option<usize>,
+    /// Time from writing to reading, in nanoseconds.
+    pub age_ns: Option<i64>,
+}
+
+impl HubOptions {
+    /// Keeps the limits in the dataset, where any was chosen.
+    fn keep(self, dataset: &Dataset) -> Result<()> {
+        if self == Self::default() {
+            return Ok(());
+        }
+        let known = dataset.manifest()?.hubs.unwrap_or_default();
+        let limits = HubLimits {
+            runs: self.runs.unwrap_or(known.runs),
+            readers: self.readers.unwrap_or(known.readers),
+            age_ns: self.age_ns.unwrap_or(known.age_ns),
+        };
+        let mut writer = dataset.writer(Role::Derived, "limits of hub files")?;
+        let mut transaction = writer.begin()?;
+        transaction.update_manifest(|manifest| manifest.hubs = Some(limits))?;
+        Ok(transaction.commit()?)
+    }
 }
 
 /// What correlating found.
@@ -52,9 +86,30 @@ impl Found {
                 let _ = writeln!(text, "{name}: {cases} cases");
             }
         }
+        let decided: usize = done.decided.iter().map(|(_, attempts)| attempts).sum();
+        for (reason, attempts) in &done.decided {
+            let _ = writeln!(text, "by {reason}: {attempts} of {decided} attempts ({})", share(*attempts, decided));
+        }
         attributed(done, &mut text);
+        if !done.hubs.is_empty() {
+            let _ = writeln!(text, "{} files were read by jobs of several runs and join none:", done.hubs.len());
+        }
+        for hub in done.hubs.iter().take(MOST_HUBS) {
+            let path = if hub.path.is_empty() { "(unknown path)".to_owned() } else { visible(&hub.path).into_owned() };
+            let _ = writeln!(text, "  {path} ({}, {} readers)", hub.reason.name(), hub.readers);
+        }
+        if done.hubs.len() > MOST_HUBS {
+            let _ = writeln!(text, "  and {} more", done.hubs.len() - MOST_HUBS);
+        }
         text
     }
+}
+
+/// Hub files that the text lists, at most.
+const MOST_HUBS: usize = 20;
+
+fn share(part: usize, all: usize) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
 }
 
 /// Adds what became of traced operations, if there are any.
@@ -87,6 +142,7 @@ pub fn correlate(options: &Options, sink: &dyn Sink) -> Result<Found> {
     let only = options.case_notion.as_deref().map(jobs::notion).transpose()?;
     let dataset = jobs::open(&options.dataset, options.as_owner)?;
     only.map(|only| jobs::has_data_flow(&dataset, only)).transpose()?;
+    options.hubs.keep(&dataset)?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, Timestamp::default(), &rules, sink)?;
     let stage = sink.stage("correlating");

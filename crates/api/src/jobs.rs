@@ -127,7 +127,16 @@ pub fn overview(
         let notions: Vec<&dyn CaseNotion> = notions.iter().map(|notion| *notion as &dyn CaseNotion).collect();
         Ok(Overview::read(dataset, rules, parts, &notions)?)
     };
-    let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else { return read() };
+    let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else {
+        if let Some(notion) = notions.iter().find(|notion| notion.uses_data_flow())
+            && has_traces(dataset)?
+            && task_log::is_uncorrelated(dataset)?
+        {
+            let name = notion.name();
+            sink.warning(&format!("{name}: traced files are not used, because they are not correlated yet: run `flowmine correlate` first"));
+        }
+        return read();
+    };
     has_data_flow(dataset, *notion)?;
     ensure!(
         !task_log::is_uncorrelated(dataset)?,

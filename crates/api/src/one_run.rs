@@ -74,7 +74,7 @@ fn graph_of(dataset: &Dataset, chosen: &Chosen<'_>, sink: &dyn Sink) -> Result<R
     match notion {
         NotionOfCase::Tasks(notion) => read(RunPart::TaskCases(notion, chosen.cases)),
         NotionOfCase::Jobs(notion) => {
-            let overview = if notion.needs_data_flow() || notion.grouping().is_some() {
+            let overview = if notion.uses_data_flow() || notion.grouping().is_some() {
                 let parts = jobs::parts(dataset, Timestamp::default(), &rules, sink)?;
                 jobs::overview(dataset, &parts, &rules, &[notion], sink)?
             } else {

@@ -531,7 +531,7 @@ fn different_jobs(a: &Claim, b: &Claim) -> bool {
 /// Different tasks of one run; tasks of different runs can contain each other, but one guess cannot
 /// mean both.
 fn different_tasks(a: &Finding, b: &Finding, entities: &Entities) -> bool {
-    let one_guess = a.rule == b.rule && a.strength == rules::Strength::Guessed;
+    let one_guess = a.rule == b.rule && a.strength == rules::Strength::Inferred;
     match (&a.claim, &b.claim) {
         (Claim::Task(a), Claim::Task(b)) => a != b && (one_guess || entities.tasks.get(*a).same_run(entities.tasks.get(*b))),
         _ => false,

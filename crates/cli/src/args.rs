@@ -288,6 +288,16 @@ pub struct Correlate {
     /// it is asked for here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
+    /// A file that this many groups of several jobs read joins none of them [first: 3]. Kept in the
+    /// dataset, as the two next ones
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub hub_runs: Option<u32>,
+    /// A file that this many groups of jobs read joins none of them [first: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub hub_readers: Option<u32>,
+    /// A file read this long after it was written joins nobody [first: 7 days]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub hub_age: Option<Duration>,
 }
 
 /// `flowmine run`.

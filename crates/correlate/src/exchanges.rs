@@ -13,19 +13,23 @@
 //! Memory grows with what was traced: with the tasks that ran as jobs, and the jobs that exchanged
 //! data.
 
+mod hubs;
 mod rows;
 
-use petgraph::unionfind::UnionFind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use flowmine_dataset::Dataset;
+use flowmine_dataset::{Dataset, HubLimits};
 use flowmine_schema::time::SECOND_NS;
 
 use crate::CorrelateError;
+use crate::attempts::Attempt;
 use crate::components::{self, SubmissionName};
+use crate::jobs::Jobs;
 use crate::parts::Parts;
 use crate::row_rules::RowRules;
 
+use hubs::{About, Joiner};
+pub use hubs::{Hub, HubReason};
 use rows::{Done, Job, Owner};
 pub use rows::{Rows, SortedRows};
 
@@ -40,11 +44,13 @@ pub struct Exchanges {
     /// For each group its oldest submission, by which the group is named.
     oldest: Vec<SubmissionName>,
     any: bool,
+    /// Files that join nobody.
+    hubs: Vec<Hub>,
 }
 
 impl Exchanges {
     /// What is used when no exchange of data is known.
-    pub(crate) const NONE: Self = Self { joined: Vec::new(), oldest: Vec::new(), any: false };
+    pub(crate) const NONE: Self = Self { joined: Vec::new(), oldest: Vec::new(), any: false, hubs: Vec::new() };
 
     /// Reads `data_flow` and `links`, with rules that change each row as they change those of the
     /// jobs.
@@ -52,33 +58,40 @@ impl Exchanges {
     /// # Errors
     /// When the dataset or a temporary file cannot be read or written.
     pub fn read(dataset: &Dataset, rules: &RowRules, parts: &Parts<'_>) -> Result<Self, CorrelateError> {
-        Self::find(parts, &Rows::read(dataset, rules)?.finish()?)
+        let limits = dataset.manifest()?.hubs.unwrap_or_default();
+        Self::find(parts, &Rows::read(dataset, rules)?.finish()?, limits)
     }
 
     /// Finds the groups of jobs that gave data to each other.
     ///
     /// # Errors
     /// When a temporary file cannot be read.
-    pub fn find(parts: &Parts<'_>, rows: &SortedRows) -> Result<Self, CorrelateError> {
+    pub fn find(parts: &Parts<'_>, rows: &SortedRows, limits: HubLimits) -> Result<Self, CorrelateError> {
         if rows.is_empty() {
             return Ok(Self::default());
         }
         let known = Known::find(parts, rows)?;
-        let mut joined = UnionFind::<u32>::new(known.components.len());
+        let mut joiner = Joiner::new(limits, known.about.clone());
         let mut any = false;
-        rows.for_each(|wrote, read| {
-            // What a task read back it gave to nobody, whatever jobs it ran as.
-            if wrote.by == read.by && matches!(wrote.by, Owner::Other(_)) {
-                return;
-            }
-            let (writers, readers) = (known.submissions(rows, wrote), known.submissions(rows, read));
-            for writer in &writers {
-                for reader in &readers {
-                    any |= !writer.is_of(reader);
-                    joined.union(writer.component, reader.component);
+        rows.for_each(|path, done| {
+            let mut exchanges = Vec::new();
+            for &(wrote, read) in done {
+                // What a task read back it gave to nobody, whatever jobs it ran as.
+                if wrote.by == read.by && matches!(wrote.by, Owner::Other(_)) {
+                    continue;
+                }
+                let (writers, readers) = (known.submissions(rows, wrote), known.submissions(rows, read));
+                let age = read.at_ns.zip(wrote.at_ns).map(|(read, wrote)| read.saturating_sub(wrote));
+                for writer in &writers {
+                    for reader in &readers {
+                        any |= !writer.is_of(reader);
+                        exchanges.push((writer.component, reader.component, age));
+                    }
                 }
             }
+            joiner.add(path, &exchanges);
         })?;
+        let (mut joined, hubs) = joiner.finish();
         let mut of_top: FxHashMap<u32, Vec<SubmissionName>> = FxHashMap::default();
         for (number, component) in (0u32..).zip(known.components) {
             of_top.entry(joined.find_mut(number)).or_default().push(component);
@@ -90,12 +103,17 @@ impl Exchanges {
         let mut joined: Vec<(SubmissionName, u32)> =
             (0u32..).zip(groups).flat_map(|(number, group)| group.into_iter().map(move |component| (component, number))).collect();
         joined.sort_unstable();
-        Ok(Self { joined, oldest, any })
+        Ok(Self { joined, oldest, any, hubs })
     }
 
     /// Whether a job gave data to another, be they joined by dependencies or not.
     pub fn any(&self) -> bool {
         self.any
+    }
+
+    /// Files that were read by jobs of several runs, and joined nobody.
+    pub fn hubs(&self) -> &[Hub] {
+        &self.hubs
     }
 
     /// The group that a component is in with others, by its oldest submission
@@ -129,19 +147,28 @@ impl Submission {
     }
 }
 
+/// The user and the work directory of a job.
+fn place(jobs: &Jobs, attempt: &Attempt) -> String {
+    let text = |sym| jobs.text_of(sym).unwrap_or_default();
+    format!("{}\n{}\n{}", jobs.text(attempt.cluster), text(attempt.user), text(attempt.work_dir))
+}
+
 /// The submissions of the jobs that rows name.
 struct Known {
     of_job: Vec<Vec<Submission>>,
     components: Vec<SubmissionName>,
+    about: Vec<About>,
 }
 
 impl Known {
     fn find(parts: &Parts<'_>, rows: &SortedRows) -> Result<Self, CorrelateError> {
-        let mut known = Self { of_job: vec![Vec::new(); rows.jobs()], components: Vec::new() };
+        let mut known = Self { of_job: vec![Vec::new(); rows.jobs()], components: Vec::new(), about: Vec::new() };
+        let mut places: FxHashMap<String, u32> = FxHashMap::default();
         parts.for_each::<CorrelateError>(|jobs| {
             let mut oldest: Vec<u32> = Vec::new();
             // Components do not go on in another part.
             let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+            let mut counted = FxHashSet::default();
             for attempt in jobs.attempts.iter().filter(|attempt| !attempt.is_pending_array(&jobs.strings)) {
                 let Some(job) = rows.job(jobs.text(attempt.cluster), jobs.text(attempt.job)) else { continue };
                 if oldest.is_empty() {
@@ -150,8 +177,14 @@ impl Known {
                 let first = oldest[attempt.submission as usize];
                 let component = *numbers.entry(first).or_insert_with(|| {
                     known.components.push(SubmissionName::of(jobs, first));
+                    let next = places.len() as u32;
+                    let place = *places.entry(place(jobs, attempt)).or_insert(next);
+                    known.about.push(About { since_ns: jobs.submissions[first as usize].since_ns, submissions: 0, place });
                     known.components.len() as u32 - 1
                 });
+                if counted.insert(attempt.submission) {
+                    known.about[component as usize].submissions += 1;
+                }
                 let generation = jobs.submissions[attempt.submission as usize].generation;
                 let submit_ns = attempt.submit_ns.get();
                 known.of_job[job as usize].push(Submission { since_ns: attempt.since_ns, submit_ns, component, job, generation });

@@ -3,6 +3,7 @@
 use crate::attempts::Attempt;
 use crate::cases::signed;
 use crate::components;
+use crate::exchanges::Exchanges;
 use crate::jobs::Jobs;
 use crate::maybe::Maybe;
 use crate::strings::StringsBuilder;
@@ -16,7 +17,7 @@ pub(crate) struct Gatherer {
 }
 
 impl Gatherer {
-    pub fn add(&mut self, jobs: &Jobs) {
+    pub fn add(&mut self, jobs: &Jobs, exchanges: &Exchanges) {
         let start = self.all.len();
         for (submission, oldest) in jobs.submissions.iter().zip(components::oldest(jobs)) {
             let first = &jobs.attempts[submission.first_attempt as usize];
@@ -38,6 +39,7 @@ impl Gatherer {
                 ended_ns: Maybe::known(i64::MIN + 1),
                 is_successful: true,
                 declared: start as u32 + oldest,
+                data_flow: exchanges.group(components::key(jobs, oldest)),
                 engine_run: signed(jobs, first).map(|(_, run)| self.strings.intern(&run)),
             });
         }

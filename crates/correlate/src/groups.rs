@@ -6,6 +6,7 @@
 
 use crate::CorrelateError;
 use crate::cases::{CaseNotion, Strength};
+use crate::exchanges::Exchanges;
 use crate::gather::Gatherer;
 use crate::parts::Parts;
 use crate::submitted::AllSubmitted;
@@ -67,13 +68,13 @@ impl Groups {
     ///
     /// # Errors
     /// When a temporary file cannot be read.
-    pub fn find(parts: &Parts<'_>, notions: &[&dyn CaseNotion]) -> Result<Self, CorrelateError> {
+    pub fn find(parts: &Parts<'_>, notions: &[&dyn CaseNotion], exchanges: &Exchanges) -> Result<Self, CorrelateError> {
         if !notions.iter().any(|notion| notion.grouping().is_some()) {
             return Ok(Self::default());
         }
         let mut gatherer = Gatherer::default();
         parts.for_each::<CorrelateError>(|jobs| {
-            gatherer.add(jobs);
+            gatherer.add(jobs, exchanges);
             Ok(())
         })?;
         Ok(Self::of(&gatherer.finish(), notions))

@@ -28,8 +28,9 @@ impl Overview {
     /// # Errors
     /// When the dataset or a temporary file cannot be read or written.
     pub fn read(dataset: &Dataset, rules: &RowRules, parts: &Parts<'_>, notions: &[&dyn CaseNotion]) -> Result<Self, CorrelateError> {
-        let needs_data_flow = notions.iter().any(|notion| notion.needs_data_flow());
-        let exchanges = if needs_data_flow { Exchanges::read(dataset, rules, parts)? } else { Exchanges::default() };
-        Ok(Self { exchanges, groups: Groups::find(parts, notions)? })
+        let uses_data_flow = notions.iter().any(|notion| notion.uses_data_flow());
+        let exchanges = if uses_data_flow { Exchanges::read(dataset, rules, parts)? } else { Exchanges::default() };
+        let groups = Groups::find(parts, notions, &exchanges)?;
+        Ok(Self { exchanges, groups })
     }
 }

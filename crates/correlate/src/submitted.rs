@@ -44,6 +44,8 @@ pub struct Submitted {
     /// The oldest submission that declared dependencies connect it with: an index into
     /// [`AllSubmitted::all`].
     pub declared: u32,
+    /// The group of jobs that gave data to each other, if it is in one.
+    pub data_flow: Option<u32>,
     /// The run of an engine by its signature.
     pub engine_run: Option<Sym>,
 }
@@ -74,6 +76,16 @@ impl AllSubmitted {
     /// The text that a symbol stands for.
     pub fn text(&self, sym: Sym) -> &str {
         self.strings.get(sym)
+    }
+
+    /// Of each submission whether a dependency connects it with another one.
+    pub fn are_declared(&self) -> Vec<bool> {
+        let mut declared = vec![false; self.all.len()];
+        for (at, submitted) in (0u32..).zip(&self.all).filter(|(at, submitted)| submitted.declared != *at) {
+            declared[at as usize] = true;
+            declared[submitted.declared as usize] = true;
+        }
+        declared
     }
 
     /// The submissions of each known user of each cluster, in the order of age: indices into

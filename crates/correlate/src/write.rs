@@ -10,6 +10,8 @@
 //! notion has the jobs walked through twice more, to find those that exchanged data and to assign
 //! all. Without one that is worth it they are walked through once.
 
+use std::collections::BTreeMap;
+
 use flowmine_attribution::entities::{self, KnownJob};
 use flowmine_attribution::{Attributed, attribute, attribute_telling, has_traces};
 use flowmine_dataset::{Builder, Dataset, FORMAT_VERSION, Role, Transaction};
@@ -22,7 +24,7 @@ use rustc_hash::FxHashSet;
 use crate::CorrelateError;
 use crate::cases::{CaseNotion, Entities, rounded};
 use crate::dependencies::{Edge, Target, TargetKind, Term};
-use crate::exchanges::{self, Exchanges};
+use crate::exchanges::{self, Exchanges, Hub};
 use crate::groups::Groups;
 use crate::jobs::Jobs;
 use crate::known_jobs::{known_jobs, of_part};
@@ -53,6 +55,11 @@ pub struct Correlated {
     pub case_rows: usize,
     /// Whether a job read what another wrote; not looked for when no notion needs it.
     pub jobs_exchanged_data: bool,
+    /// Files that jobs of several runs read, and that therefore join none.
+    pub hubs: Vec<Hub>,
+    /// Of the notion that was asked for, how many attempts each reason decided, most first; empty
+    /// where the notion is the only reason.
+    pub decided: Vec<(&'static str, usize)>,
     /// Number of attempts at tasks of workflow engines.
     pub tasks: usize,
     /// What attribution found of the traced operations, in numbers.
@@ -76,6 +83,7 @@ pub fn correlate(
     let mut transaction = writer.begin()?;
     // All that is derived will be of this version.
     transaction.update_manifest(|manifest| manifest.format_version = FORMAT_VERSION)?;
+    let limits = dataset.manifest()?.hubs.unwrap_or_default();
     let with_traces = has_traces(dataset)?;
     let mut all: Vec<OfNotion<'_>> = (0i64..)
         .zip(notions)
@@ -97,7 +105,7 @@ pub fn correlate(
     let known = entities::Entities::read(dataset, known_jobs(known))?;
     result.tasks = known.tasks.len();
     let mut given = exchanges::Rows::default();
-    result.attributed = if with_traces && all.iter().any(|of| of.notion.needs_data_flow()) {
+    result.attributed = if with_traces && all.iter().any(|of| of.notion.uses_data_flow()) {
         attribute_telling(dataset, &known, &mut transaction, &mut given)?
     } else {
         attribute(dataset, &known, &mut transaction)?
@@ -107,10 +115,11 @@ pub fn correlate(
     diagnostics.extend(result.attributed.diagnostics.rows("correlate", None));
     transaction.replace(diagnostics)?;
 
-    let exchanges = Exchanges::find(parts, &given.finish()?)?;
+    let exchanges = Exchanges::find(parts, &given.finish()?, limits)?;
     all.retain(|of| !of.notion.needs_data_flow() || exchanges.any() || asked == Some(of.notion.name()));
     let of_whole: Vec<&dyn CaseNotion> = all.iter().filter(|of| of.needs_overview()).map(|of| of.notion).collect();
-    let overview = Overview { exchanges, groups: Groups::find(parts, &of_whole)? };
+    let groups = Groups::find(parts, &of_whole, &exchanges)?;
+    let overview = Overview { exchanges, groups };
     if !of_whole.is_empty() {
         parts.for_each(|jobs| {
             let entities = Entities { jobs, overview: &overview };
@@ -119,6 +128,8 @@ pub fn correlate(
     }
     result.cases = all.iter().map(|of| (of.notion.name(), of.whole + of.going_on.len())).collect();
     result.jobs_exchanged_data = overview.exchanges.any();
+    result.hubs = overview.exchanges.hubs().to_vec();
+    result.decided = all.iter_mut().find(|of| asked == Some(of.notion.name())).map(OfNotion::decided).unwrap_or_default();
     result.case_rows = all.iter().map(|of| of.rows).sum();
     drop(all);
     write_sorted::<Case<'static>>(rows, &mut transaction)?;
@@ -142,16 +153,24 @@ struct OfNotion<'n> {
     /// The ids of those that can go on in another.
     going_on: FxHashSet<String>,
     rows: usize,
+    /// The reasons of attempts.
+    reasons: BTreeMap<&'static str, usize>,
 }
 
 impl<'n> OfNotion<'n> {
     fn new(place: i64, notion: &'n dyn CaseNotion) -> Self {
-        Self { place, notion, whole: 0, going_on: FxHashSet::default(), rows: 0 }
+        Self { place, notion, whole: 0, going_on: FxHashSet::default(), rows: 0, reasons: BTreeMap::new() }
+    }
+
+    fn decided(&mut self) -> Vec<(&'static str, usize)> {
+        let mut decided: Vec<(&'static str, usize)> = std::mem::take(&mut self.reasons).into_iter().collect();
+        decided.sort_by_key(|(reason, attempts)| (std::cmp::Reverse(*attempts), *reason));
+        decided
     }
 
     /// Whether it must know more than the jobs of one part.
     fn needs_overview(&self) -> bool {
-        self.notion.needs_data_flow() || self.notion.grouping().is_some()
+        self.notion.uses_data_flow() || self.notion.grouping().is_some()
     }
 
     fn add(&mut self, entities: &Entities<'_>, rows: &mut Sorter) -> Result<(), CorrelateError> {
@@ -177,6 +196,9 @@ impl<'n> OfNotion<'n> {
                 ..Case::default()
             };
             self.rows += 1;
+            if let Some(why) = why {
+                *self.reasons.entry(why.reason).or_default() += 1;
+            }
             has_rows[assignment.case_of[at] as usize] = true;
             key.clear();
             put_ordered(self.place, &mut key);

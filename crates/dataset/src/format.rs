@@ -3,8 +3,9 @@
 /// The version of the format that this code writes. It reads earlier ones too, but for tables of
 /// which `SINCE` says that their rows meant something else.
 ///
-/// 1: until November 2026. 2: `links.strength` is `declared` in the place of an earlier word.
-pub const FORMAT_VERSION: u32 = 2;
+/// 1: until November 2026. 2: `links.strength` is `declared` in the place of an earlier word. 3: it
+/// is `inferred` in the place of `guessed`; readers of version 2 find the old word.
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Tables of which only rows since this version are read. All are derived: `correlate` writes them
 /// anew.

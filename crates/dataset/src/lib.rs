@@ -129,7 +129,7 @@ pub use dataset::Dataset;
 pub use error::DatasetError;
 pub use format::FORMAT_VERSION;
 pub use in_time::{HostRows, InTime};
-pub use manifest::{Import, Manifest};
+pub use manifest::{HubLimits, Import, Manifest};
 pub use merge::{Merge, Merged};
 pub use parquet_error::{FormatError, ParquetError};
 pub use parquet_writer::GROUP_ROWS;

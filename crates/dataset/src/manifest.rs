@@ -25,11 +25,32 @@ pub struct Manifest {
     /// Files that were imported, so that none is imported twice.
     #[serde(default)]
     pub imports: Vec<Import>,
+    /// From when on a file joins no runs, where that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hubs: Option<HubLimits>,
+}
+
+/// From when on a file that jobs passed to each other joins no runs: it is a hub, such as a
+/// reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HubLimits {
+    /// Groups of several jobs each that read the file.
+    pub runs: usize,
+    /// Groups of jobs that read the file, whatever their number of jobs.
+    pub readers: usize,
+    /// Time from writing to reading, in nanoseconds.
+    pub age_ns: i64,
+}
+
+impl Default for HubLimits {
+    fn default() -> Self {
+        Self { runs: 3, readers: 10, age_ns: 7 * 24 * 3600 * 1_000_000_000 }
+    }
 }
 
 impl Default for Manifest {
     fn default() -> Self {
-        Self { format_version: FORMAT_VERSION, clusters: BTreeSet::new(), hosts: BTreeSet::new(), imports: Vec::new() }
+        Self { format_version: FORMAT_VERSION, clusters: BTreeSet::new(), hosts: BTreeSet::new(), imports: Vec::new(), hubs: None }
     }
 }
 
@@ -68,6 +89,8 @@ pub(crate) struct Additions {
     clusters: BTreeSet<String>,
     hosts: BTreeSet<String>,
     imports: Vec<Import>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hubs: Option<HubLimits>,
 }
 
 impl Additions {
@@ -79,17 +102,19 @@ impl Additions {
             clusters: after.clusters.difference(&before.clusters).cloned().collect(),
             hosts: after.hosts.difference(&before.hosts).cloned().collect(),
             imports: after.imports.iter().filter(|import| !known.contains(import)).cloned().collect(),
+            hubs: after.hubs.filter(|_| after.hubs != before.hubs),
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.format_version.is_none() && self.clusters.is_empty() && self.hosts.is_empty() && self.imports.is_empty()
+        self.format_version.is_none() && self.clusters.is_empty() && self.hosts.is_empty() && self.imports.is_empty() && self.hubs.is_none()
     }
 
     pub(crate) fn add_to(&self, manifest: &mut Manifest) {
         manifest.format_version = manifest.format_version.max(self.format_version.unwrap_or(0));
         manifest.clusters.extend(self.clusters.iter().cloned());
         manifest.hosts.extend(self.hosts.iter().cloned());
+        manifest.hubs = self.hubs.or(manifest.hubs);
         let mut known: HashSet<Import> = manifest.imports.iter().cloned().collect();
         manifest.imports.extend(self.imports.iter().filter(|import| known.insert((*import).clone())).cloned());
     }

@@ -184,7 +184,7 @@ impl Batch {
 }
 
 fn is_accounting(kind: FileKind) -> bool {
-    matches!(kind, FileKind::SacctText | FileKind::SacctJson)
+    matches!(kind, FileKind::SacctText | FileKind::SacctJson | FileKind::Swf)
 }
 
 fn which_cluster(

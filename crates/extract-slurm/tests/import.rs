@@ -89,6 +89,7 @@ fn every_fixture_is_of_the_kind_that_its_name_says() {
             "squeue" | "array" | "truncated" => [FileKind::SqueueText, FileKind::SqueueJson],
             "sacct" => [FileKind::SacctText, FileKind::SacctJson],
             "slurmminer" => [FileKind::SlurmMiner; 2],
+            "swf" => [FileKind::Swf; 2],
             _ => continue,
         };
         let kind = recognise(&file(&name)).unwrap();

@@ -272,7 +272,7 @@ fn links(dataset: &Path, attempts: &HashMap<String, Attempt>, shows: Shows) {
     let (mut linked, mut ran_as) = (BTreeSet::new(), BTreeSet::new());
     each::<Link<'static>>(dataset, |link| {
         assert!(!link.rule.is_empty() && !link.evidence.is_empty(), "{link:?}");
-        assert!(["declared", "derived", "guessed"].contains(&link.strength.as_ref()), "{link:?}");
+        assert!(["declared", "derived", "inferred"].contains(&link.strength.as_ref()), "{link:?}");
         if let ("task", "ran-as", Some(attempt)) = (link.source_type.as_ref(), link.relation.as_ref(), attempts.get(link.source.as_ref())) {
             if link.target_type == "job" {
                 assert_eq!(jobs.get(attempt).map(String::as_str), Some(link.target.as_ref()), "{link:?}");

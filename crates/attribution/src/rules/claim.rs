@@ -6,7 +6,7 @@ use super::facts::User;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
     /// A last resort: what was observed makes it likely.
-    Guessed,
+    Inferred,
     /// It follows from what was observed.
     Derived,
     /// A scheduler, an engine or the kernel says so, with an id.
@@ -17,7 +17,7 @@ impl Strength {
     /// The strength's word in the table `links`.
     pub fn name(self) -> &'static str {
         match self {
-            Strength::Guessed => "guessed",
+            Strength::Inferred => "inferred",
             Strength::Derived => "derived",
             Strength::Declared => "declared",
         }

@@ -32,7 +32,7 @@ impl Rule for CommandLine {
     }
 
     fn strength(&self) -> Strength {
-        Strength::Guessed
+        Strength::Inferred
     }
 
     fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {

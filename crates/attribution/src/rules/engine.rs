@@ -91,7 +91,7 @@ pub fn excludes(finding: &Finding, above: Option<&Run>, seen: &[std::rc::Rc<Run>
     let Claim::Task(task) = finding.claim else { return false };
     let task = entities.tasks.get(task);
     let Some(run) = task.run_name.as_deref().filter(|run| task.engine == SNAKEMAKE && is_name(run)) else { return false };
-    finding.strength == Strength::Guessed && above.map_or_else(|| seen.iter().any(|seen| seen.name == run), |above| above.name != run)
+    finding.strength == Strength::Inferred && above.map_or_else(|| seen.iter().any(|seen| seen.name == run), |above| above.name != run)
 }
 
 /// The jobs for which Snakemake starts itself once more, as it writes them.

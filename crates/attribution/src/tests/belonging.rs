@@ -244,7 +244,7 @@ fn the_last_resort_is_a_command_at_the_right_time() {
     world.task("snakemake", "1", (1, 9), |row| row.command = Some("sort in.txt > out.txt".into()));
     let told = world.correlated();
     assert_eq!(told.bytes(), ["1: 0 10", "no-rule: 0 23"]);
-    assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "guessed"));
+    assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "inferred"));
 }
 
 /// Makeflow sets variables in its own process, and the recorded command has them.

@@ -52,7 +52,7 @@ fn what_a_shell_was_before_it_became_its_last_command_counts() {
     job(&mut world, "r", "1", (1, 9), |row| row.command = Some("sort in.txt > out.txt".into()));
     let told = world.correlated();
     assert_eq!(told.bytes(), ["1: 0 10"]);
-    assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "guessed"));
+    assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "inferred"));
 }
 
 /// Two runs of one Snakefile, with the log of one: the operations of the other have no owner, for

@@ -13,8 +13,9 @@ use super::shared::Kept;
 /// `flowmine import`.
 #[derive(Debug, Subcommand)]
 pub enum Import {
-    /// Files of squeue, sacct or SLURMminer; which it is is found out from each file.
-    #[command(visible_aliases = ["squeue", "sacct"])]
+    /// Files of squeue, sacct or SLURMminer, and logs in the Standard Workload Format, recognised by
+    /// their content.
+    #[command(visible_aliases = ["squeue", "sacct", "swf"])]
     Slurm(ImportSlurm),
     /// Event logs: XES, OCEL 2.0 or tables, as other tools write them.
     Log(ImportLog),

@@ -3,7 +3,7 @@
 //! Jobs that declared dependencies connect, and jobs of one engine run ([`super::EngineRun`]), are
 //! one case, also over each other. All other jobs are assigned as the notion `session` assigns
 //! them, compared with each other only: what declared something is no part of an inferred run.
-//! Traced files are no evidence here; `data-flow` has them.
+//! Jobs that gave data to each other, as traced, are one case, too ([`super::DataFlow`]).
 
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
@@ -24,11 +24,15 @@ impl CaseNotion for Auto {
     }
 
     fn description(&self) -> &'static str {
-        "declared dependencies, else the run of an engine, else a session: the strongest evidence of each job"
+        "the strongest evidence of each job: dependencies, traced files, the run of an engine, else a session"
     }
 
     fn within_parts(&self) -> bool {
         false
+    }
+
+    fn uses_data_flow(&self) -> bool {
+        true
     }
 
     fn strength(&self) -> Strength {
@@ -42,34 +46,36 @@ impl CaseNotion for Auto {
 
 impl Grouping for Auto {
     fn group(&self, all: &AllSubmitted) -> Vec<Placed> {
-        let declared = declared(all);
+        let declared = all.are_declared();
         let mut joined = UnionFind::<u32>::new(all.all.len());
         let mut of_run: FxHashMap<Sym, u32> = FxHashMap::default();
+        let mut of_group: FxHashMap<u32, u32> = FxHashMap::default();
         for (at, submitted) in (0u32..).zip(&all.all) {
             joined.union(at, submitted.declared);
+            if let Some(group) = submitted.data_flow {
+                joined.union(at, *of_group.entry(group).or_insert(at));
+            }
             if let Some(run) = submitted.engine_run {
                 joined.union(at, *of_run.entry(run).or_insert(at));
             }
         }
-        let is_free = |at: u32| !declared[at as usize] && all.all[at as usize].engine_run.is_none();
+        let is_free = |at: u32| {
+            let submitted = &all.all[at as usize];
+            !declared[at as usize] && submitted.engine_run.is_none() && submitted.data_flow.is_none()
+        };
         let mut placed = session::group(all, is_free);
         let mut first_of: FxHashMap<u32, u32> = FxHashMap::default();
         for at in (0..all.all.len() as u32).filter(|&at| !is_free(at)) {
             let first = *first_of.entry(joined.find_mut(at)).or_insert(at);
-            let (reason, strength) =
-                if declared[at as usize] { ("dependency", Strength::Declared) } else { ("engine-run", Strength::Derived) };
+            let (reason, strength) = if declared[at as usize] {
+                ("dependency", Strength::Declared)
+            } else if all.all[at as usize].data_flow.is_some() {
+                ("data-flow", Strength::Derived)
+            } else {
+                ("engine-run", Strength::Derived)
+            };
             placed[at as usize] = Placed { first, strength: Some(strength), ..Placed::first(at, reason) };
         }
         placed
     }
-}
-
-/// Of each submission whether a dependency connects it with another one.
-fn declared(all: &AllSubmitted) -> Vec<bool> {
-    let mut declared = vec![false; all.all.len()];
-    for (at, submitted) in (0u32..).zip(&all.all).filter(|(at, submitted)| submitted.declared != *at) {
-        declared[at as usize] = true;
-        declared[submitted.declared as usize] = true;
-    }
-    declared
 }

@@ -15,6 +15,7 @@ mod data_flow;
 mod dependency;
 mod engine_run;
 mod entities;
+mod first_path;
 mod gap;
 mod grouped;
 mod job;
@@ -32,6 +33,7 @@ pub use dependency::Dependency;
 pub use engine_run::EngineRun;
 pub(crate) use engine_run::signed;
 pub use entities::Entities;
+pub use first_path::FirstPath;
 pub use gap::Gap;
 pub use job::Job;
 pub use name::Name;
@@ -56,6 +58,7 @@ pub static ALL: &[&dyn CaseNotion] = &[
     &Gap::Arrival,
     &Gap::Last,
     &Gap::Max,
+    &FirstPath,
 ];
 
 /// The case notion of jobs with this name.

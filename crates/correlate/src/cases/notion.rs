@@ -20,6 +20,10 @@ pub trait CaseNotion: fmt::Debug + Sync {
     fn needs_data_flow(&self) -> bool {
         false
     }
+    /// Whether it uses which jobs gave data to each other, where that is known.
+    fn uses_data_flow(&self) -> bool {
+        self.needs_data_flow()
+    }
     /// Whether its cases and logs are made without being asked for. Those of another notion are made
     /// only for who names it.
     fn is_standard(&self) -> bool {

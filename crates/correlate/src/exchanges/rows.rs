@@ -152,14 +152,18 @@ impl Rows {
             key.push(u8::from(part.is_some()));
             put_ordered_text(part.as_deref().unwrap_or_default(), &mut key);
         }
+        let version_length = key.len() as u32;
         put_owner(reader.by, &mut key);
+        let path = row.path.as_deref().unwrap_or_default();
         self.sorter.push(&key, |bytes| {
+            bytes.extend_from_slice(&version_length.to_le_bytes());
             bytes.push(u8::from(wrote));
             for done in [writer, reader] {
                 put_owner(done.by, bytes);
                 bytes.push(u8::from(done.at_ns.is_some()));
                 bytes.extend_from_slice(&done.at_ns.unwrap_or_default().to_le_bytes());
             }
+            bytes.extend_from_slice(path.as_bytes());
         })
     }
 
@@ -296,35 +300,46 @@ impl SortedRows {
         }
     }
 
-    /// Calls `each` with who wrote a version of a file and who read it, but for those who made or
-    /// emptied the file and wrote nothing, where another wrote what was read: a shell opens what
-    /// its commands write to.
-    pub(super) fn for_each(&self, mut each: impl FnMut(Done, Done)) -> Result<(), CorrelateError> {
+    /// Calls `each` for each version of a file, with its path, who wrote it and who read it, but for
+    /// those who made or emptied the file and wrote nothing, where another wrote what was read: a
+    /// shell opens what its commands write to.
+    pub(super) fn for_each(&self, mut each: impl FnMut(&str, &[(Done, Done)])) -> Result<(), CorrelateError> {
+        let damaged = || CorrelateError::Temporary(SpillError::Damaged);
         let mut walk = self.sorted.walk().map_err(CorrelateError::Temporary)?;
+        let mut version: Vec<u8> = Vec::new();
         let mut reading: Vec<u8> = Vec::new();
+        let mut path = String::new();
         // Of one version and one who read it: whether each writer wrote anything, and what both did.
         let mut of_reading: Vec<(bool, Done, Done)> = Vec::new();
-        let mut end = |all: &mut Vec<(bool, Done, Done)>| {
+        let mut of_version: Vec<(Done, Done)> = Vec::new();
+        let end = |all: &mut Vec<(bool, Done, Done)>, of_version: &mut Vec<(Done, Done)>| {
             let some_wrote = all.iter().any(|(wrote, ..)| *wrote);
-            for (wrote, writer, reader) in all.drain(..) {
-                if wrote || !some_wrote {
-                    each(writer, reader);
-                }
-            }
+            of_version.extend(all.drain(..).filter(|(wrote, ..)| *wrote || !some_wrote).map(|(_, writer, reader)| (writer, reader)));
         };
-        while let Some((key, mut record)) = walk.next().map_err(CorrelateError::Temporary)? {
+        while let Some((key, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+            let (length, record) = record.split_first_chunk().ok_or_else(damaged)?;
+            let (&wrote, mut record) = record.split_first().ok_or_else(damaged)?;
+            let new_version = key.get(..u32::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
             if key != reading {
-                end(&mut of_reading);
+                end(&mut of_reading, &mut of_version);
                 reading = key.to_vec();
             }
-            let mut take = || {
-                let (&wrote, rest) = record.split_first()?;
-                record = rest;
-                Some((wrote != 0, take_done(&mut record)?, take_done(&mut record)?))
-            };
-            of_reading.push(take().ok_or(CorrelateError::Temporary(SpillError::Damaged))?);
+            if new_version != version {
+                if !of_version.is_empty() {
+                    each(&path, &of_version);
+                    of_version.clear();
+                }
+                version = new_version.to_vec();
+            }
+            let mut take = || take_done(&mut record).ok_or_else(damaged);
+            of_reading.push((wrote != 0, take()?, take()?));
+            path.clear();
+            path.push_str(&String::from_utf8_lossy(record));
         }
-        end(&mut of_reading);
+        end(&mut of_reading, &mut of_version);
+        if !of_version.is_empty() {
+            each(&path, &of_version);
+        }
         Ok(())
     }
 }

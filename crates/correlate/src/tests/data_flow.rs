@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flowmine_dataset::Role;
-use flowmine_dataset::{Builder, Dataset, DatasetError};
+use flowmine_dataset::{Builder, Dataset, DatasetError, HubLimits};
 use flowmine_schema::tables::{Case, DataFlow, IoEvent, Link, Process};
 use flowmine_schema::time::Day;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::properties::{interleaved, lives, together};
 use super::support::*;
 use crate::cases::{self, ALL, CaseNotion, Dependency, Entities, telling};
-use crate::exchanges::SLACK_NS;
+use crate::exchanges::{Hub, HubReason, SLACK_NS};
 use crate::parts::{Parts, ROWS_AT_ONCE};
 use crate::{CorrelateError, Exchanges, Overview, RowRules, Timestamp, correlate};
 
@@ -191,6 +191,82 @@ fn who_only_made_a_file_gave_nothing() {
     assert_eq!(of(&[made.clone(), others]), ["1", "2", "3"]);
     // Nobody else is known to have written it: it may have been written through a mapping.
     assert_eq!(of(&[made]), ["1", "2", "1"]);
+}
+
+/// Ten workflows of four jobs, each in a directory of its own, that all read what job 1 unpacked.
+fn workflows_with_a_reference() -> (Rows, Vec<DataFlow<'static>>) {
+    let mut rows = running(&["1"]);
+    rows.states[0].work_dir = Some("/ref".into());
+    let mut flows = Vec::new();
+    for workflow in 0..10 {
+        let id = |step: i64| (10 + workflow * 10 + step).to_string();
+        for step in 0..4 {
+            let submit = raw_id(&id(step)) * 10;
+            rows.new_job(&id(step), submit, "RUNNING", submit + 1).work_dir = Some(format!("/w/{workflow}").into());
+            if step < 2 {
+                let reference = DataFlow { path: Some("/ref/genome.fa".into()), ..gave(1, job("1"), 12, job(&id(step)), submit + 2) };
+                flows.push(reference);
+            }
+            if step > 0 {
+                flows.push(gave(raw_id(&id(step)), job(&id(step - 1)), submit - 5, job(&id(step)), submit + 2));
+            }
+        }
+    }
+    (rows, flows)
+}
+
+#[test]
+fn a_reference_that_ten_workflows_read_joins_none_of_them() {
+    let (rows, flows) = workflows_with_a_reference();
+    let all = cases_of_jobs(&rows, &flows, &[]);
+    for (name, case) in &all {
+        let first = if name == "1" { 1 } else { raw_id(name) / 10 * 10 };
+        assert_eq!(*case, first.to_string(), "{name}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = rows.dataset(&dir.path().join("d"));
+    write(&dataset, &flows, &[]);
+    let rules = RowRules::default();
+    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    let hubs = || Exchanges::read(&dataset, &rules, &parts).unwrap().hubs().to_vec();
+    let hub = Hub { path: "/ref/genome.fa".to_owned(), reason: HubReason::FanOut, readers: 10 };
+    assert_eq!(hubs(), [hub]);
+    // `auto` follows the files, too, and takes no session beside them.
+    let auto = super::notions::assigned(&dataset, &cases::Auto, ROWS_AT_ONCE);
+    assert!(all.iter().all(|(name, case)| auto[name] == *case), "{auto:?}");
+    // More runs than there are: now the file joins.
+    let mut writer = dataset.writer(Role::Derived, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.update_manifest(|manifest| manifest.hubs = Some(HubLimits { runs: 11, readers: 11, ..HubLimits::default() })).unwrap();
+    transaction.commit().unwrap();
+    drop(writer);
+    assert_eq!(hubs(), []);
+    assert!(assigned(&dataset, ROWS_AT_ONCE).iter().all(|(_, case)| case == "data-flow:lab:1"));
+}
+
+#[test]
+fn a_sweep_over_one_input_is_one_run_and_what_is_old_or_of_a_shared_kind_joins_nobody() {
+    let ids: Vec<String> = (1..=13).map(|id| id.to_string()).collect();
+    let rows = running(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+    // Twelve jobs, ten seconds apart, in the directory of the job that wrote their input.
+    let mut flows: Vec<DataFlow<'static>> = ids[1..].iter().map(|id| gave(1, job("1"), 12, job(id), raw_id(id) * 10 + 5)).collect();
+    assert!(cases_of_jobs(&rows, &flows, &[]).iter().all(|(_, case)| case == "1"));
+    // The same by users in twelve directories.
+    let mut others = Rows::default();
+    for id in &ids {
+        others.new_job(id, raw_id(id) * 10, "RUNNING", raw_id(id) * 10 + 5).work_dir = Some(format!("/w/{id}").into());
+    }
+    assert!(cases_of_jobs(&others, &flows, &[]).iter().all(|(name, case)| case == name));
+    flows.truncate(2);
+    let joined = |flows: &[DataFlow<'static>]| cases_of_jobs(&rows, flows, &[])[2].1.clone();
+    assert_eq!(joined(&flows), "1");
+    let week_s = 7 * 24 * 3600;
+    flows[1].first_read_ns = Some(s(12 + week_s + 1));
+    assert_eq!(joined(&flows), "3");
+    flows[1].first_read_ns = Some(s(12 + week_s));
+    assert_eq!(joined(&flows), "1");
+    flows.iter_mut().for_each(|flow| flow.path = Some("/home/ann/.cache/x".into()));
+    assert_eq!(joined(&flows), "3");
 }
 
 #[test]

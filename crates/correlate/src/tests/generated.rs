@@ -16,7 +16,7 @@ use crate::parts::ROWS_AT_ONCE;
 const SEEDS: [u64; 3] = [101, 102, 103];
 
 /// Baselines with which `session` is compared.
-const BASELINES: [&str; 5] = ["gap-arrival", "gap-last", "gap-max", "work-directory", "name"];
+const BASELINES: [&str; 6] = ["gap-arrival", "gap-last", "gap-max", "work-directory", "name", "first-path"];
 
 /// Jobs as polls of squeue and accounting show them; the session only where it is known.
 fn rows(jobs: &[Job], with_sessions: bool) -> Rows {
@@ -64,6 +64,30 @@ fn numbers(cases: BTreeMap<String, String>) -> Vec<u32> {
             *known.entry(case.clone()).or_insert(next)
         })
         .collect()
+}
+
+/// The F1 of `session` and of the best gap where users and times are all that is known.
+fn by_times_alone(seed: u64, overlap: usize, hide_name: bool) -> (f64, f64) {
+    let jobs = generate(&Options { seed, users: 8, runs: 20, overlap });
+    let mut rows = rows(&jobs, false);
+    for row in &mut rows.states {
+        row.name = (!hide_name).then(|| "job".into());
+        (row.activity, row.command, row.arguments, row.work_dir) = (None, None, None, None);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = rows.dataset(&dir.path().join("d"));
+    let truth = numbers(jobs.iter().map(|job| (job.id.to_string(), job.run.clone())).collect());
+    let f1 = |notion: &str| agreement(&truth, &numbers(assigned(&dataset, crate::cases::find(notion).unwrap(), ROWS_AT_ONCE))).f1;
+    let gaps = ["gap-arrival", "gap-last", "gap-max"].map(f1);
+    (f1("session"), gaps.into_iter().fold(0.0, f64::max))
+}
+
+#[test]
+fn sessions_are_not_behind_gaps_where_only_users_and_times_are_known() {
+    for (seed, overlap, hide_name) in [(2, 1, true), (8, 1, true), (8, 1, false), (10, 3, true)] {
+        let (session, gap) = by_times_alone(seed, overlap, hide_name);
+        assert!(session >= gap - 0.02, "seed {seed}, {overlap} at once: {session} and {gap}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::Case;
+use proptest::prelude::*;
 
 use super::support::*;
 use crate::cases::{ALL, CaseNotion, Entities, find};
@@ -196,6 +197,89 @@ fn the_table_says_why_and_how_certain() {
         .unwrap();
     assert_eq!(rows[0], "1 inferred first -");
     assert!(rows[2].starts_with("3 inferred ") && rows[2].ends_with(" job 1 of lab"), "{rows:?}");
+}
+
+/// Runs of a script, of an engine, of a directory and of a declared chain, all of one user.
+fn runs_of_a_victim() -> Rows {
+    let mut rows = two_scripts();
+    for (job, submit) in [("11", 604), ("12", 905), ("13", 906), ("14", 1000)] {
+        rows.accounting(job, submit, "COMPLETED", Some(submit), Some(submit + 5), 9000);
+    }
+    for row in rows.states.iter_mut().filter(|row| row.job_id > 12) {
+        (row.name, row.comment) = (Some("3f2b8c1e-90ab-4cde-8f01-23456789abcd".into()), Some("rule_a".into()));
+    }
+    for row in &mut rows.states {
+        row.work_dir = Some("/w/run_07".into());
+        row.arguments = Some("/w/run_07 sample_07".into());
+    }
+    rows
+}
+
+#[test]
+fn a_stranger_who_copies_all_that_a_job_shows_joins_no_case() {
+    let mut rows = runs_of_a_victim();
+    let victims = rows.states.len();
+    for at in 0..victims {
+        // A second later, with the same name, comment, directory, arguments, session and account.
+        let mut copy = rows.states[at].clone();
+        copy.job_id += 1000;
+        copy.job = copy.job_id.to_string().into();
+        copy.submit_ns = copy.submit_ns.map(|submit| submit + s(1));
+        copy.user = Some("mallory".into());
+        rows.states.push(copy);
+    }
+    let of_stranger = |job: &str| raw_id(job) > 1000;
+    for notion in ALL.iter().filter(|notion| notion.name() != "account-group") {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = rows.dataset(&dir.path().join("d"));
+        let all = assigned(&dataset, *notion, ROWS_AT_ONCE);
+        let cases = |stranger: bool| -> std::collections::BTreeSet<&String> {
+            all.iter().filter(|(job, _)| of_stranger(job) == stranger).map(|(_, case)| case).collect()
+        };
+        assert_eq!(all.len(), 2 * victims);
+        assert!(cases(true).is_disjoint(&cases(false)), "{}: {all:?}", notion.name());
+        // Nor does the victim's assignment change.
+        let dir = tempfile::tempdir().unwrap();
+        let alone = assigned(&runs_of_a_victim().dataset(&dir.path().join("d")), *notion, ROWS_AT_ONCE);
+        assert!(alone.iter().all(|(job, case)| all[job] == *case), "{}", notion.name());
+    }
+}
+
+/// All rows of `cases`, of all notions that need no trace.
+fn table(dataset: &Dataset) -> Vec<String> {
+    let rules = RowRules::default();
+    let mut all = Vec::new();
+    for notion in ALL.iter().filter(|notion| !notion.needs_data_flow()) {
+        let parts = Parts::of(dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+        correlate(dataset, &parts, ALL, Some(notion.name())).unwrap();
+        dataset
+            .read::<Case<'static>, DatasetError>(|row| {
+                all.push(format!("{row:?}"));
+                Ok(())
+            })
+            .unwrap();
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn rows_added_step_by_step_or_at_once_give_the_same_cases(cuts in prop::collection::vec(0usize..9, 0..4)) {
+        let rows = runs_of_a_victim();
+        let at_once = tempfile::tempdir().unwrap();
+        let want = table(&rows.dataset(&at_once.path().join("d")));
+        let step_by_step = tempfile::tempdir().unwrap();
+        let dir = step_by_step.path().join("d");
+        let mut ends: Vec<usize> = cuts.into_iter().chain([0, rows.states.len()]).collect();
+        ends.sort_unstable();
+        for pair in ends.windows(2).filter(|pair| pair[0] < pair[1]) {
+            let some = Rows { states: rows.states[pair[0]..pair[1]].to_vec(), ..Rows::default() };
+            // Correlated in between, as cron does.
+            table(&some.dataset(&dir));
+        }
+        prop_assert_eq!(table(&Dataset::open(&dir).unwrap()), want);
+    }
 }
 
 #[test]

@@ -13,12 +13,14 @@ pub enum FileKind {
     SacctJson,
     /// A log of SLURMminer: rows of squeue, each with the time at which it was seen.
     SlurmMiner,
+    /// The Standard Workload Format.
+    Swf,
 }
 
 impl FileKind {
     /// Every kind, in the order in which messages list them.
-    pub const ALL: [FileKind; 5] =
-        [FileKind::SqueueText, FileKind::SqueueJson, FileKind::SacctText, FileKind::SacctJson, FileKind::SlurmMiner];
+    pub const ALL: [FileKind; 6] =
+        [FileKind::SqueueText, FileKind::SqueueJson, FileKind::SacctText, FileKind::SacctJson, FileKind::SlurmMiner, FileKind::Swf];
 
     /// Name of the kind as messages have it, such as `squeue --json`.
     pub fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl FileKind {
             FileKind::SacctText => "sacct --parsable2",
             FileKind::SacctJson => "sacct --json",
             FileKind::SlurmMiner => "SLURMminer log",
+            FileKind::Swf => "Standard Workload Format",
         }
     }
 }

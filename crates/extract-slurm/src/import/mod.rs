@@ -8,6 +8,7 @@
 //! | [`FileKind::SacctText`] | `sacct --parsable2` or `--parsable`, with any delimiter | [`mod@sacct_text`] |
 //! | [`FileKind::SacctJson`] | `sacct --json` | [`mod@sacct_json`] |
 //! | [`FileKind::SlurmMiner`] | the log of SLURMminer, the case study's tool | [`mod@slurmminer`] |
+//! | [`FileKind::Swf`] | logs of other schedulers in the Standard Workload Format | [`mod@swf`] |
 //!
 //! A bad line or record becomes a diagnostic with its place and the rest is read; an
 //! [`ImportError`] means that nothing was usable, or that what is in the file cannot be said
@@ -30,6 +31,7 @@ pub mod slurmminer;
 mod squeue_columns;
 pub mod squeue_json;
 pub mod squeue_text;
+pub mod swf;
 mod table;
 mod time_column;
 mod zone;
@@ -60,6 +62,9 @@ pub fn recognise(bytes: &[u8]) -> Result<FileKind, ImportError> {
     if matches!(bytes[begin], b'{' | b'[') {
         // Nothing else: as text such a file has not been held against the bounds of lines.
         return json_kind(bytes).ok_or_else(|| ImportError::Unrecognised { line: 1, seen: shown(&bytes[begin..]) });
+    }
+    if swf::is_one(bytes) {
+        return Ok(FileKind::Swf);
     }
     // Before the header there can be a date, the name of the cluster, or the clock of a recording.
     let mut seen = None;
@@ -110,7 +115,8 @@ fn header_kind(line: &[u8]) -> Option<FileKind> {
     } else if has("JobID") || has("JobIDRaw") {
         Some(FileKind::SacctText)
     } else {
-        None
+        // Accounting without job ids: `read` says that they are missing.
+        sacct_text::looks_like(&words).then_some(FileKind::SacctText)
     }
 }
 
@@ -133,8 +139,10 @@ pub fn read<'a>(bytes: &'a [u8], kind: FileKind, options: &Options, diagnostics:
         FileKind::SacctText => sacct_text::read(bytes, options, diagnostics),
         FileKind::SacctJson => sacct_json::read(bytes, diagnostics),
         FileKind::SlurmMiner => slurmminer::read(bytes, options, diagnostics),
+        FileKind::Swf => swf::read(bytes, diagnostics),
     }?;
     if let Imported::Accounting { records, .. } = &imported
+        && kind != FileKind::Swf
         && !records.is_empty()
         && records.iter().all(|(_, record)| record.submit_line.is_none())
     {

@@ -61,6 +61,16 @@ const OTHERS: &[&str] = &[
     "Restarts",
 ];
 
+/// Names of columns that hardly another table has.
+const TELLING: &[&str] =
+    &["AllocCPUS", "AllocNodes", "AllocTRES", "CPUTimeRAW", "ElapsedRaw", "JobName", "MaxRSS", "NCPUS", "NNodes", "ReqTRES", "TimelimitRaw"];
+
+/// Whether a header without job ids is one of sacct: three of its columns, one of which is telling.
+pub(super) fn looks_like(words: &[&[u8]]) -> bool {
+    let known = words.iter().filter(|word| is_known(word)).count();
+    known >= 3 && 2 * known >= words.len() && words.iter().any(|word| TELLING.iter().any(|name| name.as_bytes() == *word))
+}
+
 fn is_known(word: &[u8]) -> bool {
     Column::named(word).is_some() || OTHERS.iter().any(|name| name.as_bytes() == word)
 }

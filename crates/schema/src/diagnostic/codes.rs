@@ -399,6 +399,12 @@ codes! {
     "summary_without_run" [Warning] "`import makeflow`",
         "No run of the logs that were given has the rule of this summary of the resource monitor; it is a row of its own",
         "Give the log of its run as well.";
+    "swf_no_start_time" [Warning] "`import squeue`",
+        "A log in the Standard Workload Format has no UnixStartTime; its times are counted from 1970",
+        "Write `; UnixStartTime: SECONDS` into the first lines of the file.";
+    "swf_no_status" [Warning] "`import squeue`",
+        "Jobs of a log in the Standard Workload Format have no status; their state is UNKNOWN",
+        "";
     "task_did_not_run" [Warning] "`import argo`, `import wfformat`",
         "A task was skipped, or is specified and did not run; it has no row",
         "";

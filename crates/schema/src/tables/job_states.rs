@@ -6,7 +6,7 @@ crate::table! {
     /// An attempt is a (`cluster`, `job`, `submit_ns`). Slurm keeps a job's id when it is requeued,
     /// and gives it a new submit time. It uses ids again when they wrap. Rows come from polling
     /// `squeue` (`source` = `squeue`, `squeue-json`, `slurmminer`) and from accounting (`source` =
-    /// `sacct`, `sacct-json`). Text that was not UTF-8 holds `\xNN` for each such byte.
+    /// `sacct`, `sacct-json`, `swf`). Text that was not UTF-8 holds `\xNN` for each such byte.
     pub struct JobState in "job_states" {
         /// Cluster name (`ClusterName` in slurm.conf, or what `--cluster` said).
         cluster: text(Cluster),
@@ -46,7 +46,8 @@ crate::table! {
         /// PENDING, start for RUNNING, end for a state after running. Null when Slurm names no time
         /// for it or one outside the interval.
         reported_ns: opt_i64 droppable,
-        /// The source: `squeue`, `squeue-json`, `slurmminer`, `sacct`, `sacct-json`.
+        /// The source: `squeue`, `squeue-json`, `slurmminer`, `sacct`, `sacct-json`,
+        /// `swf`.
         source: text(Word(Ours)),
         /// The array's id (`%F`) when the job belongs to one.
         array_job_id: opt_i64 droppable,
@@ -196,9 +197,11 @@ pub mod source {
     pub const SACCT: &str = "sacct";
     /// `sacct --json`.
     pub const SACCT_JSON: &str = "sacct-json";
+    /// A log in the Standard Workload Format.
+    pub const SWF: &str = "swf";
 
     /// Whether a source is accounting, which has exact times, and not a poll of the queue.
     pub fn is_accounting(source: &str) -> bool {
-        source.starts_with("sacct")
+        source.starts_with("sacct") || source == SWF
     }
 }

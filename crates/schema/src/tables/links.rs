@@ -38,7 +38,7 @@ crate::table! {
         /// The rule that made the link; `docs/attribution.md` lists them.
         rule: text(Word(OfTasks)),
         /// How far it can be trusted: `declared` by a scheduler, engine or kernel with an id;
-        /// `derived` from what was observed; `guessed`, as a last resort.
+        /// `derived` from what was observed; `inferred`, as a last resort (`guessed` before format version 3).
         strength: text(Word(OfTasks)),
         /// On what evidence: which source, row, path or id.
         evidence: text(Withheld),

@@ -12,7 +12,8 @@ const OWN_KEYS: [&str; 2] = ["job_state", "submission"];
 pub const KIND: Kind = Kind {
     name: "slurm",
     title: "Slurm recording (squeue, sacct)",
-    reads: "`squeue` and `sacct` as text with a header or as JSON, recordings of `flowmine observe --record`, logs of SLURMminer; \
+    reads: "`squeue` and `sacct` as text with a header or as JSON, recordings of `flowmine observe --record`, logs of SLURMminer, \
+         the Standard Workload Format; \
          directories of them",
     reading: Reading::Slurm,
     extensions: &[],

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::evidence::{OVER_NS, Weighed, weigh};
 use super::learnt::Learnt;
 use super::members::{Members, NONE};
+use super::quickness::quickness;
 use super::run::Run;
 use crate::groups::Placed;
 use crate::submitted::AllSubmitted;
@@ -33,10 +34,11 @@ struct Choice {
 /// Puts each submission that is wanted into a run; the others stay alone.
 pub fn group(all: &AllSubmitted, is_wanted: impl Fn(u32) -> bool) -> Vec<Placed> {
     let mut placed: Vec<Placed> = (0..all.all.len() as u32).map(|at| Placed::first(at, "alone")).collect();
+    let declared = all.are_declared();
     let (order, users) = all.by_user();
     for user in users {
-        let jobs: Vec<u32> = order[user].iter().copied().filter(|&at| is_wanted(at)).collect();
-        let members = Members::new(all, &jobs);
+        let jobs: Vec<u32> = order[user.clone()].iter().copied().filter(|&at| is_wanted(at)).collect();
+        let members = Members::new(all, &jobs, quickness(all, &declared, &order[user]));
         let mut learnt = Learnt::default();
         let mut choices = Vec::new();
         for round in 0..ROUNDS {

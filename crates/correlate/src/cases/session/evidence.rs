@@ -80,8 +80,9 @@ pub fn weigh(members: &Members, learnt: &Learnt, run: &Run, job: &Member) -> Wei
         Some((at, before)) if !is_burst || now - before.ended_ns <= now - run.last_ns && last.step != job.step => at,
         _ => run.last,
     };
+    let time = time(ended.map(|(_, before)| now - before.ended_ns), now - run.last_ns, is_unfinished);
     let all = [
-        (Kind::Time, time(ended.map(|(_, before)| now - before.ended_ns), now - run.last_ns, is_unfinished)),
+        (Kind::Time, if time > 0.0 { time * members.quickness } else { time }),
         (Kind::Session, session(members, run, job)),
         (Kind::Directory, directory(members, learnt, run, job)),
         (Kind::Words, words(members, run, job, is_sweep(last, job))),
@@ -157,6 +158,10 @@ fn words(members: &Members, run: &Run, job: &Member, is_sweep: bool) -> f64 {
 
 /// The weight of the step after the one before, and of its return.
 fn order(members: &Members, learnt: &Learnt, before: &Member, run: &Run, job: &Member, is_burst: bool) -> f64 {
+    // Where nothing shows the step, its return would end a run after each burst.
+    if !job.has_step {
+        return 0.0;
+    }
     let after = if is_sweep(before, job) { 0.0 } else { learnt.after(before.step, job.step) };
     let share = f64::from(members.in_step[job.step as usize]) / members.all.len() as f64;
     after + again(run, job, share, is_burst)

@@ -14,6 +14,9 @@ pub const NONE: u32 = u32::MAX;
 /// Words of a job that are compared, at most.
 const MOST_WORDS: usize = 8;
 
+/// Words of a text that are read, at most.
+const MOST_READ: usize = 64;
+
 /// Words without digits are compared from this length on.
 const SHORTEST_WORD: usize = 3;
 
@@ -43,6 +46,8 @@ pub struct Member {
     pub is_successful: bool,
     /// Number of what it does: its command and name without counters, with the verb.
     pub step: u32,
+    /// Whether a command, or a name that not all jobs of the user have, shows what it does.
+    pub has_step: bool,
     /// Number of the session that submitted it, or [`NONE`].
     pub session: u32,
     /// Number of its work directory, or [`NONE`].
@@ -72,6 +77,8 @@ pub struct Members {
     pub in_session: Vec<u32>,
     /// Of each session whether it submits as scripts do.
     pub is_script: Vec<bool>,
+    /// How much it says that a submission follows within seconds, from 0 to 1.
+    pub quickness: f64,
     uses: FxHashMap<Word, Uses>,
     /// Of each thing the number of values, and of those that several steps have.
     values: FxHashMap<u32, (u32, u32)>,
@@ -94,7 +101,7 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
 
 impl Members {
     /// The jobs of one user: numbers in the order of age.
-    pub fn new(submitted: &AllSubmitted, jobs: &[u32]) -> Self {
+    pub fn new(submitted: &AllSubmitted, jobs: &[u32], quickness: f64) -> Self {
         let (mut steps, mut texts) = (Numbers::new(), Numbers::new());
         let (mut directories, mut sessions) = (Numbers::new(), Numbers::new());
         // A user has few different names beside many jobs.
@@ -111,16 +118,23 @@ impl Members {
                 ended_ns: job.ended_ns.get().unwrap_or(i64::MAX).max(job.since_ns),
                 is_successful: job.is_successful,
                 step,
+                has_step: job.command.is_some(),
                 session: job.session().map_or(NONE, |session| sessions.of(session)),
                 directory: job.work_dir.map_or(NONE, |directory| directories.of(directory)),
                 words: words_of(submitted, job, &mut texts),
             });
+        }
+        if steps.0.len() > 1 {
+            for (member, &at) in all.iter_mut().zip(jobs) {
+                member.has_step |= submitted.all[at as usize].name.is_some();
+            }
         }
         let mut members = Self {
             in_step: count(steps.0.len(), all.iter().map(|member| member.step)),
             in_directory: count(directories.0.len(), all.iter().map(|member| member.directory)),
             in_session: count(sessions.0.len(), all.iter().map(|member| member.session)),
             is_script: scripts(sessions.0.len(), &all),
+            quickness,
             all,
             uses: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -201,30 +215,33 @@ fn scripts(sessions: usize, all: &[Member]) -> Vec<bool> {
     seen.iter().map(|seen| seen.as_ref().is_some_and(|seen| seen.quick * 5 >= seen.later * 4)).collect()
 }
 
-/// The words of a job's name, arguments and comment, in this order, no more than some.
+/// The words of a job's name, arguments and comment, no more than some: those that count first, then
+/// in this order.
 fn words_of(submitted: &AllSubmitted, job: &Submitted, texts: &mut Numbers<String>) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
+    let (mut counters, mut others) = (Vec::new(), Vec::new());
     for text in [job.name, job.arguments, job.comment].into_iter().flatten() {
         let mut before = "";
-        for word in words(submitted.text(text)) {
-            let new = if has_digit(word) {
+        for word in words(submitted.text(text)).take(MOST_READ) {
+            let (thing, value, to) = if has_digit(word) {
                 let is_bare = word.bytes().all(|byte| byte.is_ascii_digit());
                 let before = if is_bare { before } else { "" };
-                Some((format!("{before} {}", stem(word)), format!("{before} {word}")))
+                (format!("{before} {}", stem(word)), format!("{before} {word}"), &mut counters)
             } else {
                 before = word;
-                (word.len() >= SHORTEST_WORD).then(|| (word.to_owned(), word.to_owned()))
-            };
-            if let Some((thing, value)) = new {
-                let word = Word { thing: texts.of(thing), value: texts.of(value) };
-                if !found.contains(&word) {
-                    found.push(word);
+                if word.len() < SHORTEST_WORD {
+                    continue;
                 }
-            }
-            if found.len() == MOST_WORDS {
-                return found;
+                (word.to_owned(), word.to_owned(), &mut others)
+            };
+            if to.len() < MOST_WORDS {
+                let word = Word { thing: texts.of(thing), value: texts.of(value) };
+                if !to.contains(&word) {
+                    to.push(word);
+                }
             }
         }
     }
-    found
+    counters.extend(others);
+    counters.truncate(MOST_WORDS);
+    counters
 }

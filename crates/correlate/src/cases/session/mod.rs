@@ -15,6 +15,7 @@ mod cover;
 mod evidence;
 mod learnt;
 mod members;
+mod quickness;
 mod run;
 
 use super::notion::{CaseNotion, Strength};
