@@ -26,7 +26,7 @@ use part::{JobsOf, TasksOf};
 pub use part::{NotionOfCase, RunPart};
 
 use crate::columns::{FlowRow, each_flow, each_flow_of, each_task_in_job, some_wrote_nothing};
-use crate::task_log::notion::{run_or_engine, run_or_its_engine};
+use crate::task_log::run_names::{run_or_engine, run_or_its_engine};
 use crate::task_log::{TaskLogError, Tasks, TracedJobs};
 use crate::task_summary::run_time_s;
 

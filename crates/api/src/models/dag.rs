@@ -16,7 +16,7 @@ use flowmine_discover::pictures::{dag as declared_picture, run_dag as picture};
 use flowmine_discover::run_dag::{self, By as MergedBy, FilesBy, Options};
 use flowmine_logs::process_graph;
 use flowmine_logs::run_graph::RunGraphError;
-use flowmine_logs::task_log::notion::run_or_engine;
+use flowmine_logs::task_log::run_names::run_or_engine;
 use flowmine_logs::task_log::{self, TaskLogError, Tasks};
 use flowmine_logs::task_summary::run_time_s;
 use flowmine_privacy::RowRules;

@@ -17,9 +17,10 @@ mod files;
 mod layers;
 mod making;
 pub(crate) mod moments;
-pub mod notion;
+pub mod notions;
 pub mod objects;
 mod processes;
+pub mod run_names;
 mod tasks;
 
 use flowmine_attribution::AttributionError;
@@ -35,7 +36,7 @@ use flowmine_spill::SpillError;
 use rustc_hash::FxHashMap;
 
 pub use cases::TaskCaseLog;
-pub use notion::TaskNotion;
+pub use notions::TaskNotion;
 
 /// Why no log could be made of a dataset's tasks.
 #[derive(Debug, thiserror::Error)]
