@@ -1,4 +1,4 @@
-//! Directly-follows graphs of activity instances, with times and bytes. 
+//! Directly-follows graphs of activity instances, with times and bytes.
 //!
 //! In goes a log and a grouping of its instances into cases; out comes a [`Dfg`]: the activities,
 //! which follows which directly, how often, how long one waited for the other, and how many bytes

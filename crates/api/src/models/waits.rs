@@ -21,7 +21,8 @@ use crate::{job_waits, jobs};
 pub struct Waits;
 
 /// The shared option without its details, which are about tasks and objects.
-const RUNS: OptionSpec = OptionSpec { help: "What a run is, such as dependency or account-group", ..CASE_NOTION }.details("").listed(job_notions);
+const RUNS: OptionSpec =
+    OptionSpec { help: "What a run is, such as dependency or account-group", ..CASE_NOTION }.details("").listed(job_notions);
 
 /// Medians and trends instead of causes.
 const OVER_TIME: OptionSpec =
