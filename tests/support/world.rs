@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flowmine_dataset::{Builder, Dataset, Role};
-use flowmine_schema::row::Row;
+use flowmine_dataset::{Dataset, Role};
 use flowmine_schema::tables::{IoEvent, JobState, Process, TaskRun, TracedFile};
 use flowmine_schema::time::Day;
+use flowmine_test_support::built;
 
 /// All times are after this.
 pub const T0: i64 = 1_795_000_000_000_000_000;
@@ -132,12 +132,6 @@ impl Host {
         transaction.append_split(built::<TracedFile<'static>>(&self.files), self.name, Day::of(T0)).unwrap();
         transaction.commit().unwrap();
     }
-}
-
-fn built<R: Row>(rows: &[R::Of<'static>]) -> Builder<R> {
-    let mut builder = Builder::new();
-    rows.iter().for_each(|row| builder.push(row));
-    builder
 }
 
 fn task(

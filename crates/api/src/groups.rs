@@ -8,7 +8,7 @@ mod part;
 
 use crate::options::{Group, Values};
 
-pub use cases::{CASE_NOTION, CaseOptions, TIMESTAMP};
+pub use cases::{CASE_NOTION, CaseOptions, TIMESTAMP, job_notions};
 pub use columns::TableColumns;
 pub use figure::Figure;
 pub use filter::EventFilter;

@@ -8,7 +8,8 @@ use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{Filter, Jobs, Overview, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::log_file::stored;
-use flowmine_logs::task_log::{self, TaskNotion};
+use flowmine_logs::run_graph::NotionOfCase;
+use flowmine_logs::task_log;
 use flowmine_schema::tables::JobState;
 use flowmine_schema::time;
 
@@ -106,9 +107,7 @@ pub fn filter_words(args: &EventFilter) -> Vec<String> {
 /// The case notion of jobs with this name; else an error that lists all notions.
 pub fn notion(name: &str) -> Result<&'static dyn CaseNotion> {
     cases::find(name).ok_or_else(|| {
-        let of_jobs = cases::ALL.iter().map(|notion| (notion.name(), notion.description()));
-        let of_tasks = TaskNotion::ALL.iter().map(|notion| (notion.name(), notion.description()));
-        let known: Vec<String> = of_jobs.chain(of_tasks).map(|(name, what)| format!("{name} ({what})")).collect();
+        let known: Vec<String> = NotionOfCase::all().map(|notion| format!("{} ({})", notion.name(), notion.description())).collect();
         Error::Refused(format!("there is no case notion {name:?}; there are: {}", known.join(", ")))
     })
 }

@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod activities;
 pub mod correlate;
 pub mod doctor;
 pub mod endings;

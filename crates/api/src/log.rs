@@ -14,10 +14,12 @@ use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
 use flowmine_logs::run_graph::{self, NotionOfCase};
 use flowmine_logs::tables::{self, TableOptions, TimeUnit};
-use flowmine_logs::task_log::{self, TaskNotion, Tasks};
+use flowmine_logs::task_log::notions::{self, TaskNotion};
+use flowmine_logs::task_log::{self, Tasks};
 use flowmine_privacy::RowRules;
 use flowmine_schema::diagnostic::Diagnostics;
 
+use crate::activities;
 use crate::error::{Context, Error, Result, ensure, refuse};
 use crate::groups::EventFilter;
 use crate::inputs;
@@ -145,7 +147,7 @@ fn case_of_run(asked: Asked<'_>, run: &str) -> Result<String> {
     };
     let (rules, filter) = (RowRules::default(), flowmine_correlate::Filter::default());
     let name = run_graph::run_called(&Tasks::new(&Dataset::open(dir)?, &rules, &filter), run).with_context(|| dir.display().to_string())?;
-    Ok(format!("{}:{name}", TaskNotion::Run.name()))
+    Ok(format!("{}:{name}", notions::Run.name()))
 }
 
 /// The attribute that says on which nodes a job ran.
@@ -175,24 +177,11 @@ fn keep_once(keep: &mut Vec<String>, key: &str) {
     }
 }
 
-/// What `--activity` says, as keys.
-fn keys(activity: &str) -> Vec<String> {
-    match activity {
-        "command" => return Vec::new(),
-        "command-state" => {
-            let state = ["slurm:state", "lifecycle:transition", "state", "lifecycle"].join(&columns::OR.to_string());
-            return vec!["concept:name".to_owned(), state];
-        }
-        _ => {}
-    }
-    activity.split('+').map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect()
-}
-
 fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static str; 2])> {
-    let of_run = asked.request.run.is_some().then(|| TaskNotion::Run.name());
+    let of_run = asked.request.run.is_some().then(|| notions::Run.name());
     let of_case = || asked.request.part.filter.case_names.first().and_then(|case| NotionOfCase::of(case)).map(NotionOfCase::name);
     let name = asked.request.cases.case_notion.as_deref().or(of_run).or_else(of_case);
-    ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
+    ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", notions::Run.name());
     let dataset = match source::open(
         &asked.request.source,
         &asked.request.columns,
@@ -206,7 +195,7 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
                 keep: kept_of_file(asked),
                 required: part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES),
                 qualifiers: asked.request.part.qualifiers.clone(),
-                activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
+                activity: asked.request.cases.activity.as_deref().map(activities::keys).unwrap_or_default(),
                 ..options
             };
             let lossy = source::has_losses(&file.findings);
@@ -226,7 +215,7 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
     };
     let mut options = ReadOptions {
         keep: kept(asked, OF_JOBS),
-        activity: asked.request.cases.activity.as_deref().map(keys).unwrap_or_default(),
+        activity: asked.request.cases.activity.as_deref().map(activities::keys).unwrap_or_default(),
         ..options
     };
     let lost = losses::lost_operations(&dataset)?;
@@ -240,9 +229,7 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
     let log = match source::notion(name, &dataset)? {
         Notion::Jobs(notion) => {
             asked.attributes.of_jobs.iter().for_each(|key| keep_once(&mut options.keep, key));
-            if asked.request.cases.activity.as_deref() == Some("command-state") {
-                options.activity = vec!["activity".to_owned(), "state".to_owned()];
-            }
+            options.activity = asked.request.cases.activity.as_deref().map(activities::keys_of_jobs).unwrap_or_default();
             let filter = flowmine_correlate::Filter { from_ns: None, to_ns: None, ..jobs::filter(&asked.request.filter)? };
             let rules = RowRules::default();
             ensure!(
@@ -337,7 +324,7 @@ fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loade
     options.keep = kept_of_file(asked);
     options.required = part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES);
     options.qualifiers = asked.request.part.qualifiers.clone();
-    options.activity = asked.request.cases.activity.as_deref().map(keys).unwrap_or_default();
+    options.activity = asked.request.cases.activity.as_deref().map(activities::keys).unwrap_or_default();
     ensure!(
         asked.request.cases.timestamp == flowmine_correlate::Timestamp::default(),
         "--timestamp chooses among the ends of the intervals in which jobs of a dataset changed; in a log of others an event has one time"

@@ -91,8 +91,8 @@ fn notion(cases: &[String]) -> Result<Option<NotionOfCase>> {
     for case in cases {
         let Some(notion) = NotionOfCase::of(case) else {
             return Err(Error::Refused(format!(
-                "{case:?} is no case that can be a run: a case is named as NOTION:NAME, with a notion of tasks or jobs such as dependency, \
-                 account-group, data-flow, task-run, task-session, task-tag"
+                "{case:?} is no case that can be a run: a case is named as NOTION:NAME, with one of the notions {}",
+                NotionOfCase::all().map(NotionOfCase::name).collect::<Vec<_>>().join(", ")
             )));
         };
         if let Some(found) = found {

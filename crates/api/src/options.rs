@@ -19,6 +19,8 @@ pub struct OptionSpec {
     pub help: &'static str,
     /// More about it, where a reader asks for more.
     pub details: &'static str,
+    /// The values of a registry, as the end of the details.
+    pub listed: Option<fn() -> String>,
     /// The type of its values.
     pub kind: Kind,
     /// The value without the option, as text.
@@ -95,7 +97,7 @@ pub trait Choice: Copy + PartialEq + 'static {
 impl OptionSpec {
     /// Makes an option that takes one value.
     pub const fn new(name: &'static str, value_name: &'static str, kind: Kind, help: &'static str) -> Self {
-        Self { name, alias: None, value_name, help, details: "", kind, default: None, many: Many::One, is_rare: false }
+        Self { name, alias: None, value_name, help, details: "", listed: None, kind, default: None, many: Many::One, is_rare: false }
     }
 
     /// Makes a switch.
@@ -121,6 +123,18 @@ impl OptionSpec {
     /// Adds what help says where more is asked for.
     pub const fn details(self, details: &'static str) -> Self {
         Self { details, ..self }
+    }
+
+    /// Adds the values of a registry, in sentences without the last full stop, to the details.
+    pub const fn listed(self, listed: fn() -> String) -> Self {
+        Self { listed: Some(listed), ..self }
+    }
+
+    /// Returns the details with the values of the registry.
+    pub fn all_details(&self) -> String {
+        let listed = self.listed.map(|listed| listed()).unwrap_or_default();
+        let between = if self.details.is_empty() || listed.is_empty() { "" } else { ". " };
+        format!("{}{between}{listed}", self.details)
     }
 
     /// Adds another name.

@@ -25,7 +25,8 @@ use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
 use flowmine_logs::columns::{self, JobColumns, ReadOptions};
 use flowmine_logs::job_log::JobLogs;
 use flowmine_logs::summary::{Summary, SummaryBuilder, diagnostic_counts};
-use flowmine_logs::task_log::{self, TaskNotion, Tasks};
+use flowmine_logs::task_log::notions::{self, TaskNotion};
+use flowmine_logs::task_log::{self, Tasks};
 use flowmine_logs::task_summary::TaskSummary;
 use flowmine_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;
@@ -132,7 +133,7 @@ impl Written<'_> {
 /// The names of all results that there can be.
 fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
     let of_jobs = cases::ALL.iter().filter(|notion| notion.is_standard()).map(|notion| notion.name());
-    let notions = of_jobs.chain(TASK_NOTIONS.iter().map(|notion| notion.name()));
+    let notions = of_jobs.chain(task_notions().map(|notion| notion.name()));
     let mut names: Vec<String> =
         ["dag.svg", "bottlenecks.txt", "findings.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
     for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
@@ -143,7 +144,9 @@ fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
 }
 
 /// What the cases of tasks are, in the order in which their logs are written.
-const TASK_NOTIONS: [TaskNotion; 2] = [TaskNotion::Run, TaskNotion::Tag];
+fn task_notions() -> impl Iterator<Item = &'static dyn TaskNotion> {
+    notions::ALL.iter().copied().filter(|notion| notion.is_standard())
+}
 
 /// Correlates, exports, discovers and summarises.
 ///
@@ -206,7 +209,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     unknown.say(&request.filter, sink);
     let mut logs = logs.finish()?;
     if with_objects {
-        let wanted = source::usual_objects(&Notion::Tasks(TaskNotion::default()));
+        let wanted = source::usual_objects(&Notion::Tasks(notions::usual()));
         logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects, sink)?);
     }
     sink.message(Message::Diagnostics("log", &logs.diagnostics));
@@ -223,7 +226,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     }
     let tasks = if has_tasks { Some(TaskSummary::of(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
     if tasks.as_ref().is_some_and(|tasks| tasks.without_time < tasks.attempts) {
-        for notion in TASK_NOTIONS {
+        for notion in task_notions() {
             tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;
         }
     } else if has_tasks {
@@ -268,7 +271,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
 }
 
 /// Log, graph and tables of tasks, a case being what the notion says.
-fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNotion, filter: &Filter, has_jobs: bool) -> Result<()> {
+fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: &dyn TaskNotion, filter: &Filter, has_jobs: bool) -> Result<()> {
     let rules = RowRules::default();
     let stage = written.sink.stage("making logs");
     let keep = crate::models::findings::attributes().of_tasks;
@@ -278,7 +281,7 @@ fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNoti
         return Ok(());
     }
     // What the dataset is mostly about has the plain names.
-    let is_first = !has_jobs && notion == TaskNotion::default();
+    let is_first = !has_jobs && notion.name() == notions::usual().name();
     let suffix = if is_first { String::new() } else { format!("-{}", notion.name()) };
     written.log(&suffix, &source::task_cases(dataset, notion, &rules, filter, written.sink)?, notion.description())?;
     written.graph(format!("dfg{suffix}.svg"), &columns, &format!("directly-follows graph of tasks, {} cases", notion.name()))?;

@@ -17,7 +17,7 @@ use flowmine_logs::log_file::as_objects::{CASE, Untimed};
 use flowmine_logs::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
 use flowmine_logs::tables;
 use flowmine_logs::task_log::objects::ObjectSelection;
-use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, TaskNotion, Tasks, TracedJobs};
+use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, TaskNotion, Tasks, TracedJobs, notions};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::JobState;
 use flowmine_schema::text::visible;
@@ -161,7 +161,7 @@ pub enum Notion {
     /// A case notion of jobs, as `flowmine-correlate` has them.
     Jobs(&'static dyn CaseNotion),
     /// A case notion of tasks, as `flowmine-logs` has them.
-    Tasks(TaskNotion),
+    Tasks(&'static dyn TaskNotion),
     /// The objects of this type are the cases.
     Objects(String),
 }
@@ -174,10 +174,10 @@ const OBJECT: &str = "object:";
 pub fn notion(name: Option<&str>, dataset: &Dataset) -> Result<Notion> {
     let name = match name {
         Some(name) => name,
-        None if dataset.row_count::<JobState<'static>>()? == 0 && task_log::has_tasks(dataset)? => TaskNotion::default().name(),
+        None if dataset.row_count::<JobState<'static>>()? == 0 && task_log::has_tasks(dataset)? => notions::usual().name(),
         None => cases::ALL[0].name(),
     };
-    if let Some(notion) = TaskNotion::find(name) {
+    if let Some(notion) = notions::find(name) {
         return Ok(Notion::Tasks(notion));
     }
     if let Some(kind) = name.strip_prefix(OBJECT) {
@@ -258,7 +258,7 @@ pub fn beside_jobs(
 }
 
 /// The tasks of a dataset as cases.
-pub fn task_cases(dataset: &Dataset, notion: TaskNotion, rules: &RowRules, filter: &Filter, sink: &dyn Sink) -> Result<TaskCaseLog> {
+pub fn task_cases(dataset: &Dataset, notion: &dyn TaskNotion, rules: &RowRules, filter: &Filter, sink: &dyn Sink) -> Result<TaskCaseLog> {
     let _stage = sink.stage("reading the dataset");
     let (log, left_out) = task_log::cases::cases(&Tasks::new(dataset, rules, filter), notion)?;
     without_tasks(filter, sink);

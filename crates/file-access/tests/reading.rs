@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use flowmine_correlate::cases::ALL;
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{RowRules, Timestamp, correlate};
-use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_file_access::file_timeline::{Accesses, read};
 use flowmine_file_access::find::find;
 use flowmine_file_access::{FileAccessError, Owner, file_span};
-use flowmine_schema::row::Row;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process, TaskIo, TaskRun, TracedFile};
-use flowmine_schema::time::Day;
+use flowmine_test_support::{TempDataset, write_by_host};
 use proptest::prelude::*;
 
 const T0: i64 = 1_795_000_000_000_000_000;
@@ -122,38 +121,17 @@ impl World {
     }
 
     /// The dataset, correlated.
-    fn dataset(&self) -> (tempfile::TempDir, Dataset) {
-        let dir = tempfile::tempdir().expect("a directory");
-        let dataset = Dataset::open_or_create(&dir.path().join("d")).expect("a dataset");
-        split(&dataset, &self.events, |row| (row.host.to_string(), row.start_ns));
-        split(&dataset, &self.totals, |row| (row.host.to_string(), row.first_ns));
-        split(&dataset, &self.processes, |row| (row.host.to_string(), row.as_of_ns));
-        split(&dataset, &self.files, |row| (row.host.to_string(), row.first_seen_ns));
-        let mut writer = dataset.writer(Role::Raw, "test").expect("a writer");
-        let mut transaction = writer.begin().expect("a transaction");
-        let mut runs = Builder::<TaskRun<'static>>::new();
-        self.runs.iter().for_each(|row| runs.push(row));
-        transaction.append(runs).expect("rows");
-        transaction.commit().expect("a commit");
+    fn dataset(&self) -> TempDataset {
+        let dataset = TempDataset::new();
+        write_by_host(&dataset, &self.events, |row| (row.host.to_string(), row.start_ns));
+        write_by_host(&dataset, &self.totals, |row| (row.host.to_string(), row.first_ns));
+        write_by_host(&dataset, &self.processes, |row| (row.host.to_string(), row.as_of_ns));
+        write_by_host(&dataset, &self.files, |row| (row.host.to_string(), row.first_seen_ns));
+        dataset.append::<TaskRun<'static>>(&self.runs);
         let rules = RowRules::default();
         let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).expect("no jobs");
         correlate(&dataset, &parts, ALL, None).expect("attributed");
-        (dir, dataset)
-    }
-}
-
-/// A host's rows of a day in one folder, in the order in which they came.
-fn split<R: Row<Of<'static> = R>>(dataset: &Dataset, rows: &[R], place: impl Fn(&R) -> (String, i64)) {
-    let mut folders: BTreeMap<(String, i64), Builder<R>> = BTreeMap::new();
-    for row in rows {
-        let (host, ns) = place(row);
-        folders.entry((host, ns / 86_400 / SECOND)).or_default().push(row);
-    }
-    for ((host, day), rows) in folders {
-        let mut writer = dataset.writer(Role::Host(host.clone()), "test").expect("a writer");
-        let mut transaction = writer.begin().expect("a transaction");
-        transaction.append_split(rows, &host, Day::of(day * 86_400 * SECOND)).expect("rows");
-        transaction.commit().expect("a commit");
+        dataset
     }
 }
 
@@ -209,7 +187,7 @@ fn a_process_number_that_comes_again_is_another_task() {
     world.process(P("n2", 50, 10), Some(10 * SECOND), "/user.slice");
     world.named(P("n2", 50, 10), 1, "open", file, "/d/b");
     world.moves(P("n2", 50, 10), 2, "write", file, 0, 77);
-    let (_dir, dataset) = world.dataset();
+    let dataset = world.dataset();
     let found = accesses(&dataset, "/d/a").expect("one file");
     assert_eq!(drawn(&found), BTreeMap::from([("task 1".to_owned(), (0, 1000)), ("task 2".to_owned(), (1000, 0))]));
     let shares: Vec<_> = found.users.iter().map(|user| (user.name(), user.share(T0 + 10 * SECOND + 200_000_000))).collect();
@@ -229,7 +207,7 @@ fn a_file_number_that_comes_again_is_another_file() {
     world.named(process, 3, "delete", file, "/d/old");
     world.named(process, 4, "open", file, "/d/new");
     world.moves(process, 5, "write", file, 0, 200);
-    let (_dir, dataset) = world.dataset();
+    let dataset = world.dataset();
     assert_eq!(drawn(&accesses(&dataset, "/d/old").expect("the old one")), BTreeMap::from([("task 1".to_owned(), (0, 10))]));
     assert_eq!(drawn(&accesses(&dataset, "/d/new").expect("the new one")), BTreeMap::from([("task 1".to_owned(), (0, 200))]));
 }
@@ -245,7 +223,7 @@ fn of_several_files_with_one_path_one_is_chosen_by_its_id() {
         world.moves(process, generation * 10 + 1, "write", file, 0, bytes);
         world.named(process, generation * 10 + 2, "delete", file, "/d/a");
     }
-    let (_dir, dataset) = world.dataset();
+    let dataset = world.dataset();
     let Err(FileAccessError::SeveralFiles { which, .. }) = accesses(&dataset, "/d/a") else { panic!("two files had this path") };
     assert_eq!(which[1], "n1:1:7:2:1 (0 bytes read, 200 written, among others by STEP_1)");
     assert_eq!(drawn(&accesses(&dataset, "n1:1:7:2:1").expect("one")), BTreeMap::from([("task 1".to_owned(), (0, 200))]));
@@ -274,7 +252,7 @@ fn a_file_of_a_network_file_system_is_one_on_all_hosts() {
         world.event(process, 1, "open", file, |row| row.path = Some("/home/a".into()));
         world.moves(process, 2, op, file, 0, 500);
     }
-    let (_dir, dataset) = world.dataset();
+    let dataset = world.dataset();
     let found = accesses(&dataset, "/home/a").expect("one file");
     assert_eq!(found.hosts, ["n1", "n2"]);
     assert_eq!(drawn(&found), BTreeMap::from([("task 1".to_owned(), (0, 500)), ("task 2".to_owned(), (500, 0))]));
@@ -301,7 +279,7 @@ fn jobs_containers_and_processes_without_told_starts_have_their_bars() {
             (row.process_start_ns, row.offset, row.result) = (None, Some(0), Some(bytes));
         });
     }
-    let (_dir, dataset) = world.dataset();
+    let dataset = world.dataset();
     let found = drawn(&accesses(&dataset, "/d/a").expect("one file"));
     let expected = [
         ("job 7".to_owned(), (0, 1)),
@@ -353,7 +331,7 @@ fn a_control_group_of_a_task_has_its_bars() {
             (row.offset, row.result) = (Some(0), Some(bytes));
         });
     }
-    let (_dir, dataset) = world.dataset();
+    let dataset = world.dataset();
     let found = drawn(&accesses(&dataset, "/d/a").expect("one file"));
     assert_eq!(found, BTreeMap::from([("task 1".to_owned(), (0, 21)), ("unassigned".to_owned(), (0, 300))]));
 }
@@ -380,7 +358,7 @@ proptest! {
         }
         // As a trace does: in the order of time on each host.
         world.events.sort_by_key(|row| row.start_ns);
-        let (_dir, dataset) = world.dataset();
+        let dataset = world.dataset();
         let mut ids = BTreeMap::new();
         let rows = dataset.read::<TaskIo<'static>, DatasetError>(|row| {
             if row.read_calls + row.write_calls > 0 {
@@ -423,7 +401,7 @@ fn what_has_no_bar_is_counted_or_refused() {
         read_bytes: 64,
         ..IoTotal::default()
     });
-    let (_dir, dataset) = world.dataset();
+    let dataset = world.dataset();
     let missing = read(&dataset, &find(&dataset, "/d/a").expect("one file")).expect("bars").missing;
     assert_eq!((missing.failed, missing.no_offset, missing.faults, missing.only_sums), (1, (1, 40), 1, (0, 0)));
     let refused = |path: &str| read(&dataset, &find(&dataset, path).expect("one file"));

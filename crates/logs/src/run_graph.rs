@@ -26,7 +26,7 @@ use part::{JobsOf, TasksOf};
 pub use part::{NotionOfCase, RunPart};
 
 use crate::columns::{FlowRow, each_flow, each_flow_of, each_task_in_job, some_wrote_nothing};
-use crate::task_log::notion::{run_or_engine, run_or_its_engine};
+use crate::task_log::run_names::{run_or_engine, run_or_its_engine};
 use crate::task_log::{TaskLogError, Tasks, TracedJobs};
 use crate::task_summary::run_time_s;
 
@@ -702,8 +702,8 @@ fn job_dependencies(jobs: &Jobs, of_attempt: &[u32]) -> Vec<Declared> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
-    use flowmine_dataset::{Builder, Role};
     use flowmine_privacy::RowRules;
+    use flowmine_test_support::TempDataset;
 
     use super::*;
 
@@ -720,15 +720,9 @@ mod tests {
             outputs: Some(outputs.into()),
             ..TaskRun::default()
         };
-        let dir = tempfile::tempdir().unwrap();
-        let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
-        let mut rows: Builder<TaskRun<'static>> = Builder::new();
-        rows.push(&TaskRun { parents: parents.map(Into::into), ..row("1", r#"[{"path":"/in"}]"#, r#"[{"path":"x"}]"#) });
-        rows.push(&row("2", r#"[{"path":"x"}]"#, r#"[{"path":"y"}]"#));
-        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin().unwrap();
-        transaction.append(rows).unwrap();
-        transaction.commit().unwrap();
+        let dataset = TempDataset::new();
+        let first = TaskRun { parents: parents.map(Into::into), ..row("1", r#"[{"path":"/in"}]"#, r#"[{"path":"x"}]"#) };
+        dataset.append::<TaskRun<'static>>(&[first, row("2", r#"[{"path":"x"}]"#, r#"[{"path":"y"}]"#)]);
         let (rules, filter) = (RowRules::default(), Filter::default());
         let run = read(&dataset, &Tasks::new(&dataset, &rules, &filter), &filter, RunPart::Whole).unwrap();
         let edges = run.declared.iter().map(|edge| (edge.from, edge.to)).collect();

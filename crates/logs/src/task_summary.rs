@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::summary::human_bytes;
-use crate::task_log::notion::run_name;
+use crate::task_log::run_names::run_name;
 use crate::task_log::{self, TaskLogError, Tasks};
 
 /// The numbers of a dataset's tasks.

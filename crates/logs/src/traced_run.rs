@@ -24,7 +24,7 @@ use crate::columns::each_flow;
 use crate::places::key;
 use crate::process_rows::{Gathered, Life};
 use crate::run_graph::{RunGraphError, Runs};
-use crate::task_log::notion::run_or_engine;
+use crate::task_log::run_names::run_or_engine;
 use crate::task_log::{TaskLogError, Tasks};
 use crate::task_summary::run_time_s;
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flowmine_sources::{open, recognise};
+use flowmine_sources::{KINDS, Reading, open, recognise};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +37,6 @@ const RULES: &[(&str, Is)] = &[
     ("*.lock", Nothing("a lock")),
     ("*.gitignore", Nothing("a list for git")),
     ("*.toml", Nothing("the description of a package")),
-    ("*.snap", Nothing("expected output")),
-    ("*.proptest-regressions", Nothing("seeds of tests")),
     ("tests/lab/nextflow/pom.xml", Nothing("the description of a package")),
     ("tests/lab/nextflow/nextflow", Nothing("a program")),
     ("tests/lab/airflow/*.txt", Nothing("a list of packages")),
@@ -135,12 +133,17 @@ fn every_fixture_is_recognised_by_its_path_alone() {
     }
     assert!(files.len() > 500, "{}", files.len());
     let (mut wrong, mut opened) = (Vec::new(), HashSet::new());
+    let (mut used, mut kinds) = (BTreeSet::new(), BTreeSet::new());
     for path in &files {
         let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
         let Some((_, is)) = RULES.iter().find(|(pattern, _)| fits(pattern, name)) else {
             wrong.push(format!("{name}: no rule says what it is"));
             continue;
         };
+        used.insert(RULES.iter().position(|(pattern, _)| fits(pattern, name)));
+        if let Source(kind) = is {
+            kinds.insert(*kind);
+        }
         match (recognise(std::slice::from_ref(path)), is) {
             (Err(_), Nothing(_)) => {}
             (Ok(plan), Source(kind) | Refused(kind)) if plan.sources()[0].kind.name == *kind => {
@@ -153,6 +156,10 @@ fn every_fixture_is_recognised_by_its_path_alone() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let idle = RULES.iter().enumerate().filter(|(at, _)| !used.contains(&Some(*at))).map(|(_, (pattern, _))| *pattern);
+    assert_eq!(idle.collect::<Vec<_>>(), [""; 0], "rules that fit no file");
+    let read = KINDS.iter().filter(|kind| !matches!(kind.reading, Reading::NotRead)).map(|kind| kind.name);
+    assert_eq!(read.filter(|name| !kinds.contains(name)).collect::<Vec<_>>(), [""; 0], "kinds without a fixture that opens");
 }
 
 #[test]

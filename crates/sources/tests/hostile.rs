@@ -166,6 +166,38 @@ fn damage_is_reported_with_the_path() {
     assert!(header.contains("header.gz") && header.contains("gzip"), "{header}");
 }
 
+/// The rights of a thread are its own, so that the test holds for root too.
+#[test]
+fn an_unreadable_file_is_an_error_and_hides_no_other() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let rights = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let (secret, dir) = (folder.file("secret.makeflowlog", MAKEFLOW), folder.file("closed/a.makeflowlog", MAKEFLOW));
+    let closed = dir.parent().unwrap();
+    let open = folder.file("run/flow.makeflowlog", MAKEFLOW);
+    let among = folder.file("run/other.makeflowlog", MAKEFLOW);
+    rights(folder.0.path(), 0o755);
+    rights(&secret, 0);
+    rights(&among, 0);
+    rights(closed, 0);
+    let seen = std::thread::scope(|scope| {
+        let seen = scope.spawn(|| {
+            nix::unistd::setfsuid(nix::unistd::Uid::from_raw(65_534));
+            assert!(File::open(&secret).is_err(), "the test itself can read the file");
+            (error(&secret).to_string(), error(closed).to_string(), recognise(&[open.parent().unwrap().to_owned()]).map(|_| ()))
+        });
+        seen.join().unwrap()
+    });
+    rights(closed, 0o700);
+    for (text, name) in [(&seen.0, "secret.makeflowlog"), (&seen.1, "closed")] {
+        assert!(text.contains(name) && text.contains("denied"), "{text}");
+    }
+    // Next to a readable file it is an error, or the readable one is recognised: never nothing.
+    if let Err(found) = seen.2 {
+        assert!(found.to_string().contains("other.makeflowlog"), "{found}");
+    }
+}
+
 #[test]
 fn known_files_that_are_not_read_say_what_to_do() {
     let folder = Folder::new();

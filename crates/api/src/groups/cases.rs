@@ -1,9 +1,11 @@
 //! What a case, an event and an activity of a log are.
 
-use flowmine_correlate::Timestamp;
+use flowmine_correlate::{Timestamp, cases};
 use flowmine_logs::columns::Unit;
+use flowmine_logs::task_log;
 
 use super::Grouped;
+use crate::activities::ACTIVITIES;
 use crate::options::{Choice, Group, OptionSpec, Values};
 
 /// What a case, an event and an activity of a log are.
@@ -21,20 +23,31 @@ pub struct CaseOptions {
 
 /// `--case-notion`.
 pub const CASE_NOTION: OptionSpec = OptionSpec::text("case-notion", "NAME", "What a case is, such as dependency, task-run, object:TYPE")
-    .details(
-        "dependency (the default for jobs), account-group, data-flow (jobs of which one read what another wrote, as traced; needs \
-         `flowmine correlate`), job, array, work-directory and name (of one user), engine-run (jobs that a \
-         run of an engine submitted, as Slurm shows), auto (the strongest evidence of each job), session (runs inferred \
-         from when, where and how a user submitted jobs), gap-arrival, gap-last and gap-max (of one user, until a \
-         gap of 20 minutes), task-run (the tasks of a workflow engine's run; the default without jobs), task-session (of a run and of \
-         those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of a type. \
-         The cases of an XES file are its traces",
-    );
+    .details("object:TYPE is for the objects of a type; the cases of an XES file are its traces")
+    .listed(notions);
 /// `--timestamp`.
 pub const TIMESTAMP: OptionSpec =
     OptionSpec::choice::<Timestamp>("timestamp", "MOMENT", "Moment of an observed interval that is the time of an event")
         .by_default("reported")
         .rare();
+
+fn list<'a>(known: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    known.map(|(name, description)| format!("{name} ({description})")).collect::<Vec<_>>().join(", ")
+}
+
+/// Lists the case notions of jobs.
+pub fn job_notions() -> String {
+    format!("Notions of jobs, the first by default: {}", list(cases::ALL.iter().map(|notion| (notion.name(), notion.description()))))
+}
+
+fn notions() -> String {
+    let of_tasks = list(task_log::notions::ALL.iter().map(|notion| (notion.name(), notion.description())));
+    format!("{}. Notions of tasks, the first by default without jobs: {of_tasks}", job_notions())
+}
+
+fn named_activities() -> String {
+    format!("Activities with a name: {}", list(ACTIVITIES.iter().map(|activity| (activity.name, activity.description))))
+}
 
 impl Choice for Unit {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
@@ -59,10 +72,9 @@ impl Grouped for CaseOptions {
         options: &[
             CASE_NOTION,
             OptionSpec::choice::<Unit>("events", "EVENTS", "What the model is made of").by_default("instances"),
-            OptionSpec::text("activity", "KEY[+KEY]", "Attributes that name an activity, or a classifier of the log").details(
-                "Several are joined by plus signs (concept:name+lifecycle:transition). For jobs also `command` (the default) and \
-                 `command-state`",
-            ),
+            OptionSpec::text("activity", "KEY[+KEY]", "Attributes that name an activity, or a classifier of the log")
+                .details("Several are joined by plus signs (concept:name+lifecycle:transition)")
+                .listed(named_activities),
             TIMESTAMP,
         ],
     };
@@ -79,16 +91,18 @@ impl Grouped for CaseOptions {
 
 #[cfg(test)]
 mod tests {
-    use flowmine_correlate::cases;
-    use flowmine_logs::task_log::TaskNotion;
+    use flowmine_logs::run_graph::NotionOfCase;
 
     use super::*;
 
     #[test]
-    fn the_help_has_every_notion() {
-        let of_jobs = cases::ALL.iter().map(|notion| notion.name());
-        for name in of_jobs.chain(TaskNotion::ALL.into_iter().map(TaskNotion::name)) {
-            assert!(CASE_NOTION.details.contains(name), "{name}");
+    fn the_help_has_every_notion_and_every_named_activity() {
+        let activity = CaseOptions::GROUP.options.iter().find(|option| option.name == "activity").map(OptionSpec::all_details);
+        for (name, help) in NotionOfCase::all()
+            .map(|notion| (notion.name(), CASE_NOTION.all_details()))
+            .chain(ACTIVITIES.iter().map(|named| (named.name, activity.clone().unwrap_or_default())))
+        {
+            assert!(help.contains(&format!(" {name} (")), "{name} in {help}");
         }
     }
 }

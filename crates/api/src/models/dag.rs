@@ -16,7 +16,7 @@ use flowmine_discover::pictures::{dag as declared_picture, run_dag as picture};
 use flowmine_discover::run_dag::{self, By as MergedBy, FilesBy, Options};
 use flowmine_logs::process_graph;
 use flowmine_logs::run_graph::RunGraphError;
-use flowmine_logs::task_log::notion::run_or_engine;
+use flowmine_logs::task_log::run_names::run_or_engine;
 use flowmine_logs::task_log::{self, TaskLogError, Tasks};
 use flowmine_logs::task_summary::run_time_s;
 use flowmine_privacy::RowRules;
@@ -304,37 +304,29 @@ pub fn of(dataset: &Dataset, filter: &Filter) -> Result<Declared, TaskLogError> 
 mod tests {
     use std::path::Path;
 
-    use flowmine_dataset::Role;
     use flowmine_schema::tables::TaskRun;
+    use flowmine_test_support::TempDataset;
 
     use super::*;
     use crate::sink::Silent;
     use crate::source::SourcePaths;
 
     /// A dataset of runs of which nothing was traced, each of two tasks.
-    fn untraced(runs: &[&'static str]) -> tempfile::TempDir {
-        let dir = tempfile::tempdir().unwrap();
-        let dataset = Dataset::open_or_create(dir.path()).unwrap();
-        let mut rows = flowmine_dataset::Builder::<TaskRun<'static>>::new();
-        for run in runs {
-            for (id, parents) in [("0", "[]"), ("1", "[\"0\"]")] {
-                rows.push(&TaskRun {
-                    engine: "makeflow".into(),
-                    run_name: Some((*run).into()),
-                    task_id: Some(id.into()),
-                    name: format!("task {id}").into(),
-                    logical_task: "work".into(),
-                    parents: Some(parents.into()),
-                    status: "completed".into(),
-                    ..TaskRun::default()
-                });
-            }
-        }
-        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin().unwrap();
-        transaction.append(rows).unwrap();
-        transaction.commit().unwrap();
-        dir
+    fn untraced(runs: &[&'static str]) -> TempDataset {
+        let dataset = TempDataset::new();
+        let row = |run: &'static str, (id, parents): (&'static str, &'static str)| TaskRun {
+            engine: "makeflow".into(),
+            run_name: Some(run.into()),
+            task_id: Some(id.into()),
+            name: format!("task {id}").into(),
+            logical_task: "work".into(),
+            parents: Some(parents.into()),
+            status: "completed".into(),
+            ..TaskRun::default()
+        };
+        let rows = runs.iter().flat_map(|run| [("0", "[]"), ("1", "[\"0\"]")].map(|task| row(run, task)));
+        dataset.append::<TaskRun<'static>>(&rows.collect::<Vec<_>>());
+        dataset
     }
 
     fn written(dir: &Path, format: Format) -> Result<String> {
@@ -348,16 +340,16 @@ mod tests {
     #[test]
     fn tables_and_text_of_the_only_run_need_no_choice() {
         let one = untraced(&["first"]);
-        let table = written(one.path(), Format::Csv).unwrap();
+        let table = written(&one.path(), Format::Csv).unwrap();
         assert_eq!(table.lines().count(), 3, "{table}");
         assert!(table.contains("task 1"), "{table}");
-        assert!(written(one.path(), Format::Text).unwrap().contains("2 tasks"));
+        assert!(written(&one.path(), Format::Text).unwrap().contains("2 tasks"));
         let several = untraced(&["first", "second"]);
         let advice = {
-            let error = written(several.path(), Format::Csv).unwrap_err();
+            let error = written(&several.path(), Format::Csv).unwrap_err();
             std::error::Error::source(&error).unwrap().to_string()
         };
         assert!(advice.contains("2 runs: choose one with --run") && advice.contains("makeflow:second"), "{advice}");
-        assert!(written(several.path(), Format::Dot).is_ok());
+        assert!(written(&several.path(), Format::Dot).is_ok());
     }
 }

@@ -11,7 +11,7 @@ use super::{About, Input, Model};
 use crate::error::{Result, refuse};
 use crate::format::Format;
 use crate::found::Found;
-use crate::groups::{CASE_NOTION, TIMESTAMP};
+use crate::groups::{CASE_NOTION, TIMESTAMP, job_notions};
 use crate::options::OptionSpec;
 use crate::request::Request;
 use crate::sink::Sink;
@@ -21,7 +21,8 @@ use crate::{job_waits, jobs};
 pub struct Waits;
 
 /// The shared option without its details, which are about tasks and objects.
-const RUNS: OptionSpec = OptionSpec { help: "What a run is: dependency, account-group or data-flow", ..CASE_NOTION }.details("");
+const RUNS: OptionSpec =
+    OptionSpec { help: "What a run is, such as dependency or account-group", ..CASE_NOTION }.details("").listed(job_notions);
 
 /// Medians and trends instead of causes.
 const OVER_TIME: OptionSpec =

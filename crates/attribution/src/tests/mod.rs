@@ -10,14 +10,12 @@ mod names;
 mod properties;
 mod sums;
 
-use std::collections::BTreeMap;
-
-use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
+use flowmine_dataset::{Builder, Dataset, Role};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{
     Clock, DataFlow, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, Link, LogicalTaskTotal, Process, TaskIo, TaskRun, TaskTotal, TracedFile,
 };
-use flowmine_schema::time::Day;
+use flowmine_test_support::{built, each_row, write_by_host};
 
 use crate::attribute;
 use crate::entities::{Entities, KnownJob, KnownJobs};
@@ -169,13 +167,13 @@ impl World {
     /// As a dataset with at most this number of rows in a file.
     fn written(&self, dir: &std::path::Path, rows: usize) -> Dataset {
         let dataset = Dataset::open_or_create(dir).unwrap();
-        self.events.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.start_ns)));
-        self.totals.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.first_ns)));
-        self.processes.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.as_of_ns)));
-        self.files.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.first_seen_ns)));
-        self.losses.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.observed_at_ns)));
-        split(&dataset, &self.hosts, |row| (row.host.to_string(), row.at_ns));
-        split(&dataset, &self.clocks, |row| (row.host.to_string(), row.real_ns));
+        self.events.chunks(rows).for_each(|rows| write_by_host(&dataset, rows, |row| (row.host.to_string(), row.start_ns)));
+        self.totals.chunks(rows).for_each(|rows| write_by_host(&dataset, rows, |row| (row.host.to_string(), row.first_ns)));
+        self.processes.chunks(rows).for_each(|rows| write_by_host(&dataset, rows, |row| (row.host.to_string(), row.as_of_ns)));
+        self.files.chunks(rows).for_each(|rows| write_by_host(&dataset, rows, |row| (row.host.to_string(), row.first_seen_ns)));
+        self.losses.chunks(rows).for_each(|rows| write_by_host(&dataset, rows, |row| (row.host.to_string(), row.observed_at_ns)));
+        write_by_host(&dataset, &self.hosts, |row| (row.host.to_string(), row.at_ns));
+        write_by_host(&dataset, &self.clocks, |row| (row.host.to_string(), row.real_ns));
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction.append(built::<TaskRun<'static>>(&self.runs)).unwrap();
@@ -225,35 +223,9 @@ fn attributed(dataset: &Dataset, jobs: &[KnownJob]) {
     transaction.commit().unwrap();
 }
 
-fn built<R: Row>(rows: &[R::Of<'static>]) -> Builder<R> {
-    let mut builder = Builder::new();
-    rows.iter().for_each(|row| builder.push(row));
-    builder
-}
-
-/// As a tracer writes them: a host's rows of a day in one folder, in the order in which they came.
-fn split<R: Row<Of<'static> = R>>(dataset: &Dataset, rows: &[R], place: impl Fn(&R) -> (String, i64)) {
-    let mut folders: BTreeMap<(String, i64), Builder<R>> = BTreeMap::new();
-    for row in rows {
-        let (host, ns) = place(row);
-        folders.entry((host, ns / 86_400 / SECOND)).or_default().push(row);
-    }
-    for ((host, day), rows) in folders {
-        let mut writer = dataset.writer(Role::Host(host.clone()), "test").unwrap();
-        let mut transaction = writer.begin().unwrap();
-        transaction.append_split(rows, &host, Day::of(day * 86_400 * SECOND)).unwrap();
-        transaction.commit().unwrap();
-    }
-}
-
 fn read<R: Row, T>(dataset: &Dataset, own: impl Fn(R::Of<'_>) -> T) -> Vec<T> {
     let mut rows = Vec::new();
-    dataset
-        .read::<R, DatasetError>(|row| {
-            rows.push(own(row));
-            Ok(())
-        })
-        .unwrap();
+    each_row::<R>(dataset, |row| rows.push(own(row)));
     rows
 }
 

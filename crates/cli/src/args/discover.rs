@@ -111,6 +111,7 @@ pub fn with_models(mut error: clap::Error) -> clap::Error {
 #[allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 mod tests {
     use clap::CommandFactory;
+    use flowmine_api::import::{KINDS, Reading};
     use flowmine_api::options::{Kind, OptionSpec};
 
     use super::*;
@@ -185,14 +186,27 @@ mod tests {
         }
     }
 
+    /// Short help: a model fits one screen of 50 lines, any other command two.
     #[test]
-    fn help_of_a_model_fits_two_screens() {
+    fn help_of_each_command_fits_its_screens() {
+        fn check(command: &mut clap::Command, path: &str, checked: &mut Vec<String>) {
+            let is_model = path.starts_with("flowmine discover ");
+            let (lines, limit) = (command.render_help().to_string().lines().count(), if is_model { 50 } else { 100 });
+            assert!(lines <= limit, "{path}: {lines} lines");
+            checked.push(path.to_owned());
+            for sub in command.get_subcommands_mut() {
+                let path = format!("{path} {}", sub.get_name());
+                check(sub, &path, checked);
+            }
+        }
+        let (mut command, mut checked) = (Cli::command().term_width(100), Vec::new());
+        command.build();
+        check(&mut command, "flowmine", &mut checked);
         for about in MODELS.iter().map(|model| model.about()) {
-            let mut command = Cli::command().term_width(100);
-            command.build();
-            let model = command.find_subcommand_mut("discover").and_then(|discover| discover.find_subcommand_mut(about.name)).unwrap();
-            let lines = model.render_help().to_string().lines().count();
-            assert!(lines <= 50, "{}: {lines} lines", about.name);
+            assert!(checked.contains(&format!("flowmine discover {}", about.name)), "{}", about.name);
+        }
+        for kind in KINDS.iter().filter(|kind| matches!(kind.reading, Reading::Tasks(_))) {
+            assert!(checked.contains(&format!("flowmine import {}", kind.name)), "{}", kind.name);
         }
     }
 }

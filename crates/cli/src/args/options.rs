@@ -13,7 +13,7 @@ use flowmine_api::options::{Choice, Kind, Many, OptionSpec, Values};
 /// Makes the argument of an option.
 pub fn arg(option: &'static OptionSpec) -> Arg {
     let mut arg = Arg::new(option.name).long(option.name).help(option.help).hide_short_help(option.is_rare);
-    if !option.details.is_empty() {
+    if !option.all_details().is_empty() {
         arg = arg.long_help(long_help(option));
     }
     if let Some(alias) = option.alias {
@@ -38,7 +38,7 @@ pub fn arg(option: &'static OptionSpec) -> Arg {
 
 /// The help of an option with its details.
 pub fn long_help(option: &OptionSpec) -> String {
-    format!("{}. {}", option.help, option.details)
+    format!("{}. {}", option.help, option.all_details())
 }
 
 /// A phrase as the beginning of a sentence.

@@ -6,6 +6,7 @@ use flowmine_dataset::Role;
 use flowmine_dataset::{Builder, Dataset, DatasetError, HubLimits};
 use flowmine_schema::tables::{Case, DataFlow, IoEvent, Link, Process};
 use flowmine_schema::time::Day;
+use flowmine_test_support::built;
 use proptest::prelude::*;
 
 use super::properties::{interleaved, lives, together};
@@ -65,12 +66,8 @@ fn ran_as(source: Who<'_>, target: Who<'_>, submit: Option<i64>) -> Link<'static
 fn write(dataset: &Dataset, flows: &[DataFlow<'static>], links: &[Link<'static>]) {
     let mut writer = dataset.writer(Role::Derived, "test").unwrap();
     let mut transaction = writer.begin().unwrap();
-    let mut rows = Builder::<DataFlow<'static>>::new();
-    flows.iter().for_each(|row| rows.push(row));
-    transaction.replace(rows).unwrap();
-    let mut rows = Builder::<Link<'static>>::new();
-    links.iter().for_each(|row| rows.push(row));
-    transaction.replace(rows).unwrap();
+    transaction.replace(built::<DataFlow<'static>>(flows)).unwrap();
+    transaction.replace(built::<Link<'static>>(links)).unwrap();
     transaction.commit().unwrap();
 }
 

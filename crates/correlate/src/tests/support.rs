@@ -1,8 +1,9 @@
 //! Rows made by hand. Times are in seconds.
 
-use flowmine_dataset::{Builder, Dataset, Role};
+use flowmine_dataset::{Dataset, Role};
 use flowmine_schema::tables::{JobDependency, JobState, change, source};
 use flowmine_schema::time::SECOND_NS;
+use flowmine_test_support::built;
 
 use crate::attempts::JobRow;
 use crate::cases::{self, CaseNotion, Entities};
@@ -168,12 +169,8 @@ impl Rows {
         let dataset = Dataset::open_or_create(dir).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
         let mut transaction = writer.begin().unwrap();
-        let mut states = Builder::<JobState<'static>>::new();
-        self.states.iter().for_each(|row| states.push(row));
-        transaction.append(states).unwrap();
-        let mut dependencies = Builder::<JobDependency<'static>>::new();
-        self.dependencies.iter().for_each(|row| dependencies.push(row));
-        transaction.append(dependencies).unwrap();
+        transaction.append(built::<JobState<'static>>(&self.states)).unwrap();
+        transaction.append(built::<JobDependency<'static>>(&self.dependencies)).unwrap();
         transaction.commit().unwrap();
         drop(writer);
         dataset

@@ -1,5 +1,6 @@
 use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
 use flowmine_schema::tables::{Case, JobDependency, JobState, Link};
+use flowmine_test_support::TempDataset;
 
 use super::support::*;
 use crate::cases::ALL;
@@ -7,24 +8,11 @@ use crate::joined::kept_state;
 use crate::parts::{Parts, ROWS_AT_ONCE};
 use crate::{Jobs, RowRules, Timestamp, correlate};
 
-fn dataset(rows: &Rows, parts: usize) -> (tempfile::TempDir, Dataset) {
-    let dir = tempfile::tempdir().unwrap();
-    let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
-    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-    for chunk in rows.states.chunks(rows.states.len().div_ceil(parts)) {
-        let mut states = Builder::<JobState<'static>>::new();
-        chunk.iter().for_each(|row| states.push(row));
-        let mut transaction = writer.begin().unwrap();
-        transaction.append(states).unwrap();
-        transaction.commit().unwrap();
-    }
-    let mut dependencies = Builder::<JobDependency<'static>>::new();
-    rows.dependencies.iter().for_each(|row| dependencies.push(row));
-    let mut transaction = writer.begin().unwrap();
-    transaction.append(dependencies).unwrap();
-    transaction.commit().unwrap();
-    drop(writer);
-    (dir, dataset)
+fn dataset(rows: &Rows, parts: usize) -> TempDataset {
+    let dataset = TempDataset::new();
+    rows.states.chunks(rows.states.len().div_ceil(parts)).for_each(|rows| dataset.append::<JobState<'static>>(rows));
+    dataset.append::<JobDependency<'static>>(&rows.dependencies);
+    dataset
 }
 
 fn rows() -> Rows {
@@ -45,12 +33,12 @@ fn rows() -> Rows {
 
 #[test]
 fn what_an_older_version_derived_is_derived_again() {
-    let (dir, dataset) = dataset(&rows(), 1);
+    let dataset = dataset(&rows(), 1);
     let rules = RowRules::default();
     let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     correlate(&dataset, &parts, ALL, None).unwrap();
     let links = dataset.row_count::<Link<'static>>().unwrap();
-    let manifest = dir.path().join("d/flowmine.json");
+    let manifest = dataset.path().join("flowmine.json");
     let older = std::fs::read_to_string(&manifest).unwrap().replace("\"format_version\": 2", "\"format_version\": 1");
     std::fs::write(&manifest, older).unwrap();
     assert!(matches!(dataset.row_count::<Link<'static>>(), Err(DatasetError::Older { found: 1, .. })));
@@ -60,7 +48,7 @@ fn what_an_older_version_derived_is_derived_again() {
 
 #[test]
 fn what_is_joined_is_kept_as_long_as_the_rows_are_the_same() {
-    let (_dir, dataset) = dataset(&rows(), 2);
+    let dataset = dataset(&rows(), 2);
     let rules = RowRules::default();
     let parts = |rows_at_once| Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
     assert!(kept_state(&dataset).unwrap().is_none());
@@ -96,7 +84,7 @@ fn what_is_joined_is_kept_as_long_as_the_rows_are_the_same() {
 #[test]
 fn links_and_cases() {
     let rows = rows();
-    let (_dir, dataset) = dataset(&rows, 3);
+    let dataset = dataset(&rows, 3);
     let rules = RowRules::default();
     let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     // Twice: the second replaces the first.
@@ -154,7 +142,7 @@ fn a_dataset_gives_what_its_rows_give_however_it_is_cut_into_files() {
     let rows = rows();
     let want = rows.jobs();
     for parts in [1, 2, 7] {
-        let (_dir, dataset) = dataset(&rows, parts);
+        let dataset = dataset(&rows, parts);
         let got = Jobs::read(&dataset, Timestamp::Reported).unwrap();
         assert_eq!(got.attempts, want.attempts);
         assert_eq!(got.events, want.events);

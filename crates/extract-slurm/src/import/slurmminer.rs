@@ -21,9 +21,10 @@ use super::error::{ImportError, usable};
 use super::imported::Imported;
 use super::kind::{FileKind, Options};
 use super::squeue_columns::{Column, Columns, column, record};
-use super::squeue_text::{Rows, into_owned};
+use super::squeue_text::Rows;
 use super::table::{self, FORGERY, Separator};
 use super::zone::Zone;
+use crate::record::JobRecord;
 use crate::squeue::Field;
 use flowmine_slurm::units::shown;
 
@@ -82,7 +83,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
                 Some((cells, taken)) => {
                     let cells: Vec<&[u8]> = cells.iter().map(Vec::as_slice).collect();
                     let time = seen_at(cells[time_at], number, &mut zone, diagnostics);
-                    let record = record(&columns, &cells, number, &mut zone, diagnostics).map(into_owned);
+                    let record = record(&columns, &cells, number, &mut zone, diagnostics).map(JobRecord::into_owned);
                     // The lines of the record but its last, which is counted below.
                     let lines = memchr::memchr_iter(b'\n', &rest[..taken]).count() as u64;
                     at += taken;

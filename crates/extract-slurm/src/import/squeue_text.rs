@@ -15,12 +15,9 @@
 //! Two columns JOBID are the raw and the displayed id; a single one is the displayed id, or the raw
 //! one where ARRAY_TASK_ID stands beside it.
 
-use std::borrow::Cow;
-
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
 use flowmine_schema::{text, time};
-use flowmine_slurm::job_ref::JobRef;
 use flowmine_slurm::units;
 
 use super::blanks;
@@ -281,62 +278,5 @@ impl Rows<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// A record that borrows nothing.
-pub(super) fn into_owned(record: JobRecord<'_>) -> JobRecord<'static> {
-    fn own(text: Option<Cow<'_, str>>) -> Option<Cow<'static, str>> {
-        text.map(|text| Cow::Owned(text.into_owned()))
-    }
-    JobRecord {
-        job_id: record.job_id,
-        job: match record.job {
-            JobRef::Single => JobRef::Single,
-            JobRef::Task { array, task } => JobRef::Task { array, task },
-            JobRef::PendingArray { array, tasks } => JobRef::PendingArray { array, tasks: Cow::Owned(tasks.into_owned()) },
-            JobRef::Het { leader, offset } => JobRef::Het { leader, offset },
-        },
-        state: record.state,
-        submit_ns: record.submit_ns,
-        start_ns: record.start_ns,
-        end_ns: record.end_ns,
-        time_limit_s: record.time_limit_s,
-        priority: record.priority,
-        nice: record.nice,
-        features: own(record.features),
-        tres_per_node: own(record.tres_per_node),
-        licenses: own(record.licenses),
-        submit_node: own(record.submit_node),
-        submit_session: record.submit_session,
-        requested_tres: own(record.requested_tres),
-        allocated_tres: own(record.allocated_tres),
-        eligible_ns: record.eligible_ns,
-        max_rss_bytes: record.max_rss_bytes,
-        step_memory_bytes: record.step_memory_bytes,
-        cpu_time_ns: record.cpu_time_ns,
-        name: own(record.name),
-        user: own(record.user),
-        group: own(record.group),
-        account: own(record.account),
-        partition: own(record.partition),
-        qos: own(record.qos),
-        reason: own(record.reason),
-        comment: own(record.comment),
-        command_line: own(record.command_line),
-        work_dir: own(record.work_dir),
-        nodes: record.nodes,
-        node_list: own(record.node_list),
-        cpus: record.cpus,
-        memory_bytes: record.memory_bytes,
-        total_memory_bytes: record.total_memory_bytes,
-        dependency: own(record.dependency),
-        tells_dependency: record.tells_dependency,
-        exit_code: record.exit_code,
-        exit_signal: record.exit_signal,
-        cancelled_by_uid: record.cancelled_by_uid,
-        read_bytes: record.read_bytes,
-        written_bytes: record.written_bytes,
-        submit_line: own(record.submit_line),
     }
 }

@@ -662,15 +662,14 @@ impl GatheredFlows {
 
 #[cfg(test)]
 mod tests {
-    use flowmine_dataset::{Builder, Role};
+    use flowmine_test_support::TempDataset;
 
     use super::*;
 
     /// A shell that opens what its commands write to has written nothing of what is read.
     #[test]
     fn who_only_made_a_file_gave_no_bytes() {
-        let dir = tempfile::tempdir().unwrap();
-        let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
+        let dataset = TempDataset::new();
         let row = |inode, writer: Option<(&'static str, &'static str)>, written_bytes, reader: &'static str| DataFlow {
             inode: Some(inode),
             version: 1,
@@ -682,20 +681,13 @@ mod tests {
             read_bytes: 10,
             ..DataFlow::default()
         };
-        let mut rows: Builder<DataFlow<'static>> = Builder::new();
-        for row in [
+        dataset.derive::<DataFlow<'static>>(&[
             row(7, Some(("unassigned", "starts-tasks")), 0, "sort"),
             row(7, Some(("task", "head")), 10, "sort"),
             // Nobody else is known to have written it: it may have been written through a mapping.
             row(8, Some(("task", "ld")), 0, "sort"),
             row(9, None, 0, "sort"),
-        ] {
-            rows.push(&row);
-        }
-        let mut writer = dataset.writer(Role::Derived, "test").unwrap();
-        let mut transaction = writer.begin().unwrap();
-        transaction.append(rows).unwrap();
-        transaction.commit().unwrap();
+        ]);
         let mut told = Vec::new();
         each_flow::<DatasetError>(&dataset, |row| {
             told.push((row.inode, row.writer.map(|writer| writer.into_owned())));

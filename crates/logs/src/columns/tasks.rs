@@ -17,7 +17,8 @@ use super::options::{ReadOptions, Unit};
 use super::traced::put_traced;
 use crate::task_log::attributes::TASK;
 use crate::task_log::moments::{Moment, moments};
-use crate::task_log::{TaskLogError, TaskNotion, Tasks};
+use crate::task_log::notions::{TaskNotion, case_id};
+use crate::task_log::{TaskLogError, Tasks};
 
 /// The attribute that is what `task_io` and `links` call an attempt.
 pub const TASK_KEY: &str = "task:key";
@@ -93,7 +94,7 @@ pub fn unknown_attribute(keys: &[String]) -> Option<&str> {
 ///
 /// # Errors
 /// When the dataset cannot be read, or there are too many events.
-pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Result<ActivityLog, TaskLogError> {
+pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -> Result<ActivityLog, TaskLogError> {
     let mut builder = LogBuilder::new(&options.keep);
     let mut cases = Interner::default();
     let mut attempts: Vec<Attempt> = Vec::new();
@@ -103,7 +104,7 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
     let has_flow = from.dataset.row_count::<DataFlow<'static>>()? > 0;
     task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
         let row = &attempt.row;
-        let Some(case) = notion.case_of(row) else {
+        let Some(case) = case_id(notion, row) else {
             without_case += 1;
             return Ok(());
         };

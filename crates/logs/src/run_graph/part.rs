@@ -4,8 +4,8 @@ use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Entities, Jobs, Overview};
 use flowmine_schema::tables::TaskRun;
 
-use crate::task_log::TaskNotion;
-use crate::task_log::notion::run_or_engine;
+use crate::task_log::notions::{self, TaskNotion, case_id};
+use crate::task_log::run_names::run_or_engine;
 
 /// The part of a dataset that is taken as a run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,7 +16,7 @@ pub enum RunPart<'a> {
     /// The run of an engine with this name, id, or both as `engine:name:id`.
     Run(&'a str),
     /// The tasks of these cases.
-    TaskCases(TaskNotion, &'a [String]),
+    TaskCases(&'a dyn TaskNotion, &'a [String]),
     /// The jobs of these cases, with what is known of all jobs.
     JobCases(&'a dyn CaseNotion, &'a [String], &'a Overview),
 }
@@ -25,7 +25,7 @@ pub enum RunPart<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum NotionOfCase {
     /// Of tasks.
-    Tasks(TaskNotion),
+    Tasks(&'static dyn TaskNotion),
     /// Of jobs.
     Jobs(&'static dyn CaseNotion),
 }
@@ -33,9 +33,18 @@ pub enum NotionOfCase {
 impl NotionOfCase {
     /// The notion of a case, with whose name its id begins.
     pub fn of(case: &str) -> Option<Self> {
-        let (name, _) = case.split_once(':')?;
-        let of_tasks = TaskNotion::find(name).map(Self::Tasks);
-        of_tasks.or_else(|| cases::find(name).map(Self::Jobs))
+        Self::find(case.split_once(':')?.0)
+    }
+
+    /// The notion with this name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::all().find(|notion| notion.name() == name)
+    }
+
+    /// All notions, those of jobs first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let of_jobs = cases::ALL.iter().copied().map(Self::Jobs);
+        of_jobs.chain(notions::ALL.iter().copied().map(Self::Tasks))
     }
 
     /// Its name.
@@ -45,13 +54,21 @@ impl NotionOfCase {
             Self::Jobs(notion) => notion.name(),
         }
     }
+
+    /// What a case is, in one line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Tasks(notion) => notion.description(),
+            Self::Jobs(notion) => notion.description(),
+        }
+    }
 }
 
 /// Which tasks belong to a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TasksOf<'a> {
     Run(&'a str),
-    Cases(TaskNotion, &'a [String]),
+    Cases(&'a dyn TaskNotion, &'a [String]),
 }
 
 impl TasksOf<'_> {
@@ -66,7 +83,7 @@ impl TasksOf<'_> {
     pub fn has(self, row: &TaskRun<'_>) -> bool {
         match self {
             Self::Run(run) => run_or_engine(row) == run,
-            Self::Cases(notion, cases) => notion.case_of(row).is_some_and(|case| cases.contains(&case)),
+            Self::Cases(notion, cases) => case_id(notion, row).is_some_and(|case| cases.contains(&case)),
         }
     }
 }

@@ -22,7 +22,7 @@ use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 
 use super::attributes::{self, IO, TASK};
 use super::moments::moments;
-use super::notion::TaskNotion;
+use super::notions::{TaskNotion, case_id};
 use super::{LeftOut, TaskLogError, Tasks};
 use crate::job_log::cases::uuid;
 
@@ -51,14 +51,14 @@ const KEYS: &[(&str, &str, u8)] = keys!(
 ///
 /// # Errors
 /// When the dataset cannot be read or a temporary file not be written.
-pub fn cases(from: &Tasks<'_>, notion: TaskNotion) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
+pub fn cases(from: &Tasks<'_>, notion: &dyn TaskNotion) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
     let mut left_out = LeftOut::default();
     let mut by_case = Sorter::default();
     let mut key = Vec::new();
     let drop = &from.rules.drop;
     task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
         let row = &attempt.row;
-        let Some(case) = notion.case_of(row) else {
+        let Some(case) = case_id(notion, row) else {
             left_out.tasks_without_case += 1;
             return Ok(());
         };
@@ -149,7 +149,7 @@ fn by_first_event(by_case: &Sorted) -> Result<Sorted, LogError> {
     records.finish().map_err(Into::into)
 }
 
-fn header(notion: TaskNotion) -> CaseHeader {
+fn header(notion: &dyn TaskNotion) -> CaseHeader {
     use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, TASK, TIME};
     CaseHeader {
         extensions: [CONCEPT, LIFECYCLE, TIME, IDENTITY, IO, TASK].iter().map(|known| known.extension()).collect(),

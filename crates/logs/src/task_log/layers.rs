@@ -73,8 +73,8 @@ pub(super) fn moments(row: &TaskRun<'_>) -> (Vec<LayerMoment>, Vec<i64>) {
 #[allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
     use flowmine_correlate::Filter;
-    use flowmine_dataset::{Builder, Dataset, Role};
     use flowmine_privacy::RowRules;
+    use flowmine_test_support::TempDataset;
 
     use super::*;
     use crate::task_log::Tasks;
@@ -108,14 +108,9 @@ mod tests {
     fn what_is_left_out_of_layers_is_counted() {
         let layer = |at: i64| serde_json::json!({ "name": "l", "status": 0, "started_ns": 1000 - at, "finished_ns": 1000 + at });
         let layers = Value::Array((0..102).map(layer).collect()).to_string();
-        let dir = tempfile::tempdir().unwrap();
-        let dataset = Dataset::open_or_create(dir.path()).unwrap();
-        let mut rows: Builder<TaskRun<'static>> = Builder::new();
-        rows.push(&TaskRun { engine: "transform".into(), name: "a".into(), layers: Some(layers.into()), ..TaskRun::default() });
-        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin().unwrap();
-        transaction.append(rows).unwrap();
-        transaction.commit().unwrap();
+        let dataset = TempDataset::new();
+        let row = TaskRun { engine: "transform".into(), name: "a".into(), layers: Some(layers.into()), ..TaskRun::default() };
+        dataset.append::<TaskRun<'static>>(&[row]);
         let wanted = ObjectSelection { jobs: false, tasks: true, processes: false, files: false };
         let left_out = |filter: &Filter| objects(&Tasks::new(&dataset, &RowRules::default(), filter), wanted, None).unwrap().1.layer_events;
         assert_eq!(left_out(&Filter::default()), 4);

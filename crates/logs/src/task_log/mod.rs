@@ -17,9 +17,10 @@ mod files;
 mod layers;
 mod making;
 pub(crate) mod moments;
-pub mod notion;
+pub mod notions;
 pub mod objects;
 mod processes;
+pub mod run_names;
 mod tasks;
 
 use flowmine_attribution::AttributionError;
@@ -37,7 +38,7 @@ use rustc_hash::FxHashMap;
 use crate::job_log::CutOff;
 
 pub use cases::TaskCaseLog;
-pub use notion::TaskNotion;
+pub use notions::TaskNotion;
 
 /// Why no log could be made of a dataset's tasks.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,7 @@ use super::attributes::{self, TASK, TRACED};
 use super::layers;
 use super::making::{JOB, Making, Order, RUN, TAG, TASK_RANK, job_id, relation, task_id};
 use super::moments::{Moment, moments};
-use super::notion::{run_name, session_name};
+use super::run_names::{run_name, session_name};
 
 pub(super) const RUN_ATTRIBUTES: &[(&str, ValueType)] =
     &[("engine", ValueType::String), ("run_name", ValueType::String), ("run_id", ValueType::String)];

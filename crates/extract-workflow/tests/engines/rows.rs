@@ -1,0 +1,55 @@
+//! Each recorded file of an engine that is one file, with all its rows and diagnostics in
+//! `tests/expected/`.
+
+use std::fs;
+use std::path::Path;
+
+use flowmine_extract_workflow::argo::Argo;
+use flowmine_extract_workflow::kubernetes::Kubernetes;
+use flowmine_extract_workflow::makeflow::Makeflow;
+use flowmine_extract_workflow::wfformat::WfFormat;
+use flowmine_extract_workflow::{Engine, Options, Source};
+use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::tables::TaskRun;
+use flowmine_test_support::{Cases, row_text};
+
+/// The rows of a file, one a line, then its diagnostics.
+fn rows(engine: &dyn Engine, path: &Path) -> String {
+    let Some(kind) = engine.recognise(path, &fs::read(path).unwrap()) else { return "not recognised\n".to_owned() };
+    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut sources =
+        [Source { path: path.to_owned(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }];
+    let rows = engine.read(&mut sources, &Options { zone_offset_s: Some(0), year: Some(2026) });
+    let mut text: String = rows.iter().map(|row| format!("{}\n", row_text::<TaskRun<'static>>(row))).collect();
+    for told in sources[0].diagnostics.iter() {
+        let line = told.line.map_or_else(String::new, |line| format!(":{line}"));
+        text.push_str(&format!("{:?} {}{line}: {:?}\n", told.severity, told.code, told.message));
+    }
+    text
+}
+
+fn check(engine: &dyn Engine, folder: &str, endings: &[&str]) {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let cases = Cases::new(tests.join("fixtures").join(folder), tests.join("expected").join(folder));
+    cases.check(|name| endings.iter().any(|ending| name.ends_with(ending)), |path| rows(engine, path));
+}
+
+#[test]
+fn argo() {
+    check(&Argo, "argo", &[".json"]);
+}
+
+#[test]
+fn kubernetes() {
+    check(&Kubernetes, "kubernetes", &[".json", ".jsonl"]);
+}
+
+#[test]
+fn makeflow() {
+    check(&Makeflow, "makeflow", &[".makeflowlog"]);
+}
+
+#[test]
+fn wfformat() {
+    check(&WfFormat, "wfformat", &[".json"]);
+}

@@ -1,0 +1,92 @@
+//! Each file of a part that has a registry is in it: a file that is not would compile, or not even
+//! be compiled, and be missing without a word.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The folder of the parts, the file with the registry and its name, and what a part is.
+const REGISTRIES: &[(&str, &str, &str, Part)] = &[
+    ("crates/api/src/models", "crates/api/src/models.rs", "MODELS", Part::Impl("Model")),
+    ("crates/api/src/trace/backends", "crates/api/src/trace/backends.rs", "ALL", Part::Constant("BACKEND")),
+    ("crates/attribution/src/rules", "crates/attribution/src/rules/mod.rs", "ALL", Part::Impl("Rule")),
+    ("crates/correlate/src/cases", "crates/correlate/src/cases/mod.rs", "ALL", Part::Impl("CaseNotion")),
+    ("crates/logs/src/task_log/notions", "crates/logs/src/task_log/notions/mod.rs", "ALL", Part::Impl("TaskNotion")),
+    ("crates/sources/src/kinds", "crates/sources/src/kinds/mod.rs", "KINDS", Part::Constant("KIND")),
+];
+
+#[derive(Clone, Copy)]
+enum Part {
+    /// A type with an implementation of this trait.
+    Impl(&'static str),
+    /// A module with a constant of this name.
+    Constant(&'static str),
+}
+
+/// The words of a registry, such as `Dependency` of `&Dependency`.
+fn entries(source: &str, name: &str) -> BTreeSet<String> {
+    let from = [format!("const {name}:"), format!("static {name}:")].iter().find_map(|start| source.find(start)).unwrap();
+    let list = source[from..].split_once("= &[").unwrap().1.split_once("];").unwrap().0;
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    list.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// The module of a file or folder, with its source.
+fn modules(folder: &Path) -> Vec<(String, String)> {
+    let mut modules = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let file = if path.is_dir() { path.join("mod.rs") } else { path };
+        if stem != "mod" && file.extension().is_some_and(|ending| ending == "rs") && file.is_file() {
+            modules.push((stem, fs::read_to_string(file).unwrap()));
+        }
+    }
+    modules.sort();
+    modules
+}
+
+/// The words that must be in the registry for a module.
+fn parts(part: Part, module: &str, source: &str) -> Vec<String> {
+    match part {
+        Part::Impl(of) => {
+            let named = |line: &str| line.strip_prefix(&format!("impl {of} for "))?.split([' ', '<']).next().map(str::to_owned);
+            source.lines().filter_map(named).collect()
+        }
+        Part::Constant(name) => {
+            let is_declared = ["const", "static"].iter().any(|word| source.contains(&format!("pub {word} {name}: ")));
+            is_declared.then(|| module.to_owned()).into_iter().collect()
+        }
+    }
+}
+
+#[test]
+fn every_part_is_in_its_registry() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (folder, file, name, part) in REGISTRIES {
+        let registry = fs::read_to_string(root.join(file)).unwrap();
+        let known = entries(&registry, name);
+        let mut found = 0;
+        for (module, source) in modules(&root.join(folder)) {
+            let is_declared = registry.lines().any(|line| line.ends_with(&format!("mod {module};")));
+            assert!(is_declared, "{folder}: the file of {module} is no module of {file}");
+            for part in parts(*part, &module, &source) {
+                found += 1;
+                assert!(known.contains(&part), "{part} ({folder}) is not in {name} of {file}");
+            }
+        }
+        assert!(found >= 3, "{folder}: {found} parts");
+    }
+}
+
+#[test]
+fn a_part_that_is_missing_is_found() {
+    let known = entries("mod a;\npub static ALL: &[&dyn Rule] = &[&a::First,\n    &Gap::Last];\n", "ALL");
+    assert!(known.contains("First") && known.contains("Gap") && !known.contains("Second"));
+    let source = "pub struct Second;\nimpl Rule for Second {\n";
+    assert_eq!(parts(Part::Impl("Rule"), "b", source), ["Second"]);
+    assert_eq!(parts(Part::Constant("KIND"), "b", "pub const KIND: Kind = Kind {"), ["b"]);
+    assert!(parts(Part::Constant("KIND"), "b", "pub const OTHER: Kind").is_empty());
+}
