@@ -102,29 +102,46 @@ fm_nap() {
   sleep "$1" 2>/dev/null
   [ "$?" != 1 ] || sleep 1
 }
-# It ends within seconds where this layer is killed. A background process ignores INT and QUIT unless `env` resets them.
+# It ends within seconds where this layer is killed. A background process ignores INT and QUIT unless `env` resets them. Its
+# shell ends a moment later: bash may overlook a signal that comes with the end of a child, and handles it at the end of the next.
 fm_witness_begin() {
   (
-    unset FLOWMINE_LAYER FLOWMINE_LAYERS
-    ulimit -c 0
-    [ -z "$fm_with" ] || exec env "$fm_with" tail -f -s 10 "--pid=$$" /dev/null
-    exec sleep 1000000
+    fm_p='' fm_x=''
+    for fm_n in $fm_all; do trap fm_woke=1 "${fm_n%:*}"; done
+    trap fm_answer PROF
+    (
+      unset FLOWMINE_LAYER FLOWMINE_LAYERS
+      ulimit -c 0
+      [ -z "$fm_with" ] || exec env "$fm_with" tail -f -s 10 "--pid=$$" /dev/null
+      exec sleep 1000000
+    ) &
+    fm_p=$!
+    fm_wait "$fm_p"
+    fm_x=$?
+    fm_nap 0.2
+    exit "$fm_x"
   ) </dev/null >/dev/null 2>&1 9<&- &
   fm_witness=$!
 }
+fm_answer() {
+  [ -z "$fm_p" ] || kill -s KILL "$fm_p"
+  [ -z "$fm_p" ] || [ -n "$fm_x" ] || { fm_wait "$fm_p"; fm_x=$?; }
+  exit "${fm_x:-137}"
+}
 fm_witness_end() {
   [ -n "$fm_witness" ] || return 0
-  kill -s KILL "$fm_witness" 2>/dev/null
+  kill -s PROF "$fm_witness" 2>/dev/null
   fm_wait "$fm_witness" 2>/dev/null
+  set -- "$?"
   fm_witness=''
+  return "$1"
 }
 # Whether a signal came to this process only. Who tells all processes one by one needs a moment for it, and a process that is
 # to leave a core takes its signal when it runs, while KILL is the first of all.
 fm_alone() {
   case $1 in QUIT | ABRT | XCPU) fm_nap 0.2 ;; *) fm_nap 0.05 ;; esac
   [ -n "$fm_witness" ] || return 0
-  kill -s KILL "$fm_witness" 2>/dev/null
-  fm_wait "$fm_witness" 2>/dev/null
+  fm_witness_end
   set -- "$?" "$2"
   fm_witness_begin
   [ "$1" != "$2" ]
@@ -170,7 +187,8 @@ fm_take() {
   esac
   if [ -n "$fm_child" ]; then fm_pass "$1"; else fm_signal=$1 fm_sig_code=$2; fi
 }
-for fm_x in HUP:129 INT:130 QUIT:131 ABRT:134 USR1:138 USR2:140 ALRM:142 TERM:143 XCPU:152 VTALRM:154 PROF:155; do
+fm_all='HUP:129 INT:130 QUIT:131 ABRT:134 USR1:138 USR2:140 ALRM:142 TERM:143 XCPU:152 VTALRM:154 PROF:155'
+for fm_x in $fm_all; do
   trap "fm_on ${fm_x%:*} ${fm_x#*:}" "${fm_x%:*}"
 done
 "#;
