@@ -26,7 +26,7 @@ fn every_case(backend: &str, options: &[&str], skip: &[&str], exact: impl Fn(&st
             Ok(told) if told.certain == 0 => wrong.push(format!("{case}: {told:?}")),
             Ok(told) if exact(case) && told.uncertain > 0 => wrong.push(format!("{case}: {told:?}")),
             Ok(told) => eprintln!("{backend}, {case}: {told:?}"),
-            Err(error) => wrong.push(format!("{case}: {error}")),
+            Err(error) => wrong.push(format!("{case}: {error}\n{}", String::from_utf8_lossy(&output.stderr))),
         }
     }
     assert!(wrong.is_empty(), "{backend}:\n{}", wrong.join("\n"));

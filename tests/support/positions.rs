@@ -70,6 +70,22 @@ pub struct Told {
     pub uncertain: usize,
 }
 
+/// What a dataset has of a thread, on any file and whatever the thread's number: it shows whether rows
+/// that are missing were lost, are those of another thread, or of another file.
+fn everything_of(dataset: &Path, tid: i64) -> String {
+    let (mut own, mut others, mut inodes) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    traced::each::<IoEvent<'static>>(dataset, |row| {
+        *others.entry(row.tid).or_insert(0u64) += 1;
+        if row.tid.map(i64::from) == Some(tid) || row.tid.is_none() {
+            *own.entry((row.tid, row.op.to_string(), row.inode, row.result.is_some_and(|bytes| bytes > 0))).or_insert(0u64) += 1;
+        }
+    });
+    traced::each::<TracedFile<'static>>(dataset, |row| {
+        inodes.insert(row.inode, row.path.as_deref().map(str::to_owned));
+    });
+    format!("its rows by operation, inode and success: {own:?}; rows of each thread: {others:?}; files: {inodes:?}")
+}
+
 /// Compares the rows of a case with what is in its directory, which was `named` while it ran.
 ///
 /// # Errors
@@ -96,7 +112,8 @@ pub fn compare(dataset: &Path, dir: &Path, named: &Path) -> Result<Told, String>
         let mut seen = rows.remove(tid).unwrap_or_default();
         seen.sort_unstable();
         if seen.len() != offsets.len() {
-            return Err(format!("thread {tid} has {} rows and did {} transfers", seen.len(), offsets.len()));
+            let there = everything_of(dataset, *tid);
+            return Err(format!("thread {tid} has {} rows and did {} transfers; {there}", seen.len(), offsets.len()));
         }
         for (number, ((_, offset, uncertain), truth)) in seen.iter().zip(offsets).enumerate() {
             match (offset, uncertain) {

@@ -16,6 +16,7 @@
 
 use crate::command;
 use flowmine_slurm::dependency;
+use flowmine_slurm::options::{Argument, Named, Program};
 
 /// What a submit line says of the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,8 +43,8 @@ pub struct Known<'k> {
 
 /// Reads the line with which a job was submitted, as sacct(1) prints it in `SubmitLine`.
 pub fn read<'a>(line: &'a str, known: &Known<'_>) -> SubmitLine<'a> {
-    let mut reader = Reader { line, at: 0, known, found: SubmitLine::default(), is_open: false, is_named: false };
-    reader.word();
+    let mut reader = Reader { line, at: 0, known, program: Program::Sbatch, found: SubmitLine::default(), is_open: false, is_named: false };
+    reader.program = reader.word().and_then(Program::of).unwrap_or(Program::Sbatch);
     reader.options();
     reader.found
 }
@@ -52,6 +53,8 @@ struct Reader<'a, 'k> {
     line: &'a str,
     at: usize,
     known: &'k Known<'k>,
+    /// Whose options they are.
+    program: Program,
     found: SubmitLine<'a>,
     /// A value may have had more words than were taken.
     is_open: bool,
@@ -82,7 +85,15 @@ impl<'a> Reader<'a, '_> {
                     Some((name, value)) => (name, Some(value)),
                     None => (rest, None),
                 };
-                let option = long(name);
+                let (option, argument) = match self.program.long(name) {
+                    Named::One(option) => (option.name, option.argument),
+                    Named::Several => (name, Argument::Required),
+                    // Whether an option of a plugin takes the next word is not known.
+                    Named::Unknown => {
+                        self.is_open |= value.is_none();
+                        (name, Argument::Optional)
+                    }
+                };
                 if option == "wrap" {
                     // Its value is the command.
                     self.is_open = true;
@@ -90,21 +101,31 @@ impl<'a> Reader<'a, '_> {
                     self.found.script = None;
                     return;
                 }
-                if value.is_some() || !FLAGS.contains(&option) {
+                if value.is_some() || argument == Argument::Required {
                     self.value(option, value);
                 }
             } else if let Some(rest) = word.strip_prefix('-').filter(|rest| !rest.is_empty() && word != "--") {
-                let letter = rest.chars().next().unwrap_or('-');
-                if !SHORT_FLAGS.contains(letter) {
-                    let value = Some(&rest[letter.len_utf8()..]).filter(|value| !value.is_empty());
-                    self.value(of_letter(letter), value.map(|value| value.strip_prefix('=').unwrap_or(value)));
-                }
+                self.letters(rest);
             } else {
                 self.at = before;
                 if !self.script() {
                     return;
                 }
             }
+        }
+    }
+
+    /// The letters of a word: those that take no argument, and behind them one that may.
+    fn letters(&mut self, letters: &'a str) {
+        for (at, letter) in letters.char_indices() {
+            let Some(option) = self.program.short(letter) else { return };
+            let value = Some(&letters[at + letter.len_utf8()..]).filter(|value| !value.is_empty());
+            match option.argument {
+                Argument::None => continue,
+                Argument::Optional => {}
+                Argument::Required => self.value(option.name, value.map(|value| value.strip_prefix('=').unwrap_or(value))),
+            }
+            return;
         }
     }
 
@@ -197,8 +218,8 @@ fn dependency_in(text: &str) -> SubmitLine<'_> {
     while let Some(word) = words.next() {
         let value = match word.strip_prefix("--") {
             Some(rest) => match rest.split_once('=') {
-                Some((name, value)) if long(name) == "dependency" => Some(value),
-                None if long(rest) == "dependency" => words.clone().next(),
+                Some((name, value)) if is_dependency(name) => Some(value),
+                None if is_dependency(rest) => words.clone().next(),
                 _ => None,
             },
             None => match word.strip_prefix("-d") {
@@ -223,28 +244,9 @@ fn is_space(c: char) -> bool {
     c.is_ascii_whitespace()
 }
 
-/// The whole name of a long option; getopt_long(3) takes beginnings that only one option has. Those
-/// that are not asked for stay as they are.
-fn long(name: &str) -> &str {
-    const ASKED: [(&str, usize); 4] = [("dependency", 3), ("job-name", 1), ("comment", 3), ("chdir", 2)];
-    let whole = ASKED.iter().find(|(whole, least)| name.len() >= *least && whole.starts_with(name));
-    whole.map_or(name, |(whole, _)| whole)
-}
-
-/// The long name of a short option, of those whose values matter.
-fn of_letter(letter: char) -> &'static str {
-    match letter {
-        'd' => "dependency",
-        'J' => "job-name",
-        'D' => "chdir",
-        'o' => "output",
-        'e' => "error",
-        'i' => "input",
-        'b' => "begin",
-        'C' => "constraint",
-        'L' => "licenses",
-        _ => "",
-    }
+/// Whether a long option, which may be shortened, is `--dependency`, which all three programs have.
+fn is_dependency(name: &str) -> bool {
+    matches!(Program::Sbatch.long(name), Named::One(option) if option.name == "dependency")
 }
 
 /// Options whose value people write with spaces in it: names of files and folders, and text.
@@ -268,52 +270,6 @@ const FREE_TEXT: &[&str] = &[
     "prefer",
     "wckey",
 ];
-
-/// Long options of sbatch(1), srun(1) and salloc(1) that take no value of their own (an optional
-/// one comes after `=`).
-const FLAGS: &[&str] = &[
-    "contiguous",
-    "disable-stdout-job-summary",
-    "exact",
-    "exclusive",
-    "get-user-env",
-    "help",
-    "hold",
-    "ignore-pbs",
-    "immediate",
-    "interactive",
-    "kill-on-bad-exit",
-    "label",
-    "multi-prog",
-    "nice",
-    "no-allocate",
-    "no-bell",
-    "no-kill",
-    "no-requeue",
-    "overcommit",
-    "overlap",
-    "oversubscribe",
-    "parsable",
-    "preserve-env",
-    "propagate",
-    "pty",
-    "quiet",
-    "quit-on-interrupt",
-    "reboot",
-    "requeue",
-    "share",
-    "spread-job",
-    "test-only",
-    "unbuffered",
-    "usage",
-    "use-min-nodes",
-    "verbose",
-    "version",
-    "wait",
-];
-/// Short ones: hold, help, immediate, kill-on-bad-exit, no-kill, label, overcommit, oversubscribe,
-/// quiet, unbuffered, verbose, version, wait (sbatch), X, Z.
-const SHORT_FLAGS: &str = "HhIKklOsQuvVWXZ";
 
 #[cfg(test)]
 mod tests {
@@ -341,6 +297,16 @@ mod tests {
         ] {
             assert_eq!(of(line, "step.sh"), (Some(dependency), Some("step.sh"), false), "{line}");
             assert_eq!(of(line, "other"), (Some(dependency), Some("step.sh"), false), "{line}");
+        }
+        for line in [
+            "sbatch --oom-kill-step -d afterok:1 step.sh",
+            "sbatch --oom -k --resv-ports --external -d afterok:1 step.sh",
+            "sbatch -QHd afterok:1 step.sh",
+            "sbatch -W --segment 2 -dafterok:1 step.sh",
+            "srun -W 5 -K --pty -d afterok:1 step.sh",
+            "salloc --no-shell -I -d afterok:1 step.sh",
+        ] {
+            assert_eq!(of(line, "x"), (Some("afterok:1"), Some("step.sh"), false), "{line}");
         }
         assert_eq!(of("sbatch step.sh --dependency=afterok:1", "step.sh"), no, "an argument of the script");
         assert_eq!(of("sbatch -n 4 step.sh -d afterok:1", "x"), no, "an argument of the script");

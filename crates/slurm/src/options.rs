@@ -112,7 +112,7 @@ const fn required(name: &'static str, letter: Option<char>, programs: u8) -> Com
     CommandOption { name, letter, argument: Argument::Required, programs }
 }
 
-const OPTIONS: [CommandOption; 165] = [
+const OPTIONS: [CommandOption; 166] = [
     required("accel-bind", None, SRUN),
     required("account", Some('A'), ALL),
     required("acctg-freq", None, ALL),
@@ -278,6 +278,7 @@ const OPTIONS: [CommandOption; 165] = [
     required("wckey", None, ALL),
     flag("whole", None, SRUN),
     required("wrap", None, SBATCH),
+    optional("x11", None, SRUN | SALLOC),
 ];
 
 #[cfg(test)]
