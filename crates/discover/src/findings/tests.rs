@@ -130,7 +130,7 @@ const KEYS: [&str; 7] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "tas
 impl Scenario {
     fn log(&self) -> ActivityLog {
         let mut builder = LogBuilder::new(&KEYS.map(str::to_owned));
-        let is_job = self.word == "job";
+        let (is_job, is_task) = (self.word == "job", self.word == "task");
         for (number, job) in self.jobs.iter().enumerate() {
             let (activity, resource) = (builder.activity(job.activity), builder.resource(&job.node));
             let id = format!("{}", 1000 + number);
@@ -139,9 +139,9 @@ impl Scenario {
                 (is_job, job.cause),
                 (is_job, "long"),
                 (is_job, job.state),
-                (!job.tag.is_empty(), job.tag.as_str()),
-                (!is_job, job.exit_code),
-                (!is_job, job.name.as_str()),
+                ((is_job || is_task) && !job.tag.is_empty(), job.tag.as_str()),
+                (is_task, job.exit_code),
+                (is_task, job.name.as_str()),
             ];
             let given = values.iter().enumerate().filter(|(_, (is_given, _))| *is_given);
             let attributes: Vec<(usize, u32)> = given.map(|(at, (_, text))| (at, builder.value(at, text))).collect();
@@ -167,7 +167,7 @@ impl Scenario {
                 resource: Some(resource),
                 status: job.status,
                 attempt: job.attempt,
-                measures: &measures,
+                measures: if is_job || is_task { &measures } else { &[] },
                 bytes_from: BytesFrom::Trace,
                 attributes: &attributes,
             };
@@ -456,7 +456,8 @@ fn advice_fits_the_source() {
             let said: Vec<_> = OF_SLURM.iter().filter(|of| text.contains(**of)).collect();
             assert!(said.is_empty(), "{name} as {word}: {said:?} in\n{text}");
             if word != "task" {
-                assert!(!text.contains("flowmine trace") && !text.contains("node-local"), "{name}: {text}");
+                let of_programs = ["flowmine trace", "node-local", "engine", "CPU"];
+                assert!(!of_programs.iter().any(|of| text.contains(of)), "{name}: {text}");
             }
         }
     }
