@@ -548,3 +548,32 @@ fn parts_of_a_wait_count_for_their_causes() {
     assert_eq!(sums, [("partition_down", 2, 60), ("priority", 2, 60)]);
     assert_eq!(waits[0].core_ns, 240 * i128::from(MINUTE));
 }
+
+/// Endings of 50,000 kinds: those that cost most are named, the others are one finding.
+#[test]
+fn many_kinds_of_failures_take_no_time() {
+    let mut builder = LogBuilder::new(&["error".to_owned()]);
+    let activity = builder.activity("a");
+    for at in 0..100_000i64 {
+        let value = (0, builder.value(0, &format!("error {}", at / 2)));
+        let is_failed = at % 2 == 0;
+        let row = InstanceRow {
+            activity,
+            ready_ns: flowmine_activity_log::UNKNOWN,
+            start_ns: at * SECOND,
+            end_ns: (at + 5) * SECOND,
+            resource: None,
+            status: if is_failed { Status::Failed } else { Status::Completed },
+            attempt: 0,
+            measures: &[],
+            bytes_from: BytesFrom::Nobody,
+            attributes: if is_failed { std::slice::from_ref(&value) } else { &[] },
+        };
+        builder.instance(&row).expect("few");
+    }
+    builder.end_case("c").expect("one");
+    let log = builder.finish();
+    let list = discover(&Input::of(&log, &log.groups[0]));
+    let failures: Vec<u64> = list.findings.iter().filter(|of| of.rule == "failures").map(|of| of.instances).collect();
+    assert_eq!(failures, [49_995, 1, 1, 1, 1, 1]);
+}

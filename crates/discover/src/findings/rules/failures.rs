@@ -20,8 +20,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Number of groups of failures that are listed.
+/// Number of endings that have a finding each.
 const GROUPS: usize = 5;
+
+/// The signature of all other endings together.
+const OTHER_ENDINGS: &str = "one of several other endings";
 
 /// What failures can have in common.
 const DIMENSIONS: [Dimension; 8] =
@@ -40,10 +43,13 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
             _ => {}
         }
     }
-    let mut findings: Vec<Finding> = groups.into_iter().map(|(signature, these)| finding(facts, &signature, &these, &others)).collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight_ns));
-    findings.truncate(GROUPS);
-    findings
+    // The endings that cost most, each for itself, and all others together.
+    let mut groups: Vec<(String, Vec<u32>)> = groups.into_iter().collect();
+    let ran = |these: &[u32]| these.iter().filter_map(|&at| facts.ran(at)).map(i128::from).sum::<i128>();
+    groups.sort_by_cached_key(|(signature, these)| (std::cmp::Reverse(ran(these)), signature.clone()));
+    let rest: Vec<u32> = groups.split_off(groups.len().min(GROUPS)).into_iter().flat_map(|(_, these)| these).collect();
+    groups.extend((!rest.is_empty()).then(|| (OTHER_ENDINGS.to_owned(), rest)));
+    groups.into_iter().map(|(signature, these)| finding(facts, &signature, &these, &others)).collect()
 }
 
 /// How an instance ended, in words: failures of one ending are one finding.
