@@ -136,7 +136,11 @@ fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() { copy(&from, &to) } else { drop(std::fs::copy(from, to).unwrap()) }
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            std::fs::copy(from, to).unwrap();
+        }
     }
 }
 
@@ -144,14 +148,16 @@ fn copy(from: &Path, to: &Path) {
 fn recorded_runs_have_findings_with_evidence() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = demonstration(dir.path());
+    // Many small requests, of which all together take milliseconds: no finding, and not nothing.
     let list = discovered(&dataset, &["findings"]);
-    println!("{list}");
+    assert!(list.contains("No finding") && list.contains("2 findings are left out"), "{list}");
     let queue = dir.path().join("queue");
     let polls = [repository("fixtures/case-study/polls"), repository("fixtures/case-study/sacct-token.txt.gz")];
     expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&queue).args(polls), 0);
     let list = discovered(&queue, &["findings"]);
-    println!("{list}");
-    assert!(list.contains("priority in partition"), "{list}");
+    assert!(list.contains(" 1. queue  priority in partition debug\n    84 jobs of step.sh"), "{list}");
+    assert!(list.contains("in job 106, case dependency:lab:106"), "{list}");
+    assert!(list.contains("time-limit  time limit too short\n    step.sh: 2 jobs were killed"), "{list}");
 }
 
 #[test]

@@ -125,14 +125,14 @@ fn healthy(seed: u64) -> (Random, Scenario, i64) {
     (random, Scenario { jobs, word: if seed % 2 == 0 { "job" } else { "task" }, run: None, profile: None }, usual)
 }
 
-const KEYS: [&str; 7] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "task:exit_code", "task:name"];
+const KEYS: [&str; 8] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "task:exit_code", "task:name", NODES];
 
 impl Scenario {
     fn log(&self) -> ActivityLog {
         let mut builder = LogBuilder::new(&KEYS.map(str::to_owned));
         let (is_job, is_task) = (self.word == "job", self.word == "task");
         for (number, job) in self.jobs.iter().enumerate() {
-            let (activity, resource) = (builder.activity(job.activity), builder.resource(&job.node));
+            let (activity, resource) = (builder.activity(job.activity), builder.resource(if is_job { "mia" } else { &job.node }));
             let id = format!("{}", 1000 + number);
             let values = [
                 (is_job, id.as_str()),
@@ -142,6 +142,7 @@ impl Scenario {
                 ((is_job || is_task) && !job.tag.is_empty(), job.tag.as_str()),
                 (is_task, job.exit_code),
                 (is_task, job.name.as_str()),
+                (is_job, job.node.as_str()),
             ];
             let given = values.iter().enumerate().filter(|(_, (is_given, _))| *is_given);
             let attributes: Vec<(usize, u32)> = given.map(|(at, (_, text))| (at, builder.value(at, text))).collect();

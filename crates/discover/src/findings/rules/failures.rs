@@ -6,7 +6,7 @@ use super::flaky::later_success;
 use super::*;
 use crate::findings::Shared;
 use crate::findings::endings::Ending;
-use crate::findings::facts::{Draft, total};
+use crate::findings::facts::{Draft, total, were};
 use crate::findings::shared::{self, Dimension};
 
 pub(super) static RULE: Rule = Rule {
@@ -67,7 +67,7 @@ fn finding(facts: &Facts<'_>, signature: &str, these: &[u32], others: &[u32]) ->
     let of: Vec<(u32, i128)> = these.iter().filter_map(|&at| Some((at, i128::from(facts.ran(at)?)))).collect();
     let shared = shared::shared(facts, these, others, &DIMENSIONS);
     let is_cancelled = signature == "cancelled";
-    let verb = if is_cancelled { "were cancelled" } else { "failed" };
+    let verb = if is_cancelled { format!("{} cancelled", were(of.len())) } else { "failed".to_owned() };
     let how = match signature {
         "cancelled" | "failed" => String::new(),
         how => format!(" with {how}"),
@@ -84,9 +84,9 @@ fn finding(facts: &Facts<'_>, signature: &str, these: &[u32], others: &[u32]) ->
         }
         (None, _) if !beyond.is_empty() => format!("Look at what they share first: {}.", shared::words(&beyond)),
         (None, _) if facts.source.is_computation() => {
-            format!("Read the error output of the examples{how}; they share no node, input, limit or hour.")
+            format!("Read the error output of what failed{how}: no node, input, limit or hour is shared.")
         }
-        (None, _) => "Look up the examples: they share no resource and no hour.".to_owned(),
+        (None, _) => "Look up the examples: no resource and no hour is shared.".to_owned(),
     };
     Facts::finding(
         facts,

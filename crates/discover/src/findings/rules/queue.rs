@@ -54,7 +54,7 @@ fn action(facts: &Facts<'_>, cause: &str, partition: Option<&str>, waits: &[&Wai
         Source::Slurm => {}
     }
     let limit = shorter_limit(facts, waits);
-    let place = partition.map(|name| format!(" of {}", visible(name))).unwrap_or_default();
+    let place = in_partition(partition);
     match cause {
         "priority" => format!(
             "Jobs of higher priority went first{place}. {}",
