@@ -25,6 +25,7 @@ mod demonstration;
 mod documents;
 mod engine_jobs;
 mod export;
+mod findings;
 mod honesty;
 mod inferred;
 mod inherited;

@@ -33,7 +33,7 @@ use crate::profile::Profile;
 use crate::who::Who;
 use facts::Facts;
 
-pub use facts::OF_TASKS;
+pub use facts::{NODES, OF_TASKS};
 pub use needs::Need;
 pub use source::Source;
 pub use thresholds::Threshold;

@@ -37,10 +37,10 @@ static ABOUT: About = About {
 pub(crate) fn attributes() -> Attributes {
     let owned = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
     let mut attributes = Attributes::of_evidence();
-    attributes.of_jobs.extend(owned(&[QUEUED_FOR, NOT_READY_FOR, "partition", flowmine_discover::resources::STATE]));
+    attributes.of_jobs.extend(owned(&[QUEUED_FOR, NOT_READY_FOR, "partition", flowmine_discover::resources::STATE, findings::NODES]));
     attributes.of_tasks.extend(owned(&findings::OF_TASKS));
     attributes.of_files.extend(owned(&findings::OF_TASKS));
-    attributes.of_files.extend(owned(&["slurm:state", "slurm:exit_code", "slurm:partition", QUEUED_FOR]));
+    attributes.of_files.extend(owned(&["slurm:state", "slurm:exit_code", "slurm:partition", "slurm:node_list", QUEUED_FOR]));
     attributes
 }
 

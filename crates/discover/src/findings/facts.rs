@@ -31,6 +31,8 @@ pub(super) struct Keys<'a> {
     pub partition: Option<&'a Attribute>,
     pub tag: Option<&'a Attribute>,
     pub name: Option<&'a Attribute>,
+    /// The nodes of jobs.
+    pub nodes: Option<&'a Attribute>,
 }
 
 impl<'a> Keys<'a> {
@@ -44,9 +46,13 @@ impl<'a> Keys<'a> {
             partition: first(&["partition", "slurm:partition"]),
             tag: first(&["task:tag"]),
             name: first(&["task:name", JOB, JOB_IN_FILES]),
+            nodes: first(&[NODES, "slurm:node_list"]),
         }
     }
 }
+
+/// The attribute that names the nodes of a job.
+pub const NODES: &str = "node_list";
 
 /// The attributes of instances from which findings are made, beyond those that identify them.
 pub const OF_TASKS: [&str; 3] = ["task:exit_code", "task:error", EXECUTOR];
@@ -156,14 +162,25 @@ impl<'a> Facts<'a> {
         of.and_then(|of| of.value(at)).filter(|text| !text.is_empty())
     }
 
-    /// The number of the resource of an instance.
+    /// The number of the node, or other resource, of an instance.
     pub fn resource(&self, at: u32) -> Option<u32> {
-        let resource = self.log.instances.resource.get(at as usize).copied().filter(|resource| *resource != NONE)?;
-        (!self.log.resources.get(resource).is_empty()).then_some(resource)
+        let numbers = match (self.keys.nodes, self.source) {
+            (Some(nodes), _) => &nodes.of,
+            // The resource of a job is its user.
+            (None, Source::Slurm) if self.log.words.instance != "task" => return None,
+            _ => &self.log.instances.resource,
+        };
+        let number = numbers.get(at as usize).copied().filter(|number| *number != NONE)?;
+        (!self.resource_called(number).is_empty()).then_some(number)
     }
 
-    pub fn resource_name(&self, at: u32) -> Option<&str> {
-        self.resource(at).map(|resource| self.log.resources.get(resource))
+    /// The name of a node or other resource, by its number.
+    pub fn resource_called(&self, number: u32) -> &'a str {
+        self.keys.nodes.map_or(&self.log.resources, |nodes| &nodes.names).get(number)
+    }
+
+    pub fn resource_name(&self, at: u32) -> Option<&'a str> {
+        self.resource(at).map(|resource| self.resource_called(resource))
     }
 
     /// The word for what a resource is.
@@ -310,6 +327,11 @@ pub(super) fn list(names: &[String]) -> String {
         words.push(format!("{} more", names.len() - NAMED));
     }
     words.join(", ")
+}
+
+/// `was` of one, `were` of others.
+pub(super) fn were(n: usize) -> &'static str {
+    if n == 1 { "was" } else { "were" }
 }
 
 pub(super) fn duration(ns: i128) -> String {

@@ -76,7 +76,7 @@ impl Need {
             Self::Cpus => has(Measure::Cpus) && has(Measure::CpuTimeNs),
             Self::Memory => has(Measure::MemoryBytes) && has(Measure::PeakMemoryBytes),
             Self::TimeLimits => has(Measure::TimeLimitNs),
-            Self::Nodes => !log.instances.resource.is_empty(),
+            Self::Nodes => (0..log.len() as u32).any(|at| facts.resource(at).is_some()),
             Self::Outcomes => !log.instances.status.is_empty(),
             Self::Operations => has(Measure::IoTimeNs),
             Self::Profile => facts.input.profile.is_some(),

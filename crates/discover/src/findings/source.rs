@@ -1,6 +1,6 @@
 //! What recorded a log, as far as advice depends on it.
 
-use flowmine_activity_log::{ActivityLog, JOB};
+use flowmine_activity_log::{ActivityLog, JOB, Measure};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,6 +8,9 @@ use crate::who::JOB_IN_FILES;
 
 /// The attribute that names the executor of a task.
 pub const EXECUTOR: &str = "task:executor";
+
+/// Numbers that only programs have.
+const OF_PROGRAMS: [Measure; 4] = [Measure::CpuTimeNs, Measure::PeakMemoryBytes, Measure::IoTimeNs, Measure::ReadCalls];
 
 /// What recorded a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -34,6 +37,8 @@ impl Source {
             "task" | "process" | "command" => Self::Engine,
             _ if has(JOB) || has(JOB_IN_FILES) => Self::Slurm,
             _ if has("task:name") => Self::Engine,
+            // Only programs have CPU time, memory or reads.
+            _ if OF_PROGRAMS.iter().any(|measure| log.measures(*measure).is_some()) => Self::Engine,
             _ => Self::Other,
         }
     }

@@ -6,7 +6,7 @@ use super::flaky::later_success;
 use super::*;
 use crate::findings::Shared;
 use crate::findings::endings::Ending;
-use crate::findings::facts::{Draft, total};
+use crate::findings::facts::{Draft, total, were};
 use crate::findings::shared::{self, Dimension};
 
 pub(super) static RULE: Rule = Rule {
@@ -20,8 +20,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Number of groups of failures that are listed.
+/// Number of endings that have a finding each.
 const GROUPS: usize = 5;
+
+/// The signature of all other endings together.
+const OTHER_ENDINGS: &str = "one of several other endings";
 
 /// What failures can have in common.
 const DIMENSIONS: [Dimension; 8] =
@@ -40,10 +43,13 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
             _ => {}
         }
     }
-    let mut findings: Vec<Finding> = groups.into_iter().map(|(signature, these)| finding(facts, &signature, &these, &others)).collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight_ns));
-    findings.truncate(GROUPS);
-    findings
+    // The endings that cost most, each for itself, and all others together.
+    let mut groups: Vec<(String, Vec<u32>)> = groups.into_iter().collect();
+    let ran = |these: &[u32]| these.iter().filter_map(|&at| facts.ran(at)).map(i128::from).sum::<i128>();
+    groups.sort_by_cached_key(|(signature, these)| (std::cmp::Reverse(ran(these)), signature.clone()));
+    let rest: Vec<u32> = groups.split_off(groups.len().min(GROUPS)).into_iter().flat_map(|(_, these)| these).collect();
+    groups.extend((!rest.is_empty()).then(|| (OTHER_ENDINGS.to_owned(), rest)));
+    groups.into_iter().map(|(signature, these)| finding(facts, &signature, &these, &others)).collect()
 }
 
 /// How an instance ended, in words: failures of one ending are one finding.
@@ -61,7 +67,7 @@ fn finding(facts: &Facts<'_>, signature: &str, these: &[u32], others: &[u32]) ->
     let of: Vec<(u32, i128)> = these.iter().filter_map(|&at| Some((at, i128::from(facts.ran(at)?)))).collect();
     let shared = shared::shared(facts, these, others, &DIMENSIONS);
     let is_cancelled = signature == "cancelled";
-    let verb = if is_cancelled { "were cancelled" } else { "failed" };
+    let verb = if is_cancelled { format!("{} cancelled", were(of.len())) } else { "failed".to_owned() };
     let how = match signature {
         "cancelled" | "failed" => String::new(),
         how => format!(" with {how}"),
@@ -78,9 +84,9 @@ fn finding(facts: &Facts<'_>, signature: &str, these: &[u32], others: &[u32]) ->
         }
         (None, _) if !beyond.is_empty() => format!("Look at what they share first: {}.", shared::words(&beyond)),
         (None, _) if facts.source.is_computation() => {
-            format!("Read the error output of the examples{how}; they share no node, input, limit or hour.")
+            format!("Read the error output of what failed{how}: no node, input, limit or hour is shared.")
         }
-        (None, _) => "Look up the examples: they share no resource and no hour.".to_owned(),
+        (None, _) => "Look up the examples: no resource and no hour is shared.".to_owned(),
     };
     Facts::finding(
         facts,

@@ -5,7 +5,7 @@ use flowmine_draw::axis::bytes;
 
 use super::*;
 use crate::findings::endings::Ending;
-use crate::findings::facts::{Draft, total};
+use crate::findings::facts::{Draft, total, were};
 use crate::findings::thresholds::NEAR_MEMORY;
 
 pub(super) static RULE: Rule = Rule {
@@ -29,17 +29,18 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let asked = of.iter().filter_map(|&(at, _)| facts.log.measure(Measure::MemoryBytes, at)).max().filter(|asked| *asked > 0);
     let names = list(&facts.names(&of));
     let action = match asked {
-        Some(asked) => format!(
-            "Ask for {} instead of {} of memory, and for less where that is too much.",
-            bytes(asked.saturating_mul(2)),
-            bytes(asked)
-        ),
+        Some(asked) => format!("Ask for {} instead of {} of memory.", bytes(asked.saturating_mul(2)), bytes(asked)),
         None => "Record requested memory and peak memory: how much they need is not known.".to_owned(),
     };
     let draft = Draft {
         rule: RULE.name,
         cause: "memory used up".to_owned(),
-        found: format!("{} of {names} were killed for lack of memory after {} of running", facts.counted(of.len()), duration(total(&of))),
+        found: format!(
+            "{} of {names} {} killed for lack of memory after {} of running",
+            facts.counted(of.len()),
+            were(of.len()),
+            duration(total(&of))
+        ),
         of: &of,
         low_ns: Some(of.clone()),
         assumption: "if their memory is enough".to_owned(),

@@ -106,15 +106,11 @@ struct Waited<'w> {
 impl Waited<'_> {
     /// The finding, if instances waited for long.
     fn finding(self, facts: &Facts<'_>) -> Option<Finding> {
-        let sum = |of: fn(&Wait) -> i128| self.waits.iter().map(|wait| of(wait)).sum::<i128>();
-        let (time_ns, core_ns) = (sum(|wait| wait.time_ns), sum(|wait| wait.core_ns));
-        let instances: u64 = self.waits.iter().map(|wait| wait.instances).sum();
-        let is_known = self.waits.iter().all(|wait| wait.cpus_are_known);
+        let Sums { time_ns, core_ns, instances, is_known } = Sums::of(&self.waits);
         let share_of = if is_known { Quantity::CoreTime } else { Quantity::Time };
-        let (part, whole) = if is_known { (core_ns, facts.whole.core_ns) } else { (time_ns, facts.whole.time_ns) };
-        // Own wishes are no part of the time in the queue.
-        let share = ratio(part, whole.max(part));
-        if !is_long_wait(time_ns, instances) || share < QUEUE_SHARE.value {
+        let part = if is_known { core_ns } else { time_ns };
+        let share = share(facts, &self.waits);
+        if !is_large(facts, &self.waits) {
             return None;
         }
         let mut activities: std::collections::BTreeMap<&str, i128> = std::collections::BTreeMap::new();
@@ -153,6 +149,41 @@ impl Waited<'_> {
             weight_ns: core_ns,
         })
     }
+}
+
+/// Waits added up.
+struct Sums {
+    time_ns: i128,
+    core_ns: i128,
+    instances: u64,
+    /// Whether the CPUs of all are known.
+    is_known: bool,
+}
+
+impl Sums {
+    fn of(waits: &[&Wait]) -> Self {
+        let sum = |of: fn(&Wait) -> i128| waits.iter().map(|wait| of(wait)).sum::<i128>();
+        Self {
+            time_ns: sum(|wait| wait.time_ns),
+            core_ns: sum(|wait| wait.core_ns),
+            instances: waits.iter().map(|wait| wait.instances).sum(),
+            is_known: waits.iter().all(|wait| wait.cpus_are_known),
+        }
+    }
+}
+
+/// The share of the time in the queue and running that waits have.
+fn share(facts: &Facts<'_>, waits: &[&Wait]) -> f64 {
+    let sums = Sums::of(waits);
+    let (part, whole) = if sums.is_known { (sums.core_ns, facts.whole.core_ns) } else { (sums.time_ns, facts.whole.time_ns) };
+    // Own wishes are no part of the time in the queue.
+    ratio(part, whole.max(part))
+}
+
+/// Whether instances waited for long, and for much of their time.
+fn is_large(facts: &Facts<'_>, waits: &[&Wait]) -> bool {
+    let sums = Sums::of(waits);
+    is_long_wait(sums.time_ns, sums.instances) && share(facts, waits) >= QUEUE_SHARE.value
 }
 
 /// Waits of some causes, together where their cause and partition are the same, with both.

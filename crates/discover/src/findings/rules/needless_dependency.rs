@@ -21,6 +21,10 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
+/// Number of tasks that are judged of those for which others waited, the longest waits first: each
+/// takes a walk through all data.
+const MOST_WAITED_FOR: usize = 200;
+
 /// A task that waited in vain: itself, the task for which it waited, how long.
 struct Delay {
     from: u32,
@@ -35,14 +39,15 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let mut by_pair: BTreeMap<(&str, &str), Vec<Delay>> = BTreeMap::new();
-    for delay in delays(run) {
+    let least_ns = (DEPENDENCY_SHARE.value * facts.whole.makespan_ns as f64) as i128;
+    for delay in delays(run, least_ns.max(1)) {
         let name = |at: u32| run.tasks[at as usize].activity.as_str();
         by_pair.entry((name(delay.from), name(delay.to))).or_default().push(delay);
     }
     by_pair.into_iter().filter_map(|((from, to), delays)| finding(facts, run, from, to, &delays)).collect()
 }
 
-fn delays(run: &RunGraph) -> Vec<Delay> {
+fn delays(run: &RunGraph, least_ns: i128) -> Vec<Delay> {
     let mut readers: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     let mut written_by: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for (writer, reader) in run.flows.iter().filter_map(|flow| flow.pair()) {
@@ -58,37 +63,43 @@ fn delays(run: &RunGraph) -> Vec<Delay> {
         let task = &run.tasks[to as usize];
         let needed = written_by.get(&to);
         let is_judged = |at: u32| run.tasks[at as usize].traced;
-        // A task that read nothing at all may be told by its dependency when to begin.
+        // A task that read nothing at all may learn from its dependency when to begin.
         let Some((start, needed)) = task.started_ns.zip(needed).filter(|_| is_judged(to)) else { continue };
         let end = |at: &u32| run.tasks[*at as usize].finished_ns;
         let Some(last) = before.iter().copied().max_by_key(|at| (end(at), std::cmp::Reverse(*at))) else { continue };
-        if needed.contains(&last) || !is_judged(last) || passes(&readers, last, to) {
+        if needed.contains(&last) || !is_judged(last) {
             continue;
         }
         let others = before.iter().filter(|at| **at != last).chain(needed).filter_map(end).max();
         let (Some(ended), Some(others)) = (end(&last), others) else { continue };
         let ns = i128::from(ended.min(start)) - i128::from(others);
-        if ns > 0 {
+        if ns >= least_ns {
             found.push(Delay { from: last, to, ns });
         }
     }
-    found
+    without_data(&readers, found)
 }
 
-/// Whether data of one task reached another through tasks between them.
-fn passes(readers: &BTreeMap<u32, BTreeSet<u32>>, from: u32, to: u32) -> bool {
-    let (mut seen, mut next) = (BTreeSet::from([from]), vec![from]);
-    while let Some(at) = next.pop() {
-        for &reader in readers.get(&at).into_iter().flatten() {
-            if reader == to {
-                return true;
-            }
-            if seen.insert(reader) {
-                next.push(reader);
-            }
+/// Delays by tasks of which no data reached the task that waited, also not through others.
+fn without_data(readers: &BTreeMap<u32, BTreeSet<u32>>, mut delays: Vec<Delay>) -> Vec<Delay> {
+    delays.sort_by_key(|delay| (std::cmp::Reverse(delay.ns), delay.from, delay.to));
+    let mut reached: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    delays.retain(|delay| {
+        if reached.len() >= MOST_WAITED_FOR && !reached.contains_key(&delay.from) {
+            return false;
         }
+        !reached.entry(delay.from).or_insert_with(|| reached_from(readers, delay.from)).contains(&delay.to)
+    });
+    delays
+}
+
+/// The tasks that data of one task reached, directly or through others.
+fn reached_from(readers: &BTreeMap<u32, BTreeSet<u32>>, from: u32) -> BTreeSet<u32> {
+    let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+    while let Some(at) = next.pop() {
+        next.extend(readers.get(&at).into_iter().flatten().copied().filter(|reader| seen.insert(*reader)));
     }
-    false
+    seen
 }
 
 fn finding(facts: &Facts<'_>, run: &RunGraph, from: &str, to: &str, delays: &[Delay]) -> Option<Finding> {
@@ -136,7 +147,7 @@ fn finding(facts: &Facts<'_>, run: &RunGraph, from: &str, to: &str, delays: &[De
                 "nothing: it is not on the critical path, but CPUs are free earlier".to_owned()
             },
         },
-        action: format!("Leave out the dependency of {to} on {from}, unless it stands for something besides files."),
+        action: format!("Leave out the dependency of {to} on {from}, unless it is needed for something besides files."),
         weight_ns: (share * facts.whole.core_ns as f64) as i128,
     })
 }

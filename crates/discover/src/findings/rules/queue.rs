@@ -39,7 +39,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         }
         .finding(facts)
     };
-    by_cause_and_partition(facts, is_of_rule).into_iter().filter_map(waited).collect()
+    by_cause_and_partition(facts, is_of_rule).into_iter().filter(|(.., waits)| is_large(facts, waits)).filter_map(waited).collect()
 }
 
 fn action(facts: &Facts<'_>, cause: &str, partition: Option<&str>, waits: &[&Wait]) -> String {
@@ -54,7 +54,7 @@ fn action(facts: &Facts<'_>, cause: &str, partition: Option<&str>, waits: &[&Wai
         Source::Slurm => {}
     }
     let limit = shorter_limit(facts, waits);
-    let place = partition.map(|name| format!(" of {}", visible(name))).unwrap_or_default();
+    let place = in_partition(partition);
     match cause {
         "priority" => format!(
             "Jobs of higher priority went first{place}. {}",

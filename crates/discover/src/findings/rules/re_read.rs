@@ -6,8 +6,8 @@ use flowmine_draw::text::visible;
 
 use super::small_requests::{Place, io_ns};
 use super::*;
-use crate::findings::facts::Draft;
-use crate::findings::thresholds::READ_AGAIN;
+use crate::findings::facts::{Draft, total};
+use crate::findings::thresholds::{LEAST_SHARE, READ_AGAIN};
 
 pub(super) static RULE: Rule = Rule {
     name: "re-read",
@@ -39,7 +39,9 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     }
     let (read, again) = these.iter().fold((0i128, 0i128), |sum, of| (sum.0 + i128::from(of.1), sum.1 + i128::from(of.2)));
     let name = visible(activity);
-    let place = facts.input.profile.map(|profile| Place::of(profile, activity, |_, bytes| bytes > 0));
+    // The names are looked up only for what can be listed.
+    let is_large = ratio(total(&of), facts.whole.time_ns) >= LEAST_SHARE.value;
+    let place = facts.input.profile.filter(|_| is_large).map(|profile| Place::of(profile, activity, |_, bytes| bytes > 0));
     let words = place.as_ref().map(Place::words).unwrap_or_default();
     let file = place.as_ref().and_then(|place| place.file.clone()).unwrap_or_else(|| "the file".to_owned());
     Some(facts.finding(Draft {

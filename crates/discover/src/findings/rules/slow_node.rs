@@ -37,7 +37,7 @@ fn compared(facts: &Facts<'_>) -> FxHashMap<u32, Vec<(u32, f64, f64)>> {
         let count: usize = by_node.values().map(Vec::len).sum();
         let mut medians: Vec<(f64, u32)> =
             by_node.iter().map(|(&node, of)| (percentile(&mut of.iter().map(|(_, ns)| *ns).collect::<Vec<_>>(), 0.5), node)).collect();
-        medians.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| facts.log.resources.get(a.1).cmp(facts.log.resources.get(b.1))));
+        medians.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| facts.resource_called(a.1).cmp(facts.resource_called(b.1))));
         for (place, &(_, node)) in medians.iter().enumerate() {
             let of = &by_node[&node];
             if ((count - of.len()) as f64) < SLOW_NODE_INSTANCES.value {
@@ -76,7 +76,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     let all = compared(facts);
     let mut nodes: Vec<(&str, u32, f64)> =
-        facts.slow_nodes.iter().map(|(&node, &factor)| (facts.log.resources.get(node), node, factor)).collect();
+        facts.slow_nodes.iter().map(|(&node, &factor)| (facts.resource_called(node), node, factor)).collect();
     nodes.sort_unstable_by(|a, b| a.0.cmp(b.0));
     nodes.into_iter().filter_map(|(name, node, factor)| finding(facts, name, factor, all.get(&node)?)).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flowmine_draw::text::visible;
 
 use super::*;
-use crate::findings::facts::{Draft, total};
+use crate::findings::facts::{Draft, total, were};
 use crate::findings::source::Source;
 use crate::findings::thresholds::GAP_SHARE;
 
@@ -73,10 +73,11 @@ fn finding(facts: &Facts<'_>, pair: Option<(String, String)>, of: &[(u32, i128)]
         }
         (None, source) => {
             let found = format!(
-                "nothing ran or queued for {} before {} of {} were submitted, {mean} on average",
+                "nothing ran or queued for {} before {} of {} {} submitted, {mean} on average",
                 duration(sum),
                 facts.counted(of.len()),
-                list(&facts.names(of))
+                list(&facts.names(of)),
+                were(of.len())
             );
             let action = match source {
                 Source::Slurm => "Submit each step with a dependency (`sbatch --dependency=afterok:…`) instead of after the one before it.",
