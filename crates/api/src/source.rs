@@ -285,7 +285,8 @@ fn note_cut_off(cut: CutOff, noun: &str, sink: &dyn Sink) {
 }
 
 fn tell_left_out(left_out: LeftOut, sink: &dyn Sink) {
-    let LeftOut { tasks_without_event, tasks_without_case, tasks_clamped, accesses_of_others, bytes_of_others, layer_events, cut_off } = left_out;
+    let LeftOut { tasks_without_event, tasks_without_case, tasks_clamped, accesses_of_others, bytes_of_others, layer_events, cut_off } =
+        left_out;
     note_cut_off(cut_off, "task", sink);
     if tasks_without_event > 0 {
         sink.note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));

@@ -320,7 +320,6 @@ pub struct Files {
     names: NameIndex,
 }
 
-
 impl Files {
     /// The file of an operation; it is made when it is not known.
     pub fn of_event(&mut self, event: &FileEvent<'_>) -> u32 {

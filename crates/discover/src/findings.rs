@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use crate::about::About;
 use crate::critical_path::CriticalPath;
-use crate::profile::Profile;
+use crate::io_profile::Profile;
 use crate::who::Who;
 use facts::Facts;
 

@@ -113,8 +113,7 @@ impl Place {
     }
 
     fn got(&self) -> Vec<String> {
-        let mut lines: Vec<_> =
-            fs::read_to_string(self.top.path().join("got")).unwrap_or_default().lines().map(str::to_owned).collect();
+        let mut lines: Vec<_> = fs::read_to_string(self.top.path().join("got")).unwrap_or_default().lines().map(str::to_owned).collect();
         lines.sort();
         lines
     }

@@ -5,8 +5,8 @@ use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::critical_path::{self, CriticalPath};
 use flowmine_discover::findings::{self, Input as Made, waits};
+use flowmine_discover::io_profile::Profile;
 use flowmine_discover::pictures::findings as picture;
-use flowmine_discover::profile::Profile;
 use flowmine_logs::process_groups::GroupBy;
 use flowmine_schema::tables::Process;
 

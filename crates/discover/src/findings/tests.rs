@@ -7,8 +7,8 @@ use flowmine_activity_log::{
 };
 
 use super::*;
+use crate::io_profile::{FileUse, Group, ProcessUse, Sums, Use};
 use crate::pictures::findings as picture;
-use crate::profile::{FileUse, Group, ProcessUse, Sums, Use};
 
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;

@@ -66,9 +66,8 @@ fn one(at: usize, run: &RunResults) -> Result<Vec<Block>, ReportError> {
             let caption = "Gantt chart: time in the queue, staging, running, and reads and writes where they were traced.";
             blocks.push(Block::figure(named("gantt", at), caption, &gantt_figure::svg(gantt, &gantt_figure::Drawing::default()))?);
         }
-        _ => {
-            blocks.push(Block::missing("The case has no instance with a start and an end.", "Record both, as workflow engines and sacct do."))
-        }
+        _ => blocks
+            .push(Block::missing("The case has no instance with a start and an end.", "Record both, as workflow engines and sacct do.")),
     }
     if let Ok(svg) = &run.graph {
         blocks.push(Block::figure(named("dag", at), "Tasks and, where they were traced, the files that they exchanged.", svg)?);

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let Some(profile) = facts.input.profile else { return Vec::new() };
     let all = i128::from(profile.total.read_bytes);
-    let is_reference = |file: &&crate::profile::FileUse| {
+    let is_reference = |file: &&crate::io_profile::FileUse| {
         file.processes as f64 >= REFERENCE_PROCESSES.value
             && file.sums.written_bytes == 0
             && ratio(file.sums.read_bytes.into(), all) >= REFERENCE_SHARE.value
@@ -28,7 +28,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     profile.files.iter().filter(is_reference).map(|file| finding(facts, profile, file)).collect()
 }
 
-fn finding(facts: &Facts<'_>, profile: &crate::profile::Profile, file: &crate::profile::FileUse) -> Finding {
+fn finding(facts: &Facts<'_>, profile: &crate::io_profile::Profile, file: &crate::io_profile::FileUse) -> Finding {
     let mut uses: Vec<_> = profile.uses.iter().filter(|of| of.path == file.path).collect();
     uses.sort_by(|a, b| b.sums.read_bytes.cmp(&a.sums.read_bytes).then_with(|| a.group.cmp(&b.group)));
     let groups: Vec<String> = uses.iter().map(|of| of.group.clone()).collect();

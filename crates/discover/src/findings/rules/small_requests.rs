@@ -7,7 +7,7 @@ use flowmine_draw::text::{count, visible};
 use super::*;
 use crate::findings::facts::{Draft, total};
 use crate::findings::thresholds::{LEAST_SHARE, SMALL_BYTES, SMALL_CALLS};
-use crate::profile::Profile;
+use crate::io_profile::Profile;
 
 pub(super) static RULE: Rule = Rule {
     name: "small-requests",
@@ -104,7 +104,7 @@ pub(super) struct Place {
 impl Place {
     /// The file and program of an activity with most calls, of those to which `is_of` applies.
     pub fn of(profile: &Profile, activity: &str, is_of: impl Fn(u64, i64) -> bool) -> Self {
-        let calls = |of: &crate::profile::Sums| (of.read_calls + of.write_calls, of.read_bytes.saturating_add(of.written_bytes));
+        let calls = |of: &crate::io_profile::Sums| (of.read_calls + of.write_calls, of.read_bytes.saturating_add(of.written_bytes));
         let mine = profile.by == "program" || profile.groups.iter().any(|group| group.name == activity);
         let uses = profile.uses.iter().filter(|of| mine && of.group == activity && is_of(calls(&of.sums).0, calls(&of.sums).1));
         let file = uses.max_by_key(|of| (calls(&of.sums).0, std::cmp::Reverse(&of.path))).map(|of| visible(&of.path));
