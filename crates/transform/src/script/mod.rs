@@ -91,7 +91,7 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     let _ = writeln!(out, "# flowmine transform: {shown}: layer {level}, {}", layer.name);
     let _ = writeln!(out, "#ID {}", layer.id);
     out.push_str("# Functions below are called by traps; names and commands of the task stay as they are.\n");
-    out.push_str("# shellcheck disable=SC1003,SC2016,SC2034,SC2064,SC2086,SC2317\n");
+    out.push_str("# shellcheck disable=SC1003,SC2016,SC2030,SC2031,SC2034,SC2064,SC2086,SC2317,SC3045\n");
     out.push_str("{\n");
     out.push_str(parts::SETUP);
     if about.instances {
