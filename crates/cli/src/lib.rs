@@ -5,6 +5,8 @@
 //! terminal. Exit codes: 0 clean, 1 finished with losses or rejected input, 2 failed. A broken pipe
 //! is quiet.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod args;
 mod commands;
 mod messages;

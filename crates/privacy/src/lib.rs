@@ -36,6 +36,8 @@
 //! key (the same byte over and over). A [`drop::DropError`] names the column that there is not,
 //! with the one that is most like it, or that rows cannot do without.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod drop;
 pub mod pseudonym;
 pub mod row_rules;

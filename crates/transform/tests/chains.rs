@@ -609,7 +609,7 @@ fn names_that_are_built_at_run_time_are_not_that_of_the_new_script() {
         "for i in 8 9; do sbatch job$i.sh; done",
         "x=job; y=9.sh; echo $x$y $x/$y \"$1$2\"",
         "x=out; y=$(date +%s); mkdir -p \"$x$y\"; echo \"$x$y: $1\" done",
-        "for f in {sub,d1}/*.sh data_$1/$2; do echo $f; done",
+        "for f in {sub,d1}/*.txt data_$1/$2; do echo $f; done",
     ] {
         let chain = format!("#!/bin/bash\n{chain}\nsbatch job1.sh\n");
         let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(Place::new().flow())).unwrap();

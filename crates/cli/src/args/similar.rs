@@ -18,6 +18,7 @@ pub fn no_model(word: &OsStr) -> Error {
 }
 
 /// An error for a word that is neither the name of a model nor that of a file.
+#[allow(clippy::disallowed_methods, reason = "names of the directory of the user, which are not opened")]
 pub fn no_model_or_file(word: &OsStr) -> Error {
     let files = fs::read_dir(".").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     error("there is neither a model nor a file", word, models().chain(files))

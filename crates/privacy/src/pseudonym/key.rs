@@ -67,6 +67,7 @@ impl std::fmt::Display for KeyFileWarning {
 }
 
 /// Reads the key from a file, with a warning when others can read the file.
+#[allow(clippy::disallowed_methods, reason = "a key that the user names may come from a pipe")]
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Option<KeyFileWarning>), PseudonymError> {
     let failed = |source| PseudonymError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;

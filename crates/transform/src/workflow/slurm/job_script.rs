@@ -43,7 +43,8 @@ impl JobScript {
             let at = Place { line: u32::try_from(n + 1).unwrap_or(u32::MAX), column: 1 };
             in_head &= line.trim().is_empty() || line.trim_start().starts_with('#');
             if let (true, Some(rest)) = (in_head, directive(line)) {
-                let words = words(rest).ok_or_else(|| Fault::new(at, "the text in quotes has no end, and sbatch refuses the line"))?;
+                let words =
+                    words(rest, true).ok_or_else(|| Fault::new(at, "the text in quotes has no end, and sbatch refuses the line"))?;
                 if words.iter().any(|word| word.eq_ignore_ascii_case("hetjob") || word.eq_ignore_ascii_case("packjob")) {
                     return Err(Fault::new(at, "a job of several components (hetjob) is not understood: submit it without layers"));
                 }
@@ -69,7 +70,7 @@ impl JobScript {
         if rest.contains(['$', '`', '*', '?', '[']) {
             return Err(Fault::new(at, "a declared file has a name without variables and patterns"));
         }
-        let words = words(rest);
+        let words = words(rest, false).ok_or_else(|| Fault::new(at, "the text in quotes has no end"))?;
         let list = match words.first().map(String::as_str) {
             Some("inputs") => &mut self.inputs,
             Some("outputs") => &mut self.outputs,
@@ -167,8 +168,8 @@ pub(super) fn directive(line: &str) -> Option<&str> {
 
 /// The words of a line `#SBATCH`, as sbatch takes them apart: a backslash counts between quotes of
 /// both kinds, a comment may begin inside of a word, and an empty word ends the line. Nothing where
-/// a quote has no end.
-fn words(line: &str) -> Option<Vec<String>> {
+/// a quote has no end. On lines of flowmine (`cuts` is false) a comment begins in front of a word only.
+fn words(line: &str, cuts: bool) -> Option<Vec<String>> {
     let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\u{b}' | '\u{c}');
     let (mut words, mut chars) = (Vec::new(), line.chars().peekable());
     loop {
@@ -182,7 +183,7 @@ fn words(line: &str) -> Option<Vec<String>> {
                 }
                 (Some(mark), c) if c == mark => quote = None,
                 (None, '"' | '\'') => quote = Some(c),
-                (None, '#') => {
+                (None, '#') if cuts || word.is_none() => {
                     words.extend(word);
                     return Some(words);
                 }
@@ -250,9 +251,10 @@ mod tests {
             (" -J \"\" -D x", &["-J"]),
             ("\t-t 1\r", &["-t", "1"]),
         ] {
-            assert_eq!(words(line).unwrap(), expected, "{line}");
+            assert_eq!(words(line, true).unwrap(), expected, "{line}");
         }
-        assert_eq!(words(" -J \"a"), None);
+        assert_eq!(words(" -J \"a", true), None);
+        assert_eq!(words(" inputs a#1 # b", false).unwrap(), ["inputs", "a#1"]);
         assert_eq!((directive("#SBATCH-n1"), directive("#SLURM -n1"), directive("# SBATCH -n1")), (Some("-n1"), Some(" -n1"), None));
     }
 

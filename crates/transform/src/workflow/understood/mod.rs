@@ -18,7 +18,7 @@ use super::one_word::{OneWord, QUOTE};
 use super::shell::{SUBSCRIPT, Script, Simple, Word, assigned, is_name, runs_commands};
 use super::slurm::sbatch;
 use composed::{Composed, Values};
-pub(super) use names::{can_be_written, without_conversions};
+pub(in crate::workflow) use names::{can_be_written, without_conversions};
 
 /// Programs that may have any arguments: they write to no file but their output.
 const HARMLESS: [&str; 60] = [

@@ -51,13 +51,13 @@ pub(super) fn is_part(shape: &str, name: &[char]) -> bool {
 }
 
 /// Whether a name with patterns of sbatch(1), such as `log_%j.txt`, can be a path.
-pub(super) fn can_be_written(shape: &str, path: &str) -> bool {
+pub(in crate::workflow) fn can_be_written(shape: &str, path: &str) -> bool {
     let tidy = |path: &str| path.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/");
     has_text(shape) && matches(&steps(&tidy(shape)), &tidy(path).chars().collect::<Vec<_>>())
 }
 
 /// A text with `$` in the place of what `%d`, `%04d` or `%j` stands for.
-pub(super) fn without_conversions(text: &str) -> String {
+pub(in crate::workflow) fn without_conversions(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, behind)) = rest.split_once('%') {
         out.push_str(before);
