@@ -9,7 +9,6 @@ mod kubernetes;
 mod makeflow;
 mod nextflow;
 mod nextflow_runs;
-mod rows;
 mod snakemake;
 mod transform;
 mod wfformat;
