@@ -58,6 +58,77 @@ fn statuses(rows: &[Row]) -> Vec<String> {
 }
 
 #[test]
+fn pods_of_many_engines() {
+    let (rows, said) = read(&[PODS]);
+    assert_eq!(said, ["cpu_fraction", "pod_without_uid", "kind_not_read:1"]);
+    assert_eq!(
+        statuses(&rows),
+        [
+            "nf-ab12 1 completed 0 13:00:00 13:00:04 13:01:04",
+            "nf-cd34 1 failed 137 13:00:01 13:00:05 13:00:35",
+            "etl-load-k3x9 2 failed 1 13:10:00 13:10:03 13:12:00",
+            "etl-load-k3x9 2 running - 13:10:00 13:12:30 -",
+            "diamond-x7-align-123 1 completed 0 13:20:00 13:20:03 13:20:08",
+            "pi-2-zzzz9 1 failed - 13:30:00 - -",
+            "waits-1 1 submitted - 13:40:00 - -",
+            "init-fails 1 failed - 13:41:00 - -",
+            "cannot-start 1 failed 128 13:42:00 - 13:42:03",
+        ]
+    );
+    let nextflow = &rows[1];
+    assert_eq!(nextflow.native_id.as_deref(), Some("00000002-1111-4222-8333-444455556666"));
+    assert_eq!((nextflow.native_kind.as_deref(), nextflow.host.as_deref()), (Some("pod"), Some("node02")));
+    assert_eq!(nextflow.container_id.as_deref(), Some("02".repeat(32).as_str()));
+    assert_eq!((or(&nextflow.run_id), or(&nextflow.run_name)), ("3f9c1e0a-7a56-4d0e-9a53-0a2f1c9d8e7f".into(), "goofy_yalow".into()));
+    assert_eq!((nextflow.logical_task.as_ref(), or(&nextflow.tag)), ("ALIGN_BWA", "ALIGN_BWA_sample1".into()));
+    assert_eq!((or(&nextflow.error), or(&nextflow.work_dir)), ("OOMKilled".into(), "/work/cd/34c0ffee00000000000000000000cd34".into()));
+    assert_eq!((nextflow.cpus, nextflow.memory_bytes, nextflow.submitted_precision_ns), (Some(2), Some(1 << 30), Some(1_000_000_000)));
+    let airflow = &rows[3];
+    assert_eq!((or(&airflow.run_id), or(&airflow.run_name)), ("manual__2026-11-20T13:09:00+00:00".into(), "etl".into()));
+    assert_eq!((or(&airflow.task_id), airflow.logical_task.as_ref(), or(&airflow.tag)), ("load files[4]".into(), "load files", "4".into()));
+    assert_eq!(
+        (airflow.cpus, airflow.memory_bytes, or(&airflow.container_image)),
+        (None, Some(512_000_000), "apache/airflow:3.1.0".into())
+    );
+    assert_ne!(rows[2].container_id, rows[3].container_id);
+    let argo = &rows[4];
+    assert_eq!((or(&argo.run_name), or(&argo.task_id)), ("diamond-x7".into(), "diamond-x7-123".into()));
+    assert_eq!((argo.logical_task.as_ref(), or(&argo.tag)), ("align", "diamond-x7.B(1:b)".into()));
+    assert_eq!((argo.cpus, argo.memory_bytes, argo.disk_bytes), (Some(1), Some(1_000_000_000), Some(10 << 30)));
+    let job = &rows[5];
+    assert_eq!((or(&job.run_name), or(&job.task_id), job.logical_task.as_ref()), ("pi".into(), "2".into(), "pi"));
+    assert_eq!(or(&job.error), "Evicted: The node was low on resource: memory.");
+    assert!(or(&rows[6].error).starts_with("Unschedulable: 0/3 nodes"));
+    assert_eq!(or(&rows[7].error), "init container fetch failed with exit code 3: Error");
+    assert!(or(&rows[8].error).starts_with("StartError: exec"));
+}
+
+#[test]
+fn a_watch_keeps_what_is_no_longer_told() {
+    let (rows, said) = read(&[WATCH]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(statuses(&rows), ["nf-ef56 1 completed 0 14:00:00 14:00:09 14:02:00"]);
+    assert_eq!((or(&rows[0].container_id), rows[0].error.as_deref(), rows[0].line), ("14".repeat(32), None, Some(1)));
+}
+
+#[test]
+fn restarts_and_deletions() {
+    let (rows, said) = read(&[API_WATCH]);
+    assert_eq!(said, ["json_bad:6", "watch_ended:11"]);
+    assert_eq!(
+        statuses(&rows),
+        [
+            "crash-1 1 failed 1 15:00:00 15:00:02 15:00:03",
+            "crash-1 2 failed 2 15:00:00 15:00:05 15:00:15",
+            "crash-1 3 completed 0 15:00:00 15:00:25 15:01:00",
+            "gone-1 1 aborted - 15:10:00 15:10:02 -",
+            "killed-1 1 aborted 143 15:20:00 15:20:02 15:21:05",
+        ]
+    );
+    assert_eq!(rows[3].line, Some(4));
+}
+
+#[test]
 fn events_fill_what_pods_do_not_tell() {
     let (rows, said) = read(&[EVENTS]);
     assert_eq!(said, Vec::<String>::new());

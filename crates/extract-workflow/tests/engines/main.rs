@@ -10,7 +10,6 @@ mod makeflow;
 mod nextflow;
 mod nextflow_runs;
 mod ro_crate;
-mod rows;
 mod snakemake;
 mod taskvine;
 mod transform;

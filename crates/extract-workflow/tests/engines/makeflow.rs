@@ -68,6 +68,35 @@ fn texts_that_are_repeated_are_bounded_and_a_line_that_is_too_long_is_left_out()
     assert_eq!((rows[0].parents.as_deref(), said), (None, vec!["line_too_long:4".to_owned()]));
 }
 
+#[test]
+fn plain_log() {
+    let (rows, said) = read(&[fixture("plain.makeflowlog")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(statuses(&rows), ["0 1 completed node 0", "2 1 completed node 2", "1 1 completed node 1", "3 1 completed node 3"]);
+    let row = &rows[1];
+    assert_eq!((row.run_id.as_deref(), row.run_name.as_deref()), (Some("1795318114504024"), Some("plain")));
+    assert_eq!(row.submitted_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:34.521239Z"));
+    assert_eq!(row.finished_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:35.526511Z"));
+    assert_eq!((row.native_id.as_deref(), row.line), (Some("2524"), Some(10)));
+    // What the job column is depends on the batch system, which the log does not say.
+    assert_eq!((row.native_kind.as_deref(), row.executor.as_deref(), row.exit_code), (None, None, None));
+    assert_eq!((row.parents.as_deref(), row.command.as_deref(), row.outputs.as_deref()), (None, None, None));
+}
+
+#[test]
+fn verbose_log() {
+    let (rows, said) = read(&[fixture("verbose.makeflowlog")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(statuses(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count", "3 1 completed sum"]);
+    let last = &rows[3];
+    assert_eq!(last.name, "cat a.count b.count | awk '{n+=$1} END {print n}' > total");
+    assert_eq!(last.parents.as_deref(), Some(r#"["2","1"]"#));
+    assert_eq!(last.inputs.as_deref(), Some(r#"[{"bytes":5,"path":"b.count"},{"bytes":3,"path":"a.count"}]"#));
+    assert_eq!(last.outputs.as_deref(), Some(r#"[{"bytes":5,"path":"total"}]"#));
+    assert_eq!(rows[0].parents.as_deref(), Some("[]"), "told that there is none");
+    assert_eq!(rows[0].outputs.as_deref(), Some(r#"[{"bytes":16755,"path":"b.txt"},{"bytes":138,"path":"a.txt"}]"#));
+}
+
 /// Cut at each line of its header, a log has no rows and says why.
 #[test]
 fn a_log_that_was_cut_before_its_first_event() {
