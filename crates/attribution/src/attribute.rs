@@ -25,10 +25,11 @@ use crate::access::Access;
 use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{Effect, File, FileEvent, Files, Order, Step, UNTOLD};
-use crate::flow::{Context, Steps};
+use crate::flow::{Context, NamedBy, Steps};
 use crate::groups::Groups;
 use crate::links::Links;
 use crate::listener::Listener;
+use crate::names::LastNames;
 use crate::owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
 use crate::processes::{Belongs, ProcessSlot, Processes};
 use crate::rules::{self, Claim, Script, engine, process_tree};
@@ -90,6 +91,7 @@ pub fn attribute_telling(
         owner_of: Vec::new(),
         partials: Partials::default(),
         steps: Steps::default(),
+        names: LastNames::default(),
         groups: Groups::default(),
         links: Links::telling(listener),
         diagnostics: Diagnostics::default(),
@@ -102,9 +104,9 @@ pub fn attribute_telling(
     all.groups.decide(entities, &hosts, &mut all.links, &mut all.diagnostics, transaction)?;
     all.links.of_untraced(entities, transaction)?;
     let lost = crate::losses::rows(dataset)?;
-    let All { owners, owner_of, partials, steps, groups, links, mut diagnostics, operations, .. } = all;
+    let All { owners, owner_of, partials, steps, names, groups, links, mut diagnostics, operations, .. } = all;
     let resolved = owners.resolve(|group| groups.task(group), |group| groups.contradicts_itself(group));
-    let mut written = partials.write(&owner_of, &resolved, &hosts, lost, entities, transaction)?;
+    let mut written = partials.write(&owner_of, &resolved, &names, &hosts, lost, entities, transaction)?;
     let context = Context { resolved: &resolved, hosts: &hosts, clocks: &clocks, entities };
     let (links, listener) = links.finish(transaction)?;
     let flows = steps.write(&owner_of, &context, transaction, listener, &mut written.out_of_range)?;
@@ -142,6 +144,7 @@ struct All<'a> {
     owner_of: Vec<u32>,
     partials: Partials,
     steps: Steps,
+    names: LastNames,
     groups: Groups,
     links: Links<'a>,
     diagnostics: Diagnostics,
@@ -212,7 +215,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             match self.told_files.peek()? {
                 Some(row) if row.first_seen_ns <= until_ns => {
                     let numbers = (row.device.unwrap_or(UNTOLD), row.inode, row.generation.unwrap_or(UNTOLD));
-                    self.files.told(numbers, row.path.as_deref(), row.file_system.as_deref());
+                    self.files.told(numbers, row.path.as_deref(), row.file_system.as_deref(), row.size_bytes);
                     self.told_files.advance();
                     let (all, number) = (&mut *self.all, self.number);
                     self.files.forget_unused(|file, files| spill(all, number, file, files))?;
@@ -276,7 +279,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         let now = self.advance(event.start_ns, end_ns, transaction)?;
         match &*event.op {
             "delete" | "rename" | "link" => {
-                self.files.moved(event);
+                for file in self.files.moved(event) {
+                    self.named(event, file, now)?;
+                }
                 // A file that was made under another name first.
                 if let Some(path) = event.new_path.as_deref().filter(|_| event.result.is_none_or(|result| result >= 0)) {
                     self.made(event, path);
@@ -326,10 +331,30 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                 process
             }
         };
-        if let Some(effect) = Effect::of(event).filter(|_| event.inode.is_some()) {
+        let made = self.files.get(file).is_some_and(|file| file.is_made_by(event));
+        let effect = Effect::of(event).or(made.then_some(Effect::Truncated));
+        if let Some(effect) = effect.filter(|_| event.inode.is_some()) {
             self.effect(process, file, effect, event.start_ns, end_ns, now)?;
         }
         Ok(())
+    }
+
+    /// An operation gave another name to a file.
+    fn named(&mut self, event: &FileEvent<'_>, at: u32, now: Order) -> Result<(), AttributionError> {
+        let owner_of = &mut self.all.owner_of;
+        let process = match self.processes.of_operation(event.pid, event.process_start_ns, || serial(owner_of)) {
+            ProcessSlot::Live(slot) => self.processes.get(slot).map(|node| node.serial),
+            ProcessSlot::Gone(process) => Some(process),
+        };
+        let cut = process.and_then(|process| self.files.get(at)?.cut(process, now));
+        if let Some((epoch, steps)) = cut {
+            spill_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
+        }
+        let (Some(process), Some(file)) = (process, self.files.peek(at)) else { return Ok(()) };
+        self.all.names.put(self.number, file.key, &file.names);
+        let by = NamedBy { process, start_ns: event.start_ns, end_ns: event.end_ns.unwrap_or(event.start_ns) };
+        let order = (self.all.clocks.correct(self.number, now.0), now.1);
+        self.all.steps.name(self.number, file, shared(file, &self.files), order, by)
     }
 
     /// A process made a file, which may be an output that a job of its engine declares.
@@ -509,7 +534,7 @@ fn serial(owner_of: &mut Vec<u32>) -> u32 {
 }
 
 fn spill_access(all: &mut All<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), AttributionError> {
-    let Some((key, path)) = files.get(at).map(|file| (file.key, file.path.clone())) else { return Ok(()) };
+    let Some((key, path)) = files.get(at).map(|file| (file.key, file.names.last().map(str::to_owned))) else { return Ok(()) };
     let of_file = OfFile { key, file_system: files.file_system(key.device), path: path.as_deref() };
     all.partials.put(process, of_file, access)
 }

@@ -16,6 +16,7 @@ use flowmine_spill::put_ordered;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bytes::{put, put_maybe, put_unsigned, take, take_byte, take_maybe, take_unsigned};
+use crate::names::{FileNames, NameIndex};
 
 flowmine_schema::columns! {
     /// What is read of an operation on a file.
@@ -139,8 +140,10 @@ impl Step {
 pub struct File {
     /// The numbers that identify the file on its host.
     pub key: FileKey,
-    /// The path under which it was first seen.
-    pub path: Option<Box<str>>,
+    /// Its names.
+    pub names: FileNames,
+    /// Its size when it was first seen, until its first operation.
+    size: Option<i64>,
     /// Of a file that other hosts may have: all its paths, hashed.
     pub paths: Vec<u64>,
     /// Live processes that have to do with it.
@@ -178,6 +181,8 @@ const O_ACCMODE: i32 = 0o3;
 const O_CREAT: i32 = 0o100;
 const O_EXCL: i32 = 0o200;
 const O_TRUNC: i32 = 0o1000;
+/// Flag of renameat2(2): the two names are exchanged.
+const RENAME_EXCHANGE: i32 = 2;
 
 impl Effect {
     /// What an operation does to a file's content, if anything.
@@ -277,6 +282,30 @@ impl File {
         }
     }
 
+    /// Ends the epoch, because a process gives another name to the file; gives its steps. Who does
+    /// that counts as a writer, since the new name can be a version of its own.
+    pub fn cut(&mut self, process: u32, now: Order) -> Option<(Order, Vec<Step>)> {
+        let read = self.given == Some(true) || self.steps.iter().any(|step| step.first_read_ns.is_some());
+        let mut writers = self.writers.take().filter(|_| !read).unwrap_or_default();
+        let wrote = self.steps.iter().filter(|step| !read && step.writes()).map(|step| step.process);
+        for writer in wrote.chain([process]) {
+            if writers.len() < STEPS && !writers.contains(&writer) {
+                writers.push(writer);
+            }
+        }
+        self.writers = Some(writers);
+        let ended = self.take_steps();
+        self.epoch = now;
+        ended
+    }
+
+    /// Whether the operation made the file without writing to it, as `touch` does: it opens with
+    /// `O_CREAT` what was empty, and is the first to use it.
+    pub fn is_made_by(&mut self, event: &FileEvent<'_>) -> bool {
+        let is_empty = self.size.take() == Some(0);
+        is_empty && &*event.op == "open" && event.flags.is_some_and(|flags| flags & O_CREAT != 0)
+    }
+
     /// The steps of the epoch that lasts.
     pub fn take_steps(&mut self) -> Option<(Order, Vec<Step>)> {
         (!self.steps.is_empty()).then(|| (self.epoch, std::mem::take(&mut self.steps)))
@@ -296,6 +325,7 @@ pub struct Files {
     /// Numbers that were used again, and the incarnation that they are at.
     incarnations: FxHashMap<(i64, i64, i64), u32>,
     file_systems: FxHashMap<i64, Box<str>>,
+    names: NameIndex,
 }
 
 impl Files {
@@ -320,7 +350,8 @@ impl Files {
         let (device, inode, generation) = numbers;
         let file = File {
             key: FileKey { device, inode, generation, incarnation },
-            path: None,
+            names: FileNames::default(),
+            size: None,
             paths: Vec::new(),
             users: 0,
             epoch: Order::default(),
@@ -356,8 +387,8 @@ impl Files {
             let at = self.numbered(numbers);
             return self.opened(at, numbers, path);
         }
-        if file.path.is_none() {
-            file.path = Some(path.into());
+        if file.names.last() != Some(path) && file.names.add(path) {
+            self.names.put(path, at);
         }
         if shared || numbers.2 == UNTOLD {
             file.has_path(hash);
@@ -366,41 +397,97 @@ impl Files {
     }
 
     /// A row of `files` says what is known of a file.
-    pub fn told(&mut self, numbers: (i64, i64, i64), path: Option<&str>, file_system: Option<&str>) {
+    pub fn told(&mut self, numbers: (i64, i64, i64), path: Option<&str>, file_system: Option<&str>, size: Option<i64>) {
         if let Some(name) = file_system {
             self.file_systems.entry(numbers.0).or_insert_with(|| name.into());
         }
         // Its first operation comes after this.
         if let Some(path) = path {
             let at = self.numbered(numbers);
-            if let Some(file) = self.all[at as usize].as_mut() {
-                file.path.get_or_insert_with(|| path.into());
+            if let Some(file) = self.all[at as usize].as_mut().filter(|file| file.names.last().is_none()) {
+                file.names.add(path);
+                file.size = size;
+                self.names.put(path, at);
             }
         }
     }
 
-    /// The path of the file that has these numbers now, if one is known.
+    /// The last path of the file that has these numbers now, if one is known.
     pub fn path_of(&self, numbers: (i64, i64, i64)) -> Option<&str> {
         let at = self.known.get(&numbers)?;
-        self.peek(*at)?.path.as_deref()
+        self.peek(*at)?.names.last()
     }
 
-    /// A file was deleted, or renamed, by a path.
-    pub fn moved(&mut self, event: &FileEvent<'_>) {
-        let numbers = (event.device.unwrap_or(UNTOLD), event.inode.unwrap_or(UNTOLD), event.generation.unwrap_or(UNTOLD));
-        let (Some(&at), false) = (self.known.get(&numbers), event.result.is_some_and(|result| result < 0)) else { return };
-        let Some(file) = self.all[at as usize].as_mut() else { return };
-        match (&*event.op, &event.path, &event.new_path) {
-            ("delete", Some(path), _) => {
-                let hash = hash(path);
-                file.paths.retain(|known| *known != hash);
-                file.deleted = true;
-            }
-            ("rename" | "link", _, Some(new)) => {
-                file.has_path(hash(new));
-            }
-            _ => {}
+    /// A file or directory was deleted, renamed or linked, by a path. Returns the files that have
+    /// another last name since.
+    pub fn moved(&mut self, event: &FileEvent<'_>) -> Vec<u32> {
+        if event.result.is_some_and(|result| result < 0) {
+            return Vec::new();
         }
+        let numbers = (event.device.unwrap_or(UNTOLD), event.inode.unwrap_or(UNTOLD), event.generation.unwrap_or(UNTOLD));
+        let known = self.known.get(&numbers).copied();
+        match (&*event.op, &event.path, &event.new_path, known) {
+            ("delete", Some(path), _, Some(at)) => self.deleted(at, path).into_iter().collect(),
+            ("link", _, Some(new), Some(at)) => {
+                let Some(file) = self.all[at as usize].as_mut() else { return Vec::new() };
+                file.has_path(hash(new));
+                if file.names.last().is_some() && file.names.add(new) {
+                    self.names.put(new, at);
+                }
+                Vec::new()
+            }
+            ("rename", Some(old), Some(new), _) => self.renamed(numbers, old, new, event.flags.unwrap_or(0)),
+            _ => Vec::new(),
+        }
+    }
+
+    fn deleted(&mut self, at: u32, path: &str) -> Option<u32> {
+        let file = self.all[at as usize].as_mut()?;
+        let hash = hash(path);
+        file.paths.retain(|known| *known != hash);
+        file.deleted = true;
+        self.names.remove(path, at);
+        file.names.remove(path).then_some(at)
+    }
+
+    fn renamed(&mut self, numbers: (i64, i64, i64), old: &str, new: &str, flags: i32) -> Vec<u32> {
+        let mut changed = Vec::new();
+        let known = self.known.get(&numbers).copied();
+        if old == new {
+            return changed;
+        }
+        let over = self.names.find(new).filter(|over| Some(*over) != known);
+        let over = over.filter(|over| self.peek(*over).is_some_and(|file| file.key.device == numbers.0));
+        if flags & RENAME_EXCHANGE != 0 {
+            if let Some(over) = over {
+                changed.extend(self.named(over, new, old));
+            }
+        } else if let Some(over) = over {
+            changed.extend(self.deleted(over, new));
+        }
+        if let Some(at) = known {
+            changed.extend(self.named(at, old, new));
+            return changed;
+        }
+        // What nobody has opened can be a directory: then the files below it have other names.
+        let below = self.names.below(old);
+        for (rest, at) in &below {
+            changed.extend(self.named(*at, &format!("{old}/{rest}"), &format!("{new}/{rest}")));
+        }
+        if below.is_empty() && numbers.1 != UNTOLD {
+            let at = self.numbered(numbers);
+            changed.extend(self.named(at, old, new));
+        }
+        changed
+    }
+
+    fn named(&mut self, at: u32, old: &str, new: &str) -> Option<u32> {
+        let file = self.all[at as usize].as_mut()?;
+        file.has_path(hash(new));
+        self.names.remove(old, at);
+        let changed = file.names.rename(old, new);
+        self.names.put(new, at);
+        changed.then_some(at)
     }
 
     /// The type of a device's file system.
@@ -461,6 +548,7 @@ impl Files {
                 && let Some(file) = self.all[at].take()
             {
                 self.unused -= usize::from(file.users == 0);
+                file.names.present().for_each(|name| self.names.remove(name, at as u32));
                 gone.insert(at as u32);
                 self.free.push(at as u32);
                 each(file, self)?;

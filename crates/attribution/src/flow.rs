@@ -16,7 +16,7 @@ use flowmine_spill::{Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
 use crate::AttributionError;
-use crate::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
+use crate::bytes::{damaged, put, put_text, put_unsigned, take, take_text, take_unsigned};
 use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{File, FileKey, Order, Step};
@@ -36,6 +36,7 @@ pub struct Steps {
 
 const HEADER: u8 = 0;
 const STEP: u8 = 1;
+const NAME: u8 = 2;
 /// Length of a place in the order within a key.
 const ORDER: usize = 16;
 
@@ -58,6 +59,26 @@ impl Steps {
         Ok(())
     }
 
+    /// Puts away that a process gave the last name to a file.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn name(&mut self, host: u32, file: &File, shared: Option<&str>, at: Order, by: NamedBy) -> Result<(), AttributionError> {
+        self.place(host, &file.key, shared, at);
+        let put = self.sorter.push(&self.key, |bytes| {
+            bytes.push(NAME);
+            put_unsigned(host.into(), bytes);
+            file.key.put(bytes);
+            put_unsigned(by.process.into(), bytes);
+            put(by.start_ns, bytes);
+            put(by.end_ns, bytes);
+            put(at.0, bytes);
+            put_unsigned(at.1, bytes);
+            put_text(file.names.last(), bytes);
+        });
+        put.map_err(AttributionError::Temporary)
+    }
+
     /// Puts away what is known of a file.
     ///
     /// # Errors
@@ -68,7 +89,7 @@ impl Steps {
             bytes.push(HEADER);
             put_unsigned(host.into(), bytes);
             file.key.put(bytes);
-            put_text(file.path.as_deref(), bytes);
+            put_text(file.names.first(), bytes);
             put_unsigned(file.paths.len() as u64, bytes);
             file.paths.iter().for_each(|path| put_unsigned(*path, bytes));
         });
@@ -126,6 +147,17 @@ impl Steps {
     }
 }
 
+/// Who gave a name to a file, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedBy {
+    /// The process, by its serial number.
+    pub process: u32,
+    /// When the call began, in nanoseconds since 1970.
+    pub start_ns: i64,
+    /// When the call ended, in nanoseconds since 1970.
+    pub end_ns: i64,
+}
+
 /// What the rows of `data_flow` need beside the steps of files.
 pub struct Context<'a> {
     /// The owners of the processes.
@@ -154,6 +186,8 @@ struct OneFile {
     hosts: Vec<u32>,
     key: Option<FileKey>,
     path: Option<String>,
+    /// Names before `path`, in their order.
+    earlier: Vec<String>,
     version: i64,
     origin: Option<&'static str>,
     writers: Parts,
@@ -221,6 +255,9 @@ impl Copies {
             }
             return Some(Ok(()));
         }
+        if kind == NAME {
+            return self.named(at, record, owner_of, context, flows);
+        }
         let step = Step::take(&mut record)?;
         let owner = *owner_of.get(step.process as usize).and_then(|owner| context.resolved.of.get(*owner as usize))?;
         let at = self.top(at);
@@ -237,6 +274,24 @@ impl Copies {
         }
         file.steps.push((owner, step));
         Some(Ok(()))
+    }
+
+    fn named(
+        &mut self,
+        at: usize,
+        mut record: &[u8],
+        owner_of: &[u32],
+        context: &Context<'_>,
+        flows: &mut Flows,
+    ) -> Option<Result<(), AttributionError>> {
+        let process = take_unsigned(&mut record)? as usize;
+        let (start_ns, end_ns) = (take(&mut record)?, take(&mut record)?);
+        let order = (take(&mut record)?, take_unsigned(&mut record)?);
+        let name = take_text(&mut record)??.to_owned();
+        let owner = *owner_of.get(process).and_then(|owner| context.resolved.of.get(*owner as usize))?;
+        let by = VersionUse { owner, bytes: 0, first_ns: Some(start_ns), last_ns: Some(end_ns), first_at: order, last_at: order };
+        let at = self.top(at);
+        Some(self.files[at].rename(by, name, context, flows))
     }
 
     fn file(&mut self, host: u32, key: FileKey) -> usize {
@@ -273,6 +328,28 @@ impl Copies {
 }
 
 impl OneFile {
+    /// The file gets another name. A task that renames what another wrote, or what others have
+    /// read, makes a version: who reads it by its new name waits for the rename.
+    fn rename(&mut self, by: VersionUse, name: String, context: &Context<'_>, flows: &mut Flows) -> Result<(), AttributionError> {
+        self.end_epoch(context, flows)?;
+        let is_own = matches!(self.writers.all[..], [ref writer] if writer.owner == by.owner);
+        let read_by_others = self.readers.all.iter().any(|reader| reader.owner != by.owner);
+        if context.resolved.all[by.owner as usize].is_somebody() && (!is_own || read_by_others) {
+            if !is_own {
+                self.readers.add(by);
+            }
+            self.end_version(context, flows)?;
+            self.version += 1;
+            self.origin = Some("renamed");
+            self.writers.add(by);
+        }
+        if let Some(before) = self.path.replace(name).filter(|before| Some(before) != self.path.as_ref()) {
+            self.earlier.retain(|known| *known != before && Some(known) != self.path.as_ref());
+            self.earlier.push(before);
+        }
+        Ok(())
+    }
+
     fn end_epoch(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), AttributionError> {
         let steps = std::mem::take(&mut self.steps);
         let mut writes = steps.iter().filter(|(_, step)| step.first_write_ns.is_some()).peekable();
@@ -369,6 +446,7 @@ impl OneFile {
             generation: told(|key| key.generation),
             incarnation: self.key.map_or(1, |key| key.incarnation.into()),
             path: self.path.clone().map(Into::into),
+            earlier_paths: crate::names::json(&self.earlier).map(Into::into),
             version: self.version,
             origin: self.origin.unwrap_or("before").into(),
             written_bytes: writer.map_or(0, |part| part.bytes),

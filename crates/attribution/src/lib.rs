@@ -104,6 +104,7 @@ pub mod histogram;
 mod links;
 mod listener;
 pub mod losses;
+pub mod names;
 mod out_of_range;
 pub mod owners;
 pub mod processes;

@@ -17,6 +17,7 @@ use crate::access::Access;
 use crate::bytes::{damaged, put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
 use crate::entities::Entities;
 use crate::files::FileKey;
+use crate::names::LastNames;
 use crate::out_of_range::OutOfRange;
 use crate::owners::{ResolvedOwners, Time, io_row, total_row};
 use crate::ranges::{Extent, Range, Union};
@@ -41,7 +42,7 @@ pub struct OfFile<'f> {
     pub key: FileKey,
     /// Type of its file system.
     pub file_system: Option<&'f str>,
-    /// The path under which it was first seen.
+    /// The path under which it is known.
     pub path: Option<&'f str>,
 }
 
@@ -116,6 +117,7 @@ impl Partials {
         self,
         owner_of: &[u32],
         resolved: &ResolvedOwners,
+        names: &LastNames,
         hosts: &[String],
         lost: Vec<TaskTotal<'static>>,
         entities: &Entities,
@@ -133,7 +135,7 @@ impl Partials {
             let owner_and_file = |key: &[u8]| key.get(..key.len().min(4 + 4 * 8)).unwrap_or_default().to_vec();
             if let Some(done) = summing.take_if(|summing| next.is_none_or(|(key, _)| owner_and_file(key) != summing.key)) {
                 let owner = done.owner;
-                let row = done.row(resolved, hosts, entities);
+                let row = done.row(resolved, names, hosts, entities);
                 totals.add(owner, &row);
                 written.out_of_range.check(TaskIo::TABLE, &sums_of_io(&row));
                 written.rows += 1;
@@ -278,7 +280,7 @@ impl Summing {
         Some(())
     }
 
-    fn row(self, resolved: &ResolvedOwners, hosts: &[String], entities: &Entities) -> TaskIo<'static> {
+    fn row(self, resolved: &ResolvedOwners, names: &LastNames, hosts: &[String], entities: &Entities) -> TaskIo<'static> {
         let owner = &resolved.all[self.owner as usize];
         let mut row = io_row(owner, resolved.uid(self.owner), entities);
         self.access.fill(&mut row);
@@ -288,7 +290,9 @@ impl Summing {
         row.generation = FileKey::told(self.file.generation);
         row.incarnation = self.file.incarnation.into();
         row.file_system = self.file_system.map(Into::into);
-        row.path = row.path.or(self.path.map(Into::into));
+        let opened = row.path.take().map(std::borrow::Cow::into_owned).or(self.path);
+        let (path, earlier) = names.of(owner.host, self.file, opened);
+        (row.path, row.earlier_paths) = (path.map(Into::into), earlier.map(Into::into));
         row.processes = self.processes.len() as i64;
         let exact = |transfers: &Option<Box<crate::access::Transfers>>, extent: Extent| match transfers {
             Some(transfers) if transfers.inexact => (None, None),

@@ -285,7 +285,8 @@ fn name_of<'r>(run: &'r RunGraph, flow: &FileFlow) -> (&'r str, bool) {
     let written = run.files.get(flow.file);
     let since = flow.first_write_ns.unwrap_or(i64::MIN);
     let until = flow.first_read_ns.filter(|_| flow.reader != NONE).unwrap_or(i64::MAX);
-    let then = run.renames.iter().filter(|rename| (since..=until).contains(&rename.at_ns));
+    // Who renames a file knows it by the name that it had until then.
+    let then = run.renames.iter().filter(|rename| (since..until).contains(&rename.at_ns));
     let name = then.fold(written, |name, rename| if rename.from == name { &rename.to } else { name });
     (name, name != written)
 }

@@ -197,11 +197,12 @@ fn each_operation(dataset: &Dataset, id: &FileId, mut each: impl FnMut(&FileEven
     // Follows deletions and renames as the attribution did, so that a number that is used again is another file here too.
     let mut files = Files::default();
     dataset.read_host::<FileEvent<'static>, AttributionError>(&id.host, |event| {
-        if untold(event.inode) != id.inode || untold(event.device) != id.device || untold(event.generation) != id.generation {
-            return Ok(());
-        }
+        let is_file = untold(event.inode) == id.inode && untold(event.device) == id.device && untold(event.generation) == id.generation;
         match &*event.op {
-            "delete" | "rename" | "link" => files.moved(&event),
+            // Another file can take its name, and its directory can be renamed.
+            "rename" => drop(files.moved(&event)),
+            _ if !is_file => {}
+            "delete" | "link" => drop(files.moved(&event)),
             "open" if event.result.is_some_and(|result| result < 0) => {}
             _ => {
                 let at = files.of_event(&event);

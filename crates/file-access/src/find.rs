@@ -13,7 +13,7 @@ flowmine_schema::columns! {
     /// What a task did to a file.
     pub struct FileUse of TaskIo {
         task, logical_task, cluster, job, pod, container, unassigned, host, device, inode,
-        generation, incarnation, file_system, path, read_calls, write_calls, read_errors,
+        generation, incarnation, file_system, path, earlier_paths, read_calls, write_calls, read_errors,
         write_errors, read_bytes, written_bytes, faults, mappings,
     }
 }
@@ -64,7 +64,7 @@ pub struct Found {
     pub rows: Vec<FileUse<'static>>,
 }
 
-/// Finds a file by a path as in `task_io.path`, or by an id as [`FileAccessError::SeveralFiles`]
+/// Finds a file by a path as in `task_io.path`, by a name that it had before, or by an id as [`FileAccessError::SeveralFiles`]
 /// lists them.
 ///
 /// # Errors
@@ -72,6 +72,7 @@ pub struct Found {
 pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     let mut rows = 0u64;
     let mut candidates: BTreeMap<FileId, Candidate> = BTreeMap::new();
+    let mut by_earlier_name: BTreeMap<FileId, Candidate> = BTreeMap::new();
     let mut like: BTreeMap<String, i64> = BTreeMap::new();
     let name = wanted.rsplit('/').next().unwrap_or(wanted);
     dataset.read::<FileUse<'static>, FileAccessError>(|row| {
@@ -80,6 +81,8 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
         let path = row.path.as_deref();
         if path == Some(wanted) || id.text() == wanted {
             candidates.entry(id).or_default().add(&row);
+        } else if had_name(&row, wanted) {
+            by_earlier_name.entry(id).or_default().add(&row);
         } else if let Some(path) = path.filter(|path| !name.is_empty() && path.rsplit('/').next().is_some_and(|last| last.contains(name))) {
             let bytes = flowmine_sums::add(row.read_bytes, row.written_bytes);
             let known = like.entry(path.to_owned()).or_default();
@@ -95,6 +98,9 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     })?;
     if rows == 0 {
         return Err(FileAccessError::NotCorrelated);
+    }
+    if candidates.is_empty() {
+        candidates = by_earlier_name;
     }
     let mut groups: BTreeMap<FileId, Vec<FileId>> = BTreeMap::new();
     for (id, candidate) in &candidates {
@@ -125,6 +131,12 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
         Ok(())
     })?;
     Ok(Found { path, ids, rows: of_file })
+}
+
+/// Whether a file had a name before its last one.
+fn had_name(row: &FileUse<'_>, name: &str) -> bool {
+    let names = row.earlier_paths.as_deref().and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
+    names.is_some_and(|names| names.iter().any(|known| known == name))
 }
 
 #[derive(Default)]

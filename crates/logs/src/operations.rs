@@ -41,6 +41,13 @@ struct Numbers {
 }
 
 impl Numbers {
+    /// Sets the last name of a file that has a number.
+    fn rename(&mut self, key: FileKey, path: &str) {
+        if let Some(&at) = self.of.get(&key) {
+            self.paths[at as usize] = Some(path.into());
+        }
+    }
+
     fn number(&mut self, key: FileKey, path: Option<&str>) -> u32 {
         let next = self.paths.len() as u32;
         let at = *self.of.entry(key).or_insert(next);
@@ -72,13 +79,17 @@ pub fn each(dataset: &Dataset, places: &Places, mut each: impl FnMut(&TracedOper
         let mut files = Files::default();
         dataset.read_host::<FileName<'static>, CorrelateError>(&host, |row| {
             let key = (row.device.unwrap_or(UNTOLD), row.inode, row.generation.unwrap_or(UNTOLD));
-            files.told(key, row.path.as_deref(), None);
+            files.told(key, row.path.as_deref(), None, None);
             Ok(())
         })?;
         let process = |pid: i32, start: Option<i64>, at_ns: i64| number.map_or(NONE, |host| places.find(host, pid, start, at_ns));
         dataset.read_host::<FileEvent<'static>, CorrelateError>(&host, |event| {
             if matches!(&*event.op, "delete" | "rename" | "link") {
-                files.moved(&event);
+                for at in files.moved(&event) {
+                    if let Some((file, path)) = files.peek(at).and_then(|file| Some((file.key, file.names.last()?))) {
+                        numbers.rename(file, path);
+                    }
+                }
             }
             let kind = OperationKind::of(&event.op);
             // What could not be opened is no file.
@@ -87,7 +98,7 @@ pub fn each(dataset: &Dataset, places: &Places, mut each: impl FnMut(&TracedOper
                 NONE
             } else {
                 let at = files.of_event(&event);
-                files.peek(at).map_or(NONE, |file| first + numbers.number(file.key, event.path.as_deref().or(file.path.as_deref())))
+                files.peek(at).map_or(NONE, |file| first + numbers.number(file.key, event.path.as_deref().or(file.names.last())))
             };
             found.events += 1;
             each(&TracedOperation::One(Operation {

@@ -6,6 +6,7 @@ mod flow;
 mod forged;
 mod hostile;
 mod machine;
+mod names;
 mod properties;
 mod sums;
 
@@ -107,6 +108,10 @@ impl World {
     fn opens(&mut self, process: P, ms: i64, file: F, path: &str, flags: i32) {
         let path = path.to_owned();
         self.event(process, ms, "open", file, |row| (row.path, row.flags) = (Some(path.into()), Some(flags)));
+    }
+
+    fn renames(&mut self, process: P, ms: i64, file: F, (old, new): (&'static str, &'static str)) {
+        self.event(process, ms, "rename", file, |row| (row.path, row.new_path) = (Some(old.into()), Some(new.into())));
     }
 
     fn moves(&mut self, process: P, ms: i64, op: &'static str, file: F, offset: i64, bytes: i64) {

@@ -28,6 +28,11 @@ fn world(deeds: &[Deed]) -> World {
         let (process, file, ms) = (processes[usize::from(process) % 6], F(1, i64::from(file % 4)), 3000 + at as i64);
         match what % 8 {
             0 => world.opens(process, ms, file, &format!("/d/{}", file.1), 0o1001),
+            7 => {
+                let names = ["/d/0", "/d/1", "/d/2", "/d/3", "/d/x", "/d/y"];
+                let (old, new) = (names[usize::from(offset) % 6], names[usize::from(bytes) % 6]);
+                world.renames(process, ms, file, (old, new));
+            }
             1..=3 => world.writes(process, ms, file, offset.into(), bytes.into()),
             _ => world.reads(process, ms, file, offset.into(), bytes.into()),
         }

@@ -57,7 +57,7 @@ pub(super) static RESOURCES: Words =
 /// task stands, types of entities and of links, rules, Slurm's steps, types of file systems (those
 /// of Linux that clusters have).
 pub(super) static TASKS: Words = LazyLock::new(|| {
-    let words = of("nextflow airflow makeflow snakemake kubernetes argo wfformat transform \
+    let words = of("nextflow airflow makeflow snakemake kubernetes argo wfformat transform taskvine ro-crate \
         apptainer docker environment failure monitor podman retry sandbox timelimit pre cmd post \
         local slurm sge uge lsf pbs pbspro moab condor nqsii oar bridge crg flux hq hyperqueue k8s awsbatch azurebatch google-batch \
         google-lifesciences LocalExecutor CeleryExecutor KubernetesExecutor SequentialExecutor wq torque cluster \
@@ -65,7 +65,7 @@ pub(super) static TASKS: Words = LazyLock::new(|| {
         completed failed aborted cached running submitted unknown \
         task job step process unit cgroup unassigned belongs-to ran-as \
         declared-dependency native-id monitored-layer work-directory environment process-tree command-line slurm-cgroup container-cgroup systemd-cgroup \
-        declared derived guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated changed \
+        declared derived guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated renamed changed \
         sequential strided random mixed engine processes fork operation batch extern interactive \
         ext2 ext3 ext4 xfs btrfs zfs f2fs tmpfs ramfs devtmpfs overlay overlayfs squashfs iso9660 vfat fuse fuseblk nfs nfs4 lustre gpfs \
         beegfs ceph glusterfs cifs smb3 9p virtiofs bdev proc sysfs cgroup2 devpts mqueue hugetlbfs");

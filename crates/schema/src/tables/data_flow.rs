@@ -22,13 +22,16 @@ crate::table! {
         generation: opt_i64,
         /// Which file with these numbers; as in `task_io`.
         incarnation: i64,
-        /// Its path.
+        /// Its path: the last name that it had in this version.
         path: opt_text(Path),
+        /// Names that it had before, in their order: JSON array of paths. Null without any.
+        earlier_paths: opt_text(Withheld),
         /// The version: 0 is what was there before, then 1, 2, … .
         version: i64,
         /// How the version began: `before` the trace; `created` by an open that would have failed
-        /// otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` does not tell which); or
-        /// `changed`: then parts of the version before may still be in it.
+        /// otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` or on an empty file does not
+        /// tell which); `renamed` by somebody who had not written it, or after others had read it;
+        /// or `changed`: then parts of the version before may still be in it.
         origin: text(Word(OfTasks)),
         /// What kind of entity wrote it, as in `links`: `task`, `job`, `pod`, `container`, or
         /// `unassigned`. Null: nobody who was traced.

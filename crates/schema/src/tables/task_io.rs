@@ -56,8 +56,11 @@ crate::table! {
         incarnation: i64,
         /// Type of its file system.
         file_system: opt_text(Word(OfTasks)) droppable,
-        /// Path by which the task opened it last, as the host sees it, or the first one known.
+        /// Path by which the task opened it last, as the host sees it, or the first one known. Of a
+        /// file that was renamed since: its last name.
         path: opt_text(Path) droppable,
+        /// Names that it had before, in their order: JSON array of paths. Null without any.
+        earlier_paths: opt_text(Withheld) droppable,
         /// How many processes of the task had to do with it.
         processes: i64,
         /// Successful opens.
