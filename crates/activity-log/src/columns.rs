@@ -121,6 +121,8 @@ pub enum Measure {
     IoTimeNs,
     /// CPU time, user and system, in nanoseconds.
     CpuTimeNs,
+    /// Running time as an engine measured it, in nanoseconds.
+    RunTimeNs,
     /// Number of CPUs asked for or given.
     Cpus,
     /// Number of GPUs asked for or given.
@@ -285,6 +287,8 @@ pub struct LeftOut {
     pub bad_numbers: u64,
     /// Things of which the source knows nothing that could stand in a log: tasks without any time.
     pub without_moment: u64,
+    /// Cached tasks without a time: they did not run.
+    pub cached: u64,
     /// Instances of which the end is known and not the start; they stand from when they were ready,
     /// and how long they ran is not known.
     pub start_unknown: u64,
@@ -321,6 +325,7 @@ impl LeftOut {
             without_case,
             bad_numbers,
             without_moment,
+            cached,
             start_unknown,
             start_traced,
             ends_before_start,
@@ -341,6 +346,7 @@ impl LeftOut {
             (&mut self.without_case, without_case),
             (&mut self.bad_numbers, bad_numbers),
             (&mut self.without_moment, without_moment),
+            (&mut self.cached, cached),
             (&mut self.start_unknown, start_unknown),
             (&mut self.start_traced, start_traced),
             (&mut self.ends_before_start, ends_before_start),
@@ -414,6 +420,11 @@ impl LeftOut {
                 "instances are reported to be submitted or to start after they ended or started, and count from that moment",
             ),
             words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
+            words(
+                self.cached,
+                "cached task did not run and is left out: its result is of an earlier run",
+                "cached tasks did not run and are left out: their results are of an earlier run",
+            ),
         ]
         .into_iter()
         .chain([
@@ -539,9 +550,16 @@ impl ActivityLog {
         self.is_moment(instance) || self.instances.ready.get(instance as usize) != self.instances.start.get(instance as usize)
     }
 
-    /// From start to end, never below zero; `None` where only one moment or no time is known.
+    /// The running time: what the engine measured, otherwise from start to end, never below zero;
+    /// `None` where only one moment or no time is known.
     pub fn service_ns(&self, instance: u32) -> Option<i64> {
-        if self.is_moment(instance) || !self.start_is_known(instance) {
+        if self.is_moment(instance) {
+            return None;
+        }
+        if let Some(measured) = self.measure(Measure::RunTimeNs, instance) {
+            return Some(measured);
+        }
+        if !self.start_is_known(instance) {
             return None;
         }
         elapsed_ns(self.start_ns(instance)?, self.end_ns(instance)?)

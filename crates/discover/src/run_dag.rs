@@ -1032,7 +1032,9 @@ impl Gathered {
         node.failed += u64::from(task.failed);
         node.started_ns = [node.started_ns, task.started_ns].into_iter().flatten().min();
         node.ended_ns = node.ended_ns.max(task.finished_ns);
-        let ran = task.started_ns.zip(task.finished_ns).and_then(|(start, end)| elapsed_ns(start, end)).or(task.run_time_ns);
+        // The running time of all models: what the engine measured, otherwise from start to end.
+        let between = || task.started_ns.zip(task.finished_ns).and_then(|(start, end)| elapsed_ns(start, end));
+        let ran = task.run_time_ns.or_else(between);
         self.times.extend(ran.filter(|time| *time >= 0));
         if let Some(host) = task.host.as_ref().filter(|host| !self.hosts.contains(host)) {
             // One more says that there are several.

@@ -24,13 +24,14 @@ const TRANSITION: [&str; 2] = ["lifecycle:transition", "lifecycle"];
 const START: &str = "start_timestamp";
 
 /// Numbers of events that mean something to models, under the keys of our own logs.
-const MEASURES: [(&str, Measure, f64); 17] = [
+const MEASURES: [(&str, Measure, f64); 18] = [
     ("io:read_bytes", Measure::ReadBytes, 1.0),
     ("io:written_bytes", Measure::WrittenBytes, 1.0),
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1.0),
     ("io:read_operations", Measure::ReadCalls, 1.0),
     ("io:write_operations", Measure::WriteCalls, 1.0),
     ("task:cpus", Measure::Cpus, 1.0),
+    ("task:realtime_s", Measure::RunTimeNs, 1e9),
     ("slurm:cpus", Measure::Cpus, 1.0),
     ("task:memory_bytes", Measure::MemoryBytes, 1.0),
     ("slurm:gpus", Measure::Gpus, 1.0),

@@ -45,6 +45,7 @@ fn put_told(row: &TaskRun<'static>, measures: &mut Vec<(Measure, i64)>) -> Bytes
         (Measure::MemoryBytes, row.memory_bytes),
         (Measure::PeakMemoryBytes, row.peak_rss_bytes),
         (Measure::TimeLimitNs, row.time_s.and_then(seconds)),
+        (Measure::RunTimeNs, row.realtime_s.filter(|_| !row.cached).and_then(seconds)),
         (Measure::CpuTimeNs, row.cpu_percent.zip(row.realtime_s).and_then(|(percent, time)| seconds(percent / 100.0 * time))),
     ] {
         measures.extend(value.map(|value| (measure, value)));
@@ -96,7 +97,7 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
     let mut builder = LogBuilder::new(&options.keep);
     let mut cases = Interner::default();
     let mut attempts: Vec<Attempt> = Vec::new();
-    let (mut without_moment, mut without_case, mut start_traced, mut clamped) = (0, 0, 0, 0);
+    let (mut without_moment, mut cached, mut without_case, mut start_traced, mut clamped) = (0, 0, 0, 0, 0);
     let (mut read, mut written) = (0i128, 0i128);
     let with_transition = options.activity.iter().any(|key| key == "lifecycle:transition");
     let has_flow = from.dataset.row_count::<DataFlow<'static>>()? > 0;
@@ -128,7 +129,8 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
                 start_traced += 1;
             }
         }
-        without_moment += u64::from(all.is_empty());
+        without_moment += u64::from(all.is_empty() && !row.cached);
+        cached += u64::from(all.is_empty() && row.cached);
         let wanted: Vec<Moment> = all.into_iter().filter(|moment| from.wants(moment.time_ns)).collect();
         if wanted.is_empty() {
             return Ok(());
@@ -177,6 +179,7 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
         Ok(())
     })?;
     builder.left_out().without_moment = without_moment;
+    builder.left_out().cached = cached;
     builder.left_out().without_case = without_case;
     builder.left_out().start_traced = start_traced;
     builder.left_out().clamped = clamped;

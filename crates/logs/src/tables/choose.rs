@@ -55,11 +55,12 @@ const READ_BYTES: &[&str] = &["io:read_bytes", "read_bytes", "bytes_read"];
 const WRITTEN_BYTES: &[&str] = &["io:written_bytes", "written_bytes", "bytes_written", "write_bytes"];
 
 /// Numbers of our own tables under their exact names, with what makes their unit of them.
-const OURS: [(&str, Measure, i64); 15] = [
+const OURS: [(&str, Measure, i64); 16] = [
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1),
     ("io:read_operations", Measure::ReadCalls, 1),
     ("io:write_operations", Measure::WriteCalls, 1),
     ("task:cpus", Measure::Cpus, 1),
+    ("task:realtime_s", Measure::RunTimeNs, 1_000_000_000),
     ("slurm:cpus", Measure::Cpus, 1),
     ("task:memory_bytes", Measure::MemoryBytes, 1),
     ("slurm:gpus", Measure::Gpus, 1),
