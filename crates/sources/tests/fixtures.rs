@@ -81,6 +81,10 @@ const RULES: &[(&str, Is)] = &[
     ("crates/*/airflow/*", Source("airflow")),
     ("crates/*/argo/*.json", Source("argo")),
     ("crates/*/kubernetes/*.json*", Source("kubernetes")),
+    ("crates/*/ro_crate/data_only.json", Refused("ro-crate")),
+    ("crates/*/ro_crate/*.json", Source("ro-crate")),
+    ("crates/*/taskvine/*/performance", Nothing("a log without tasks")),
+    ("crates/*/taskvine/*/transactions", Source("taskvine")),
     ("crates/*/wfformat/too_old_1.1.json", Refused("wfformat")),
     ("crates/*/wfformat/*.json", Source("wfformat")),
     ("crates/*/transform/*.record", Source("transform")),
@@ -167,6 +171,7 @@ fn directories_of_runs_are_recognised() {
         ("crates/extract-workflow/tests/fixtures/airflow/3.3.2", "airflow"),
         ("crates/extract-workflow/tests/fixtures/transform", "transform"),
         ("crates/extract-workflow/tests/fixtures/wfformat", "wfformat"),
+        ("crates/extract-workflow/tests/fixtures/taskvine/2026-03-01T080000", "taskvine"),
         ("crates/extract-workflow/tests/fixtures/kubernetes", "kubernetes"),
     ] {
         let plan = recognise(&[root.join(dir)]).unwrap();

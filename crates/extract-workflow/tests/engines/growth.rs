@@ -10,6 +10,7 @@ use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
+use flowmine_extract_workflow::taskvine::TaskVine;
 use flowmine_extract_workflow::{Engine, Options, Row};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
 
@@ -72,6 +73,11 @@ fn grow(engine: &dyn Engine, fixture: &str, growing: &[&str], steps: &[f64]) {
 }
 
 const STEPS: [f64; 7] = [0.02, 0.1, 0.3, 0.55, 0.7, 0.8, 1.0];
+
+#[test]
+fn taskvine() {
+    grow(&TaskVine, "taskvine/2026-03-01T080000", &["transactions"], &STEPS);
+}
 
 #[test]
 fn makeflow() {

@@ -33,6 +33,9 @@ codes! {
     "accounting_failed" [Warning] "`observe --accounting`",
         "sacct could not be asked, or its answer could not be read; what squeue said in this poll is kept",
         "Nothing: the next poll asks for the same time again.";
+    "action_without_id" [Warning] "`import ro-crate`",
+        "An action of the crate has no `@id`, so that nothing can refer to it; it is left out",
+        "";
     "array_cut" [Warning] "`import squeue`",
         "squeue shortened the list of an array's waiting tasks, so that not all of them are known; the list is kept as it is",
         "Run squeue with `SLURM_BITSTR_LEN=0` in the environment for whole lists.";
@@ -87,6 +90,9 @@ codes! {
     "cpu_fraction" [Warning] "`import kubernetes`",
         "Parts of a CPU are asked for, which the column `cpus` cannot hold; it is null",
         "";
+    "crate_without_run" [Error] "`import ro-crate`",
+        "The crate has no `CreateAction`: it describes data or a workflow, and no run of it; nothing of the file is used",
+        "Ask the engine or its plugin for a crate of a run, such as with nf-prov or `runcrate`.";
     "database_unreadable" [Error] "`import airflow`",
         "Airflow's SQLite database cannot be read; nothing of it is used",
         "If it was in use when it was copied, copy its files `-wal` and `-shm` with it, or end Airflow first.";
@@ -183,7 +189,7 @@ codes! {
     "job_rejected" [Error] "`import squeue`",
         "A job in the JSON has no id, has no state, or is no object; it is left out",
         "";
-    "json_bad" [Error] "`import squeue`, `import argo`, `import kubernetes`, `import transform`, `import wfformat`",
+    "json_bad" [Error] "`import squeue`, `import argo`, `import kubernetes`, `import transform`, `import wfformat`, `import ro-crate`",
         "The JSON ends early or is damaged here: an object of an engine is left out (in WfFormat the whole file); of a queue the jobs before that place are used",
         "";
     "json_value" [Warning] "`import squeue`",
@@ -198,7 +204,7 @@ codes! {
     "layer_without_attempt" [Error] "`import transform`",
         "A line of a task's record tells of a layer that no attempt above it has; it is left out",
         "";
-    "line_bad" [Error] "`import airflow`, `import makeflow`",
+    "line_bad" [Error] "`import airflow`, `import makeflow`, `import taskvine`",
         "A line is not one that such a file has; it is left out",
         "";
     "line_cut" [Error] "`import nextflow`",
@@ -243,7 +249,7 @@ codes! {
     "no_year" [Warning] "`import nextflow`",
         "The log does not tell its year, and the file's modification time does not fit; its local times are left out",
         "Say the year of the first line with `--year`.";
-    "no_zone" [Warning] "`import squeue`, `import nextflow`, `import snakemake`, `import airflow`, `import wfformat`",
+    "no_zone" [Warning] "`import squeue`, `import nextflow`, `import snakemake`, `import airflow`, `import wfformat`, `import ro-crate`",
         "Times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same",
         "Say the zone with `--zone`, as in `--zone=+01:00`, or give the run's `.nextflow.log` or `.snakemake/metadata` as well.";
     "node_type_unknown" [Warning] "`import argo`",
@@ -426,6 +432,9 @@ codes! {
     "tasks_never_ran" [Warning] "`import airflow`",
         "Task instances never ran (skipped, upstream_failed, scheduled, …); they have no rows, and are counted",
         "";
+    "tasks_not_described" [Warning] "`import ro-crate`",
+        "The crate has an action of the workflow and none of its tools; the run is its only task",
+        "Crates by the Provenance Run Crate profile have an action for each tool.";
     "tasks_not_submitted" [Warning] "`import nextflow`",
         "Tasks waited and were not submitted before the log ended; they have no rows, and are counted",
         "";
@@ -453,7 +462,7 @@ codes! {
     "too_many_tasks" [Error] "`import argo`, `import transform`",
         "The files tell of more tasks than are read at once; the workflow that is too much is left out, of wrapped tasks' records all from there on",
         "Import them in parts.";
-    "too_much_repeated" [Error] "`import wfformat`",
+    "too_much_repeated" [Error] "`import wfformat`, `import ro-crate`",
         "The texts of the run and of its machines are too long to stand in a row for each of so many tasks; nothing of the file is used",
         "";
     "trace_row_again" [Warning] "`import nextflow`",

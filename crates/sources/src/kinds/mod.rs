@@ -11,9 +11,11 @@ mod log;
 mod makeflow;
 mod nextflow;
 mod not_read;
+mod ro_crate;
 mod slurm;
 mod snakemake;
 mod table;
+mod taskvine;
 mod transform;
 mod wfformat;
 
@@ -34,7 +36,9 @@ pub const KINDS: &[&Kind] = &[
     &airflow::KIND,
     &argo::KIND,
     &kubernetes::KIND,
+    &taskvine::KIND,
     &wfformat::KIND,
+    &ro_crate::KIND,
     &transform::KIND,
     &not_read::KIND,
 ];

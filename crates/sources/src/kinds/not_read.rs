@@ -18,7 +18,7 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
 pub const KIND: Kind = Kind {
     name: "not-read",
     title: "known, not read",
-    reads: "files packed with zstd, xz, bzip2 or zip, text in UTF-16, SWF, logs of TaskVine and Work Queue: an error names them",
+    reads: "files packed with zstd, xz, bzip2 or zip, text in UTF-16, SWF, logs of Work Queue: an error names them",
     reading: Reading::NotRead,
     extensions: &[],
     looks_at: |_| false,
@@ -40,7 +40,7 @@ fn recognise(sample: &Sample) -> Answer {
     }
     if first.starts_with("# time manager_pid ") || first.starts_with("# time master_pid ") {
         let advice = "this log is not read; give the log of the engine that used it, such as Makeflow's";
-        return of("a transaction log of TaskVine or Work Queue", advice);
+        return of("a transaction log of Work Queue", advice);
     }
     Answer::No
 }

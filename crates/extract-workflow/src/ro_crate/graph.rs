@@ -1,0 +1,93 @@
+//! The entities of a crate by their ids.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+/// The entities of `@graph`.
+pub struct Graph<'j> {
+    entities: &'j [Value],
+    by_id: HashMap<&'j str, &'j Value>,
+}
+
+/// The id of an entity.
+pub fn id(entity: &Value) -> Option<&str> {
+    entity["@id"].as_str().filter(|id| !id.is_empty())
+}
+
+fn has_type(entity: &Value, wanted: &str) -> bool {
+    let kind = &entity["@type"];
+    kind.as_str() == Some(wanted) || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind.as_str() == Some(wanted)))
+}
+
+impl<'j> Graph<'j> {
+    /// The entities of a crate. Of several with one id the first counts.
+    pub fn of(json: &'j Value) -> Self {
+        let entities = json["@graph"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut by_id = HashMap::new();
+        for entity in entities {
+            if let Some(id) = id(entity) {
+                by_id.entry(id).or_insert(entity);
+            }
+        }
+        Self { entities, by_id }
+    }
+
+    /// The entity with this id.
+    pub fn get(&self, id: &str) -> Option<&'j Value> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The entities of a type, in their order.
+    pub fn with_type(&self, wanted: &'static str) -> impl Iterator<Item = &'j Value> + use<'j> {
+        self.entities.iter().filter(move |entity| has_type(entity, wanted))
+    }
+
+    /// The ids to which a value refers: one reference or several.
+    pub fn references(&self, value: &'j Value) -> Vec<&'j str> {
+        match value {
+            Value::Array(several) => several.iter().filter_map(id).collect(),
+            one => id(one).into_iter().collect(),
+        }
+    }
+
+    /// Whether an action is one of a workflow, and not of a tool.
+    pub fn is_of_workflow(&self, action: &'j Value) -> bool {
+        let instruments = self.references(&action["instrument"]);
+        instruments.into_iter().filter_map(|tool| self.get(tool)).any(|tool| has_type(tool, "ComputationalWorkflow"))
+    }
+
+    /// The name of an entity.
+    pub fn name(&self, entity: &Value) -> Option<String> {
+        entity["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
+    }
+
+    /// The name of the crate.
+    pub fn root_name(&self) -> Option<String> {
+        self.name(self.get("./")?)
+    }
+
+    /// A file as in the columns `inputs` and `outputs`; `None` for what is no file or directory.
+    pub fn file(&self, id: &str) -> Option<Value> {
+        let entity = self.get(id)?;
+        if !has_type(entity, "File") && !has_type(entity, "Dataset") {
+            return None;
+        }
+        let size = &entity["contentSize"];
+        let bytes = size.as_i64().or_else(|| size.as_str()?.trim_end_matches('B').trim().parse().ok()).filter(|bytes: &i64| *bytes >= 0);
+        Some(match bytes {
+            Some(bytes) => json!({ "path": id, "bytes": bytes }),
+            None => json!({ "path": id }),
+        })
+    }
+
+    /// The name of a container's image, with its tag.
+    pub fn image(&self, id: &str) -> String {
+        let Some(entity) = self.get(id) else { return id.to_owned() };
+        match (entity["name"].as_str(), entity["tag"].as_str()) {
+            (Some(name), Some(tag)) => format!("{name}:{tag}"),
+            (Some(name), None) => name.to_owned(),
+            _ => id.to_owned(),
+        }
+    }
+}
