@@ -12,7 +12,7 @@ use flowmine_correlate::{Entities, Filter, Share, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
-use flowmine_logs::job_log::{Finished, JobLogs, JobObjectLog};
+use flowmine_logs::job_log::{CutOff, Finished, JobLogs, JobObjectLog};
 use flowmine_logs::log_file::as_objects::{CASE, Untimed};
 use flowmine_logs::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
 use flowmine_logs::tables;
@@ -228,6 +228,7 @@ pub fn job_logs(dataset: &Dataset, wanted: &Selection<'_>, sink: &dyn Sink) -> R
     }
     let mut finished = logs.finish()?;
     sink.message(Message::Diagnostics("log", &finished.diagnostics));
+    note_cut_off(finished.cut_off, "job", sink);
     if let Some(objects) = wanted.objects {
         finished.objects = Some(beside_jobs(dataset, wanted.rules, &filter, objects, finished.objects, sink)?);
     }
@@ -271,8 +272,22 @@ fn without_tasks(filter: &Filter, sink: &dyn Sink) {
     }
 }
 
+/// Notes what a time frame leaves out of jobs or tasks of which the log has a part.
+fn note_cut_off(cut: CutOff, noun: &str, sink: &dyn Sink) {
+    let CutOff { attempts, events } = cut;
+    if attempts > 0 {
+        let of = if attempts == 1 { format!("1 {noun}") } else { format!("{attempts} {noun}s") };
+        let outside = if events == 1 { "1 event lies outside and is".to_owned() } else { format!("{events} events lie outside and are") };
+        sink.note(&format!(
+            "the time frame cuts {of}, of which {outside} left out; --time-frame contained or intersecting keeps cases whole"
+        ));
+    }
+}
+
 fn tell_left_out(left_out: LeftOut, sink: &dyn Sink) {
-    let LeftOut { tasks_without_event, tasks_without_case, tasks_clamped, accesses_of_others, bytes_of_others, layer_events } = left_out;
+    let LeftOut { tasks_without_event, tasks_without_case, tasks_clamped, accesses_of_others, bytes_of_others, layer_events, cut_off } =
+        left_out;
+    note_cut_off(cut_off, "task", sink);
     if tasks_without_event > 0 {
         sink.note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));
     }

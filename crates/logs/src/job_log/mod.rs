@@ -21,11 +21,31 @@ use crate::task_log::TracedJobs;
 pub use cases::JobCaseLog;
 pub use objects::JobObjectLog;
 
+/// Attempts that a time frame has a part of, and what it leaves out of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CutOff {
+    /// Number of attempts with events within and outside of the time frame.
+    pub attempts: u64,
+    /// Number of their events outside of it.
+    pub events: u64,
+}
+
+impl CutOff {
+    /// Adds an attempt with `inside` of its `all` events in the time frame.
+    pub fn add(&mut self, inside: usize, all: usize) {
+        if (1..all).contains(&inside) {
+            self.attempts += 1;
+            self.events += (all - inside) as u64;
+        }
+    }
+}
+
 /// Takes jobs and makes the logs that were asked for.
 pub struct JobLogs {
     filter: Filter,
     objects: Option<objects::Builder>,
     cases: Vec<cases::Builder>,
+    cut_off: CutOff,
 }
 
 /// The logs that were asked for.
@@ -36,6 +56,8 @@ pub struct Finished {
     pub cases: Vec<JobCaseLog>,
     /// What could not be put into the logs as it is.
     pub diagnostics: Diagnostics,
+    /// Jobs of which only a part is in the logs.
+    pub cut_off: CutOff,
 }
 
 impl JobLogs {
@@ -46,6 +68,7 @@ impl JobLogs {
             filter,
             objects: objects.then(objects::Builder::default),
             cases: notions.iter().map(|notion| cases::Builder::new(*notion, Rc::clone(&traced))).collect(),
+            cut_off: CutOff::default(),
         }
     }
 
@@ -54,6 +77,12 @@ impl JobLogs {
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn add(&mut self, entities: &Entities<'_>) -> Result<(), LogError> {
+        if self.filter.from_ns.is_some() || self.filter.to_ns.is_some() {
+            let filter = self.filter.resolve(entities.jobs);
+            for attempt in &entities.jobs.attempts {
+                self.cut_off.add(filter.events(attempt).count(), entities.jobs.events_of(attempt).len());
+            }
+        }
         if let Some(objects) = &mut self.objects {
             objects.add(entities.jobs, &self.filter)?;
         }
@@ -71,6 +100,6 @@ impl JobLogs {
         let mut diagnostics = Diagnostics::default();
         let objects = self.objects.map(|objects| objects.finish(&mut diagnostics)).transpose()?;
         let cases = self.cases.into_iter().map(cases::Builder::finish).collect::<Result<_, _>>()?;
-        Ok(Finished { objects, cases, diagnostics })
+        Ok(Finished { objects, cases, diagnostics, cut_off: self.cut_off })
     }
 }

@@ -67,12 +67,13 @@ pub fn cases(from: &Tasks<'_>, notion: TaskNotion) -> Result<(TaskCaseLog, LeftO
         let of_case = key.len();
         let of_case_attributes = || attributes::of(TASK, row, drop).filter(|attribute| notion.of_case(row).contains(&&*attribute.key));
         let told: Vec<_> = attributes::of(TASK, row, drop).filter_map(with_prefix).collect();
-        let (mut any, mut clamped) = (false, false);
+        let (mut all, mut inside, mut clamped) = (0, 0, false);
         for moment in moments(row) {
-            any = true;
+            all += 1;
             if !from.wants(moment.time_ns) {
                 continue;
             }
+            inside += 1;
             clamped |= moment.is_clamped;
             let activity = if drop.leaves_out("logical_task") { UNKNOWN_ACTIVITY } else { &*row.logical_task };
             let mut event = vec![
@@ -99,7 +100,8 @@ pub fn cases(from: &Tasks<'_>, notion: TaskNotion) -> Result<(TaskCaseLog, LeftO
             trace.extend(of_case_attributes().filter_map(with_prefix).map(|(attribute, _)| attribute));
             by_case.push(&key, |bytes| put_both(&Record::Trace(trace), &Record::CaseEvent(event), bytes))?;
         }
-        left_out.tasks_without_event += u64::from(!any);
+        left_out.tasks_without_event += u64::from(all == 0);
+        left_out.cut_off.add(inside, all);
         left_out.tasks_clamped += u64::from(clamped);
         Ok(())
     })?;

@@ -34,6 +34,8 @@ use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
 use flowmine_spill::SpillError;
 use rustc_hash::FxHashMap;
 
+use crate::job_log::CutOff;
+
 pub use cases::TaskCaseLog;
 pub use notion::TaskNotion;
 
@@ -151,6 +153,8 @@ pub struct LeftOut {
     /// Events of the layers of tasks beyond the first hundred of each. Logs of objects alone have
     /// events of layers.
     pub layer_events: u64,
+    /// Tasks that a time frame has a part of.
+    pub cut_off: CutOff,
 }
 
 /// What was traced of each job, by the name of its attempt.

@@ -63,7 +63,9 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
         let tag = tag_id(row, &from.rules.drop);
         let all: Vec<_> = moments(row).collect();
         making.left_out.tasks_without_event += u64::from(all.is_empty());
+        let number = all.len();
         let wanted: Vec<_> = all.into_iter().filter(|moment| from.wants(moment.time_ns)).collect();
+        making.left_out.cut_off.add(wanted.len(), number);
         making.left_out.tasks_clamped += u64::from(wanted.iter().any(|moment| moment.is_clamped));
         if wanted.is_empty() && !from.wants_all() {
             return Ok(());
