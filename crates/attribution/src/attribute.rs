@@ -346,7 +346,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             ProcessSlot::Live(slot) => self.processes.get(slot).map(|node| node.serial),
             ProcessSlot::Gone(process) => Some(process),
         };
-        let cut = self.files.get(at).and_then(crate::files::File::cut);
+        let cut = process.and_then(|process| self.files.get(at)?.cut(process, now));
         if let Some((epoch, steps)) = cut {
             spill_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
         }

@@ -282,13 +282,21 @@ impl File {
         }
     }
 
-    /// Ends the epoch, because the file gets another name; gives its steps.
-    pub fn cut(&mut self) -> Option<(Order, Vec<Step>)> {
-        let given = self.given.take();
-        if given == Some(true) || self.steps.iter().any(|step| step.first_read_ns.is_some()) {
-            self.writers = Some(Vec::new());
+    /// Ends the epoch, because a process gives another name to the file; gives its steps. Who does
+    /// that counts as a writer, since the new name can be a version of its own.
+    pub fn cut(&mut self, process: u32, now: Order) -> Option<(Order, Vec<Step>)> {
+        let read = self.given == Some(true) || self.steps.iter().any(|step| step.first_read_ns.is_some());
+        let mut writers = self.writers.take().filter(|_| !read).unwrap_or_default();
+        let wrote = self.steps.iter().filter(|step| !read && step.writes()).map(|step| step.process);
+        for writer in wrote.chain([process]) {
+            if writers.len() < STEPS && !writers.contains(&writer) {
+                writers.push(writer);
+            }
         }
-        self.take_steps()
+        self.writers = Some(writers);
+        let ended = self.take_steps();
+        self.epoch = now;
+        ended
     }
 
     /// Whether the operation made the file without writing to it, as `touch` does: it opens with

@@ -118,7 +118,7 @@ fn a_file_with_two_names_stays_the_same_when_one_is_deleted() {
     step(A, 1003, "delete", "/d/tmp", None, 0);
     step(B, 2000, "open", "/d/final", None, 0);
     step(B, 2001, "read", "/d/final", None, 100);
-    assert_eq!(world.correlated().flow(), ["/d/tmp v1 changed: a 100 -> b 100"]);
+    assert_eq!(world.correlated().flow(), ["/d/final v1 changed: a 100 -> b 100"]);
 }
 
 #[test]
