@@ -133,7 +133,9 @@ pub fn overview(
             && task_log::is_uncorrelated(dataset)?
         {
             let name = notion.name();
-            sink.warning(&format!("{name}: traced files are not used, because they are not correlated yet: run `flowmine correlate` first"));
+            sink.warning(&format!(
+                "{name}: traced files are not used, because they are not correlated yet: run `flowmine correlate` first"
+            ));
         }
         return read();
     };

@@ -62,8 +62,19 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Names of columns that hardly another table has.
-const TELLING: &[&str] =
-    &["AllocCPUS", "AllocNodes", "AllocTRES", "CPUTimeRAW", "ElapsedRaw", "JobName", "MaxRSS", "NCPUS", "NNodes", "ReqTRES", "TimelimitRaw"];
+const TELLING: &[&str] = &[
+    "AllocCPUS",
+    "AllocNodes",
+    "AllocTRES",
+    "CPUTimeRAW",
+    "ElapsedRaw",
+    "JobName",
+    "MaxRSS",
+    "NCPUS",
+    "NNodes",
+    "ReqTRES",
+    "TimelimitRaw",
+];
 
 /// Whether a header without job ids is one of sacct: three of its columns, one of which is telling.
 pub(super) fn looks_like(words: &[&[u8]]) -> bool {
