@@ -576,6 +576,8 @@ fn what_shows_hidden_names_or_runs_subscripts_is_refused() {
 #[test]
 fn names_that_are_built_at_run_time_are_not_that_of_the_new_script() {
     let mut wrong = Vec::new();
+    let place = Place::new();
+    place.put("flow/job9.sh", "#!/bin/sh\ntrue\n");
     for (chain, at) in [
         ("for i in 8 9; do sbatch job$i.sh; done", "v.sh:2:25"),
         ("sbatch job{8,9}.sh", "v.sh:2:8"),
@@ -598,7 +600,7 @@ fn names_that_are_built_at_run_time_are_not_that_of_the_new_script() {
         ("for f in {sub/,}*.sh; do echo $f; done", "v.sh:2:10"),
     ] {
         let chain = format!("#!/bin/bash\n{chain}\nsbatch job1.sh\n");
-        let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(Place::new().flow()));
+        let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(place.flow()));
         match flow.and_then(|flow| flow.refuse_mentioned("job9.sh")).map_err(|error| error.to_string()) {
             Err(refused) if refused.starts_with(at) => {}
             other => wrong.push(format!("{chain}{other:?}")),
@@ -612,7 +614,7 @@ fn names_that_are_built_at_run_time_are_not_that_of_the_new_script() {
         "for f in {sub,d1}/*.txt data_$1/$2; do echo $f; done",
     ] {
         let chain = format!("#!/bin/bash\n{chain}\nsbatch job1.sh\n");
-        let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(Place::new().flow())).unwrap();
+        let flow = Workflow::read("v.sh", chain.as_bytes(), &Beside(place.flow())).unwrap();
         assert!(flow.refuse_mentioned("all.retry").is_ok(), "{chain}");
     }
 }
