@@ -4,7 +4,7 @@
 //! the critical path and the profile are read of the dataset. What cannot be made is missing on the
 //! page, with the reason.
 
-mod messages;
+pub(crate) mod messages;
 
 use flowmine_activity_log::{ActivityLog, Filter, RunGraph};
 use flowmine_correlate::cases;
