@@ -5,7 +5,7 @@
 //! page, with the reason.
 
 mod details;
-mod messages;
+pub(crate) mod messages;
 mod views;
 
 use flowmine_correlate::cases;

@@ -16,6 +16,7 @@ use crate::format::Format;
 use crate::found::Found;
 use crate::groups::CASE;
 use crate::log::{self, Attributes, Loaded};
+use crate::report::messages::Messages;
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::{job_waits, jobs, one_run};
@@ -113,6 +114,9 @@ impl Model for Findings {
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
+        // Log, waits and profile are read of one dataset, and each reports what it lacks.
+        let messages = Messages::new(sink);
+        let sink: &dyn Sink = &messages;
         let loaded = log::load(request, &attributes(), sink)?;
         let evidence = Evidence::read(request, &loaded, sink)?;
         let _stage = sink.stage("discovering");

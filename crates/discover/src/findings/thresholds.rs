@@ -90,9 +90,9 @@ thresholds! {
     REFERENCE_SHARE = 0.5, "reference_share", "Share of all bytes read that are of one file",
         "below half, the file is not what the storage is busy with";
     IO_SHARE = 0.5, "io_share", "Share of the running time in reads and writes",
-        "programs that copy or compress are at a third";
+        "below half, a faster program gains more than faster storage";
     DEPENDENCY_SHARE = 0.05, "dependency_share", "Share of the makespan by which a needless dependency delays a task",
-        "less is lost in the queue";
+        "a shorter delay is cheaper to keep than to judge";
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     name: "idle-cpus",
     finds: "instances used less than half of their CPUs, of two or more, and reads and writes do not explain it",
     at_stake: "the core time of the idle CPUs",
-    gain: "with the CPUs that `requests` suggests, to with those that were used",
+    gain: "at the least with the CPUs that `requests` suggests, at the most with exactly those that were used",
     needs: &[Need::Cpus],
     thresholds: &[&CPU_EFFICIENCY, &IO_SHARE],
     is_always_listed: false,

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     name: "serial-step",
     finds: "one instance of an activity ran alone for much of the makespan, after many had run at the same time",
     at_stake: "the time in which it ran alone",
-    gain: "what-if of the critical path with the step twice as fast, to the step divided by the width of the run",
+    gain: "at the least the what-if of the critical path with the step twice as fast, at the most the step divided by the width of the run",
     needs: &[Need::Intervals],
     thresholds: &[&SERIAL_SHARE, &SERIAL_WIDTH],
     is_always_listed: false,
