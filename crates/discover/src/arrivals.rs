@@ -76,7 +76,8 @@ pub fn discover(log: &ActivityLog) -> Arrivals {
     let Some((low, high)) = span else { return found };
     let columns = |width: i64| (i128::from(high.div_euclid(width)) - i128::from(low.div_euclid(width)) + 1) as usize;
     let last = WIDTHS[WIDTHS.len() - 1];
-    let width = WIDTHS.into_iter().find(|width| columns(*width) <= COLUMNS).unwrap_or_else(|| last * (columns(last).div_ceil(COLUMNS) as i64));
+    let width =
+        WIDTHS.into_iter().find(|width| columns(*width) <= COLUMNS).unwrap_or_else(|| last * (columns(last).div_ceil(COLUMNS) as i64));
     found.width_ns = width;
     found.begin_ns = low.div_euclid(width).saturating_mul(width);
     found.columns = vec![[0; 3]; columns(width)];

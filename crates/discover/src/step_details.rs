@@ -166,11 +166,8 @@ pub fn discover(log: &ActivityLog, cases: &Cases, dfg: &Dfg, most: usize) -> Det
             of_variant.entry(variant).or_default().insert(*edge);
         }
     });
-    let mut details = Details {
-        activities: times.finish(dfg.activities.len(), most),
-        edges: waits.finish(dfg.edges.len(), most),
-        ..Details::default()
-    };
+    let mut details =
+        Details { activities: times.finish(dfg.activities.len(), most), edges: waits.finish(dfg.edges.len(), most), ..Details::default() };
     let add = |detail: &mut Detail, number: u32, count: u64| {
         detail.in_variants += 1;
         if detail.variants.len() < most {
@@ -211,7 +208,20 @@ mod tests {
         for (case, rows) in [[("a", 0, 5), ("b", 7, 9)], [("a", 0, 3), ("b", 10, 40)], [("b", 0, 1), ("a", 2, 3)]].iter().enumerate() {
             for &(name, start_ns, end_ns) in rows {
                 let activity = builder.activity(name);
-                builder.instance(&InstanceRow { activity, ready_ns: UNKNOWN, start_ns, end_ns, resource: None, status: Status::Completed, attempt: 0, measures: &[], bytes_from: BytesFrom::Nobody, attributes: &[] }).expect("few");
+                builder
+                    .instance(&InstanceRow {
+                        activity,
+                        ready_ns: UNKNOWN,
+                        start_ns,
+                        end_ns,
+                        resource: None,
+                        status: Status::Completed,
+                        attempt: 0,
+                        measures: &[],
+                        bytes_from: BytesFrom::Nobody,
+                        attributes: &[],
+                    })
+                    .expect("few");
             }
             builder.end_case(&case.to_string()).expect("few");
         }

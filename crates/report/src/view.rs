@@ -124,9 +124,10 @@ struct Writer<'l> {
 
 impl Writer<'_> {
     fn words(&self, what: &'static str, detail: &Detail) -> Words {
-        let (limits, counts) = detail.times.as_ref().map_or_else(Default::default, |times| {
-            (times.limits_ns.iter().map(|ns| duration(*ns)).collect(), times.counts.clone())
-        });
+        let (limits, counts) = detail
+            .times
+            .as_ref()
+            .map_or_else(Default::default, |times| (times.limits_ns.iter().map(|ns| duration(*ns)).collect(), times.counts.clone()));
         let slowest = detail.slowest.iter().filter_map(|slow| {
             let case = (slow.case != NONE).then(|| visible(self.cases.names.get(slow.case)).into_owned());
             let who: Who = self.identities.who(slow.instance);

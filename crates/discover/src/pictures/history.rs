@@ -69,10 +69,16 @@ pub fn svg<'n>(found: &[Workflow], case: impl Fn(u32) -> &'n str) -> String {
             let line: Vec<String> = runs
                 .iter()
                 .enumerate()
-                .filter_map(|(at, run)| Some(format!("{} {}", Num(across.at(at as f64)), Num(up.at(run.before_ns?.min(most as f64 * 1.08))))))
+                .filter_map(|(at, run)| {
+                    Some(format!("{} {}", Num(across.at(at as f64)), Num(up.at(run.before_ns?.min(most as f64 * 1.08)))))
+                })
                 .collect();
             if line.len() > 1 {
-                sheet.path(&format!("M{}", line.join("L")), "none", &format!("stroke=\"{MEDIAN}\" stroke-width=\"1.2\" stroke-dasharray=\"5 4\""));
+                sheet.path(
+                    &format!("M{}", line.join("L")),
+                    "none",
+                    &format!("stroke=\"{MEDIAN}\" stroke-width=\"1.2\" stroke-dasharray=\"5 4\""),
+                );
             }
             for (at, run) in runs.iter().enumerate() {
                 let colour = if run.regressed == Some(true) { REGRESSED } else { USUAL };

@@ -78,7 +78,8 @@ pub fn block(views: &[View]) -> Result<Option<Graph>, ReportError> {
 }
 
 fn has_bytes(dfg: &Dfg) -> bool {
-    dfg.activities.iter().any(|of| of.read_bytes.is_some() || of.written_bytes.is_some()) || dfg.edges.iter().any(|edge| edge.bytes.is_some())
+    dfg.activities.iter().any(|of| of.read_bytes.is_some() || of.written_bytes.is_some())
+        || dfg.edges.iter().any(|edge| edge.bytes.is_some())
 }
 
 /// An activity or a pair of a graph: the type of objects, whether it is a pair, and its number.
@@ -106,12 +107,8 @@ impl Drawing<'_> {
         for (at, share) in LEVELS.into_iter().enumerate() {
             let figure = self.figure(share);
             let size = (figure.nodes.len(), figure.edges.len());
-            let name = format!(
-                "{:.0} %: {}, {}",
-                share * 100.0,
-                counted(size.0 as u64, "node", "nodes"),
-                counted(size.1 as u64, "edge", "edges")
-            );
+            let name =
+                format!("{:.0} %: {}, {}", share * 100.0, counted(size.0 as u64, "node", "nodes"), counted(size.1 as u64, "edge", "edges"));
             if let Some(level) = levels.last_mut().filter(|_| before == Some(size)) {
                 level.name = name;
                 continue;
@@ -178,10 +175,7 @@ enum Wanted<'w> {
 }
 
 /// The marks of a figure, with the graph that each is of.
-fn marks<'g>(
-    figure: &Figure,
-    graph: impl Fn(Wanted<'_>) -> Option<(usize, &'g Dfg, &'g Behind)>,
-) -> Vec<(String, Place, &'g Words)> {
+fn marks<'g>(figure: &Figure, graph: impl Fn(Wanted<'_>) -> Option<(usize, &'g Dfg, &'g Behind)>) -> Vec<(String, Place, &'g Words)> {
     let mut found = Vec::new();
     let is_activity = |id: &str| id.strip_prefix('a').is_some_and(|number| number.parse::<usize>().is_ok());
     let place = |dfg: &Dfg, name: &str| dfg.activities.binary_search_by(|of| of.name.as_str().cmp(name)).ok();

@@ -52,10 +52,7 @@ fn left_out(sections: &[Section]) -> Vec<Block> {
         _ => None,
     };
     let sentences: Vec<String> = sections.iter().flat_map(|section| &section.blocks).filter_map(of).collect();
-    let list = if sentences.is_empty() {
-        Block::Text("No table of this page leaves out a row.".to_owned())
-    } else {
-        Block::List(sentences)
-    };
+    let list =
+        if sentences.is_empty() { Block::Text("No table of this page leaves out a row.".to_owned()) } else { Block::List(sentences) };
     vec![Block::Heading("Left out of this page".to_owned()), list]
 }
