@@ -63,7 +63,7 @@ test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $
 		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) \
 		FLOWMINE_SNAKEMAKE=$(abspath $(SNAKEMAKE_VENV))/bin/snakemake \
 		FLOWMINE_AIRFLOW=$(abspath $(AIRFLOW)) FLOWMINE_AIRFLOW2=$(abspath $(AIRFLOW2)) \
-		FLOWMINE_AXE=$(abspath $(AXE))/node_modules/axe-core/axe.min.js FLOWMINE_PICTURES=$(abspath $(TARGET))/report-pictures \
+		FLOWMINE_AXE=$(abspath $(AXE))/node_modules/axe-core/axe.min.js FLOWMINE_IMAGES=$(abspath $(TARGET))/report-images \
 		FLOWMINE_NEXTFLOW=$(abspath $(NEXTFLOW)) $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
 		else echo "Every test ran."; fi

@@ -104,7 +104,7 @@ fn accessible(browser: &Browser, axe: Option<&str>, page: &Path) {
 
 /// Keeps a picture of each section at three widths in both themes, where long tests run.
 fn pictures(browser: &Browser, page: &Path) {
-    let Some(dir) = std::env::var_os("FLOWMINE_PICTURES").filter(|_| std::env::var_os("FLOWMINE_LONG").is_some()) else { return };
+    let Some(dir) = std::env::var_os("FLOWMINE_IMAGES").filter(|_| std::env::var_os("FLOWMINE_LONG").is_some()) else { return };
     fs::create_dir_all(&dir).unwrap();
     let name = page.file_stem().unwrap().to_string_lossy().into_owned();
     let sections = browser.run("[...document.querySelectorAll('section')].map((section) => section.id)");
