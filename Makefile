@@ -19,18 +19,20 @@ ZIG := ziglang==0.17.1 cargo-zigbuild==0.24.0
 NEXTFLOW := $(TARGET)/nextflow
 MDBOOK := $(TARGET)/mdbook/bin/mdbook
 MDBOOK_VERSION := 0.5.4
+# Its version stands in tests/axe/package.json.
+AXE := $(TARGET)/axe
 AIRFLOW_VERSION := 3.3.2
 AIRFLOW2_VERSION := 2.11.2
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
-	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap fonts-dejavu-core iproute2 libcap2-bin shellcheck gdb maven montage chromium chromium-driver
+	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap fonts-dejavu-core iproute2 libcap2-bin shellcheck gdb maven montage chromium chromium-driver firefox-esr npm
 DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need
 # root; core dumps have to land in the directory of the program.
-REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
+REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium,firefox,axe$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
 .PHONY: demo test test-long build packages bench docs site dist dist-check clean
 
@@ -54,7 +56,7 @@ build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
 	$(CARGO) build --release --locked --workspace
 
-test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $(NEXTFLOW)/ready $(PEER)
+test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $(NEXTFLOW)/ready $(AXE)/ready $(PEER)
 	@mkdir -p $(TARGET)
 	@rm -f $(TARGET)/not-run.txt
 	@touch $(TARGET)/not-run.txt
@@ -63,6 +65,7 @@ test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $
 		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) \
 		FLOWMINE_SNAKEMAKE=$(abspath $(SNAKEMAKE_VENV))/bin/snakemake \
 		FLOWMINE_AIRFLOW=$(abspath $(AIRFLOW)) FLOWMINE_AIRFLOW2=$(abspath $(AIRFLOW2)) \
+		FLOWMINE_AXE=$(abspath $(AXE))/node_modules/axe-core/axe.min.js FLOWMINE_IMAGES=$(abspath $(TARGET))/report-images \
 		FLOWMINE_NEXTFLOW=$(abspath $(NEXTFLOW)) $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
 		else echo "Every test ran."; fi
@@ -75,6 +78,13 @@ $(VENV)/ready: Makefile
 	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check $(PM4PY)
+	@touch $@
+
+$(AXE)/ready: Makefile tests/axe/package.json tests/axe/package-lock.json
+	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
+	@mkdir -p $(AXE)
+	cp tests/axe/package.json tests/axe/package-lock.json $(AXE)/
+	npm ci --prefix $(AXE) --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
 $(SNAKEMAKE_VENV)/ready: Makefile

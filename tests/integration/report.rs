@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::browser::Browser;
+use crate::support::firefox::Firefox;
+use crate::support::require::require;
 use crate::support::{expect, flowmine, repository};
 
 /// Writes the report of sources to a page and returns what was printed.
@@ -76,6 +78,45 @@ fn check(browser: &Browser, page: &Path, sources: &[&Path], options: &[&str]) {
     assert!(!fs::read_to_string(page).unwrap().contains(" style=\""));
 }
 
+/// The script of axe; nothing where it is not there and not required.
+fn axe() -> Option<String> {
+    let script = std::env::var_os("FLOWMINE_AXE").and_then(|path| fs::read_to_string(path).ok());
+    require("axe", "axe-core (make test installs it)", script.is_some()).then_some(script).flatten()
+}
+
+/// No element of the page violates a rule of axe, in either theme, and it fits a narrow window. All terms
+/// are open, and a node of the graph is chosen.
+fn accessible(browser: &Browser, axe: Option<&str>, page: &Path) {
+    let Some(axe) = axe else { return };
+    browser.act("document.querySelectorAll('details').forEach((of) => { of.open = true; })");
+    browser.act("document.querySelector('.canvas .node[data-mark^=a]')?.dispatchEvent(new MouseEvent('click', { bubbles: true }))");
+    // Another theme has other colours, and nothing else.
+    for (theme, rules) in [("light", &[][..]), ("dark", &["color-contrast"])] {
+        browser.emulate(theme, 1280);
+        assert_eq!(browser.axe(axe, rules), Vec::<String>::new(), "{} {theme}", page.display());
+    }
+    // Nothing but what scrolls by itself is wider than a narrow window.
+    browser.emulate("light", 390);
+    assert!(browser.run("document.documentElement.scrollWidth <= innerWidth").as_bool().unwrap(), "{}", page.display());
+    pictures(browser, page);
+    browser.emulate("light", 1280);
+}
+
+/// Keeps a picture of each section at three widths in both themes, where long tests run.
+fn pictures(browser: &Browser, page: &Path) {
+    let Some(dir) = std::env::var_os("FLOWMINE_IMAGES").filter(|_| std::env::var_os("FLOWMINE_LONG").is_some()) else { return };
+    fs::create_dir_all(&dir).unwrap();
+    let name = page.file_stem().unwrap().to_string_lossy().into_owned();
+    let sections = browser.run("[...document.querySelectorAll('section')].map((section) => section.id)");
+    for (theme, width) in [390, 768, 1280].into_iter().flat_map(|width| [("light", width), ("dark", width)]) {
+        browser.emulate(theme, width);
+        for section in sections.as_array().unwrap().iter().filter_map(Value::as_str) {
+            let file = Path::new(&dir).join(format!("{name}-{section}-{width}-{theme}.png"));
+            browser.picture(&format!("#{section}"), width, &file);
+        }
+    }
+}
+
 /// The directory of a test, and a browser that saves to it.
 fn start(name: &str) -> Option<(tempfile::TempDir, PathBuf, Browser)> {
     let dir = tempfile::tempdir().unwrap();
@@ -88,8 +129,12 @@ fn start(name: &str) -> Option<(tempfile::TempDir, PathBuf, Browser)> {
 fn a_queue_an_engine_a_trace_and_a_foreign_log_have_every_section() {
     let Some((dir, page, browser)) = start("kinds") else { return };
     let path = |name: &str| repository(name);
+    let axe = axe();
+    let of = |name: &str| page.with_file_name(format!("{name}.html"));
 
+    let page = of("engine");
     check(&browser, &page, &[&path("fixtures/workflows/nextflow-local")], &[]);
+    accessible(&browser, axe.as_deref(), &page);
     assert!(
         browser
             .run("document.querySelector('#figure-path') !== null && document.querySelector('#figure-gantt') !== null")
@@ -98,7 +143,9 @@ fn a_queue_an_engine_a_trace_and_a_foreign_log_have_every_section() {
     );
 
     let columns = ["--case-column", "sample", "--activity-column", "step", "--timestamp-column", "finished"];
+    let page = of("log");
     check(&browser, &page, &[&path("fixtures/logs/samples.csv")], &columns);
+    accessible(&browser, axe.as_deref(), &page);
     assert!(browser.run("document.querySelector('#io .missing').textContent").as_str().unwrap().contains("flowmine trace"));
 
     let traced = dir.path().join("traced");
@@ -108,7 +155,16 @@ fn a_queue_an_engine_a_trace_and_a_foreign_log_have_every_section() {
         0,
     );
     expect(flowmine().args(["correlate", "--dataset"]).arg(&traced), 0);
+    let page = of("trace");
     check(&browser, &page, &[&traced], &[]);
+    accessible(&browser, axe.as_deref(), &page);
+    for figure in ["spans", "accesses0", "prediction", "dots", "throughput", "arrivals"] {
+        assert_eq!(browser.run(&format!("document.querySelectorAll('#figure-{figure} svg').length")), 1, "{figure}");
+    }
+    let prediction: Value =
+        serde_json::from_slice(&expect(flowmine().args(["predict", "--dataset"]).arg(&traced).args(["--format", "json"]), 0).stdout)
+            .unwrap();
+    assert!(prediction.to_string().len() > 10 && rows(&browser, "limits") > 0);
     let profile = model("io-profile", &[&traced], &[]);
     assert_eq!(sum(&browser, "iogroups", "read"), profile["total"]["read_bytes"].as_f64().unwrap());
 
@@ -121,7 +177,14 @@ fn a_queue_an_engine_a_trace_and_a_foreign_log_have_every_section() {
         0,
     );
     expect(flowmine().args(["correlate", "--dataset"]).arg(&queue), 0);
+    let page = of("queue");
     check(&browser, &page, &[&queue], &[]);
+    accessible(&browser, axe.as_deref(), &page);
+    // Each job arrives once, and each run is compared with those before it.
+    let jobs = rows(&browser, "instances");
+    let arrived = "[...document.querySelectorAll('#figure-arrivals g > title')].reduce((sum, of) => sum + Number(/: ([0-9,]+) /.exec(of.textContent)[1].replaceAll(',', '')), 0)";
+    assert_eq!(browser.run(arrived), jobs);
+    assert!(rows(&browser, "history") > 1);
     let waits = model("waits", &[&queue], &[]);
     assert_eq!(rows(&browser, "causes") as usize, waits["causes"].as_array().unwrap().len());
     assert!(browser.run("document.querySelectorAll('.card').length").as_u64().unwrap() > 0);
@@ -328,4 +391,60 @@ fn a_directory_of_results_has_the_page_next_to_logs_and_tables() {
     }
     let said = expect(flowmine().arg("report").arg(repository("tests/fixtures/logs/cases.xes")).arg("--out").arg(&out), 2).stderr;
     assert!(String::from_utf8_lossy(&said).contains("-o FILE"));
+}
+
+#[test]
+fn firefox_opens_the_same_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut browser) = Firefox::start(dir.path()) else { return };
+    let source = repository("fixtures/workflows/nextflow-local");
+    let page = dir.path().join("report.html");
+    report(&page, &[&source], &[], 0);
+    browser.open(&page);
+    // The tables have their rows, and the graph its views.
+    let instances = model("summary", &[&source], &[])["instances"].as_u64().unwrap();
+    let status = browser.run("document.querySelector('#table-instances .status').textContent");
+    assert!(status.as_str().unwrap().starts_with(&format!("{instances} row")), "{status}");
+    assert!(browser.run("document.querySelector('[data-graph]').dataset.loaded === ''").as_bool().unwrap());
+    assert!(browser.run("document.querySelectorAll('.canvas .node').length").as_u64().unwrap() > 1);
+    let chosen = "(() => { document.querySelector('.canvas .node[data-mark^=a]').dispatchEvent(new MouseEvent('click', { bubbles: true })); \
+                  return document.querySelectorAll('.details .bar').length; })()";
+    assert!(browser.run(chosen).as_u64().unwrap() > 0);
+}
+
+/// A log as CSV: cases with the number of their events, and the activity of each.
+fn large(path: &Path, cases: usize, events: usize, activity: impl Fn(usize, usize) -> String) {
+    use std::io::Write as _;
+    let mut file = std::io::BufWriter::new(fs::File::create(path).unwrap());
+    writeln!(file, "case,activity,start,end").unwrap();
+    for case in 0..cases {
+        for event in 0..events {
+            let second = 1_764_000_000 + case * 1000 + event * 2;
+            writeln!(file, "c{case},{},{second},{}", activity(case, event), second + 1).unwrap();
+        }
+    }
+    file.flush().unwrap();
+}
+
+/// Sizes that no figure can show: many activities, and one case of many events. The page stays
+/// small, states what it leaves out, and works.
+#[test]
+fn hostile_sizes_give_a_page_that_works() {
+    let Some((dir, page, browser)) = start("sizes") else { return };
+    let is_long = std::env::var_os("FLOWMINE_LONG").is_some();
+    let (activities, events) = if is_long { (100_000, 1_000_000) } else { (2_000, 5_000) };
+    let log = dir.path().join("log.csv");
+    large(&log, activities / 100, 100, |case, event| format!("a{}", case * 100 + event));
+    report(&page, &[&log], &["--timestamp-unit", "s"], 0);
+    open(&browser, &page);
+    assert_eq!(rows(&browser, "activities") as usize, activities);
+    assert!(fs::metadata(&page).unwrap().len() < 8_000_000, "{}", fs::metadata(&page).unwrap().len());
+
+    large(&log, 1, events, |_, event| format!("a{}", event % 7));
+    report(&page, &[&log], &["--timestamp-unit", "s"], 0);
+    open(&browser, &page);
+    assert!(fs::metadata(&page).unwrap().len() < 8_000_000, "{}", fs::metadata(&page).unwrap().len());
+    if is_long {
+        assert!(browser.run("document.querySelector('#table-instances .left-out').textContent").as_str().unwrap().contains("1,000,000"));
+    }
 }

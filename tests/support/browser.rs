@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use super::has_program;
@@ -100,6 +102,39 @@ impl Browser {
             assert!(start.elapsed() < PATIENCE, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Shows the page with a theme of the system, `light` or `dark`, in a window of this width.
+    pub fn emulate(&self, theme: &str, width: u32) {
+        let cdp = |command: &str, parameters: Value| self.command("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}));
+        cdp("Emulation.setEmulatedMedia", json!({"features": [{"name": "prefers-color-scheme", "value": theme}]}));
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500});
+        cdp("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// Saves what the first element that fits a selector shows, and what is above and below it on
+    /// its lines, as PNG.
+    pub fn picture(&self, selector: &str, width: u32, file: &Path) {
+        let place = self.run(&format!(
+            "(() => {{ const b = document.querySelector({selector:?}).getBoundingClientRect(); return [b.top + scrollY, b.height]; }})()"
+        ));
+        let (top, height) = (place[0].as_f64().expect("a place"), place[1].as_f64().expect("a height"));
+        let clip = json!({"x": 0, "y": top, "width": width, "height": height.min(4000.0), "scale": 1});
+        let parameters = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        let taken = self.command("/goog/cdp/execute", &json!({"cmd": "Page.captureScreenshot", "params": parameters}));
+        let png = BASE64_STANDARD.decode(taken["data"].as_str().expect("an image")).expect("base64");
+        std::fs::write(file, png).expect("a file");
+    }
+
+    /// Checks the page by the rules of axe, whose script is given: a line for each element that
+    /// violates one. Without rules all are checked.
+    pub fn axe(&self, script: &str, rules: &[&str]) -> Vec<String> {
+        self.act(script);
+        let options = if rules.is_empty() { json!({}) } else { json!({"runOnly": {"type": "rule", "values": rules}}) };
+        let run = "const done = arguments[arguments.length - 1]; axe.run(document, { resultTypes: ['violations'], ...arguments[0] }).then((found) => \
+            done(found.violations.flatMap((of) => of.nodes.map((node) => `${of.impact} ${of.id}: ${node.target.join(' ')}`))), (error) => done([String(error)]));";
+        let found = self.command("/execute/async", &json!({"script": run, "args": [options]}));
+        found.as_array().expect("a list").iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect()
     }
 
     /// The messages of the console since the last call: errors, warnings, violations of a policy.

@@ -6,6 +6,7 @@ pub mod cuts;
 pub mod docker;
 pub mod doctor;
 pub mod dump;
+pub mod firefox;
 pub mod logs;
 pub mod makeflow;
 pub mod operations;

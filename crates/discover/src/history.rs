@@ -2,9 +2,11 @@
 //! differs from those before it.
 //!
 //! Cases are runs of the same workflow when they have the same activities, whatever the number of
-//! instances. A run is compared with the median of all runs before it. It has **regressed** when it
+//! instances. A run is compared with the median of the runs before it, at most 500. It has **regressed** when it
 //! took longer than each of at least three runs before it, and a tenth more than their median. The
 //! trend is the median of the slopes of all pairs of runs (Theil, 1950; Sen, 1968), for each run.
+
+use std::collections::VecDeque;
 
 use flowmine_activity_log::{ActivityLog, Cases};
 use rustc_hash::FxHashMap;
@@ -15,8 +17,8 @@ pub const LEAST_BEFORE: usize = 3;
 /// The share of the median by which a regressed run takes longer.
 pub const LEAST_MORE: f64 = 0.1;
 
-/// The most runs of a workflow whose pairs make the trend: the last ones.
-const MOST_PAIRED: usize = 500;
+/// The most runs before one with which it is compared, and whose pairs make the trend: the last ones.
+const MOST_BEFORE: usize = 500;
 
 /// Number of activities that name a workflow.
 const NAMED: usize = 4;
@@ -42,7 +44,7 @@ pub struct Run {
     pub begin_ns: i64,
     /// From its begin to its end, in nanoseconds.
     pub time_ns: i64,
-    /// The median of all runs before it, in nanoseconds; `None` for the first.
+    /// The median of the runs before it, in nanoseconds; `None` for the first.
     pub before_ns: Option<f64>,
     /// Whether it regressed; `None` with too few runs before it.
     pub regressed: Option<bool>,
@@ -111,8 +113,8 @@ fn workflow(log: &ActivityLog, cases: &Cases, key: &[u32], found: &[Found]) -> W
     for of in found {
         let median = before.median();
         let more = |median: f64| of.time_ns as f64 > median * (1.0 + LEAST_MORE);
-        let longest = before.0.last().copied().unwrap_or(i64::MAX);
-        let regressed = median.filter(|_| before.0.len() >= LEAST_BEFORE).map(|median| of.time_ns > longest && more(median));
+        let longest = before.numbers.last().copied().unwrap_or(i64::MAX);
+        let regressed = median.filter(|_| before.numbers.len() >= LEAST_BEFORE).map(|median| of.time_ns > longest && more(median));
         let changes = key.iter().zip(&of.work).zip(&works).filter_map(|((activity, work), before)| {
             let difference = (*work)? as f64 - before.median()?;
             Some((*activity, difference))
@@ -127,22 +129,32 @@ fn workflow(log: &ActivityLog, cases: &Cases, key: &[u32], found: &[Found]) -> W
     Workflow { activities: (first, key.len()), trend_ns: trend(&runs), runs }
 }
 
-/// Numbers in order.
+/// The last numbers, at most [`MOST_BEFORE`], in order.
 #[derive(Debug, Clone, Default)]
-struct Sorted(Vec<i64>);
+struct Sorted {
+    numbers: Vec<i64>,
+    arrived: VecDeque<i64>,
+}
 
 impl Sorted {
     fn insert(&mut self, number: i64) {
-        let place = self.0.partition_point(|known| *known <= number);
-        self.0.insert(place, number);
+        if self.arrived.len() == MOST_BEFORE
+            && let Some(oldest) = self.arrived.pop_front()
+        {
+            let place = self.numbers.partition_point(|known| *known < oldest);
+            self.numbers.remove(place);
+        }
+        self.arrived.push_back(number);
+        let place = self.numbers.partition_point(|known| *known <= number);
+        self.numbers.insert(place, number);
     }
 
     fn median(&self) -> Option<f64> {
-        let middle = self.0.len() / 2;
-        match self.0.len() {
+        let middle = self.numbers.len() / 2;
+        match self.numbers.len() {
             0 => None,
-            len if len % 2 == 1 => Some(self.0[middle] as f64),
-            _ => Some((self.0[middle - 1] as f64 + self.0[middle] as f64) / 2.0),
+            len if len % 2 == 1 => Some(self.numbers[middle] as f64),
+            _ => Some((self.numbers[middle - 1] as f64 + self.numbers[middle] as f64) / 2.0),
         }
     }
 }
@@ -151,7 +163,7 @@ fn trend(runs: &[Run]) -> Option<f64> {
     if runs.len() < 3 {
         return None;
     }
-    let last = &runs[runs.len().saturating_sub(MOST_PAIRED)..];
+    let last = &runs[runs.len().saturating_sub(MOST_BEFORE)..];
     let mut slopes = Vec::new();
     for (at, a) in last.iter().enumerate() {
         for (after, b) in last[at + 1..].iter().enumerate() {
@@ -196,6 +208,17 @@ mod tests {
         assert_eq!(verdicts, [None, None, None, Some(false), Some(true)]);
         assert_eq!(runs[4].before_ns, Some(30e9));
         assert_eq!(runs[4].changed, Some(("b".to_owned(), 40e9)));
+    }
+
+    #[test]
+    fn a_long_history_is_compared_with_its_last_runs() {
+        let mut sorted = Sorted::default();
+        (0..2 * MOST_BEFORE as i64).for_each(|number| sorted.insert(number % 7));
+        assert_eq!(sorted.numbers.len(), MOST_BEFORE);
+        assert!(sorted.numbers.is_sorted());
+        let mut last: Vec<i64> = (MOST_BEFORE as i64..2 * MOST_BEFORE as i64).map(|number| number % 7).collect();
+        last.sort_unstable();
+        assert_eq!(sorted.numbers, last);
     }
 
     #[test]

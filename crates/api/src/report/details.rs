@@ -35,6 +35,9 @@ const MOST_INSTANCES: u64 = 20_000;
 /// The most files whose accesses are drawn.
 const MOST_FILES: usize = 3;
 
+/// The most files that are looked up to draw them.
+const MOST_TRIED: usize = 12;
+
 /// By how much what limits is made wider.
 const WIDER: f64 = 2.0;
 
@@ -105,7 +108,7 @@ pub fn file_access(dataset: &Dataset, sink: &dyn Sink) -> Result<FileAccess> {
     paths.sort_by_key(|(path, bytes)| (std::cmp::Reverse(*bytes), *path));
     let all = paths.len();
     let mut files = Vec::new();
-    for (path, _) in paths {
+    for (path, _) in paths.into_iter().take(MOST_TRIED) {
         if files.len() == MOST_FILES {
             break;
         }

@@ -1,11 +1,15 @@
 //! `flowmine report`: writes one page about whatever is given.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use flowmine_api::groups::{CaseOptions, EventFilter, Timestamp};
 use flowmine_api::log_format::LogFormat;
-use flowmine_api::report::{Report as Page, report};
-use flowmine_api::run;
+use flowmine_api::report::{Report as Page, ReportRequest, report};
+use flowmine_api::source::SourcePaths;
+use flowmine_api::{Silent, run};
 
 use crate::args::Report;
 use crate::outcome::Outcome;
@@ -20,13 +24,49 @@ const PAGE: &str = "report.html";
 
 /// Writes the page, and what else a directory of results has.
 pub fn run(args: &Report) -> anyhow::Result<Outcome> {
-    let page = args.out.as_ref().map(|out| out.join(PAGE)).or_else(|| args.output.clone());
     if let Some(out) = &args.out {
         logs_and_tables(args, out)?;
     }
     let Page { html, is_lossy } = report(&args.request(), &Terminal)?;
-    output::write(page.as_deref(), |out| Ok(out.write_all(html.as_bytes())?))?;
+    match &args.out {
+        Some(out) => write_page(out, &html)?,
+        None => output::write(args.output.as_deref(), |out| Ok(out.write_all(html.as_bytes())?))?,
+    }
     Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// Writes the page of a dataset into a directory of results. What reading reports was reported when
+/// the results were made.
+pub fn page_next_to(out: &Path, dataset: PathBuf, timestamp: Timestamp, filter: EventFilter) -> anyhow::Result<()> {
+    let cases = CaseOptions { timestamp, ..CaseOptions::default() };
+    let source = SourcePaths { dataset: Some(dataset), ..SourcePaths::default() };
+    let Page { html, .. } = report(&ReportRequest { source, cases, filter, ..ReportRequest::default() }, &Silent)?;
+    write_page(out, &html)
+}
+
+/// Writes the page, where no file of another program has its name.
+fn write_page(out: &Path, html: &str) -> anyhow::Result<()> {
+    let path = out.join(PAGE);
+    ensure!(
+        is_page_or_absent(&path)?,
+        "{} is there already and was not made by flowmine: move it, or choose another directory",
+        path.display()
+    );
+    output::write(Some(&path), |out| Ok(out.write_all(html.as_bytes())?))
+}
+
+/// Whether nothing is there, or a page of flowmine.
+fn is_page_or_absent(path: &Path) -> anyhow::Result<bool> {
+    match path.symlink_metadata() {
+        // What is no plain file is refused where it is written.
+        Ok(metadata) if !metadata.is_file() => return Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+        _ => {}
+    }
+    let mut begin = Vec::new();
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    file.take(2048).read_to_end(&mut begin).with_context(|| path.display().to_string())?;
+    Ok(String::from_utf8_lossy(&begin).contains("<meta name=\"generator\" content=\"flowmine "))
 }
 
 /// Writes what `flowmine run` writes.

@@ -51,7 +51,7 @@ pub fn svg<'n>(found: &[Workflow], case: impl Fn(u32) -> &'n str) -> String {
     }
     let swatches = vec![(USUAL.to_owned(), "run".to_owned()), (REGRESSED.to_owned(), "longer than all before".to_owned())];
     page.legend.push(Entry::new("Dot: a run", Sample::Swatches(swatches), "height: time from begin to end"));
-    page.legend.push(Entry::new("Line", Sample::Dashed(MEDIAN.to_owned(), 1.2), "median of all runs before"));
+    page.legend.push(Entry::new("Line", Sample::Dashed(MEDIAN.to_owned(), 1.2), "median of the runs before"));
     page.draw(|sheet, top| {
         let mut y = top;
         for of in found.iter().take(DRAWN) {
@@ -83,7 +83,7 @@ pub fn svg<'n>(found: &[Workflow], case: impl Fn(u32) -> &'n str) -> String {
             for (at, run) in runs.iter().enumerate() {
                 let colour = if run.regressed == Some(true) { REGRESSED } else { USUAL };
                 let mut title = vec![visible(case(run.case)), format!("{}: {}", moment(run.begin_ns), duration(run.time_ns as f64))];
-                title.extend(run.before_ns.map(|ns| format!("median of all before: {}", duration(ns))));
+                title.extend(run.before_ns.map(|ns| format!("median of those before: {}", duration(ns))));
                 sheet.body.push_str("<g>");
                 sheet.title(&title);
                 sheet.dot((across.at(at as f64), up.at(run.time_ns as f64)), 4.5, colour);

@@ -56,21 +56,26 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
 /// A run in detail.
 fn one(at: usize, run: &RunResults) -> Result<Vec<Block>, ReportError> {
     let mut blocks = Vec::new();
+    let case = visible(&run.case).into_owned();
     match &run.critical_path {
-        Ok(found) if !found.path.is_empty() => blocks.extend(critical_path(at, found)?),
+        Ok(found) if !found.path.is_empty() => blocks.extend(critical_path((at, &case), found)?),
         Ok(_) => blocks.push(no_path("No task of it has a time.")),
         Err(reason) => blocks.push(no_path(&format!("There is no critical path: {reason}."))),
     }
     match &run.gantt {
         Some(gantt) if !gantt.bars.is_empty() => {
-            let caption = "Gantt chart: time in the queue, staging, running, and reads and writes where they were traced.";
+            let caption = format!("Gantt chart of {case}: queue, staging, running, and reads and writes where they were traced.");
             blocks.push(Block::figure(named("gantt", at), caption, &gantt_figure::svg(gantt, &gantt_figure::Drawing::default()))?);
         }
         _ => blocks
             .push(Block::missing("The case has no instance with a start and an end.", "Record both, as workflow engines and sacct do.")),
     }
     if let Ok(svg) = &run.graph {
-        blocks.push(Block::figure(named("dag", at), "Tasks and, where they were traced, the files that they exchanged.", svg)?);
+        blocks.push(Block::figure(
+            named("dag", at),
+            format!("Tasks of {case} and, where they were traced, the files that they exchanged."),
+            svg,
+        )?);
     }
     Ok(blocks)
 }
@@ -161,7 +166,7 @@ fn no_path(what: &str) -> Block {
     Block::missing(what, "A critical path needs dependencies: those of a workflow engine, of jobs, or of traced files.")
 }
 
-fn critical_path(at: usize, found: &CriticalPath) -> Result<Vec<Block>, ReportError> {
+fn critical_path((at, case): (usize, &str), found: &CriticalPath) -> Result<Vec<Block>, ReportError> {
     let mut facts =
         vec![Fact::new("Run", visible(&found.run).into_owned()).note(counted(found.tasks, found.noun, &super::words::plural(found.noun)))];
     facts.extend(found.makespan_ns.map(|ns| Fact::new("From begin to end", span(ns.into()))));
@@ -178,7 +183,7 @@ fn critical_path(at: usize, found: &CriticalPath) -> Result<Vec<Block>, ReportEr
             gain.factor
         )));
     }
-    let caption = "Critical path: the chain of tasks that decides when the run ends.";
+    let caption = format!("Critical path of {case}: the chain of tasks that decides when the run ends.");
     Ok(vec![Block::Facts(facts), Block::figure(named("path", at), caption, &path_figure::svg(found))?])
 }
 
