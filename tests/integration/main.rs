@@ -66,6 +66,7 @@ mod spec_snakemake;
 mod specs;
 mod submitters;
 mod task_logs;
+mod task_waits;
 mod terminal;
 mod trace_filters;
 mod tracing;

@@ -24,13 +24,16 @@ pub enum WaitKind {
     Queue,
     /// It waited; nothing is known of why.
     Unknown,
+    /// A task that its engine had not submitted, or of which it is not known when it was: no time
+    /// in the queue.
+    Engine,
     /// Its nodes were being made ready, it ran or was suspended.
     Started,
 }
 
 impl WaitKind {
     /// All kinds of waiting.
-    pub const WAITING: [WaitKind; 4] = [WaitKind::Predecessor, WaitKind::Wish, WaitKind::Queue, WaitKind::Unknown];
+    pub const WAITING: [WaitKind; 5] = [WaitKind::Predecessor, WaitKind::Wish, WaitKind::Queue, WaitKind::Unknown, WaitKind::Engine];
 
     /// Whether it counts as time in the queue: the cluster let it wait, or nothing is known of why.
     pub fn is_queue(self) -> bool {
@@ -44,6 +47,7 @@ impl WaitKind {
             WaitKind::Wish => "wish",
             WaitKind::Queue => "queue",
             WaitKind::Unknown => "unknown",
+            WaitKind::Engine => "engine",
             WaitKind::Started => "started",
         }
     }
@@ -81,14 +85,16 @@ impl WaitPart<'_> {
     }
 }
 
-/// An attempt at a job, with the parts of its time.
+/// An attempt at a job, or a task of a workflow engine with all attempts, with the parts of its time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobWait<'a> {
     /// Name of the cluster.
     pub cluster: &'a str,
-    /// The job, as the scheduler prints it and users type it.
+    /// The job, as the scheduler prints it and users type it; of a task its name.
     pub job: &'a str,
-    /// The number of the attempt, from 1.
+    /// Whether it is a task of a workflow engine.
+    pub is_task: bool,
+    /// The number of the attempt, from 1; of a task that of the last one.
     pub attempt: u32,
     /// What it is an instance of.
     pub activity: &'a str,

@@ -163,6 +163,12 @@ pub struct RunTask {
     pub cached: bool,
     /// Whether it ended otherwise than completed.
     pub failed: bool,
+    /// The user as whom its engine ran.
+    pub user: Option<String>,
+    /// The queue or partition that was asked for.
+    pub queue: Option<String>,
+    /// Number of CPUs asked for.
+    pub cpus: Option<i64>,
     /// The host on which it ran, where there is one only.
     pub host: Option<String>,
     /// The job that it was or ran in.

@@ -15,6 +15,9 @@
 //! that part divided. The answer is a bound: it keeps lags and queue times as they were, though
 //! others might have used what becomes free.
 
+mod division;
+pub mod task_waits;
+
 use flowmine_activity_log::{RunGraph, RunTask};
 use flowmine_threads::Beside;
 use schemars::JsonSchema;
@@ -24,6 +27,7 @@ use crate::bounds::Timed;
 use crate::precedence::{Edge, Network, Schedule, Times};
 use crate::stats::Stats;
 use crate::who::Who;
+use division::Facts;
 
 /// What a part of a task's time is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -488,29 +492,36 @@ fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
     let Some(begin) = chosen.begin_ns else {
         return chosen.tasks.iter().map(|task| put_run(task, run_time(task).unwrap_or(0))).collect();
     };
-    let full = crate::slots::full(chosen.tasks.iter().filter_map(|task| task.started_ns.zip(task.finished_ns)));
+    let full = full_slots(chosen);
     let mut all = Parts::with_capacity(chosen.tasks.len());
-    for (at, task) in chosen.tasks.iter().enumerate() {
+    for (at, task) in (0u32..).zip(&chosen.tasks) {
         let (start, end) = bounds(task).unwrap_or_default();
         let mut of = put_run(task, end.saturating_sub(start));
-        let waited_for = network.waits_for(at as u32).filter(|edge| edge.lag_ns.is_none());
-        let ready = waited_for.filter_map(|edge| chosen.tasks[edge.from as usize].finished_ns).max();
-        let beside = network.waits_for(at as u32).any(|edge| edge.lag_ns.is_some());
-        if ready.is_some() || !beside {
-            put_wait(task, ready.unwrap_or(begin), start, &mut of);
-            let waited = &mut of[if task.submitted_ns.is_some() { TimePart::Submission } else { TimePart::Waiting } as usize];
-            if ready.is_none() && !chosen.known[at] {
-                of[TimePart::Unknown as usize] = std::mem::take(waited);
-            } else if chosen.noun == "task" && *waited > 0 {
-                let from = ready.unwrap_or(begin);
-                let slots = crate::slots::overlap(&full, from, from + *waited);
-                *waited -= slots;
-                of[TimePart::Slots as usize] = slots;
-            }
+        for span in facts(chosen, network, at, begin, &full).iter().flat_map(division::before) {
+            flowmine_sums::add_to(&mut of[span.part as usize], span.len_ns());
         }
         all.push(of);
     }
     all
+}
+
+/// When as many tasks ran as ever did; nothing of jobs, which no executor has slots for.
+fn full_slots(chosen: &Chosen<'_>) -> Vec<(i64, i64)> {
+    if chosen.noun != "task" {
+        return Vec::new();
+    }
+    crate::slots::full(chosen.tasks.iter().filter_map(|task| task.started_ns.zip(task.finished_ns)))
+}
+
+/// What is known of the wait of a task; `None` where it waited only for the starts of others.
+fn facts<'f>(chosen: &'f Chosen<'_>, network: &Network, at: u32, begin_ns: i64, full: &'f [(i64, i64)]) -> Option<Facts<'f>> {
+    let task = chosen.tasks[at as usize];
+    let waited_for = network.waits_for(at).filter(|edge| edge.lag_ns.is_none());
+    let ready_ns = waited_for.filter_map(|edge| chosen.tasks[edge.from as usize].finished_ns).max();
+    let beside = network.waits_for(at).any(|edge| edge.lag_ns.is_some());
+    let start_ns = bounds(task).unwrap_or_default().0;
+    let is_known = chosen.known[at as usize];
+    (ready_ns.is_some() || !beside).then_some(Facts { task, ready_ns, is_known, begin_ns, start_ns, full })
 }
 
 fn put_run(task: &RunTask, run_ns: i64) -> [i64; TimePart::ALL.len()] {
@@ -529,23 +540,6 @@ fn put_run(task: &RunTask, run_ns: i64) -> [i64; TimePart::ALL.len()] {
         None => of[TimePart::Run as usize] = run_ns,
     }
     of
-}
-
-/// From when it could have been submitted to its start.
-fn put_wait(task: &RunTask, ready: i64, start: i64, of: &mut [i64; TimePart::ALL.len()]) {
-    let Some(submitted) = task.submitted_ns.filter(|&submitted| submitted <= start) else {
-        of[TimePart::Waiting as usize] = start - ready;
-        return;
-    };
-    // A job that is submitted early waits in the queue only from when it could start.
-    let last = submitted.max(ready).min(start.max(ready));
-    let first = task.first_ns.unwrap_or(last).clamp(ready.min(last), last);
-    let first = if task.attempts > 1 { first } else { last };
-    of[TimePart::Submission as usize] = first - ready;
-    of[TimePart::Retry as usize] = last - first;
-    let eligible = task.ready_ns.map_or(last, |ready| ready.clamp(last.min(start), last.max(start)));
-    of[TimePart::OwnWish as usize] = eligible - last;
-    of[TimePart::Queue as usize] = start - eligible;
 }
 
 fn running(of: &[i64; TimePart::ALL.len()]) -> i64 {

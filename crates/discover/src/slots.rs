@@ -33,10 +33,24 @@ pub fn full(runs: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
     full
 }
 
-/// How much of a time lies in intervals that are in their order.
-pub fn overlap(intervals: &[(i64, i64)], from: i64, to: i64) -> i64 {
+/// A time in pieces, one behind the other, each with whether it lies in intervals that are in their
+/// order.
+pub fn pieces(intervals: &[(i64, i64)], from: i64, to: i64) -> Vec<(i64, i64, bool)> {
+    let mut pieces = Vec::new();
+    let mut at = from;
     let first = intervals.partition_point(|(_, end)| *end <= from);
-    intervals[first..].iter().take_while(|(start, _)| *start < to).map(|(start, end)| to.min(*end) - from.max(*start)).sum()
+    for &(start, end) in intervals[first..].iter().take_while(|(start, _)| *start < to) {
+        let (start, end) = (start.max(at), end.min(to));
+        if at < start {
+            pieces.push((at, start, false));
+        }
+        pieces.push((start, end, true));
+        at = end;
+    }
+    if at < to {
+        pieces.push((at, to, false));
+    }
+    pieces
 }
 
 /// Whether a moment lies in one of them.
@@ -53,7 +67,10 @@ mod tests {
     fn as_many_as_ever() {
         let full = full([(0, 10), (2, 6), (6, 8), (12, 20)].into_iter());
         assert_eq!(full, [(2, 8)], "one slot is taken over at 6");
-        assert_eq!((overlap(&full, 0, 5), overlap(&full, 7, 20), overlap(&full, 8, 20)), (3, 1, 0));
+        assert_eq!(pieces(&full, 0, 5), [(0, 2, false), (2, 5, true)]);
+        assert_eq!(pieces(&full, 7, 20), [(7, 8, true), (8, 20, false)]);
+        assert_eq!(pieces(&full, 8, 20), [(8, 20, false)]);
+        assert_eq!(pieces(&full, 5, 5), []);
         assert!(is_within(&full, 2) && is_within(&full, 7) && !is_within(&full, 8));
         assert_eq!(super::full(std::iter::empty()), []);
     }

@@ -7,6 +7,11 @@ pub fn of(cause: &str) -> &'static str {
         "never_satisfiable" => {
             "A job that it depends on failed: cancel it (scancel), repair that job, and submit both again; --kill-on-invalid-dep=yes cancels by itself."
         }
+        "slots" => "As many tasks ran as ever did: more slots of the executor (cores, queueSize, --jobs) let more run at once.",
+        "submission" => "Its engine submitted it later than it could have: poll more often, or look at the load of the engine's host.",
+        "retry" => "Attempts before the last failed: look at why, the whole time of these is lost.",
+        "waiting" => "When it was submitted is not known: import the engine's own log, or the jobs of the queue.",
+        "lag" => "It ran beside the task whose output it reads: that task's start decides.",
         "begin_time" => "Its begin time was asked for (--begin): nothing is to be gained on the cluster.",
         "held" | "held_by_user" => "It was held: scontrol release lets it start.",
         "held_by_admin" => "An administrator or Slurm held it: ask support why; only they can release it.",

@@ -30,6 +30,8 @@ use rows::{CauseSums, DimensionSums, Keys};
 /// What jobs waited for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Waits {
+    /// Whether the jobs are tasks of workflow engines, each with all attempts at it.
+    pub of_tasks: bool,
     /// Number of attempts at jobs.
     pub jobs: u64,
     /// Number of those that waited.
@@ -79,6 +81,7 @@ impl Builder {
         let (Some(first), Some(last)) = (job.parts.first(), job.parts.last()) else { return };
         let found = &mut self.found;
         found.jobs += 1;
+        found.of_tasks |= job.is_task;
         found.begin_ns = Some(found.begin_ns.map_or(first.from_ns, |known| known.min(first.from_ns)));
         found.end_ns = Some(found.end_ns.map_or(last.to_ns, |known| known.max(last.to_ns)));
         let cpus = job.cpus.filter(|cpus| *cpus > 0);

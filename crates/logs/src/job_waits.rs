@@ -32,6 +32,7 @@ pub fn for_each(
         each(&JobWait {
             cluster: jobs.text(attempt.cluster),
             job: jobs.text(attempt.job),
+            is_task: false,
             attempt: attempt.number,
             activity: jobs.text(attempt.activity),
             user: text(attempt.user),

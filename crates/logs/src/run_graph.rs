@@ -9,11 +9,14 @@
 //!
 //! What is refused: a run that is not there, and to choose among several.
 
+mod by_run;
 mod part;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_activity_log::{Declared, EngineSteps, FileFlow, Interner, LogicalParent, Loss, NONE, RunGraph, RunTask, TracedProcess};
+use flowmine_activity_log::{
+    Declared, EngineSteps, FileFlow, Interner, LogicalParent, Loss, NONE, Names, RunGraph, RunTask, TracedProcess,
+};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::cases::{CaseNotion, Dependency};
 use flowmine_correlate::dependencies::Target;
@@ -209,6 +212,21 @@ struct Gathered {
 }
 
 fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, of: TasksOf<'_>) -> Result<RunGraph, RunGraphError> {
+    Ok(gather(dataset, tasks, of)?.0)
+}
+
+/// Each run of an engine in the dataset as a graph, by its name. Nothing is in it that belongs to no
+/// single run, such as unknown parents.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn read_all(dataset: &Dataset, tasks: &Tasks<'_>) -> Result<Vec<RunGraph>, RunGraphError> {
+    let (graph, run_of, names) = gather(dataset, tasks, TasksOf::All)?;
+    Ok(by_run::split(graph, &run_of, &names))
+}
+
+/// The graph of chosen tasks, of each task its run, and the names of runs.
+fn gather(dataset: &Dataset, tasks: &Tasks<'_>, of: TasksOf<'_>) -> Result<(RunGraph, Vec<u32>, Names), RunGraphError> {
     let mut gathered = Gathered { graph: RunGraph { name: of.name(), noun: "task", ..RunGraph::default() }, ..Gathered::default() };
     let (any, done) = std::thread::scope(|scope| {
         let any = flowmine_threads::beside(scope, || some_wrote_nothing(dataset));
@@ -223,7 +241,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, of: TasksOf<'_>) -> Result<Run
     });
     done?;
     let any = any?;
-    let Gathered { mut graph, by_key, .. } = gathered;
+    let Gathered { mut graph, by_key, run_of, runs, .. } = gathered;
     if graph.tasks.is_empty() && matches!(of, TasksOf::Cases(..)) {
         return Err(RunGraphError::NoCase { noun: graph.noun, case: graph.name });
     }
@@ -249,7 +267,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, of: TasksOf<'_>) -> Result<Run
     })?;
     flows.finish(&mut graph);
     graph.losses = losses(dataset)?;
-    Ok(graph)
+    Ok((graph, run_of, runs.into_names()))
 }
 
 /// When records of traces were lost: times of one host that touch each other are one.
@@ -366,9 +384,11 @@ impl Gathered {
                 }
             }
         }
-        let mut makers: FxHashMap<&str, u32> = FxHashMap::default();
+        // Who makes a file is looked for within a run.
+        let mut makers: FxHashMap<(u32, &str), u32> = FxHashMap::default();
         for (at, task) in self.graph.tasks.iter().enumerate() {
-            makers.extend(task.outputs.iter().flatten().filter(|_| self.has_paths[at]).map(|path| (path.as_str(), at as u32)));
+            let outputs = task.outputs.iter().flatten().filter(|_| self.has_paths[at]);
+            makers.extend(outputs.map(|path| ((self.run_of[at], path.as_str()), at as u32)));
         }
         let by_files = |to: &u32| {
             let at = *to as usize;
@@ -377,13 +397,14 @@ impl Gathered {
         let mut known = Vec::new();
         for to in (0..self.graph.tasks.len() as u32).filter(by_files) {
             let inputs = self.graph.tasks[to as usize].inputs.iter().flatten();
-            let makers = inputs.filter_map(|path| makers.get(path.as_str())).filter(|from| **from != to);
+            let makers = inputs.filter_map(|path| makers.get(&(self.run_of[to as usize], path.as_str()))).filter(|from| **from != to);
             edges.extend(makers.map(|&from| Declared { from, to, for_start: false }));
             known.push(to);
         }
         // Without any file that one declares to write, nothing is known.
         if !makers.is_empty() {
-            for to in known {
+            let with_makers: BTreeSet<u32> = makers.keys().map(|(run, _)| *run).collect();
+            for to in known.into_iter().filter(|to| with_makers.contains(&self.run_of[*to as usize])) {
                 self.graph.tasks[to as usize].parents_known = true;
             }
         }
@@ -454,6 +475,9 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     (task.engine_read_bytes, task.engine_written_bytes) = (row.rchar_bytes, row.wchar_bytes);
     task.failed = matches!(&*row.status, "failed" | "aborted");
     task.host = row.host.as_deref().map(str::to_owned).or_else(|| traced.and_then(|traced| traced.host.clone()));
+    task.user = row.user.as_deref().map(str::to_owned);
+    task.queue = row.queue.as_deref().map(str::to_owned);
+    task.cpus = row.cpus.filter(|cpus| *cpus > 0);
     task.process = traced_process(row);
     task.job = row.native_id.as_deref().filter(|_| row.native_kind.as_deref() == Some("slurm_job")).map(str::to_owned);
 }

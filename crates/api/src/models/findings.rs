@@ -10,7 +10,7 @@ use flowmine_discover::pictures::findings as picture;
 use flowmine_logs::process_groups::GroupBy;
 use flowmine_schema::tables::Process;
 
-use super::{About, Input, Model, profile};
+use super::{About, Input, Model, io_profile};
 use crate::error::Result;
 use crate::format::Format;
 use crate::found::Found;
@@ -82,7 +82,7 @@ impl Evidence {
         }
         if dataset.row_count::<Process<'static>>()? > 0 {
             // A trace of processes alone has no operations: then there is nothing to profile.
-            evidence.profile = profile::of_whole(&dataset, GroupBy::Activity, sink).ok().map(|(found, _)| found);
+            evidence.profile = io_profile::of_whole(&dataset, GroupBy::Activity, sink).ok().map(|(found, _)| found);
         }
         Ok(evidence)
     }

@@ -1,8 +1,7 @@
 //! What jobs waited for.
 
-use std::path::Path;
-
-use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_activity_log::JobWait;
+use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::pictures::{waits as picture, waits_by_week};
 use flowmine_discover::waits;
@@ -15,7 +14,7 @@ use crate::groups::{CASE_NOTION, TIMESTAMP, job_notions};
 use crate::options::OptionSpec;
 use crate::request::Request;
 use crate::sink::Sink;
-use crate::{job_waits, jobs};
+use crate::{job_waits, jobs, task_waits};
 
 /// What jobs waited for.
 pub struct Waits;
@@ -24,16 +23,20 @@ pub struct Waits;
 const RUNS: OptionSpec =
     OptionSpec { help: "What a run is, such as dependency or account-group", ..CASE_NOTION }.details("").listed(job_notions);
 
+/// Tasks instead of jobs.
+const TASKS: OptionSpec =
+    OptionSpec::flag("tasks", "Tasks of workflow engines instead of jobs").details("The default where the dataset has no jobs");
+
 /// Medians and trends instead of causes.
 const OVER_TIME: OptionSpec =
     OptionSpec::flag("over-time", "Medians and trends of the time in the queue by week, partition, account and user");
 
 static ABOUT: About = About {
     name: "waits",
-    question: "what jobs waited for (predecessors, holds, limits, priority, resources) in core-hours, by user, account, partition and more",
+    question: "what jobs or tasks waited for (predecessors, holds, limits, resources, slots) in core-hours, by user, account, partition and more",
     input: Input::Jobs,
     has_graph_options: false,
-    own: &[RUNS, TIMESTAMP, OVER_TIME],
+    own: &[RUNS, TIMESTAMP, TASKS, OVER_TIME],
     formats: &[Format::Text, Format::Svg, Format::Png, Format::Csv, Format::Json],
     documents: &[picture::DOCUMENT, waits_by_week::DOCUMENT],
 };
@@ -47,12 +50,12 @@ impl Model for Waits {
         let Some(dir) = request.source.only_dataset() else {
             refuse!("the model waits is made of a dataset with jobs: give --dataset DIR and no --log")
         };
-        let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+        let dataset = Dataset::open(dir)?;
         if request.values.flag(OVER_TIME.name) {
-            return over_time(dir, notion, request, sink);
+            return over_time(&dataset, request, sink);
         }
         let mut builder = waits::Builder::default();
-        job_waits::for_each(&Dataset::open(dir)?, notion, &request.filter, request.cases.timestamp, sink, |job| builder.add(job))?;
+        for_each(&dataset, request, sink, |wait| builder.add(wait))?;
         let found = builder.finish();
         Ok(Found::new(request, false, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
@@ -63,10 +66,20 @@ impl Model for Waits {
     }
 }
 
+/// Calls `each` with the jobs or the tasks that are asked for.
+fn for_each(dataset: &Dataset, request: &Request, sink: &dyn Sink, each: impl FnMut(&JobWait<'_>)) -> Result<()> {
+    let of_tasks = request.values.flag(TASKS.name) || !jobs::has_any(dataset)? && task_waits::has_any(dataset)?;
+    if of_tasks {
+        return task_waits::for_each(dataset, &request.filter, sink, each);
+    }
+    let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+    job_waits::for_each(dataset, notion, &request.filter, request.cases.timestamp, sink, each)
+}
+
 /// The time in the queue week after week.
-fn over_time(dir: &Path, notion: &'static dyn CaseNotion, request: &Request, sink: &dyn Sink) -> Result<Found> {
+fn over_time(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Found> {
     let mut builder = waits::weeks::Builder::default();
-    job_waits::for_each(&Dataset::open(dir)?, notion, &request.filter, request.cases.timestamp, sink, |job| builder.add(job))?;
+    for_each(dataset, request, sink, |wait| builder.add(wait))?;
     let found = builder.finish();
     Ok(Found::new(request, false, move |format, out| match format {
         Format::Json => Ok(waits_by_week::json(&found, out)?),

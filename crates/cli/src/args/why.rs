@@ -11,7 +11,8 @@ use clap::Args;
     length of that interval. docs/models.md defines the causes."
 )]
 pub struct Why {
-    /// The jobs as squeue prints them: 7, 8_3, 18+1. 8 also means all tasks of the array 8.
+    /// The jobs as squeue prints them: 7, 8_3, 18+1; or names of tasks of a workflow engine. 8 also
+    /// means all tasks of the array 8.
     #[arg(required = true, value_name = "JOB")]
     pub jobs: Vec<String>,
     /// The dataset.

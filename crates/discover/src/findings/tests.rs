@@ -80,7 +80,7 @@ struct Scenario {
     profile: Option<Profile>,
 }
 
-const NODES: i64 = 5;
+const COUNT_OF_NODES: i64 = 5;
 
 fn align(random: &mut Random, at: i64, usual: i64) -> Job {
     let run = random.varied(usual, 15);
@@ -93,7 +93,7 @@ fn align(random: &mut Random, at: i64, usual: i64) -> Job {
         wait: random.between(1, 30) * SECOND,
         run,
         cause: "priority",
-        node: format!("n{}", at % NODES),
+        node: format!("n{}", at % COUNT_OF_NODES),
         status: Status::Completed,
         state: "COMPLETED",
         exit_code: "0",
@@ -217,7 +217,7 @@ fn waiting(seed: u64, cause: &'static str) -> Scenario {
 const CAUSES: [Cause; 18] = [
     ("slow node", "slow-node", &["node n2"], |seed| {
         changed(seed, |random, at, job| {
-            if at % NODES == 2 {
+            if at % COUNT_OF_NODES == 2 {
                 job.run = job.run * random.between(170, 220) / 100;
             }
         })
@@ -296,7 +296,7 @@ const CAUSES: [Cause; 18] = [
     }),
     ("node that fails", "failures", &["node n3", "exit code 1"], |seed| {
         let mut run = changed(seed, |_, at, job| {
-            if at % NODES == 3 {
+            if at % COUNT_OF_NODES == 3 {
                 (job.status, job.exit_code) = (Status::Failed, "1");
             }
         });

@@ -21,6 +21,11 @@ use crate::waits::{CauseRow, Dimension, DimensionRow, Example, Waits};
 /// Number of values of a dimension that a terminal shows.
 const SHOWN: usize = 8;
 
+/// A number of the jobs or tasks that waited.
+fn number_of(found: &Waits, number: u64) -> String {
+    if found.of_tasks { counted(number, "task", "tasks") } else { counted(number, "job", "jobs") }
+}
+
 fn main_of<'r>(row: &'r CauseRow, dimension: &str) -> Option<&'r str> {
     row.main.iter().find(|main| main.dimension == dimension).map(|main| main.value.as_str())
 }
@@ -48,9 +53,14 @@ fn headline(row: &CauseRow) -> String {
     words
 }
 
-fn example(one: &Example) -> String {
+fn example(found: &Waits, one: &Example) -> String {
     let (from, to) = (calendar::moment(one.from_ns), calendar::moment(one.to_ns));
-    let mut words = format!("job {}: {}, from {from} to {to} UTC", visible(&one.job), duration(one.time_ns as f64));
+    let mut words = format!(
+        "{} {}: {}, from {from} to {to} UTC",
+        if found.of_tasks { "task" } else { "job" },
+        visible(&one.job),
+        duration(one.time_ns as f64)
+    );
     if let Some(user) = &one.user {
         let _ = write!(words, ", {}", visible(user));
     }
@@ -69,21 +79,18 @@ pub fn text(found: &Waits) -> String {
     if let Some(first) = found.causes.first() {
         let _ = writeln!(out, "{}", headline(first));
     }
-    let _ = writeln!(out, "{} of {} waited", count(found.waited), counted(found.jobs, "job", "jobs"));
+    let _ = writeln!(out, "{} of {} waited", count(found.waited), number_of(found, found.jobs));
     if let (Some(begin), Some(end)) = (found.begin_ns, found.end_ns) {
         let _ = writeln!(out, "{} to {} UTC", calendar::moment(begin), calendar::moment(end));
     }
     if found.without_cpus > 0 {
-        let _ = writeln!(out, "The CPUs of {} are not known: they are in no core-hours.", counted(found.without_cpus, "job", "jobs"));
+        let _ = writeln!(out, "The CPUs of {} are not known: they are in no core-hours.", number_of(found, found.without_cpus));
     }
     for (at, row) in found.causes.iter().enumerate() {
         let _ = writeln!(out, "\n{:>2}. {}", at + 1, headline(row));
-        let _ = writeln!(out, "    {}, half of them {} or less", counted(row.jobs, "job", "jobs"), duration(row.median_ns as f64));
-        let main: Vec<String> = row
-            .main
-            .iter()
-            .map(|main| format!("{} {} ({})", main.dimension, visible(&main.value), counted(main.jobs, "job", "jobs")))
-            .collect();
+        let _ = writeln!(out, "    {}, half of them {} or less", number_of(found, row.jobs), duration(row.median_ns as f64));
+        let main: Vec<String> =
+            row.main.iter().map(|main| format!("{} {} ({})", main.dimension, visible(&main.value), number_of(found, main.jobs))).collect();
         if !main.is_empty() {
             let _ = writeln!(out, "    mostly of {}", main.join(", "));
         }
@@ -97,7 +104,7 @@ pub fn text(found: &Waits) -> String {
             );
         }
         for one in &row.examples {
-            let _ = writeln!(out, "    - {}", example(one));
+            let _ = writeln!(out, "    - {}", example(found, one));
         }
         let _ = writeln!(out, "    {}", wait_advice::of(row.cause));
     }
@@ -198,7 +205,10 @@ const LEFT: f64 = 64.0;
 
 /// A colour for each cause; those that are not listed share the last one.
 fn colour(cause: &str) -> &'static str {
-    const COLOURS: [(&str, &str); 15] = [
+    const COLOURS: [(&str, &str); 18] = [
+        ("slots", "#332288"),
+        ("submission", "#e6a817"),
+        ("retry", "#cc3311"),
         ("resources", "#2b7bba"),
         ("priority", "#88ccee"),
         ("queued", "#b9c8d8"),
@@ -220,11 +230,12 @@ fn colour(cause: &str) -> &'static str {
 
 /// Draws the CPUs that were waited for over time, by cause, as an SVG document.
 pub fn svg(found: &Waits) -> String {
-    let mut page = Page { title: "What jobs waited for".to_owned(), ..Page::default() };
+    let mut page =
+        Page { title: if found.of_tasks { "What tasks waited for" } else { "What jobs waited for" }.to_owned(), ..Page::default() };
     page.facts.extend(found.causes.first().map(|first| format!("Most: {}.", headline(first))));
-    page.facts.push(format!("{} of {} waited.", count(found.waited), counted(found.jobs, "job", "jobs")));
+    page.facts.push(format!("{} of {} waited.", count(found.waited), number_of(found, found.jobs)));
     if found.without_cpus > 0 {
-        page.facts.push(format!("The CPUs of {} are not known: each counts as one.", counted(found.without_cpus, "job", "jobs")));
+        page.facts.push(format!("The CPUs of {} are not known: each counts as one.", number_of(found, found.without_cpus)));
     }
     let series = &found.series;
     let bins = series.causes.first().map_or(0, |of| of.cpus.len());

@@ -9,15 +9,15 @@ use flowmine_draw::text::visible;
 use super::calendar;
 use super::text_table::{self, Column};
 
-/// What a cause means, after "waited … ".
-fn because(part: &WaitPart<'_>) -> String {
+/// What a cause means, after "waited … "; of a job or of a task.
+fn because(part: &WaitPart<'_>, noun: &str) -> String {
     let reason = |words: &str| match part.reason {
         Some(reason) => format!("{words} ({})", visible(reason)),
         None => words.to_owned(),
     };
     let predecessors = part.predecessors.as_deref().map(|jobs| visible(&jobs.replace(',', ", ")));
     match part.cause {
-        "predecessor" => predecessors.map_or_else(|| "for a job on which it depends".to_owned(), |jobs| format!("for job {jobs}")),
+        "predecessor" => predecessors.map_or_else(|| format!("for a {noun} on which it depends"), |names| format!("for {noun} {names}")),
         "never_satisfiable" => match predecessors {
             Some(jobs) => format!("for a dependency on job {jobs} that can no longer be met"),
             None => "for a dependency that can no longer be met".to_owned(),
@@ -28,6 +28,11 @@ fn because(part: &WaitPart<'_>) -> String {
         "held_by_admin" => reason("because an administrator or Slurm held it"),
         "requeued" => "because Slurm delays a job that was put back into the queue".to_owned(),
         "not_eligible" => "until it was eligible (hold, begin time, dependency, array limit or reservation)".to_owned(),
+        "slots" => "for a slot of its executor: as many tasks ran as ever did".to_owned(),
+        "submission" => "until its engine submitted it".to_owned(),
+        "retry" => "for attempts before the last".to_owned(),
+        "waiting" => "until it started; when it was submitted is not known".to_owned(),
+        "lag" => predecessors.map_or_else(|| "beside a task".to_owned(), |tasks| format!("beside task {tasks}")),
         "array_throttle" => "for the limit of its own array".to_owned(),
         "limit_of_qos" => reason("for a limit of its QOS"),
         "limit_of_user" => reason("for a limit of its user"),
@@ -46,7 +51,9 @@ fn because(part: &WaitPart<'_>) -> String {
 
 /// The sentence about a job: what kept it from starting, the longest first.
 pub fn sentence(job: &JobWait<'_>) -> String {
-    let mut words = format!("Job {} ({}", visible(job.job), visible(job.activity));
+    let noun = if job.is_task { "task" } else { "job" };
+    let mut words = if job.is_task { "Task " } else { "Job " }.to_owned();
+    let _ = write!(words, "{} ({}", visible(job.job), visible(job.activity));
     if let Some(user) = job.user {
         let _ = write!(words, ", {}", visible(user));
     }
@@ -57,9 +64,9 @@ pub fn sentence(job: &JobWait<'_>) -> String {
         None => words.push_str(" did not wait"),
         Some((longest, rest)) => {
             let (from, to) = (calendar::moment(longest.from_ns), calendar::moment(longest.to_ns));
-            let _ = write!(words, " waited {} {}, from {from} to {to} UTC", duration(longest.len_ns() as f64), because(longest));
+            let _ = write!(words, " waited {} {}, from {from} to {to} UTC", duration(longest.len_ns() as f64), because(longest, noun));
             for part in rest.iter().take(2) {
-                let _ = write!(words, "; {} {}", duration(part.len_ns() as f64), because(part));
+                let _ = write!(words, "; {} {}", duration(part.len_ns() as f64), because(part, noun));
             }
             if rest.len() > 2 {
                 let sum: i128 = rest[2..].iter().map(|part| i128::from(part.len_ns())).sum();
@@ -104,7 +111,9 @@ pub fn text(job: &JobWait<'_>) -> String {
         column("time", true, &|part| duration(part.len_ns() as f64)),
         column("cause", false, &|part| part.cause.to_owned()),
         column("reason", false, &|part| part.reason.unwrap_or("").to_owned()),
-        column("jobs waited for", false, &|part| part.predecessors.clone().unwrap_or_default()),
+        column(if job.is_task { "tasks waited for" } else { "jobs waited for" }, false, &|part| {
+            part.predecessors.clone().unwrap_or_default()
+        }),
         column("known from", false, &|part| part.evidence.to_owned()),
     ];
     format!("{}\n\n{}", sentence(job), text_table::write(&columns))

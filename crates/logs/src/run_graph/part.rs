@@ -67,6 +67,7 @@ impl NotionOfCase {
 /// Which tasks belong to a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TasksOf<'a> {
+    All,
     Run(&'a str),
     Cases(&'a dyn TaskNotion, &'a [String]),
 }
@@ -75,6 +76,7 @@ impl TasksOf<'_> {
     /// The name of what they are together.
     pub fn name(self) -> String {
         match self {
+            Self::All => "all tasks".to_owned(),
             Self::Run(run) => run.to_owned(),
             Self::Cases(_, cases) => cases.join(", "),
         }
@@ -82,6 +84,7 @@ impl TasksOf<'_> {
 
     pub fn has(self, row: &TaskRun<'_>) -> bool {
         match self {
+            Self::All => true,
             Self::Run(run) => run_or_engine(row) == run,
             Self::Cases(notion, cases) => case_id(notion, row).is_some_and(|case| cases.contains(&case)),
         }

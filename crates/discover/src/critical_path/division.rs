@@ -1,0 +1,85 @@
+//! The time of a task before its run, divided: one definition for the critical path and for waits.
+//!
+//! In goes what is known of one task ([`Facts`]); out come [`Span`]s, one behind the other, from the
+//! end of all that it waits for (or the begin of the run) to its start.
+
+use flowmine_activity_log::RunTask;
+
+use super::TimePart;
+use crate::slots;
+
+/// What is known of a task, as far as its wait needs it. Times are UTC nanoseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts<'f> {
+    /// The task.
+    pub task: &'f RunTask,
+    /// The end of the last task whose end it waits for; `None` where it waits for none.
+    pub ready_ns: Option<i64>,
+    /// Whether it is known for what it waits.
+    pub is_known: bool,
+    /// When the first task of the run was ready.
+    pub begin_ns: i64,
+    /// When it started; its submission where that is not known.
+    pub start_ns: i64,
+    /// When all executor slots were taken; nothing where that says nothing, as of jobs.
+    pub full: &'f [(i64, i64)],
+}
+
+/// A part of a task's time before its run. It ends before it begins where clocks are not exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    /// What the time was.
+    pub part: TimePart,
+    /// When it began.
+    pub from_ns: i64,
+    /// When it ended.
+    pub to_ns: i64,
+}
+
+impl Span {
+    /// Its length in nanoseconds.
+    pub fn len_ns(&self) -> i64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+}
+
+/// The spans of a task before its start.
+pub(super) fn before(facts: &Facts<'_>) -> Vec<Span> {
+    let Facts { task, start_ns: start, .. } = *facts;
+    let ready = facts.ready_ns.unwrap_or(facts.begin_ns);
+    let mut spans = Vec::new();
+    let Some(submitted) = task.submitted_ns.filter(|&submitted| submitted <= start) else {
+        let part = if task.submitted_ns.is_some() { TimePart::Submission } else { TimePart::Waiting };
+        put_held_back(facts, Span { part: TimePart::Waiting, from_ns: ready, to_ns: start }, part, &mut spans);
+        return spans;
+    };
+    // A job that is submitted early waits in the queue only from when it could start.
+    let last = submitted.max(ready).min(start.max(ready));
+    let first = task.first_ns.unwrap_or(last).clamp(ready.min(last), last);
+    let first = if task.attempts > 1 { first } else { last };
+    let eligible = task.ready_ns.map_or(last, |ready| ready.clamp(last.min(start), last.max(start)));
+    let submission = Span { part: TimePart::Submission, from_ns: ready, to_ns: first };
+    put_held_back(facts, submission, TimePart::Submission, &mut spans);
+    spans.push(Span { part: TimePart::Retry, from_ns: first, to_ns: last });
+    spans.push(Span { part: TimePart::OwnWish, from_ns: last, to_ns: eligible });
+    spans.push(Span { part: TimePart::Queue, from_ns: eligible, to_ns: start });
+    spans
+}
+
+/// Adds the time in which its engine held it back: unknown, or divided by whether slots were free.
+/// `divided` is the part that this is done for.
+fn put_held_back(facts: &Facts<'_>, whole: Span, divided: TimePart, spans: &mut Vec<Span>) {
+    if whole.part != divided {
+        spans.push(whole);
+    } else if facts.ready_ns.is_none() && !facts.is_known {
+        spans.push(Span { part: TimePart::Unknown, ..whole });
+    } else if whole.len_ns() > 0 {
+        let pieces = slots::pieces(facts.full, whole.from_ns, whole.to_ns);
+        spans.extend(pieces.into_iter().map(|(from_ns, to_ns, is_full)| {
+            let part = if is_full { TimePart::Slots } else { whole.part };
+            Span { part, from_ns, to_ns }
+        }));
+    } else {
+        spans.push(whole);
+    }
+}
