@@ -3,7 +3,7 @@
 use flowmine_activity_log::{ActivityLog, Cases};
 use flowmine_dataset::Dataset;
 use flowmine_discover::dfg::dfg;
-use flowmine_logs::task_log::TaskNotion;
+use flowmine_logs::task_log::notions;
 use flowmine_report::View;
 use flowmine_schema::text::visible;
 
@@ -81,7 +81,7 @@ fn others(request: &ReportRequest, dataset: Option<&Dataset>) -> Vec<String> {
     };
     match source::notion(request.cases.case_notion.as_deref(), dataset) {
         Ok(Notion::Jobs(_)) => OF_JOBS.map(str::to_owned).to_vec(),
-        Ok(Notion::Tasks(_)) => TaskNotion::ALL.iter().map(|notion| notion.name().to_owned()).collect(),
+        Ok(Notion::Tasks(_)) => notions::ALL.iter().map(|notion| notion.name().to_owned()).collect(),
         Ok(Notion::Objects(_)) => types(request),
         Err(_) => Vec::new(),
     }

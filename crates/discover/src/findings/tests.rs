@@ -7,8 +7,8 @@ use flowmine_activity_log::{
 };
 
 use super::*;
-use crate::io_profile::{FileUse, Group, ProcessUse, Sums, Use};
 use crate::pictures::findings as picture;
+use crate::io_profile::{FileUse, Group, ProcessUse, Sums, Use};
 
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -80,7 +80,7 @@ struct Scenario {
     profile: Option<Profile>,
 }
 
-const COUNT_OF_NODES: i64 = 5;
+const NODES: i64 = 5;
 
 fn align(random: &mut Random, at: i64, usual: i64) -> Job {
     let run = random.varied(usual, 15);
@@ -93,7 +93,7 @@ fn align(random: &mut Random, at: i64, usual: i64) -> Job {
         wait: random.between(1, 30) * SECOND,
         run,
         cause: "priority",
-        node: format!("n{}", at % COUNT_OF_NODES),
+        node: format!("n{}", at % NODES),
         status: Status::Completed,
         state: "COMPLETED",
         exit_code: "0",
@@ -125,7 +125,7 @@ fn healthy(seed: u64) -> (Random, Scenario, i64) {
     (random, Scenario { jobs, word: if seed % 2 == 0 { "job" } else { "task" }, run: None, profile: None }, usual)
 }
 
-const KEYS: [&str; 8] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "task:exit_code", "task:name", NODES];
+const KEYS: [&str; 8] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "task:exit_code", "task:name", facts::NODES];
 
 impl Scenario {
     fn log(&self) -> ActivityLog {
@@ -217,7 +217,7 @@ fn waiting(seed: u64, cause: &'static str) -> Scenario {
 const CAUSES: [Cause; 18] = [
     ("slow node", "slow-node", &["node n2"], |seed| {
         changed(seed, |random, at, job| {
-            if at % COUNT_OF_NODES == 2 {
+            if at % NODES == 2 {
                 job.run = job.run * random.between(170, 220) / 100;
             }
         })
@@ -296,7 +296,7 @@ const CAUSES: [Cause; 18] = [
     }),
     ("node that fails", "failures", &["node n3", "exit code 1"], |seed| {
         let mut run = changed(seed, |_, at, job| {
-            if at % COUNT_OF_NODES == 3 {
+            if at % NODES == 3 {
                 (job.status, job.exit_code) = (Status::Failed, "1");
             }
         });
