@@ -125,7 +125,7 @@ fn healthy(seed: u64) -> (Random, Scenario, i64) {
     (random, Scenario { jobs, word: if seed % 2 == 0 { "job" } else { "task" }, run: None, profile: None }, usual)
 }
 
-const KEYS: [&str; 8] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "task:exit_code", "task:name", NODES];
+const KEYS: [&str; 8] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "task:exit_code", "task:name", facts::NODES];
 
 impl Scenario {
     fn log(&self) -> ActivityLog {
