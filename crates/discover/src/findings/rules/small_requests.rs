@@ -66,8 +66,10 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     let saved = 1.0 - (mean / ADVISED_BYTES).min(1.0);
     let high = of.iter().map(|&(at, ns)| (at, (ns as f64 * saved) as i128)).collect();
     let name = visible(activity);
-    let place =
-        facts.input.profile.map(|profile| Place::of(profile, activity, |reads, bytes| (bytes as f64) < SMALL_BYTES.value * reads as f64));
+    // The names are looked up only for what can be listed.
+    let is_large = ratio(total(&of), facts.whole.time_ns) >= LEAST_SHARE.value;
+    let profile = facts.input.profile.filter(|_| is_large);
+    let place = profile.map(|profile| Place::of(profile, activity, |reads, bytes| (bytes as f64) < SMALL_BYTES.value * reads as f64));
     let words = place.as_ref().map(Place::words).unwrap_or_default();
     let program = place.as_ref().and_then(|place| place.program.clone()).unwrap_or_else(|| name.clone());
     Some(
