@@ -6,7 +6,7 @@ use flowmine_draw::text::{count, visible};
 
 use super::*;
 use crate::findings::facts::{Draft, total};
-use crate::findings::thresholds::{SMALL_BYTES, SMALL_CALLS};
+use crate::findings::thresholds::{LEAST_SHARE, SMALL_BYTES, SMALL_CALLS};
 use crate::io_profile::Profile;
 
 pub(super) static RULE: Rule = Rule {
