@@ -41,6 +41,9 @@ pub fn pieces(intervals: &[(i64, i64)], from: i64, to: i64) -> Vec<(i64, i64, bo
     let first = intervals.partition_point(|(_, end)| *end <= from);
     for &(start, end) in intervals[first..].iter().take_while(|(start, _)| *start < to) {
         let (start, end) = (start.max(at), end.min(to));
+        if start >= end {
+            continue;
+        }
         if at < start {
             pieces.push((at, start, false));
         }

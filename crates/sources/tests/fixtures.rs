@@ -51,6 +51,7 @@ const RULES: &[(&str, Is)] = &[
     ("fixtures/workflows/planted/planted.tsv", Source("table")),
     ("fixtures/workflows/*/truth.tsv", Nothing("the truth about a run, without a header")),
     ("fixtures/workflows/airflow-local/truth-files", Nothing("the truth about a run")),
+    ("tests/axe/*.json", Nothing("packages of npm")),
     ("fixtures/case-study/host.txt", Nothing("versions of programs")),
     // Slurm.
     ("fixtures/case-study/sacct*.gz", Source("slurm")),
@@ -167,7 +168,7 @@ fn directories_of_runs_are_recognised() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     for (dir, kind) in [
         ("fixtures/demonstration/dataset", "dataset"),
-        ("fixtures/case-study/polls", "squeue"),
+        ("fixtures/case-study/polls", "slurm"),
         ("fixtures/io-csv/as_published", "io-csv"),
         ("fixtures/io-csv/as_published/node1", "io-csv"),
         ("fixtures/workflows/nextflow-local", "nextflow"),

@@ -201,12 +201,9 @@ fn an_unreadable_file_is_an_error_and_hides_no_other() {
 #[test]
 fn known_files_that_are_not_read_say_what_to_do() {
     let folder = Folder::new();
-    let job = "1 0 5 100 4 -1 -1 4 200 -1 1 3 2 -1 1 -1 -1 -1\n";
     for (name, bytes, word) in [
         ("x.xes", b"\x28\xb5\x2f\xfdabc".as_slice(), "unzstd"),
         ("x.csv", b"PK\x03\x04abc", "unzip"),
-        ("x.swf", format!("; Version: 2.2\n;\n{job}{job}").as_bytes(), "Standard Workload Format"),
-        ("wq.log", b"# time manager_pid MANAGER START|END time_from_origin\n", "TaskVine"),
         ("timeline.html", b"<html><h3>Processes execution timeline</h3></html>", "-with-trace"),
     ] {
         let found = error(&folder.file(name, bytes));
