@@ -4,7 +4,7 @@
 //! # COMMAND 0 wc -w < a > b                           between tabs; with --log-verbose, before the run begins
 //! # STARTED 1795318114504024                          microseconds since 1970
 //! # FILE 1795318114520478 b 2 16755                   name, state (2: it exists), bytes
-//! 1795318114508267 0 1 2521 3 1 0 0 0 4               node, state, job; how many wait, run, are complete, failed, aborted; all
+//! 1795318114508267 0 1 2521 3 1 0 0 0 4               node, state, job; waiting, running, complete, failed, aborted; total
 //! # COMPLETED 1795318115548090                        also when rules failed
 //! ```
 //!
@@ -37,7 +37,7 @@ pub struct Rule {
     pub environment: BTreeMap<String, String>,
     /// Its category; `default` when the user chose none.
     pub category: Option<String>,
-    /// Numbers of the rules whose outputs it reads; `None` when not known.
+    /// Numbers of the rules that make its inputs; `None` when not known.
     pub parents: Option<Vec<String>>,
     /// Files that the rule reads; `None` when not known.
     pub inputs: Option<Vec<String>>,
