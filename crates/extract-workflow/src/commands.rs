@@ -55,7 +55,7 @@ struct Ran {
     /// The first word of the last program, which names the command.
     program: Option<String>,
     executable: Option<String>,
-    /// When the process was forked, as in the column `started_ns` of `processes`.
+    /// Time at which the process was forked, as in the column `started_ns` of `processes`.
     forked_ns: Option<i64>,
     /// Time at which it became its first program, in nanoseconds since 1970.
     first_exec_ns: Option<i64>,

@@ -132,7 +132,7 @@ pub fn without_escapes(line: &str) -> Cow<'_, str> {
 /// Returns the next line with its number; a line that is too long is skipped with a diagnostic.
 ///
 /// # Errors
-/// From the reader.
+/// When the reader fails.
 pub fn next_line<'l, R: BufRead>(lines: &'l mut Lines<R>, diagnostics: &mut Diagnostics) -> io::Result<Option<(u64, &'l [u8])>> {
     loop {
         if !lines.advance()? {

@@ -15,7 +15,7 @@ pub struct Key {
     pub run: String,
     /// Airflow's `task_id`.
     pub task: String,
-    /// Place among the tasks that a mapped task expands to; -1 for a task that is not mapped.
+    /// Index among the instances of a mapped task; -1 for a task that is not mapped.
     pub map_index: i64,
     /// Number of the attempt, from 1; `None` when it is not known.
     pub attempt: Option<i64>,

@@ -67,7 +67,7 @@ impl Dag {
         self.parents.get(task).map(Vec::as_slice)
     }
 
-    /// Whether instances of both tasks are expanded together.
+    /// Whether the instances of both tasks are expanded together.
     pub fn expand_together(&self, a: &str, b: &str) -> bool {
         let groups = |task: &str| self.mapped_groups.get(task);
         groups(a).zip(groups(b)).is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))

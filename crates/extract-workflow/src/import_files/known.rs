@@ -32,7 +32,7 @@ pub struct Given {
     beginnings: HashMap<u64, String>,
 }
 
-/// Whether a given source was imported before.
+/// State of a source relative to the earlier imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Is {
     New,

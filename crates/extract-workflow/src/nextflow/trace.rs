@@ -30,7 +30,7 @@ const YEARS: std::ops::Range<i32> = 1970..2100;
 /// The end of these years, in nanoseconds since 1970.
 const LATEST_NS: i64 = 4_102_444_800_000_000_000;
 
-/// A time as a trace file writes it: UTC or local.
+/// A time in a trace file: UTC or local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Written {
     /// A time in UTC, in nanoseconds since 1970.

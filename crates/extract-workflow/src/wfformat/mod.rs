@@ -29,7 +29,7 @@ use crate::{Engine, Options, Row, Source, input, json};
 pub const NAME: &str = "wfformat";
 
 const INSTANCE: &str = "WfFormat instance";
-/// The end of 2099, in nanoseconds since 1970: a later time is no time of a run.
+/// The end of 2099, in nanoseconds since 1970; later times are rejected.
 const LATEST_NS: i64 = 4_102_444_800_000_000_000;
 /// Largest offset of a zone from UTC, in nanoseconds.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;

@@ -302,7 +302,7 @@ fn sizes_told(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize
     sizes
 }
 
-/// Paths with sizes, out of the columns `inputs` and `outputs`.
+/// Parses paths with sizes from the columns `inputs` and `outputs`.
 fn files(told: Option<&str>) -> Option<Vec<(String, Option<i64>)>> {
     let list: Value = serde_json::from_str(told?).ok()?;
     let file = |file: &Value| {
