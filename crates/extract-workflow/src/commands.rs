@@ -1,12 +1,12 @@
-//! Tasks of a command that was traced, as its trace shows them: the command as a whole, or the
-//! commands that a script starts, each.
+//! Tasks of a traced command, from its trace: the command as a whole, or each command that a script
+//! starts.
 //!
-//! In go the rows of `processes` of one trace; out come rows of `task_runs` of the engine
-//! `flowmine`, with the process as native id, so that no rule has to guess. A command of a script
-//! is a process below it that became a program, and none above it but the script had when it was
-//! forked: in `(a && b)` the shell in between forks `a` and becomes `b`, and both are commands.
-//! What a script does itself is no task of its own, and neither is a program that it becomes in its
-//! own place (`exec`): that is the script's process still.
+//! The input is the rows of `processes` of one trace. The output is rows of `task_runs` of the
+//! engine `flowmine`, with the process as native id, so that the join needs no inference. A command
+//! of a script is a process below it that became a program, if no process between them had done so
+//! when it was forked: in `(a && b)` the shell in between forks `a` and becomes `b`, and both are
+//! commands. Neither the script's own work is a task, nor a program that replaces the script
+//! (`exec`): that is still the process of the script.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,19 +20,19 @@ use crate::Row;
 /// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "flowmine";
 
-/// In the column `source`: it comes from no file.
+/// Value of the column `source`: the rows come from no file.
 const SOURCE: &str = "flowmine trace";
 
-/// What of a traced command is a task.
+/// The part of a traced command that becomes tasks.
 #[derive(Debug, Clone, Copy)]
 pub enum Which<'n> {
-    /// The whole traced command is one task, of this name.
+    /// The whole traced command is one task with this name.
     Whole(&'n str),
-    /// Each command that it starts.
+    /// Each command that it starts is a task.
     Commands,
 }
 
-/// Where a traced command is found.
+/// A traced command and the trace that contains it.
 #[derive(Debug, Clone)]
 pub struct Traced<'t> {
     /// Name of the host, as in the tables.
@@ -41,26 +41,26 @@ pub struct Traced<'t> {
     pub trace_ns: i64,
     /// The command's process number, in the host's pid namespace.
     pub pid: i32,
-    /// What it is called where its commands are tasks.
+    /// Name of the run when its commands are tasks.
     pub name: &'t str,
 }
 
-/// What is kept of a process until tasks are made of it.
+/// Columns of a process that are kept until the tasks are made.
 #[derive(Debug, Clone)]
 struct Ran {
     as_of_ns: i64,
     work_dir: Option<String>,
-    /// The command line of the first program: what can be executed again.
+    /// The command line of the first program, which can be executed again.
     words: Vec<String>,
-    /// The first word of the last program, by which the command is called.
+    /// The first word of the last program, which names the command.
     program: Option<String>,
     executable: Option<String>,
-    /// When the process was forked, as in the column `started_ns` of `processes`.
+    /// Time at which the process was forked, as in the column `started_ns` of `processes`.
     forked_ns: Option<i64>,
-    /// When it became its first program, in nanoseconds since 1970.
+    /// Time at which it became its first program, in nanoseconds since 1970.
     first_exec_ns: Option<i64>,
-    /// When the command began: later than it was forked where a shell waited for other commands
-    /// before it became this one.
+    /// Time at which the command began. It is later than the fork where a shell waited for other
+    /// commands before it became this one.
     began_ns: Option<i64>,
     precision_ns: Option<i64>,
     exit_ns: Option<i64>,
@@ -68,13 +68,14 @@ struct Ran {
     exit_signal: Option<i32>,
 }
 
-/// A process that runs the script, if only for a while.
+/// A process that runs the script, at least for some time.
 #[derive(Debug)]
 struct Inside {
     line: Option<String>,
-    /// When it became a command, in nanoseconds since 1970; null while it has not.
+    /// Time at which it became a command, in nanoseconds since 1970; null if it has not.
     until_ns: Option<i64>,
-    /// When the last command that it forked until then had ended, in nanoseconds since 1970.
+    /// Time at which the last command that it had forked before `until_ns` ended, in nanoseconds
+    /// since 1970.
     before_ns: Option<i64>,
 }
 
@@ -82,7 +83,7 @@ struct Inside {
 type Key = (i32, Option<i64>);
 
 flowmine_schema::columns! {
-    /// What is read of a process.
+    /// The columns of a process that are read.
     struct ProcessRow of Process {
         host, trace_ns, pid, process_start_ns, start_precision_ns, as_of_ns, started_ns,
         parent_pid, parent_start_ns, executable, command_line, command_line_cut, work_dir, earlier_programs, exec_ns,
@@ -90,13 +91,14 @@ flowmine_schema::columns! {
     }
 }
 
-/// The tasks of a traced command, in the order in which they began. Memory holds the commands.
+/// Returns the tasks of a traced command, in the order in which they began. Memory grows with the
+/// number of commands.
 ///
 /// # Errors
 /// When the dataset cannot be read.
 pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result<Vec<Row>, DatasetError> {
     let mut command: Option<(Key, Ran)> = None;
-    // The command and what it forked that runs, or ran, its program too.
+    // The command and its forked children that run, or ran, the command's own program.
     let mut inside: BTreeMap<Key, Inside> = BTreeMap::new();
     let mut commands: BTreeMap<(Option<i64>, i32), Ran> = BTreeMap::new();
     dataset.read::<ProcessRow<'static>, DatasetError>(|row| {
@@ -104,7 +106,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
             return Ok(());
         }
         let key = (row.pid, row.process_start_ns);
-        // The number may be another process's later.
+        // Another process may get the same number later.
         if row.pid == traced.pid && command.as_ref().is_none_or(|(known, _)| *known == key) {
             inside.insert(key, Inside::of(&row));
             command = Some((key, ran(&row)));
@@ -115,14 +117,14 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         if of_parent.until_ns.is_some_and(|until| row.started_ns.is_none_or(|started| started >= until)) {
             return Ok(());
         }
-        // A backend that learns of a process late reports what it is, and not that it became it.
+        // A backend that notices a process late reports its program, but not the exec.
         let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.line.as_deref();
         of_parent.before_ns = of_parent.before_ns.max(row.exit_ns.filter(|_| is_program));
         let known = inside.entry(key).or_insert_with(|| Inside::of(&row));
         if !is_program {
             return Ok(());
         }
-        // Where it is not known when it became one, all that it started is a part of it.
+        // Where the time of the exec is not known, all processes that it started belong to it.
         known.until_ns = Some(first_exec_ns(&row).unwrap_or(i64::MIN));
         let known = commands.entry((row.process_start_ns, row.pid)).or_insert_with(|| ran(&row));
         if known.as_of_ns <= row.as_of_ns {
@@ -153,19 +155,19 @@ impl Inside {
     }
 }
 
-/// When a process became a program for the first time while it was traced.
+/// Returns the time at which a process first became a program while it was traced.
 fn first_exec_ns(row: &ProcessRow<'_>) -> Option<i64> {
     let earlier: Vec<serde_json::Value> = serde_json::from_str(row.earlier_programs.as_deref().unwrap_or("[]")).ok()?;
     earlier.iter().find_map(|program| program["exec_ns"].as_i64()).or(row.exec_ns)
 }
 
-/// The command line of the program that the process was last.
+/// Returns the command line of the last program of the process.
 fn last_words(row: &ProcessRow<'_>) -> Vec<String> {
     row.command_line.as_deref().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default()
 }
 
-/// What the script executed: the first program that a process became, which may have become others
-/// (`env A=b tool` becomes the tool).
+/// Returns the program that the script executed: the first program of the process, which others may
+/// have replaced since (`env A=b tool` becomes the tool).
 fn first_program(row: &ProcessRow<'_>) -> Option<First> {
     let earlier: Vec<serde_json::Value> = serde_json::from_str(row.earlier_programs.as_deref().unwrap_or("[]")).ok()?;
     let Some(first) = earlier.iter().find(|program| program["exec_ns"].is_i64()) else {
@@ -177,7 +179,7 @@ fn first_program(row: &ProcessRow<'_>) -> Option<First> {
     (first["command_line_cut"] != true).then_some(First { words, executable, work_dir })
 }
 
-/// The program that a process became first.
+/// The first program of a process.
 #[derive(Default)]
 struct First {
     words: Vec<String>,
@@ -186,8 +188,8 @@ struct First {
 }
 
 impl First {
-    /// Its words, of which the first finds the program: whoever starts one can call it what he wants
-    /// (`exec -a`).
+    /// Returns its words. The path of the program replaces a first word that does not lead to it,
+    /// since the caller can choose any name (`exec -a`).
     fn into_words(mut self) -> Vec<String> {
         let (Some(word), Some(executable)) = (self.words.first_mut(), self.executable) else { return self.words };
         let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -206,7 +208,7 @@ impl First {
 }
 
 fn ran(row: &ProcessRow<'_>) -> Ran {
-    // A command line that was cut, or that is no text, is no command that can be executed again.
+    // A command line that was truncated, or is not text, cannot be executed again.
     let first = first_program(row).unwrap_or_default();
     let work_dir = first.work_dir.clone();
     let words = first.into_words();
@@ -228,7 +230,7 @@ fn ran(row: &ProcessRow<'_>) -> Ran {
     }
 }
 
-/// What a command is called after.
+/// Returns the name of the program of a command.
 fn program(ran: &Ran) -> &str {
     let path = ran.program.as_ref().or(ran.executable.as_ref()).map_or("", String::as_str);
     Some(path.rsplit('/').next().unwrap_or_default()).filter(|name| !name.is_empty()).unwrap_or("unknown program")
@@ -241,7 +243,7 @@ fn task(traced: &Traced<'_>, run: &str, name: &str, number: usize, pid: i32, ran
         (None, Some(_), None) => "unknown",
         (None, None, None) => "running",
     };
-    // Where starts are read in `/proc`, ends are noticed by looking.
+    // Where starts come from `/proc`, ends are found by polling.
     let end_precision = ran.precision_ns.map(|precision| if precision <= 1 { precision } else { precision.max(SECOND_NS) });
     TaskRun {
         engine: NAME.into(),
@@ -272,8 +274,8 @@ fn task(traced: &Traced<'_>, run: &str, name: &str, number: usize, pid: i32, ran
     }
 }
 
-/// Words as a shell reads them. What stands first could be an assignment (`A=b`), a word of the
-/// shell (`if`, `!`, `{`), a function or an alias: then it is quoted, and a name of a program only.
+/// Quotes words for a shell. The first word could be an assignment (`A=b`), a reserved word (`if`,
+/// `!`, `{`), a function or an alias: it is then quoted, so that it can only name a program.
 fn command(words: &[String]) -> String {
     const RESERVED: [&str; 22] = [
         "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "time", "function", "select",
@@ -295,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    /// Number, parent, execs, command line, end.
+    /// Process number, parent, number of execs, command line, end.
     type Made = (i32, i32, i32, Option<&'static str>, Option<(i64, Option<i32>, Option<i32>)>);
 
     fn dataset(made: &[Made]) -> (tempfile::TempDir, Dataset) {
@@ -314,7 +316,7 @@ mod tests {
                 parent_start_ns: Some(i64::from(parent)),
                 command_line: line.map(Into::into),
                 execs,
-                // Of a half second after its start, or later where it forks something before.
+                // Half a second after its start, or later where it forks a process before.
                 exec_ns: (execs > 0).then(|| if pid == 18 { 29 * SECOND_NS } else { i64::from(pid) * SECOND_NS + SECOND_NS / 2 }),
                 exit_ns: end.map(|(at, _, _)| at * SECOND_NS),
                 exit_code: end.and_then(|(_, code, _)| code),
@@ -334,15 +336,15 @@ mod tests {
         let (_dir, dataset) = dataset(&[
             (10, 1, 1, Some(r#"["sh","all.sh"]"#), Some((90, Some(0), None))),
             (11, 10, 1, Some(r#"["/usr/bin/sort","-o","a b","in"]"#), Some((20, Some(0), None))),
-            // What a command starts is a part of it.
+            // A process that the command starts belongs to it.
             (12, 11, 1, Some(r#"["gzip"]"#), Some((19, Some(0), None))),
-            // `( cd d; tool )`: the shell in between is none.
+            // `( cd d; tool )`: the shell in between is not a command.
             (13, 10, 0, None, Some((40, Some(0), None))),
             (14, 13, 1, Some(r#"["tool"]"#), Some((30, Some(3), None))),
             (15, 10, 2, Some(r#"["slow"]"#), Some((50, None, Some(9)))),
             (16, 10, 1, Some(r#"["server"]"#), None),
             (17, 2, 1, Some(r#"["other"]"#), None),
-            // `(first && last)`: the shell in between becomes the last one.
+            // `(first && last)`: the shell in between becomes the last command.
             (18, 10, 1, Some(r#"["last"]"#), Some((60, Some(0), None))),
             (19, 18, 1, Some(r#"["first"]"#), Some((28, Some(0), None))),
             (30, 18, 1, Some(r#"["child"]"#), Some((31, Some(0), None))),

@@ -1,4 +1,4 @@
-//! What engines are called, as in the column `engine`.
+//! Names of the engines, as in the column `engine`.
 
 pub const AIRFLOW: &str = "airflow";
 pub const ARGO: &str = "argo";

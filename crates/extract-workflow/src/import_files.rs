@@ -1,10 +1,10 @@
-//! Files of workflow engines into a dataset: what `flowmine import nextflow` and its like do.
+//! Imports files of workflow engines into a dataset, as `flowmine import nextflow` and the other
+//! import commands do.
 //!
-//! In go paths; each is recognised by its content, read together with the others by the engine's
-//! module, and what they say becomes rows of `task_runs`. What was imported before is skipped. A
-//! file that has grown since is read again together with what it was read with then, and their rows
-//! replace those of the earlier import. Rows and the list of imported sources change in one
-//! transaction.
+//! The input is paths. The content of each file determines its kind; the engine's module reads all
+//! files together and returns rows of `task_runs`. Sources that were imported before are skipped. A
+//! file that has grown since is read again together with the sources of the same import, and their
+//! rows replace the earlier ones. Rows and the list of imported sources change in one transaction.
 
 mod known;
 
@@ -19,7 +19,7 @@ use self::known::{Given, Is, Known, batch_of, name_of};
 use crate::{Engine, Options, Row, Source};
 
 flowmine_schema::columns! {
-    /// Which source describes a task.
+    /// The source of a task.
     struct SourceOfTask of TaskRun { source_sha256 }
 }
 
@@ -28,7 +28,7 @@ flowmine_schema::columns! {
     struct SourceOfDiagnostic of DiagnosticRow { input_sha256 }
 }
 
-/// Why nothing could be imported.
+/// Reason why nothing could be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportFilesError {
     /// The dataset could not be read or written.
@@ -36,20 +36,21 @@ pub enum ImportFilesError {
     Dataset(#[from] DatasetError),
 }
 
-/// Which sources were read, and how much came of them.
+/// Sources that were read, and the results of the import.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Those that were read, and those that could not be recognised or read (their `kind` is then
-    /// empty).
+    /// Sources that were read, and those that could not be recognised or read (with an empty
+    /// `kind`).
     pub sources: Vec<Source>,
-    /// How many had been imported before.
+    /// Number of sources that had been imported before.
     pub already_there: u64,
-    /// How many had been imported before and have grown since, so that their rows were replaced.
+    /// Number of sources that had been imported before and have grown since, so that their rows
+    /// were replaced.
     pub grown: u64,
-    /// How many files of directories are nothing that the engine reads, or are no plain files:
-    /// links are not followed.
+    /// Number of files in the given directories that the engine does not read, or that are not
+    /// regular files: links are not followed.
     pub passed_over: u64,
-    /// Folders of the directories in which nothing was looked for, sorted. Hidden ones are not
+    /// Folders of the directories that contain nothing to import, sorted. Hidden ones are not
     /// listed.
     pub folders_not_read: Vec<PathBuf>,
     /// Number of rows by their status, sorted by status.
@@ -57,21 +58,21 @@ pub struct Report {
 }
 
 impl Report {
-    /// How many rows were written.
+    /// Returns the number of rows written.
     pub fn rows(&self) -> u64 {
         self.statuses.values().sum()
     }
 
-    /// How many inputs or lines were rejected.
+    /// Returns the number of inputs or lines that were rejected.
     pub fn errors(&self) -> u64 {
         self.sources.iter().map(|source| source.diagnostics.errors()).sum()
     }
 }
 
-/// Imports files, and what lies in directories.
+/// Imports files, and the files found in directories.
 ///
 /// # Errors
-/// When the dataset cannot be written. What is wrong with a file stands in the report.
+/// When the dataset cannot be written. Errors in a file are in the report.
 pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], options: &Options) -> Result<Report, ImportFilesError> {
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
     let known = Known::of(dataset.manifest()?.imports);
@@ -89,13 +90,13 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
     }));
     let mut rows = engine.read(&mut report.sources, options);
     leave_out_itself(&mut rows, &mut report.sources);
-    // What could not be read is tried again when it is given again.
+    // A source that could not be read is tried again when it is given again.
     let refused: HashSet<&Path> =
         report.sources.iter().filter(|source| source.kind.is_empty()).map(|source| source.path.as_path()).collect();
     let told: HashMap<&Path, u64> = report.sources.iter().map(|source| (source.path.as_path(), source.rows + source.joined)).collect();
     let mut imports = signed(&known, read.into_iter().filter(|(given, _)| !refused.contains(given.path.as_path())).collect(), &told);
     if again.iter().any(|path| refused.contains(path.as_path())) {
-        // What others were joined with would be missing.
+        // The rows that others were joined with would be missing.
         (rows, imports, replaced, report.grown) = (Vec::new(), Vec::new(), HashSet::new(), 0);
     }
     let mut builder: Builder<TaskRun<'static>> = Builder::with_capacity(rows.len());
@@ -111,7 +112,7 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
     }
     if !rows.is_empty() || !imports.is_empty() || !diagnostics.is_empty() || !replaced.is_empty() {
         let mut transaction = writer.begin()?;
-        // What is said of a file again, because it was refused again or has grown, is said once.
+        // The diagnostics of a source that was refused again or has grown replace its earlier ones.
         let read = report.sources.iter().map(|source| source.sha256.clone()).filter(|sha256| !sha256.is_empty());
         let said_again: HashSet<String> = replaced.iter().cloned().chain(read).collect();
         forget(dataset, &mut transaction, &replaced, &said_again)?;
@@ -125,15 +126,15 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
     Ok(report)
 }
 
-/// Takes tasks out of their own lists of parents and says so, once for each task: a task cannot
-/// wait for its own end, whatever engine tells so.
+/// Removes tasks from their own lists of parents, with one diagnostic for each task: a task cannot
+/// wait for its own end, whatever the engine reports.
 fn leave_out_itself(rows: &mut [Row], sources: &mut [Source]) {
     let by_name: HashMap<(String, String), usize> =
         sources.iter().enumerate().map(|(at, source)| ((source.name.clone(), source.sha256.clone()), at)).collect();
     let mut said = HashSet::new();
     for row in rows {
         let (Some(id), Some(parents)) = (row.task_id.as_deref(), row.parents.as_deref()) else { continue };
-        // Most lists need not be read.
+        // Most lists need not be parsed.
         if !parents.contains(&serde_json::json!(id).to_string()) {
             continue;
         }
@@ -155,7 +156,7 @@ fn leave_out_itself(rows: &mut [Row], sources: &mut [Source]) {
     }
 }
 
-/// Takes out the rows that earlier imports made, and what was said of inputs.
+/// Removes the rows of earlier imports, and the diagnostics of inputs.
 fn forget(
     dataset: &Dataset,
     transaction: &mut Transaction<'_>,
@@ -172,8 +173,8 @@ fn forget(
     Ok(())
 }
 
-/// The imports that are new or not as they were, each with the number of rows that it described and
-/// with what was read together with it.
+/// Returns the imports that are new or changed, each with the number of its rows and with its
+/// batch.
 fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> Vec<Import> {
     let before = |is: Is| match is {
         Is::New => None,
@@ -181,7 +182,8 @@ fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> 
     };
     let mut batches: BTreeMap<usize, String> = BTreeMap::new();
     for (given, is) in &read {
-        // A batch that is read again stays one, so that what has not changed stays in it.
+        // A batch that is read again keeps its identifier, so that its unchanged sources stay in
+        // it.
         if let Some(batch) = before(*is).filter(|import| import.rows.is_some_and(|rows| rows > 0)).and_then(|import| import.batch.clone()) {
             batches.entry(given.group).or_insert(batch);
         }
@@ -199,18 +201,18 @@ fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> 
     all.filter(|(before, now)| *before != Some(now)).map(|(_, now)| now).collect()
 }
 
-/// What is to be read, and which earlier imports' rows it replaces.
+/// The sources to read, and the earlier imports to replace.
 #[derive(Default)]
 struct Chosen {
     read: Vec<(Given, Is)>,
-    /// Paths of those sources that were imported before.
+    /// Paths of the sources that were imported before.
     again: Vec<PathBuf>,
-    /// SHA-256 of the imports whose rows are replaced.
+    /// SHA-256 of each import with rows to be replaced.
     replaced: HashSet<String>,
 }
 
-/// Chooses what is new and what has grown, and with the latter what they were read together with:
-/// their rows say of each other.
+/// Selects the new sources and those that have grown, the latter together with the rest of their
+/// batch, since the rows of a batch depend on each other.
 fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Report) -> Result<Chosen, DatasetError> {
     let mut given: Vec<(Given, Is)> = given.into_iter().map(|given| (known.what(&given), given)).map(|(is, given)| (given, is)).collect();
     for at in 0..given.len() {
@@ -221,7 +223,7 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
         }
     }
     let grown: Vec<usize> = given.iter().filter_map(|(_, is)| if let Is::Grown(was) = is { Some(*was) } else { None }).collect();
-    // What describes no task can lie in many directories alike, so that it says nothing of what it was read with.
+    // A source without tasks can be the same in many directories, so its batch proves nothing.
     let (tells, mute): (Vec<usize>, Vec<usize>) = beside_new(known, &given).into_iter().partition(|at| known.tells(*at));
     let batches = known.batches(grown.into_iter().chain(tells));
     let with_rows = if batches.is_empty() { HashSet::new() } else { with_rows(dataset)? };
@@ -258,8 +260,8 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
     Ok(chosen)
 }
 
-/// What was imported and lies beside something new of another kind, which can describe the same
-/// tasks.
+/// Returns the imports that were found next to a new source of another kind, which can describe the
+/// same tasks.
 fn beside_new(known: &Known, given: &[(Given, Is)]) -> Vec<usize> {
     let new: HashSet<(usize, &str)> = given.iter().filter(|(_, is)| *is == Is::New).map(|(given, _)| (given.group, given.kind)).collect();
     let is_beside = |source: &Given| new.iter().any(|(group, kind)| *group == source.group && *kind != source.kind);
@@ -267,9 +269,9 @@ fn beside_new(known: &Known, given: &[(Given, Is)]) -> Vec<usize> {
     there.filter(|(source, at)| known.imports[*at].batch.is_some() && is_beside(source)).map(|(_, at)| at).collect()
 }
 
-/// Whether a source is an import that has grown. What describes no task, such as the header of a
-/// table, can be how many files begin: then it is so under the same name, beside something that was
-/// read with it or where nothing was.
+/// Whether a source is certainly a grown import. A source without tasks, such as the header of a
+/// table, can be the beginning of many files. It counts only under the same name, and only if
+/// another source of its batch is found next to it, or its batch has no other source.
 fn is_surely(known: &Known, was: usize, at: usize, given: &[(Given, Is)]) -> bool {
     let import = &known.imports[was];
     let of_batch = |at: usize| at != was && known.imports[at].batch == import.batch;
@@ -279,14 +281,14 @@ fn is_surely(known: &Known, was: usize, at: usize, given: &[(Given, Is)]) -> boo
     import.rows != Some(0) || given[at].0.import.name == import.name && (given.iter().any(beside) || alone())
 }
 
-/// What of the imports is given now.
+/// Imports that are given now.
 struct Now {
-    /// The numbers of those that have grown.
+    /// Indices of the imports that have grown.
     grown: HashSet<usize>,
-    /// By SHA-256 those that are the same or have grown.
+    /// SHA-256 of the imports that are the same or have grown.
     same: HashSet<String>,
-    /// How many new sources have a name and a kind: where it is one, it is what was imported under
-    /// that name, written anew.
+    /// Number of new sources by name and kind. A single one is interpreted as the import of that
+    /// name, rewritten.
     named: HashMap<(String, Option<String>), usize>,
 }
 
@@ -311,9 +313,9 @@ impl Now {
     }
 }
 
-/// A member of a batch that is not given, described tasks, and is of another kind than one that has
-/// grown: the same tasks would be there twice. Of a batch of which none has grown any that is not
-/// given.
+/// Returns a member of a batch that is not given, described tasks, and differs in kind from one
+/// that has grown: the same tasks would be there twice. If none of the batch has grown, any member
+/// that described tasks and is not given.
 fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<String>) -> Option<usize> {
     let kind = |at: usize| known.imports[at].kind.as_deref();
     let kinds: HashSet<Option<&str>> = members.iter().filter(|at| now.grown.contains(at)).map(|at| kind(*at)).collect();
@@ -321,7 +323,7 @@ fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<Stri
     members.iter().copied().filter(is_gone).find(|at| kinds.is_empty() || kinds.iter().any(|of| *of != kind(*at)))
 }
 
-/// The sources that were the first to describe a row.
+/// Returns the sources that were the first to describe a row.
 fn with_rows(dataset: &Dataset) -> Result<HashSet<String>, DatasetError> {
     let mut with_rows = HashSet::new();
     dataset.read::<SourceOfTask<'static>, DatasetError>(|row| {
@@ -347,8 +349,8 @@ fn refuse(report: &mut Report, path: &Path, diagnostic: Diagnostic) {
     });
 }
 
-/// The sources as they are, each once: neither twice with the same bytes, nor a file beside what it
-/// has grown to.
+/// Returns the sources without duplicates: neither two with the same bytes, nor a file together
+/// with its grown copy.
 fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Report) -> Vec<Given> {
     let mut given = Vec::new();
     for (path, named, group) in find(engine, paths, report) {
@@ -396,8 +398,8 @@ fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Repo
     whole
 }
 
-/// The sources, sorted, each with whether it was named by the user, and in which of the given paths
-/// it lies.
+/// Returns the sources, sorted, each with whether the user named it, and with the index of the
+/// given path that contains it.
 fn find(engine: &dyn Engine, paths: &[PathBuf], report: &mut Report) -> Vec<(PathBuf, bool, usize)> {
     let mut found = Vec::new();
     for (group, path) in paths.iter().enumerate() {
@@ -418,8 +420,8 @@ fn find(engine: &dyn Engine, paths: &[PathBuf], report: &mut Report) -> Vec<(Pat
     found
 }
 
-/// The folders beside what was found in a directory, and directly in it, in which nothing was
-/// found.
+/// Returns the folders next to the found sources, and directly in the directory, that contain no
+/// source.
 fn folders_without(dir: &Path, found: &[PathBuf]) -> Vec<PathBuf> {
     let mut with: HashSet<&Path> = HashSet::from([dir]);
     let mut looked_into: BTreeSet<&Path> = BTreeSet::from([dir]);

@@ -1,4 +1,4 @@
-//! Reading text line by line, packed or not, without holding it.
+//! Reads text line by line, compressed or not, with bounded memory.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 pub use flowmine_schema::text::bounds::Lines;
 use flowmine_schema::text::bounds::{self, Packed, UpTo};
 
-/// What lies in a folder itself and is no folder, links among it.
+/// Returns the entries of a folder that are not folders, including links.
 pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -23,27 +23,29 @@ pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether this is a link, a FIFO or a device: what is found in a directory is not followed to
-/// where nobody pointed, and does not keep its reader waiting.
+/// Whether this is a link, a FIFO or a device. In a directory, links are not followed out of the
+/// path that the user gave, and FIFOs would block the reader.
 pub fn is_no_plain_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// Longer lines are left out ([`next_line`]): a hundred thousand files of a rule fit into one.
+/// Maximum length of a line in bytes; longer ones are left out ([`next_line`]). It suffices for a
+/// rule with a hundred thousand files.
 const LONGEST_LINE: usize = 16 << 20;
-/// A file that is small by its nature is read up to here.
+/// Maximum number of bytes read of a file that is always small.
 const SMALL: u64 = 1 << 20;
-/// No file that is read as a whole is larger, unpacked.
+/// Maximum size of a file that is read as a whole, in bytes, uncompressed.
 pub const LARGEST_WHOLE: u64 = 256 << 20;
 
-/// The most tasks that one file may describe; each is a kilobyte in memory, and may be few bytes in
-/// a file.
+/// Maximum number of tasks in one file; each needs a kilobyte of memory, but perhaps only a few
+/// bytes of the file.
 const MOST_TASKS: usize = 2_000_000;
 
-/// A text of a run or of a template stands in the row of each task: no more than this of all.
+/// Maximum total size, in bytes, of the texts of a run or a template that are repeated in the row
+/// of each task.
 pub const MOST_REPEATED: usize = 256 << 20;
 
-/// Says that a file holds more than is read of one.
+/// Returns an error for a file that exceeds a limit.
 pub fn too_large(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
@@ -56,13 +58,14 @@ pub fn not_too_many(tasks: usize) -> io::Result<()> {
     Err(too_large(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
 }
 
-/// Opens a plain file as it is. A FIFO would not be open before somebody writes to it.
+/// Opens a regular file without decompression. Opening a FIFO would block until another process
+/// writes to it.
 pub fn open_plain(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("this is not a file")) }
 }
 
-/// Opens a file, unpacking gzip that is no larger than text can be.
+/// Opens a file, and decompresses gzip up to the maximum size of text.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let file = open_plain(path)?;
     let mut reader = BufReader::with_capacity(1 << 16, file);
@@ -73,30 +76,30 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     Ok(Box::new(reader))
 }
 
-/// The first bytes of a file (at most 64 KiB), unpacked where it is packed.
+/// Returns the first bytes of a file (at most 64 KiB), decompressed.
 pub fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     open(path)?.take(1 << 16).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// A whole file as text.
+/// Returns a whole file as text.
 ///
 /// # Errors
-/// When it cannot be read, or is larger than what is held as a whole.
+/// When it cannot be read, or is larger than [`LARGEST_WHOLE`].
 pub fn whole(path: &Path) -> io::Result<String> {
     let bytes = bounds::read_whole(open(path)?, LARGEST_WHOLE)?;
-    // Most texts are as they are; they are not held twice.
+    // Most texts need no conversion; these are not held twice.
     if let Cow::Owned(text) = flowmine_schema::text::decode(&bytes) {
         return Ok(text);
     }
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A small file of a directory as text; `None` when there is none.
+/// Returns a small file of a directory as text; `None` when there is none.
 ///
 /// # Errors
-/// When it cannot be read, or is a link or another thing than a file.
+/// When it cannot be read, or is a link or not a regular file.
 pub fn small(path: &Path) -> io::Result<Option<String>> {
     if is_no_plain_file(path) {
         let name = path.file_name().unwrap_or_default();
@@ -110,7 +113,7 @@ pub fn small(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(flowmine_schema::text::decode(&bytes).into_owned()))
 }
 
-/// Without what colours a terminal.
+/// Removes the escape sequences that colour a terminal.
 pub fn without_escapes(line: &str) -> Cow<'_, str> {
     if !line.contains('\x1b') {
         return line.into();
@@ -126,10 +129,10 @@ pub fn without_escapes(line: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// The next line with its number; one that is too long is left out, which is said.
+/// Returns the next line with its number; a line that is too long is skipped with a diagnostic.
 ///
 /// # Errors
-/// From the reader.
+/// When the reader fails.
 pub fn next_line<'l, R: BufRead>(lines: &'l mut Lines<R>, diagnostics: &mut Diagnostics) -> io::Result<Option<(u64, &'l [u8])>> {
     loop {
         if !lines.advance()? {
@@ -145,7 +148,7 @@ pub fn next_line<'l, R: BufRead>(lines: &'l mut Lines<R>, diagnostics: &mut Diag
     Ok(Some(lines.line()))
 }
 
-/// Fails when a line was too long, for files of which no line can be left out.
+/// Fails when a line was too long, for files of which every line is needed.
 pub fn not_too_long(number: u64, line: &[u8]) -> io::Result<()> {
     if is_too_long(line) {
         return Err(too_large(format!("line {number} has more than {} MiB", LONGEST_LINE >> 20)));
@@ -157,7 +160,7 @@ fn is_too_long(line: &[u8]) -> bool {
     line.len() >= LONGEST_LINE
 }
 
-/// The lines of a text, one at a time, those that are too long cut.
+/// Returns the lines of a text, one at a time; lines that are too long are cut.
 pub fn lines<R: BufRead>(reader: R) -> Lines<R> {
     Lines::new(reader, LONGEST_LINE)
 }

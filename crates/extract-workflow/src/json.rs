@@ -1,8 +1,7 @@
-//! JSON of others as a tree, of which memory has a bound.
+//! JSON from other programs as a tree, with bounded memory.
 //!
-//! Three bytes of text (`[],`) become up to a hundred of a tree, so that a file that may be held as
-//! a text may not be held as a tree; values are counted while it grows. How deep they are nested is
-//! bounded by serde_json (128).
+//! Three bytes of text (`[],`) become up to a hundred bytes of a tree, so that the size of the text
+//! is no bound: values are counted while the tree grows. serde_json bounds the nesting (128).
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,18 +11,18 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Values of one document, with all that is in it: some hundred thousand tasks.
+/// Maximum number of values in one document: enough for several hundred thousand tasks.
 const MOST_VALUES: u64 = 10_000_000;
 
-/// The one value of a text.
+/// Parses a text that contains one value.
 ///
 /// # Errors
-/// When it is no JSON or too much of it.
+/// When it is not JSON or has too many values.
 pub fn from_str(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Document(value)| value)
 }
 
-/// Reads a JSON value from bytes, as [`from_str`] does from text.
+/// Parses a JSON value from bytes, as [`from_str`] does from text.
 ///
 /// # Errors
 /// As [`from_str`].
@@ -31,7 +30,7 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|Document(value)| value)
 }
 
-/// The value with which a text begins, whatever follows it.
+/// Parses the value with which a text begins, and ignores the rest.
 ///
 /// # Errors
 /// As [`from_str`].
@@ -39,9 +38,9 @@ pub fn first(text: &str) -> Result<Value, serde_json::Error> {
     Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map(|Document(value)| value)
 }
 
-/// The values of a text that stand one after the other, on one line or on many, each with the line
-/// on which it begins. One that is broken or cut is a diagnostic, and the next one begins where an
-/// object begins a line.
+/// Parses the values of a text, which may be on one line or on many, and passes each with the line
+/// on which it begins. A broken or truncated value is a diagnostic; parsing then resumes at the
+/// next line that begins with `{`.
 pub fn each(text: &str, mut see: impl FnMut(Result<Value, Diagnostic>, u64)) {
     let (mut begin, mut line) = (0, 1);
     while begin < text.len() {
@@ -74,13 +73,13 @@ fn newlines(text: &str) -> u64 {
     memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64
 }
 
-/// serde_json's message without its place, which counts from where reading began.
+/// Returns serde_json's message without its position, which counts from the start of the parse.
 fn without_place(e: &serde_json::Error) -> String {
     let message = e.to_string();
     message.split(" at line ").next().unwrap_or(&message).to_owned()
 }
 
-/// A value with all that is in it.
+/// A value with all its contents.
 struct Document(Value);
 
 impl<'de> Deserialize<'de> for Document {
@@ -89,7 +88,7 @@ impl<'de> Deserialize<'de> for Document {
     }
 }
 
-/// Makes a tree while values are left.
+/// Builds a tree until the number of values is exhausted.
 #[derive(Clone, Copy)]
 struct Tree<'c> {
     left: &'c Cell<u64>,

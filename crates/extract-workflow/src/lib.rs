@@ -1,4 +1,4 @@
-//! What workflow engines say about their tasks: their files in, rows of the table `task_runs` out.
+//! Task records of workflow engines: their files in, rows of the table `task_runs` out.
 //!
 //! | engine | reads | module |
 //! |---|---|---|
@@ -8,14 +8,14 @@
 //! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |
 //! | Argo | workflows as JSON | [`argo`] |
 //! | Airflow | task logs, scheduler logs, metadata databases | [`airflow`] |
-//! | `flowmine transform` | the records of tasks that it wrapped | [`transform`] |
-//! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
+//! | `flowmine transform` | the records of the tasks that it wrapped | [`transform`] |
+//! | WfFormat | instances of WfCommons, into which runs of many engines are converted | [`wfformat`] |
 //!
-//! [`import_files`] puts them into a dataset. An engine is a module with an [`Engine`];
-//! `docs/engines.md` says how to add one.
+//! [`import_files`] writes them to a dataset. An engine is a module with an [`Engine`];
+//! `docs/engines.md` describes how to add one.
 //!
-//! Files that grew since are read again, those that did not are skipped. What is wrong with a file
-//! or a line of it is no error, but stands in the [`import_files::Report`] and in the table
+//! Files that have grown are read again, unchanged files are skipped. A problem in a file or a line
+//! is not an error of the call, but is recorded in the [`import_files::Report`] and in the table
 //! `diagnostics`.
 //!
 //! ```
@@ -69,76 +69,76 @@ use flowmine_schema::tables::TaskRun;
 /// A row that owns its text.
 pub type Row = TaskRun<'static>;
 
-/// What is known beside the files.
+/// Settings of the user for facts that the files do not contain.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// How far east of UTC times without zone are, in seconds, where the files do not say.
+    /// Offset of times without zone, in seconds east of UTC, where the files do not contain it.
     pub zone_offset_s: Option<i64>,
-    /// The year in which a log without years begins, where it does not say.
+    /// The year in which a log without years begins, where the log does not contain it.
     pub year: Option<i32>,
 }
 
-/// A file, or a directory that an engine reads as one thing (a task's work directory).
+/// A file, or a directory that an engine reads as one source (a task's work directory).
 #[derive(Debug)]
 pub struct Source {
     /// Path of the file or directory.
     pub path: PathBuf,
-    /// As in the column `source`: without folders, but for a work directory with the one above it.
+    /// Name as in the column `source`: without folders; for a work directory with its parent
+    /// folder.
     pub name: String,
-    /// What it was recognised as, for messages too. Empty when it was refused as a whole, which
-    /// [`Source::refuse`] says.
+    /// Kind of the file, also for messages. Empty when the file was refused as a whole
+    /// ([`Source::refuse`]).
     pub kind: &'static str,
     /// SHA-256 of its bytes, in hexadecimal, as in the column `source_sha256`; empty when it is not
     /// known.
     pub sha256: String,
-    /// Rows that it was the first to describe.
+    /// Number of rows that this source was the first to describe.
     pub rows: u64,
-    /// Rows that another described first and to which it added, where the engine's module counts
-    /// them.
+    /// Number of rows of other sources to which it added, where the engine's module counts them.
     pub joined: u64,
-    /// What was wrong with it.
+    /// Problems found in it.
     pub diagnostics: Diagnostics,
 }
 
 impl Source {
-    /// Says of a row that this source was the first to describe it.
+    /// Records in a row that this source was the first to describe it.
     pub fn sign(&self, row: &mut Row) {
         row.source = self.name.clone().into();
         row.source_sha256 = Some(self.sha256.clone()).filter(|sha256| !sha256.is_empty()).map(Into::into);
     }
 
-    /// Says that nothing of it could be used.
+    /// Records that nothing of it could be used.
     pub fn refuse(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
         self.kind = "";
     }
 }
 
-/// What an engine's module offers.
+/// Interface of an engine's module.
 pub trait Engine: Sync {
     /// Name of the engine, as in the column `engine`.
     fn name(&self) -> &'static str;
 
-    /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then
-    /// looks at each. Links are not followed but given as what they are, so that they are counted
-    /// among what is passed over.
+    /// Returns the files at or below a directory that may be the engine's, in any order;
+    /// [`Engine::recognise`] then inspects each. Links are not followed but returned, so that they
+    /// are counted among the files that are passed over.
     ///
     /// # Errors
     /// When the directory cannot be read.
     fn find(&self, dir: &Path) -> std::io::Result<Vec<PathBuf>>;
 
-    /// What a file is, by its first bytes (64 KiB, unpacked), or a directory, by what lies in it;
-    /// `None` when the engine does not read it.
+    /// Returns the kind of a file from its first bytes (64 KiB, uncompressed), or that of a
+    /// directory from its contents; `None` when the engine does not read it.
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str>;
 
-    /// What a file is that the engine writes and that is not read, and what to give in its place; a
-    /// sentence for people.
+    /// For a file that the engine writes but that is not read, returns a message for the user with
+    /// the file to give instead.
     fn not_read(&self, _head: &[u8]) -> Option<&'static str> {
         None
     }
 
-    /// The files that make up a directory that is read as one thing: those of the engine, not what
-    /// the task made.
+    /// Returns the files that make up a directory that is read as one source: those of the engine,
+    /// not those of the task.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -148,25 +148,24 @@ pub trait Engine: Sync {
         Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file() && !path.is_symlink()).collect())
     }
 
-    /// A file that belongs to this one and changes in its stead; it counts when what was imported
-    /// before is recognised.
+    /// Returns a companion file that changes in place of this one; its bytes count when earlier
+    /// imports are recognised.
     fn beside(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
 
-    /// Whether a path is the address of data that is not a file, which [`Engine::fetch`] gets.
+    /// Whether a path is the address of data that is not in a file; [`Engine::fetch`] retrieves it.
     fn is_address(&self, _path: &Path) -> bool {
         false
     }
 
-    /// Where the engine's data is not a file but has an address: writes it into a file in `dir`,
-    /// which is then a source as any other. `None` when the path is no address. An error is a
-    /// sentence for people.
+    /// Writes the data at an address to a file in `dir`, which is then a source as any other.
+    /// `None` when the path is no address. An error is a message for the user.
     fn fetch(&self, _address: &Path, _dir: &Path) -> Option<Result<PathBuf, String>> {
         None
     }
 
-    /// Reads all sources and joins what they say of the same attempt. The order of `sources` does
+    /// Reads all sources and merges their rows for the same attempt. The order of `sources` does
     /// not matter.
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row>;
 }

@@ -1,7 +1,7 @@
-//! Numbers with units, as engines write them for people.
+//! Numbers with units, in the forms that engines write for people.
 
-/// `1h 9m`, `866ms`, `2d 3h`, `47.9s` as seconds. A bare number is no duration: which unit it has,
-/// only its file says.
+/// Converts `1h 9m`, `866ms`, `2d 3h` or `47.9s` to seconds. A bare number is rejected, because its
+/// unit depends on the file.
 pub fn duration_s(text: &str) -> Option<f64> {
     let mut seconds = 0.0;
     let mut parts = 0;
@@ -21,8 +21,8 @@ pub fn duration_s(text: &str) -> Option<f64> {
     (parts > 0).then_some(seconds)
 }
 
-/// `52.5 GB`, `10 B`, `3.3MB`, or a bare number of bytes. Nextflow's units are powers of 1024 (its
-/// `MemoryUnit`).
+/// Converts `52.5 GB`, `10 B`, `3.3MB`, or a bare number of bytes. Nextflow's units are powers of
+/// 1024 (its `MemoryUnit`).
 pub fn bytes(text: &str) -> Option<i64> {
     let text = text.trim();
     let end = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
@@ -43,12 +43,12 @@ pub fn bytes(text: &str) -> Option<i64> {
     fits(number(text[..end].trim())? * 1024f64.powi(power))
 }
 
-/// Reads a percentage such as `38.5%` or `38.5`; not negative.
+/// Parses a percentage such as `38.5%` or `38.5`; not negative.
 pub fn percent(text: &str) -> Option<f64> {
     number(text.trim().trim_end_matches('%').trim())
 }
 
-/// A finite number that is not negative.
+/// Parses a finite number that is not negative.
 fn number(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'E' || b == b'-');
     text.parse().ok().filter(|number: &f64| plain && number.is_finite() && *number >= 0.0)

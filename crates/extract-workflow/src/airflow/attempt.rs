@@ -1,4 +1,4 @@
-//! One attempt at a task, put together from what several sources say of it.
+//! An attempt at a task, merged from several sources.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 
 use crate::{Row, Source};
 
-/// What identifies an attempt in all of Airflow.
+/// Key of an attempt, unique within an Airflow installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Airflow's `dag_id`.
@@ -15,19 +15,19 @@ pub struct Key {
     pub run: String,
     /// Airflow's `task_id`.
     pub task: String,
-    /// Place among the tasks that a mapped task expands to; -1 for a task that is not mapped.
+    /// Index among the instances of a mapped task; -1 for a task that is not mapped.
     pub map_index: i64,
-    /// From 1; `None` when it is not known.
+    /// Number of the attempt, from 1; `None` when it is not known.
     pub attempt: Option<i64>,
 }
 
 impl Key {
-    /// The task's id, as in the column `task_id` of `task_runs`.
+    /// Returns the task's id, as in the column `task_id` of `task_runs`.
     pub fn task_id(&self) -> String {
         instance(&self.task, self.map_index)
     }
 
-    /// A row that knows of which attempt it is.
+    /// Returns a row with the columns that the key determines.
     pub fn row(&self, source: &str) -> Row {
         let task_id = self.task_id();
         Row {
@@ -46,20 +46,20 @@ impl Key {
     }
 }
 
-/// A task's name has no brackets, so that this is no other task's.
+/// Returns the id of a task instance. It is unique because a task's name has no brackets.
 pub fn instance(task: &str, map_index: i64) -> String {
     if map_index < 0 { task.to_owned() } else { format!("{task}[{map_index}]") }
 }
 
-/// The attempts, by what identifies them.
+/// The attempts by their keys.
 #[derive(Debug, Default)]
 pub struct Attempts {
     rows: BTreeMap<Key, Row>,
 }
 
 impl Attempts {
-    /// Adds what a source says. What an earlier source said is kept; it is said of the later one
-    /// where they contradict each other.
+    /// Merges a row of a source into its attempt. Values of earlier sources are kept;
+    /// contradictions are diagnostics of the later source.
     pub fn add(&mut self, key: Key, mut told: Row, source: &mut Source) {
         let Some(row) = self.rows.get_mut(&key) else {
             source.rows += 1;
@@ -86,14 +86,15 @@ impl Attempts {
         fill(row, told);
     }
 
-    /// The attempts that are known, in the order of their keys.
+    /// Returns the attempts, in the order of their keys.
     pub fn into_rows(self) -> BTreeMap<Key, Row> {
         self.rows
     }
 }
 
 fn fill(row: &mut Row, told: Row) {
-    // Who noticed an end later than the task's own process wrote its last line knows it less well.
+    // The task's own process knows its end best; other sources notice it only after that process
+    // wrote its last line.
     if row.finished_precision_ns.is_none() && told.finished_ns.is_some_and(|told| row.finished_ns.is_none_or(|known| told < known)) {
         (row.finished_ns, row.finished_precision_ns) = (told.finished_ns, told.finished_precision_ns);
     }

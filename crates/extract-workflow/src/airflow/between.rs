@@ -1,6 +1,6 @@
-//! Finds parts of lines by what stands around them.
+//! Extracts parts of lines by the text around them.
 
-/// What stands between two marks.
+/// Returns the text between two marks.
 pub(super) fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     let rest = &text[text.find(begin)? + begin.len()..];
     Some(&rest[..rest.find(end)?])

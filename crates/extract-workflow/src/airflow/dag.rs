@@ -1,5 +1,5 @@
-//! A DAG as Airflow keeps it in `serialized_dag`: which task waits for which. Versions 1 (Airflow 2)
-//! to 3 of the format.
+//! A DAG as Airflow stores it in `serialized_dag`, with the dependencies of its tasks. Versions 1
+//! (Airflow 2) to 3 of the format.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -8,19 +8,19 @@ use serde_json::Value;
 
 use crate::json;
 
-/// More is no DAG that a scheduler could work with.
+/// Maximum size of an unpacked DAG in bytes; no scheduler could work with a larger one.
 const LARGEST: u64 = 64 << 20;
 
-/// What is known of a DAG's tasks.
+/// Dependencies and groups of a DAG's tasks.
 #[derive(Debug, Default)]
 pub struct Dag {
     parents: HashMap<String, Vec<String>>,
-    /// The mapped task groups in which a task is: their instances belong together by their index.
+    /// The mapped task groups of each task: their instances correspond by index.
     mapped_groups: HashMap<String, Vec<String>>,
 }
 
 impl Dag {
-    /// From the column `data`, as text or already read; or from `data_compressed`.
+    /// Reads a DAG from the column `data` (as text or already parsed) or from `data_compressed`.
     pub fn read(data: &Value, compressed: &Value) -> Option<Self> {
         let read: Value = match (data, compressed) {
             (Value::Object(_), _) => data.clone(),
@@ -44,7 +44,7 @@ impl Dag {
         Some(found)
     }
 
-    /// JSON is not nested more deeply than its reader allows, so that this ends.
+    /// The recursion ends because the JSON reader limits the nesting.
     fn walk(&mut self, group: &Value, mapped: &mut Vec<String>) {
         let is_mapped = group["is_mapped"] == true;
         if is_mapped {
@@ -62,19 +62,19 @@ impl Dag {
         }
     }
 
-    /// The tasks that must end before this one; `None` when the DAG has no such task.
+    /// Returns the tasks that must end before this one; `None` when the DAG has no such task.
     pub fn parents(&self, task: &str) -> Option<&[String]> {
         self.parents.get(task).map(Vec::as_slice)
     }
 
-    /// Whether instances of both tasks are expanded together.
+    /// Whether the instances of both tasks are expanded together.
     pub fn expand_together(&self, a: &str, b: &str) -> bool {
         let groups = |task: &str| self.mapped_groups.get(task);
         groups(a).zip(groups(b)).is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))
     }
 }
 
-/// From hexadecimal digits, as PostgreSQL writes bytes, and zlib.
+/// Unpacks zlib data from hexadecimal digits, as PostgreSQL writes bytes.
 fn unpack(hex: &str) -> Option<Vec<u8>> {
     let digits = hex.strip_prefix("\\x").unwrap_or(hex).as_bytes();
     let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);

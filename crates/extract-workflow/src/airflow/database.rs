@@ -1,14 +1,14 @@
 //! The metadata database: rows of its tables in, attempts out. [`super::sqlite`] and
-//! [`super::postgres`] get the rows.
+//! [`super::postgres`] read the rows.
 //!
-//! | table | what is taken |
+//! | table | what is read |
 //! |---|---|
 //! | `task_instance` | the last attempt at each task |
-//! | `task_instance_history` (2.10 and later) | the attempts before |
+//! | `task_instance_history` (2.10 and later) | the earlier attempts |
 //! | `rendered_task_instance_fields` | the command of the last attempt |
-//! | `serialized_dag` | which task waits for which |
+//! | `serialized_dag` | dependencies of the tasks |
 //!
-//! Columns differ between versions: each is taken where it is.
+//! Columns differ between versions: a missing column is null.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,7 +21,7 @@ use super::dag::Dag;
 use super::{common, state};
 use crate::{Row, Source, json};
 
-/// The tables, with the columns that are read of them.
+/// The tables, with the columns that are read.
 pub const TABLES: [(&str, &[&str]); 4] = [
     ("serialized_dag", &["dag_id", "dag_version_id", "data", "data_compressed"]),
     ("rendered_task_instance_fields", &["dag_id", "task_id", "run_id", "map_index", "rendered_fields"]),
@@ -29,7 +29,7 @@ pub const TABLES: [(&str, &[&str]); 4] = [
     (HISTORY, COLUMNS),
 ];
 const INSTANCES: &str = "task_instance";
-/// Its being there shows how attempts are counted.
+/// The table of earlier attempts; its presence determines how attempts are counted.
 pub const HISTORY: &str = "task_instance_history";
 const COLUMNS: &[&str] = &[
     "dag_id",
@@ -52,29 +52,29 @@ const COLUMNS: &[&str] = &[
     "dag_version_id",
 ];
 
-/// Of a task with more instances only the name is listed, once, as a parent: that the lists do not
-/// grow with the square of the instances.
+/// Maximum number of instances of a parent task that are listed one by one. A task with more is
+/// listed once, by its name, so that the lists do not grow with the square of the instances.
 const MOST_INSTANCES: usize = 1000;
 
-/// Of a field that is longer than the site allows, Airflow keeps this and a piece.
+/// Beginning of a field that Airflow has truncated to the limit of the site.
 const TRUNCATED: &str = "Truncated. You can change this behaviour";
 
-/// What Airflow's metadata database holds of DAGs and of attempts at tasks.
+/// DAGs and attempts from Airflow's metadata database.
 #[derive(Debug, Default)]
 pub struct Database {
     /// Whether it has the table of earlier attempts.
     pub has_history: bool,
     dags: HashMap<String, Dag>,
     commands: HashMap<Key, String>,
-    /// With the version of its DAG, and whether it is the last attempt at its task.
+    /// Attempts, each with the version of its DAG and whether it is the last attempt at its task.
     attempts: Vec<(Key, Row, Option<String>, bool)>,
-    /// Indices of the instances of a task in a run: DAG, run, task.
+    /// Indices of the instances of a task in a run, by DAG, run and task.
     instances: HashMap<(String, String, String), BTreeSet<i64>>,
     never_ran: BTreeMap<String, u64>,
 }
 
 impl Database {
-    /// Takes a row in; an error says what it lacks.
+    /// Adds a row; an error describes what it lacks.
     pub fn add(&mut self, table: &str, row: &Map<String, Value>, source: &str) -> Result<(), String> {
         match table {
             "serialized_dag" => {
@@ -107,7 +107,7 @@ impl Database {
             }
             return Ok(());
         };
-        // Until 2.9 an attempt is counted when it begins, and a task that is to go on later is counted back.
+        // Until 2.9 an attempt is counted when it begins, and a deferred task is counted back.
         let not_counted = !self.has_history && matches!(state.as_deref(), Some("queued" | "deferred" | "up_for_reschedule"));
         key.attempt = number(row, "try_number").map(|attempt| attempt.saturating_add(not_counted.into())).filter(|attempt| *attempt > 0);
         let moment = |name: &str| word(row, name).and_then(|text| time::parse(&text));
@@ -128,7 +128,7 @@ impl Database {
             queued_precision_ns: queued.map(|_| 1000),
             submitted_ns: submitted,
             submitted_precision_ns: submitted.map(|_| 1000),
-            // What is still to begin has the start of the attempt before.
+            // A waiting attempt still has the start of the attempt before.
             started_ns: started.filter(|_| status != "submitted"),
             started_precision_ns: started.filter(|_| status != "submitted").map(|_| 1000),
             finished_ns: finished,
@@ -140,7 +140,7 @@ impl Database {
         Ok(())
     }
 
-    /// Gives what was read to the attempts.
+    /// Adds the attempts that were read to `attempts`.
     pub fn finish(self, attempts: &mut Attempts, source: &mut Source) {
         for (key, mut row, version, is_last) in self.attempts {
             let task = Key { attempt: None, ..key.clone() };
@@ -158,7 +158,7 @@ impl Database {
     }
 }
 
-/// The instances in this run of the tasks that must end before.
+/// Returns the instances of the parent tasks in this run.
 fn parents(dag: &Dag, key: &Key, instances: &HashMap<(String, String, String), BTreeSet<i64>>) -> Option<String> {
     let mut ids = Vec::new();
     for parent in dag.parents(&key.task)? {
@@ -174,7 +174,7 @@ fn parents(dag: &Dag, key: &Key, instances: &HashMap<(String, String, String), B
     Some(serde_json::json!(ids).to_string())
 }
 
-/// A shell operator's command; other operators have other fields.
+/// Returns the command of a shell operator; other operators have other fields.
 fn command(fields: &Value) -> Option<String> {
     let read;
     let fields = match fields {
@@ -190,7 +190,7 @@ fn command(fields: &Value) -> Option<String> {
 fn key(row: &Map<String, Value>) -> Option<Key> {
     Some(Key {
         dag: word(row, "dag_id")?,
-        // Before 2.2 a run was known by the date for which it ran, which is in another table.
+        // Before 2.2 a run was identified by its execution date, which is in another table.
         run: word(row, "run_id")?,
         task: word(row, "task_id")?,
         map_index: number(row, "map_index").unwrap_or(-1),

@@ -1,4 +1,4 @@
-//! A line of a log of Airflow, in any of the forms that its versions write.
+//! A line of an Airflow log, in any form that its versions write.
 //!
 //! ```text
 //! {"timestamp":"2026-11-22T06:13:13.894758Z","level":"info","event":"text","logger":"task",…}                3, task logs
@@ -14,28 +14,28 @@ use flowmine_schema::time::SECOND_NS;
 use super::attempt::Key;
 use crate::{Options, json};
 
-/// As far as a zone can be from UTC, in nanoseconds.
+/// Largest offset of a zone from UTC, in nanoseconds.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 
-/// One line of an Airflow log, taken apart.
+/// A parsed line of an Airflow log.
 #[derive(Debug)]
 pub struct Line {
-    /// When it was written, in nanoseconds, and with which precision.
+    /// Time at which it was written, in nanoseconds, and its precision.
     pub time: Option<(i64, i64)>,
-    /// The message; in text of Airflow 3 with what follows it.
+    /// The message; in text of Airflow 3 with the text after it.
     pub text: String,
     /// The logger (JSON), the source file (Airflow 2), or nothing.
     pub from: String,
-    /// Of which attempt, where the line says so.
+    /// Key of the attempt, where the line contains it.
     pub key: Option<Key>,
-    /// The last exception, where the line has one.
+    /// The last exception, where the line contains one.
     pub error: Option<String>,
     /// Whether the zone of its time had to be assumed.
     pub without_zone: bool,
 }
 
 impl Line {
-    /// `None` when it is none: the continuation of the line before, a banner, or broken.
+    /// Parses a line; `None` for the continuation of the line before, a banner, or a broken line.
     pub fn read(text: &str, options: &Options) -> Option<Self> {
         match text.as_bytes().first()? {
             b'{' => Self::of_json(text),
@@ -44,7 +44,7 @@ impl Line {
         }
     }
 
-    /// Whether the scheduler or its executor wrote it, not a task.
+    /// Whether the scheduler or its executor wrote the line, and not a task.
     pub fn is_of_scheduler(&self) -> bool {
         ["airflow.jobs.", "airflow.executors.", "scheduler_job", "base_executor.py", "celery_executor.py", "kubernetes_executor.py"]
             .iter()
@@ -77,7 +77,8 @@ impl Line {
     }
 
     fn of_three(text: &str) -> Option<Self> {
-        // A task's lines, which a scheduler with the LocalExecutor prints as well, have a blank where these have `T`.
+        // A scheduler with the LocalExecutor also prints the tasks' lines, which have a blank in
+        // the place of `T`.
         let (time, rest) = text.split_once(" [").filter(|(time, _)| (20..=35).contains(&time.len()) && time.as_bytes()[10] == b'T')?;
         let ns = DateTime::parse_from_rfc3339(time).ok()?.timestamp_nanos_opt()?;
         let (_, text) = rest.split_once("] ")?;

@@ -1,8 +1,8 @@
 //! Airflow 2 and 3: logs of tasks, the scheduler's log, and the metadata database (SQLite,
 //! PostgreSQL).
 //!
-//! They are joined by DAG, run, task, map index and attempt. The database knows most; a task's log
-//! knows its exit code; the scheduler's log is used where neither is at hand.
+//! They are joined by DAG, run, task, map index and attempt. The database has most columns; a
+//! task's log adds its exit code; the scheduler's log is used where both are missing.
 
 mod attempt;
 mod between;
@@ -31,18 +31,18 @@ const SQLITE: &str = "Airflow database (SQLite)";
 const POSTGRES: &str = "Airflow database (PostgreSQL)";
 const TASK_LOG: &str = "Airflow task log";
 const SCHEDULER_LOG: &str = "Airflow scheduler log";
-/// Deeper than Airflow's log folders are.
+/// Maximum depth of the search; Airflow's log folders are less deep.
 const DEEPEST: usize = 12;
 
-/// Whether an SQLite database is Airflow's: by its tables.
+/// Whether the tables of an SQLite database are those of Airflow.
 ///
 /// # Errors
-/// A sentence for people, when the database cannot be read.
+/// A message for the user, when the database cannot be read.
 pub fn is_database(path: &Path) -> Result<bool, String> {
     sqlite::is_one(path)
 }
 
-/// Reads what the engine Apache Airflow writes.
+/// The engine Apache Airflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Airflow;
 
@@ -51,7 +51,7 @@ impl Engine for Airflow {
         NAME
     }
 
-    /// All files below a directory.
+    /// Returns all files below a directory.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let mut dirs = vec![(dir.to_owned(), 0)];
@@ -84,7 +84,7 @@ impl Engine for Airflow {
         if task_log::key_of_path(path).is_some() {
             return Some(TASK_LOG);
         }
-        // The scheduler's first lines are of other loggers.
+        // The scheduler's first lines come from other loggers.
         let scheduler = |line: &line::Line| line.is_of_scheduler() && !line.from.starts_with("airflow.jobs.triggerer");
         if scheduler(&first) || lines.any(|line| scheduler(&line)) {
             return Some(SCHEDULER_LOG);

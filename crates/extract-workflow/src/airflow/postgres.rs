@@ -1,10 +1,10 @@
-//! A metadata database in PostgreSQL, which the program `psql` reads: so the user's `~/.pgpass`,
-//! service files and certificates work.
+//! A metadata database in PostgreSQL, read by the program `psql`, so that the user's `~/.pgpass`,
+//! service files and certificates apply.
 //!
-//! In goes a URL as Airflow has it in `sql_alchemy_conn`; out comes a file with one JSON object a
-//! line, which is then read as any other source. `psql` gets fixed SQL through its standard input
-//! and the URL's parts through its environment, where other users do not see them. It reads in one
-//! transaction that cannot write.
+//! The input is a URL as in Airflow's `sql_alchemy_conn`. The output is a file with one JSON object
+//! a line, which is then read as any other source. `psql` gets fixed SQL through its standard input
+//! and the parts of the URL through its environment, where other users cannot read them. It reads
+//! in one read-only transaction.
 
 use std::fs::File;
 use std::io::{self, BufRead, Write};
@@ -19,13 +19,13 @@ use super::database::Database;
 use crate::input::Lines;
 use crate::{Source, json};
 
-/// How a file that [`fetch`] wrote begins.
+/// First bytes of a file that [`fetch`] wrote.
 pub const MAGIC: &[u8] = b"{\"airflow_database\"";
-/// DAGs with thousands of tasks are this long.
+/// Maximum length of a line in bytes: DAGs with thousands of tasks need this.
 const LONGEST_LINE: usize = 256 << 20;
 
-/// The quote and the delimiter are characters that JSON does not contain, so that a line is an
-/// object as it is.
+/// JSON does not contain the characters used as quote and delimiter, so each line is an unchanged
+/// object.
 const SQL: &str = r"\set ON_ERROR_STOP on
 SET client_encoding TO 'UTF8';
 SET timezone TO 'UTC';
@@ -57,10 +57,10 @@ pub fn is_address(path: &Path) -> bool {
     })
 }
 
-/// Writes what the database has into a file in `dir`.
+/// Writes the contents of the database to a file in `dir`.
 ///
 /// # Errors
-/// A sentence that says what to do.
+/// A message for the user that states what to do.
 pub fn fetch(address: &Path, dir: &Path) -> Result<PathBuf, String> {
     let environment = environment(address.to_str().unwrap_or_default())?;
     let (path, out) = new_file(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
@@ -74,7 +74,7 @@ pub fn fetch(address: &Path, dir: &Path) -> Result<PathBuf, String> {
         _ => format!("psql cannot be started: {error}"),
     })?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Ends early when psql does, which then says why.
+        // Fails when psql exits early, in which case psql reports the reason.
         let _ = stdin.write_all(SQL.as_bytes());
     }
     let output = child.wait_with_output().map_err(|error| format!("psql: {error}"))?;
@@ -85,7 +85,7 @@ pub fn fetch(address: &Path, dir: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Several databases can be given.
+/// Creates a file with a free name, since several databases can be given.
 fn new_file(dir: &Path) -> io::Result<(PathBuf, File)> {
     let mut number = 1;
     loop {
@@ -97,7 +97,7 @@ fn new_file(dir: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// What libpq takes from its environment.
+/// Returns the environment variables of libpq for a URL.
 fn environment(address: &str) -> Result<Vec<(&'static str, String)>, String> {
     let bad = |what: &str| format!("this is no URL of PostgreSQL ({what}); it looks like postgresql://USER@HOST:PORT/DATABASE");
     let (_, rest) = address.split_once("://").ok_or_else(|| bad("no ://"))?;
@@ -108,7 +108,7 @@ fn environment(address: &str) -> Result<Vec<(&'static str, String)>, String> {
     let mut hosts_of = Vec::new();
     let mut ports = Vec::new();
     for host in hosts.split(',') {
-        // An IPv6 address stands in brackets.
+        // An IPv6 address is in brackets.
         let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, port)) => (name, port.strip_prefix(':').unwrap_or_default()),
             None => host.split_once(':').unwrap_or((host, "")),
@@ -161,7 +161,7 @@ fn environment(address: &str) -> Result<Vec<(&'static str, String)>, String> {
     Ok(found)
 }
 
-/// `%40` back to `@`; `None` for what is no text or would end it.
+/// Decodes `%40` to `@`; `None` for bytes that are not text or would end it.
 fn unescaped(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -180,7 +180,7 @@ fn unescaped(text: &str) -> Option<String> {
 /// Reads the file as Airflow's database in PostgreSQL.
 ///
 /// # Errors
-/// When reading fails. What is wrong in a line is said.
+/// When reading fails. Errors in a line are diagnostics of the source.
 pub fn read(reader: impl BufRead, source: &mut Source) -> io::Result<Database> {
     let mut lines = Lines::new(reader, LONGEST_LINE);
     let mut database = Database::default();

@@ -1,5 +1,5 @@
-//! The scheduler's log, with or without colours: when it gave an attempt to its executor, what the
-//! executor reported, and how it found the task then.
+//! The scheduler's log, with or without colours: when an attempt was passed to its executor, what
+//! the executor reported, and the state in which the scheduler then found the task.
 //!
 //! ```text
 //! Setting the following tasks to queued state (scheduler job_id=1):
@@ -10,8 +10,8 @@
 //! TaskInstance Finished: dag_id=dag, task_id=task, run_id=run, map_index=-1, …, state=success, executor=LocalExecutor(…), …, pid=10178
 //! ```
 //!
-//! Only lines of the scheduler and its executors count: with the LocalExecutor the tasks' own lines
-//! are in the same file.
+//! Only lines of the scheduler and its executors count: with the LocalExecutor the same file
+//! contains the tasks' own lines.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -30,14 +30,14 @@ const FINISHED: &str = "TaskInstance Finished: ";
 const RECEIVED: &str = "Received executor event with state ";
 const QUEUED: &str = "Setting the following tasks to queued state";
 
-/// Reads the log of Airflow's scheduler: attempts by their keys.
+/// Reads the log of Airflow's scheduler and returns attempts by their keys.
 ///
 /// # Errors
-/// When reading fails. What is wrong in a line is said in the source's diagnostics.
+/// When reading fails. Errors in a line are diagnostics of the source.
 pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io::Result<BTreeMap<Key, Row>> {
     let mut lines = input::lines(reader);
     let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
-    // Since when the lines that follow are tasks that are being queued.
+    // Time of the heading after which lines name the tasks that are being queued.
     let mut queued: Option<(i64, i64)> = None;
     let mut without_zone = false;
     while let Some((number, bytes)) = input::next_line(&mut lines, &mut source.diagnostics)? {
@@ -61,10 +61,10 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     Ok(rows)
 }
 
-/// `None` when the line should be about a task and is not.
+/// Reads a line; `None` when its form is that of a line about a task but it cannot be read.
 fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64) -> Option<()> {
     let text = line.text.as_str();
-    // In JSON a task that is queued stands in the same message.
+    // In JSON the same message contains the queued tasks.
     if !line.is_of_scheduler() && !text.starts_with(QUEUED) {
         return Some(());
     }
@@ -75,7 +75,8 @@ fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64)
     } else if let Some(rest) = text.strip_prefix(RECEIVED) {
         let key = key_in(rest)?;
         let row = rows.entry(key.clone()).or_insert_with(|| begin(&key, source, number));
-        // The executor's `success` is that of the process that ran the task, which also ends well when the task failed.
+        // The executor's `success` refers to the process that ran the task, which also exits with
+        // success when the task failed.
         row.status = match rest.split(' ').next()?.trim_start_matches("TaskInstanceState.").to_ascii_lowercase().as_str() {
             "running" => "running",
             "queued" => "submitted",
@@ -92,7 +93,7 @@ fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64)
         let (task, id) = rest.rsplit_once("> to ")?;
         let key = instance(task.strip_prefix("<TaskInstance: ")?)?;
         let id = id.split_whitespace().next()?.to_owned();
-        // The line does not say which attempt; it is the one that was given to the executor last.
+        // The line does not name the attempt; it is the one that was passed to the executor last.
         let of_task = |other: &&mut Row| other.native_id.is_none();
         let last = rows.iter_mut().rev().find(|(other, _)| Key { attempt: None, ..(*other).clone() } == key).map(|(_, row)| row);
         if let Some(row) = last.filter(of_task) {
@@ -106,8 +107,8 @@ fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64)
     Some(())
 }
 
-/// One of the tasks that are being queued; before Airflow 3 the attempt does not stand there, and
-/// `Sending` says it.
+/// Reads one of the tasks that are being queued. Before Airflow 3 this line lacks the attempt,
+/// which the `Sending` line contains.
 fn see_queued(text: &str, (ns, precision): (i64, i64), rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64) -> Option<()> {
     let Some(task) = text.trim_start().strip_prefix("<TaskInstance: ") else { return Some(()) };
     let mut key = instance(task)?;
@@ -122,8 +123,8 @@ fn begin(key: &Key, source: &Source, number: u64) -> Row {
     Row { line: Some(number as i64), ..key.row(&source.name) }
 }
 
-/// `dag.task run map_index=2 [scheduled] …`: a DAG's name may have dots, and so may a task's in a
-/// group, so that the first dot is taken.
+/// Parses `dag.task run map_index=2 [scheduled] …`. The name of a DAG and that of a task in a group
+/// may contain dots; the first dot separates them.
 pub fn instance(text: &str) -> Option<Key> {
     let mut words = text.split(' ');
     let (dag, task) = words.next()?.split_once('.')?;
@@ -132,8 +133,8 @@ pub fn instance(text: &str) -> Option<Key> {
     Some(Key { dag: dag.to_owned(), run: run.to_owned(), task: task.to_owned(), map_index, attempt: None })
 }
 
-/// What stands in
-/// `TaskInstanceKey(dag_id='…', task_id='…', run_id='…', try_number=1, map_index=-1)`.
+/// Parses the contents of `TaskInstanceKey(dag_id='…', task_id='…', run_id='…', try_number=1,
+/// map_index=-1)`.
 fn key_in(text: &str) -> Option<Key> {
     let inside = between(text, "TaskInstanceKey(", ")")?;
     let word = |name: &str| between(inside, &format!("{name}='"), "'").map(str::to_owned);
@@ -147,13 +148,13 @@ fn key_in(text: &str) -> Option<Key> {
     })
 }
 
-/// `dag_id=…, task_id=…, …`: the names come in a fixed order, and each value goes up to the next
-/// name.
+/// Parses `dag_id=…, task_id=…, …`: the names have a fixed order, and each value extends to the
+/// next name.
 fn finished(text: &str) -> Option<(Key, Row)> {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     for part in text.split(", ").flat_map(|part| part.split(",queued_by")) {
         if let Some((name, value)) = part.split_once('=') {
-            // In text of Airflow 3 the logger follows after the last value.
+            // In text of Airflow 3 the logger follows the last value.
             values.entry(name).or_insert(value.split(" [airflow.").next().unwrap_or_default().trim());
         }
     }
@@ -169,7 +170,8 @@ fn finished(text: &str) -> Option<(Key, Row)> {
     };
     let pid = word("pid").filter(|pid| pid.bytes().all(|b| b.is_ascii_digit()));
     let mut status = state::status(word("state"), pid.is_some()).unwrap_or("unknown");
-    // Its executor gave it up before the task could say anything; the scheduler calls it failed next.
+    // The executor gave up before the task reported anything; the scheduler marks it as failed
+    // next.
     if matches!(status, "submitted" | "running") && word("executor_state") == Some("failed") {
         status = "failed";
     }

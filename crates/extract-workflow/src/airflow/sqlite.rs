@@ -1,10 +1,10 @@
-//! `airflow.db`, as it is used by Airflow at the same time or lies somewhere: opened to be read
-//! only, and nothing is written beside it.
+//! Reader of `airflow.db`, a live database or a copy: it is opened read-only, and no files are
+//! created next to it.
 //!
 //! A database in SQLite's write-ahead mode (Airflow 3) needs the files `-wal` and `-shm` as long as
-//! a program has it open; where there is no `-wal` nobody has, and it is read as a file that does
-//! not change. Nothing that the file says is executed: no views, no triggers. A file that gives
-//! more than it can hold (pages that refer to each other) is refused.
+//! a program has it open. Without a `-wal` no program does, and it is read as immutable. Nothing in
+//! the file is executed: no views, no triggers. A damaged file that yields more rows than it can
+//! hold (pages that refer to each other) is refused.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,14 +20,15 @@ use super::database::{Database, HISTORY, TABLES};
 
 /// The first 16 bytes of an SQLite 3 database (SQLite's "Database File Format", section 1.3).
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
-/// No value that Airflow writes is larger.
+/// Maximum size of a value in bytes; Airflow writes no larger one.
 const LARGEST_VALUE: i32 = 256 << 20;
 
-/// Between two looks at how many instructions SQLite has used: more than its size calls for only a
-/// damaged file needs.
+/// Interval of the checks, in instructions of SQLite. Only a damaged file needs more instructions
+/// than its size requires.
 const INSTRUCTIONS_A_LOOK: u64 = 10_000;
 
-/// The file in which changes stand that are not in the database yet; `None` when there is none.
+/// Returns the write-ahead log, which contains changes that are not in the database yet; `None`
+/// when there is none.
 pub fn wal(path: &Path) -> Option<PathBuf> {
     beside(path, "-wal").filter(|wal| wal.is_file())
 }
@@ -41,7 +42,7 @@ fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
 /// Whether a database has a table of Airflow.
 ///
 /// # Errors
-/// A sentence for people, when the database cannot be read.
+/// A message for the user, when the database cannot be read.
 pub fn is_one(path: &Path) -> Result<bool, String> {
     let connection = open(path)?;
     for (table, _) in TABLES {
@@ -52,17 +53,17 @@ pub fn is_one(path: &Path) -> Result<bool, String> {
     Ok(false)
 }
 
-/// Reads the tables; what is wrong with a row is given to `say`.
+/// Reads the tables; errors in a row are passed to `say`.
 ///
 /// # Errors
-/// A sentence for people, when the database cannot be read.
+/// A message for the user, when the database cannot be read.
 pub fn read(path: &Path, source: &str, mut say: impl FnMut(String)) -> Result<Database, String> {
     let wrong = |error: rusqlite::Error| format!("SQLite says: {error}");
     let connection = open(path)?;
     let mut room = size(path).map_err(|e| e.to_string())?;
     let mut database = Database::default();
     database.has_history = has_table(&connection, HISTORY).map_err(wrong)?;
-    // All tables as of one moment.
+    // All tables as of the same moment.
     connection.execute_batch("BEGIN").map_err(wrong)?;
     for (table, wanted) in TABLES {
         let columns = columns(&connection, table, wanted).map_err(wrong)?;
@@ -103,7 +104,7 @@ fn open(path: &Path) -> Result<Connection, String> {
     let path = std::path::absolute(path).map_err(|e| e.to_string())?;
     let mut header = Vec::new();
     crate::input::open_plain(&path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(|e| e.to_string())?;
-    // Byte 19: which format is needed to read it; 2 is the write-ahead log.
+    // Byte 19 is the format version that a reader needs; 2 is the write-ahead log.
     let how = match (header.get(19), wal(&path).is_some()) {
         (Some(2), true) if !beside(&path, "-shm").is_some_and(|shm| shm.is_file()) => {
             return Err(
@@ -136,7 +137,7 @@ fn open(path: &Path) -> Result<Connection, String> {
     Ok(connection)
 }
 
-/// All that a path can hold, escaped.
+/// Returns the URI of a path, with every byte that needs it escaped.
 fn uri(path: &Path, how: &str) -> String {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -157,7 +158,7 @@ fn has_table(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     connection.prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?1")?.exists([table])
 }
 
-/// Those of the wanted columns that are there; none for what is no plain table.
+/// Returns the wanted columns that exist; none unless it is a plain table.
 fn columns(connection: &Connection, table: &str, wanted: &[&'static str]) -> rusqlite::Result<Vec<&'static str>> {
     let is_virtual = "SELECT 1 FROM main.sqlite_schema WHERE name = ?1 AND rootpage = 0";
     if !has_table(connection, table)? || connection.prepare(is_virtual)?.exists([table])? {

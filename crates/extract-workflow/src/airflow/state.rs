@@ -1,19 +1,21 @@
-//! Airflow's states of a task instance, as the column `status` has them.
+//! Airflow's states of a task instance, mapped to the column `status`.
 
-/// What a state says of an attempt; `None` when there was no attempt. `began` is whether a process
+/// Returns the status of an attempt; `None` when there was no attempt. `began` is whether a process
 /// was started for it.
 pub fn status(state: Option<&str>, began: bool) -> Option<&'static str> {
     match state {
         Some("success") => Some("completed"),
         Some("failed" | "up_for_retry") => Some("failed"),
-        // The task's own program said so, at its end; one that the scheduler skips never begins.
+        // The task's own program reported this at its end; a task that the scheduler skips never
+        // begins.
         Some("skipped") if began => Some("completed"),
         Some("running" | "deferred" | "up_for_reschedule" | "awaiting_input") if began => Some("running"),
         Some("running") => Some("running"),
         Some("queued") => Some("submitted"),
         // Cleared while it ran, or ended from outside.
         Some("restarting" | "shutdown") => Some("aborted"),
-        // Waits for its turn, perhaps once more: what the row still says is of an attempt that has a row of its own.
+        // The instance waits, perhaps for a further attempt: the other columns still belong to an
+        // attempt that has its own row.
         None | Some("" | "None" | "none" | "scheduled") => None,
         Some(_) => began.then_some("unknown"),
     }
@@ -27,7 +29,7 @@ mod tests {
     fn states() {
         for (state, began, expected) in [
             (Some("success"), true, Some("completed")),
-            // Tasks without work are done by the scheduler.
+            // The scheduler completes tasks without work.
             (Some("success"), false, Some("completed")),
             (Some("up_for_retry"), true, Some("failed")),
             (Some("failed"), false, Some("failed")),

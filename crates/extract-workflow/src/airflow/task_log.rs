@@ -1,11 +1,11 @@
-//! The log of one attempt, which lies in
+//! The log of one attempt. Its path is
 //! `dag_id=DAG/run_id=RUN/task_id=TASK/[map_index=N/]attempt=N.log` unless the site chose other
 //! names.
 //!
-//! Airflow 2 says how the attempt ended (`Marking task as SUCCESS.`). Airflow 3 says it only of
-//! failures and, since 3.2, by what it does after the task (`::group::Post Execute`); an attempt of
-//! which neither is logged is `unknown`. What the task prints is in the log too: only lines of
-//! Airflow's own loggers count, and of a shell command's exit codes the last.
+//! Airflow 2 logs the outcome of the attempt (`Marking task as SUCCESS.`). Airflow 3 logs it only
+//! for failures; since 3.2 success follows from the steps after the task (`::group::Post Execute`).
+//! An attempt without either is `unknown`. The log also contains the output of the task: only lines
+//! of Airflow's own loggers count, and of several exit codes of shell commands the last.
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -20,7 +20,7 @@ use super::line::Line;
 use crate::input::without_escapes;
 use crate::{Options, Row, Source, input};
 
-/// By its path, where Airflow's own template was not changed.
+/// Parses the key from the path, where the site uses Airflow's default template.
 pub fn key_of_path(path: &Path) -> Option<Key> {
     let parts: Vec<String> = path.iter().map(|part| text::decode(part.as_encoded_bytes()).into_owned()).collect();
     let last = parts.iter().rev().take(5);
@@ -31,7 +31,7 @@ pub fn key_of_path(path: &Path) -> Option<Key> {
     Some(Key { dag: part("dag_id=")?, run: part("run_id=")?, task: part("task_id=")?, map_index, attempt })
 }
 
-/// Reads the log; `None` when it does not say of which attempt it is.
+/// Reads the log; `None` when it does not identify its attempt.
 ///
 /// # Errors
 /// When reading fails.
@@ -44,7 +44,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     while let Some((number, bytes)) = input::next_line(&mut lines, &mut source.diagnostics)? {
         let decoded = text::decode(bytes);
         let Some(line) = Line::read(&without_escapes(&decoded), options) else {
-            // In a log of text it is the next line of a message, in one of JSON there is none such.
+            // In a text log this is the next line of a message; JSON logs have no such lines.
             if is_json {
                 let shown: String = decoded.chars().take(60).collect();
                 source.diagnostics.push(Diagnostic::error("line_bad", format!("{shown:?} is no line of a task's log")).at(number, Some(1)));
@@ -63,7 +63,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
     }))
 }
 
-/// What the lines of one attempt's log say together.
+/// Facts from the lines of one attempt's log.
 #[derive(Debug, Default)]
 struct Seen {
     first: Option<(i64, i64)>,
@@ -79,7 +79,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Airflow 2 names the task when it starts it: `Starting attempt 1 of 2`, then
+    /// Returns the key. Airflow 2 names the task when it starts it: `Starting attempt 1 of 2`, then
     /// `Executing <Task(…)…`, and `Running <TaskInstance: …> on host …`.
     fn key_of_text(&self, text: &str) -> Option<Key> {
         let mut key = super::scheduler_log::instance(text.split_once("<TaskInstance: ")?.1)?;
@@ -101,7 +101,7 @@ impl Seen {
             }
             return;
         }
-        // Of Airflow 3, or of Airflow 2's taskinstance.py and its runners.
+        // Written by Airflow 3, or by Airflow 2's taskinstance.py and its runners.
         let is_own = from.is_empty()
             || from == "task"
             || from.starts_with("taskinstance")
@@ -142,7 +142,8 @@ impl Seen {
     fn row(self, key: &Key, source: &str) -> Row {
         let ended = self.went_on || self.exit_code.is_some();
         Row {
-            // A shell command's own code decides only where Airflow does not say; some sites let a code mean "skipped".
+            // The shell command's exit code decides only where Airflow logs no outcome; some sites
+            // define a code that means "skipped".
             status: self
                 .status
                 .or(ended.then_some(if self.went_on || self.exit_code == Some(0) { "completed" } else { "failed" }))
@@ -155,7 +156,8 @@ impl Seen {
             native_id: self.pid.map(Into::into),
             host: self.host.map(Into::into),
             started_ns: self.first.map(|first| first.0),
-            // The first line is written by the process that was started; how long before, it does not say.
+            // The started process writes the first line; the log does not show how much earlier it
+            // began.
             started_precision_ns: None,
             finished_ns: self.last.filter(|_| ended || self.status.is_some_and(|status| status != "running")),
             line: Some(1),
@@ -164,7 +166,7 @@ impl Seen {
     }
 }
 
-/// Of `['/usr/bin/bash', '-c', 'dd if=a of=b']` the last, which is what the user wrote.
+/// Returns the last word of `['/usr/bin/bash', '-c', 'dd if=a of=b']`, which is the user's command.
 fn command_of(list: &str) -> String {
     let list = list.trim();
     let shell = ["'-c', '", "'-c', \""].iter().find_map(|begin| Some((list.split_once(begin)?.1, begin.ends_with('"'))));
@@ -173,7 +175,7 @@ fn command_of(list: &str) -> String {
     unescaped(quoted)
 }
 
-/// Python's way of writing a text between quotes, back.
+/// Reverses Python's quoting of a text.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

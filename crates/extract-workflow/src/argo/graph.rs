@@ -1,51 +1,51 @@
-//! Who waits for whom. An edge of Argo (`children`) goes to what follows or to what is inside;
-//! tasks that are joined by a path through nodes that are none wait for each other.
+//! Dependencies between tasks. An edge of Argo (`children`) leads to a node that follows or to one
+//! inside; tasks depend on each other when a path through nodes that are not tasks connects them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::names;
 use super::node::Node;
 
-/// Edges that are gone along for all tasks together: a step of thousands after a step of thousands
-/// has millions.
+/// Maximum number of edges followed for all tasks together: two consecutive steps of thousands of
+/// tasks have millions.
 const MOST_STEPS: usize = 5_000_000;
 
-/// The nodes of a workflow, joined.
+/// The nodes of a workflow, connected.
 pub struct Graph<'n> {
     nodes: &'n BTreeMap<String, Node>,
-    /// The nodes of which a node is a child.
+    /// The parents of each node.
     before: HashMap<&'n str, Vec<&'n str>>,
-    /// The node under whose name an attempt is known.
+    /// The `Retry` node of each attempt; the attempt has its name.
     retried: HashMap<&'n str, &'n str>,
     /// The nodes of the containers of each container set, by the set's id.
     containers: HashMap<&'n str, Vec<&'n str>>,
     root: &'n str,
-    /// The id of what runs at the exit.
+    /// The id of the exit handler.
     exit: String,
     steps_left: usize,
 }
 
-/// The nodes that had to end before a task could start.
+/// The tasks that must end before a task can start.
 pub enum Parents {
     /// The ids of its parents.
     Known(Vec<String>),
-    /// It runs at the exit: all other tasks of the workflow end before it. Those of its own
-    /// template come before it, too.
+    /// The task is part of the exit handler, before which all other tasks of the workflow end.
+    /// These are its parents within its own template.
     AtExit(Vec<String>),
-    /// Nothing leads to it from where the workflow begins: a hook.
+    /// No path leads to it from the root of the workflow: a hook.
     Unknown,
-    /// There are more edges than are gone along.
+    /// There are more edges than are followed.
     TooMany,
 }
 
 impl<'n> Graph<'n> {
-    /// Joins nodes; `root` is where the workflow begins.
+    /// Connects the nodes; `root` is the first node of the workflow.
     pub fn new(nodes: &'n BTreeMap<String, Node>, root: &'n str) -> Self {
         let (mut before, mut retried, mut containers) = (HashMap::new(), HashMap::new(), HashMap::new());
         for node in nodes.values() {
             for child in &node.children {
                 before.entry(child.as_str()).or_insert_with(Vec::new).push(node.id.as_str());
-                // Hooks hang there too.
+                // Hooks are children of it, too.
                 if node.kind == "Retry" && nodes.get(child).is_some_and(|child| child.number.is_some()) {
                     retried.insert(child.as_str(), node.id.as_str());
                 }
@@ -58,12 +58,12 @@ impl<'n> Graph<'n> {
         Self { nodes, before, retried, containers, root, exit, steps_left: MOST_STEPS }
     }
 
-    /// Whether a node is a task: it did something, and not only its containers.
+    /// Whether a node is a task: it did something itself, not only through its containers.
     pub fn is_task(&self, id: &str) -> bool {
         self.nodes.get(id).is_some_and(|node| node.is_task) && !self.containers.contains_key(id)
     }
 
-    /// The id of the task at which a node is an attempt.
+    /// Returns the id of the task of which a node is an attempt.
     pub fn task<'i>(&self, id: &'i str) -> &'i str
     where
         'n: 'i,
@@ -71,7 +71,7 @@ impl<'n> Graph<'n> {
         self.retried.get(id).copied().unwrap_or(id)
     }
 
-    /// The tasks that run at the exit.
+    /// Returns the tasks of the exit handler.
     pub fn at_exit(&self) -> HashSet<String> {
         let mut seen = HashSet::from([self.exit.as_str()]);
         let mut open = vec![self.exit.as_str()];
@@ -82,7 +82,7 @@ impl<'n> Graph<'n> {
         seen.into_iter().map(|id| self.task(id).to_owned()).collect()
     }
 
-    /// Who must end before a node.
+    /// Returns the tasks that must end before a node.
     pub fn parents(&mut self, id: &str) -> Parents {
         let mut parents = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
@@ -101,7 +101,8 @@ impl<'n> Graph<'n> {
                 Some(left) => self.steps_left = left,
                 None => return Parents::TooMany,
             }
-            // Until 2018 all groups of steps were children of what holds them; who ran before them says more.
+            // Until 2018 all groups of steps were children of their `Steps` node; the preceding
+            // group is more specific.
             let node = self.nodes.get(at).filter(|node| node.kind == "StepGroup" && before.len() > 1);
             let holder = node.and_then(|node| node.boundary.as_deref());
             for other in before.iter().copied().filter(|other| Some(*other) != holder && seen.insert(other)) {
@@ -109,7 +110,7 @@ impl<'n> Graph<'n> {
                     parents.push(self.task(other));
                     continue;
                 }
-                // A set of containers is over when all of them are.
+                // A container set ends with the last of its containers.
                 let is_inside = self.nodes.get(at).is_some_and(|node| node.boundary.as_deref() == Some(other));
                 let containers = self.containers.get(other).filter(|_| !is_inside);
                 parents.extend(containers.into_iter().flatten());

@@ -1,10 +1,10 @@
-//! Argo Workflows: `Workflow` objects as JSON, as `kubectl get workflow -o json`,
-//! `argo get -o json` and `argo list -o json`, their watches and Argo's server give them.
+//! Argo Workflows: `Workflow` objects as JSON from `kubectl get workflow -o json`, `argo get -o
+//! json`, `argo list -o json`, their watches, and Argo's server.
 //!
 //! A workflow keeps its nodes in `status.nodes` (API reference, `NodeStatus`). Nodes that do
-//! something (pods, containers of a container set, suspends, requests, plugins) are tasks; those
-//! that hold others together (`DAG`, `Steps`, `StepGroup`, `TaskGroup`, `Retry`) show who waits for
-//! whom. What several sources say of one workflow is put together in the order of its changes.
+//! something (pods, containers of a container set, suspends, requests, plugins) are tasks. Nodes
+//! that group others (`DAG`, `Steps`, `StepGroup`, `TaskGroup`, `Retry`) define the dependencies.
+//! Several versions of one workflow are merged in the order of its changes.
 
 mod graph;
 pub(crate) mod names;
@@ -29,7 +29,7 @@ pub const NAME: &str = crate::engine_names::ARGO;
 const WORKFLOWS: &str = "Argo workflows";
 const YAML: &str = "Argo workflow in YAML";
 
-/// Reads workflows of the engine Argo Workflows.
+/// The engine Argo Workflows.
 #[derive(Debug, Clone, Copy)]
 pub struct Argo;
 
@@ -48,10 +48,10 @@ impl Engine for Argo {
             let is_yaml = text.contains("apiVersion:argoproj.io/") && text.contains("kind:Workflow") && text.contains("status:");
             return is_yaml.then_some(YAML);
         }
-        // Its pods and events name the workflow too.
+        // Its pods and events contain the name of the workflow, too.
         let is_kind = |kind: &str| text.contains(&format!("\"kind\":\"{kind}"));
         let is_one = !is_kind("Pod") && !is_kind("Event");
-        // Argo's server and its older commands leave the kind out.
+        // Argo's server and its older commands omit the kind.
         (is_one && (is_kind("Workflow\"") || text.contains("argoproj.io"))).then_some(WORKFLOWS)
     }
 
@@ -79,7 +79,7 @@ impl Engine for Argo {
     }
 }
 
-/// The workflows of all sources, with the place of the source that described each last.
+/// The workflows of all sources, each with the index of the source that described it last.
 #[derive(Default)]
 struct Workflows {
     workflows: BTreeMap<String, (usize, Workflow)>,
@@ -95,7 +95,7 @@ impl Workflows {
     }
 
     fn see(&mut self, object: &Value, line: u64, at: usize, source: &mut Source) {
-        // What a watch sends: Kubernetes' own, and that of Argo's server.
+        // The events of a watch: those of Kubernetes, and those of Argo's server.
         let inner = [&object["result"]["object"], &object["object"]].into_iter().find(|inner| inner.is_object());
         let object = inner.unwrap_or(object);
         let items = if object.is_array() { object } else { &object["items"] };

@@ -1,19 +1,20 @@
 //! Names of nodes and of their pods (Argo's `Workflow.NodeID`, `workflow/util/pod_name.go`).
 //!
-//! A node's id is the workflow's name and a hash of the node's name. A pod is called, v1: as the
-//! node's id. v2: workflow, template and the number in the node's id, with dashes between. Which of
-//! them it is stands in an annotation since version 3.3; without it the place of the pod's log
-//! says it, where logs are kept.
+//! A node's id consists of the workflow's name and a hash of the node's name. The name of a pod is,
+//! in v1, the id of the node; in v2, workflow, template and the number in the node's id, joined by
+//! dashes. Since version 3.3 an annotation contains the version; before, it follows from the
+//! location of the pod's log, where logs are archived.
 
 use serde_json::Value;
 
 use super::template;
 use crate::kubernetes::values::{list, text};
 
-/// Kubernetes' longest name, without a dash and the longest number.
+/// Maximum length of the prefix of a pod's name: Kubernetes' limit minus a dash and the longest
+/// number.
 const LONGEST_PREFIX: usize = 253 - 10 - 1;
 
-/// The id of a node, as Argo makes it of its name (FNV-1a of 32 bits).
+/// Returns the id of a node as Argo derives it from the name (FNV-1a of 32 bits).
 pub fn node_id(workflow: &str, node: &str) -> String {
     if node == workflow {
         return node.to_owned();
@@ -22,21 +23,21 @@ pub fn node_id(workflow: &str, node: &str) -> String {
     format!("{workflow}-{hash}")
 }
 
-/// The node that is tried again, and which attempt at it this is, from 1: attempts are called
-/// `NAME(0)`, `NAME(1)`, …; those of a loop have a colon in it: `NAME(0:item)`.
+/// Splits the name of an attempt into the retried node and the number of the attempt, from 1.
+/// Attempts are named `NAME(0)`, `NAME(1)`, …; items of a loop contain a colon: `NAME(0:item)`.
 pub fn attempt(node: &str) -> Option<(&str, i64)> {
     let (name, number) = node.strip_suffix(')')?.rsplit_once('(')?;
     let is_number = !number.is_empty() && number.len() < 10 && number.bytes().all(|b| b.is_ascii_digit());
     number.parse::<i64>().ok().filter(|_| is_number).map(|number| (name, number + 1))
 }
 
-/// `steps-x7[0].align(2:b)` is an instance of `align`.
+/// Returns the step of a node: `steps-x7[0].align(2:b)` is an instance of `align`.
 pub fn step(node: &str) -> &str {
     let step = node.rsplit('.').next().unwrap_or(node);
     step.split('(').next().filter(|step| !step.is_empty()).unwrap_or(node)
 }
 
-/// The name of a node's pod; `None` when it cannot be known.
+/// Returns the name of a node's pod; `None` when it cannot be determined.
 pub fn pod(workflow: &Value, node: &Value) -> Option<String> {
     let id = text(&node["id"])?;
     let v2 = v2(workflow, node, &id);
@@ -45,7 +46,7 @@ pub fn pod(workflow: &Value, node: &Value) -> Option<String> {
         Some("v2") => return v2,
         _ => {}
     }
-    // Of a workflow that is a single pod both are the same.
+    // In a workflow of a single pod both are the same.
     if v2.as_ref() == Some(&id) {
         return v2;
     }

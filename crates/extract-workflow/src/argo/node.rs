@@ -1,4 +1,4 @@
-//! A node of a workflow: what it says of itself, as a row where it is a task.
+//! A node of a workflow, with a row where it is a task.
 
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;
@@ -10,26 +10,27 @@ use crate::engine_names::{ARGO, KUBERNETES};
 use crate::kubernetes::quantity;
 use crate::kubernetes::values::{list, text, time};
 
-/// A node of a workflow, as one version of the workflow has it.
+/// A node in one version of the workflow.
 #[derive(Debug)]
 pub struct Node {
-    /// The node's id as Argo writes it: a hash of the name.
+    /// The node's id: the workflow's name and a hash of the node's name.
     pub id: String,
     /// The node's type: `Pod`, `DAG`, `Retry`, …
     pub kind: String,
-    /// The node in whose template it is.
+    /// The node to which the enclosing template belongs.
     pub boundary: Option<String>,
-    /// Ids of the nodes that follow it or are inside of it.
+    /// Ids of the nodes that follow it or are inside it.
     pub children: Vec<String>,
-    /// When it began, which tells one execution of a node from another.
+    /// Start time, which distinguishes the executions of a node.
     pub began: Option<i64>,
-    /// Number of the attempt, from 1, by the node's name.
+    /// Number of the attempt, from 1, parsed from the node's name.
     pub number: Option<i64>,
-    /// Whether it did something; not where it holds others together or did not run.
+    /// Whether it did something itself; false for nodes that group others and for those that did
+    /// not run.
     pub is_task: bool,
-    /// What it did, until it is taken.
+    /// The row of `task_runs`, until it is taken.
     pub row: Option<Box<Row>>,
-    /// Whether it would have been a task and was skipped.
+    /// Whether the node is a task that was skipped.
     pub is_skipped: bool,
 }
 
@@ -39,7 +40,7 @@ pub fn read(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<
     let phase = node["phase"].as_str().unwrap_or_default();
     let is_skipped = matches!(phase, "Skipped" | "Omitted") || kind == "Skipped";
     let children: Vec<String> = list(&node["children"]).filter_map(text).collect();
-    // Of a group whose result was taken from before nothing is inside.
+    // A group with a cached result has no nodes inside.
     let is_inside = |child: &String| workflow["status"]["nodes"][child.as_str()]["boundaryID"].as_str() == Some(id);
     let is_cached_group = was_taken(node) && !children.iter().any(is_inside);
     let is_task = (matches!(kind, "Pod" | "Container" | "Suspend" | "HTTP" | "Plugin") || is_cached_group) && !is_skipped;
@@ -109,7 +110,8 @@ fn row(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<'_>, 
     }
 }
 
-/// The pod in which a node runs: its own, or that of the set in which its container is.
+/// Returns the name of the pod in which a node runs: its own, or that of the container set to which
+/// its container belongs.
 fn pod_of(node: &Value, workflow: &Value) -> Option<String> {
     if node["type"].as_str() == Some("Container") {
         let set = &workflow["status"]["nodes"][node["boundaryID"].as_str()?];
@@ -129,7 +131,7 @@ fn status(node: &Value, is_over: bool) -> &'static str {
         "Succeeded" => "completed",
         "Failed" | "Error" if was_ended(node) => "aborted",
         "Failed" | "Error" => "failed",
-        // The workflow has ended, and nobody wrote how this did.
+        // The workflow has ended without recording the outcome of this node.
         "Running" | "Pending" if is_over => "unknown",
         "Running" => "running",
         "Pending" => "submitted",
@@ -137,7 +139,7 @@ fn status(node: &Value, is_over: bool) -> &'static str {
     }
 }
 
-/// What Argo writes of what a user, or Kubernetes, ended.
+/// Whether a user or Kubernetes ended the node, according to Argo's message.
 fn was_ended(node: &Value) -> bool {
     let message = node["message"].as_str().unwrap_or_default();
     ["workflow shutdown with strategy", "Stopped with strategy", "Terminated with strategy", "pod deleted"]
@@ -145,7 +147,7 @@ fn was_ended(node: &Value) -> bool {
         .any(|begin| message.starts_with(begin))
 }
 
-/// The exit code, or the one in `main: Error (exit code 137)`.
+/// Returns the exit code, also from a message such as `main: Error (exit code 137)`.
 fn exit_code(node: &Value, message: Option<&str>) -> Option<i64> {
     if let Some(code) = node["outputs"]["exitCode"].as_str() {
         return code.parse().ok();

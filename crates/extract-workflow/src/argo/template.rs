@@ -1,4 +1,4 @@
-//! The template of a node: what it runs, and what it asks for.
+//! The template of a node: its command and its requested resources.
 
 use std::collections::HashMap;
 
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use crate::input;
 use crate::kubernetes::values::{list, text};
 
-/// The templates of a workflow, wherever they stand.
+/// The templates of a workflow, from all places that contain some.
 pub struct Templates<'w> {
     stored: &'w Value,
-    /// Of the workflow itself, and of the one that it refers to.
+    /// Templates of the workflow itself and of the one that it refers to.
     own: HashMap<&'w str, &'w Value>,
     left: usize,
-    /// How many texts were too much.
+    /// Number of texts that were left out because of their size.
     pub too_much: u64,
 }
 
 impl<'w> Templates<'w> {
-    /// Collects the templates that a workflow object holds.
+    /// Collects the templates from a workflow object.
     pub fn new(workflow: &'w Value) -> Self {
         let status = &workflow["status"];
         let places = [&status["storedWorkflowTemplateSpec"]["templates"], &workflow["spec"]["templates"]];
@@ -26,7 +26,7 @@ impl<'w> Templates<'w> {
         Self { stored: &status["storedTemplates"], own, left: input::MOST_REPEATED, too_much: 0 }
     }
 
-    /// The template of a node; JSON's null where it is not known.
+    /// Returns the template of a node; JSON's null where it is not known.
     pub fn of(&self, node: &Value) -> &'w Value {
         let Some(name) = name(node) else { return &Value::Null };
         let scope = match node["templateRef"]["name"].as_str() {
@@ -38,7 +38,7 @@ impl<'w> Templates<'w> {
         if stored.is_object() { stored } else { self.own.get(name.as_str()).copied().unwrap_or(&Value::Null) }
     }
 
-    /// A text for a row, while there is room for it.
+    /// Returns a text for a row unless the memory limit is reached.
     pub fn copied(&mut self, text: Option<String>) -> Option<String> {
         let text = text?;
         match self.left.checked_sub(text.len()) {
@@ -51,8 +51,8 @@ impl<'w> Templates<'w> {
         Some(text)
     }
 
-    /// The command of a node, or its script. Parameters are put in where the node has them; what
-    /// else stands in braces stays.
+    /// Returns the command of a node, or its script. Parameters of the node are substituted; other
+    /// text in braces is kept.
     pub fn command(&mut self, node: &Value, template: &Value, container: &Value) -> Option<String> {
         let words: Vec<&str> = list(&container["command"]).chain(list(&container["args"])).filter_map(Value::as_str).collect();
         let script = template["script"]["source"].as_str().map(str::to_owned);
@@ -65,12 +65,12 @@ impl<'w> Templates<'w> {
     }
 }
 
-/// What the template is called, in the workflow or in what it refers to.
+/// Returns the name of the template, in the workflow or in the one that it refers to.
 pub fn name(node: &Value) -> Option<String> {
     text(&node["templateRef"]["template"]).or_else(|| text(&node["templateName"]))
 }
 
-/// The container that does the work.
+/// Returns the main container.
 pub fn container<'t>(node: &Value, template: &'t Value) -> &'t Value {
     if node["type"].as_str() == Some("Container") {
         let named = |container: &&Value| container["name"].as_str().is_some_and(|name| node["displayName"].as_str() == Some(name));
@@ -80,7 +80,7 @@ pub fn container<'t>(node: &Value, template: &'t Value) -> &'t Value {
     places.into_iter().find(|container| container.is_object()).unwrap_or(&Value::Null)
 }
 
-/// `{{inputs.parameters.NAME}}` replaced; `None` when that would be longer than `most`.
+/// Substitutes `{{inputs.parameters.NAME}}`; `None` when the result would be longer than `most`.
 fn with_parameters(text: &str, parameters: &Value, most: usize) -> Option<String> {
     const BEGIN: &str = "{{inputs.parameters.";
     if !text.contains(BEGIN) {
@@ -104,14 +104,14 @@ fn with_parameters(text: &str, parameters: &Value, most: usize) -> Option<String
     (filled.len() <= most).then_some(filled)
 }
 
-/// Inputs or outputs of a node, as the columns hold them; without its log, which Argo keeps.
+/// Returns inputs or outputs of a node, in the form of the columns, without the archived log.
 pub fn artifacts(told: &Value) -> Option<String> {
     let files = told["artifacts"].as_array()?.iter().filter(|artifact| artifact["archiveLogs"].as_bool() != Some(true));
     let path = |artifact: &Value| Some(json!({ "path": location(artifact).or_else(|| text(&artifact["path"]))? }));
     Some(Value::Array(files.filter_map(path).collect()).to_string())
 }
 
-/// Where an artifact is kept, as a URL or a key of the store.
+/// Returns the location of an artifact, as a URL or a key of the store.
 pub fn location(artifact: &Value) -> Option<String> {
     let in_store = |name: &str, scheme: &str, container: &str, key: &str| {
         let key = text(&artifact[name][key])?;

@@ -1,4 +1,5 @@
-//! A workflow: its nodes in the last version, and what ran before and is in earlier versions only.
+//! A workflow: the nodes of its last version, and earlier executions that only earlier versions
+//! contain.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,22 +16,22 @@ use super::template::Templates;
 use crate::kubernetes::values::{text, time};
 use crate::{Row, Source, input};
 
-/// What the sources say of a workflow.
+/// A workflow, merged from the sources.
 pub struct Workflow {
     uid: Option<String>,
     name: Option<String>,
     namespace: Option<String>,
-    /// Version of the object, which grows with each change of it.
+    /// Version of the object, which grows with each change.
     pub version: u64,
     makespan_s: Option<f64>,
     nodes: BTreeMap<String, Node>,
-    /// Executions that are in no later version, because nodes were run again, by id and beginning;
-    /// each with the version that had it last.
+    /// Executions that no later version contains because nodes were run again, by id and start
+    /// time; each with the last version that contained it.
     earlier: BTreeMap<(String, Option<i64>), (u64, Node)>,
 }
 
 impl Workflow {
-    /// Reads an object; `None`, and a diagnostic, when it has no node.
+    /// Reads an object; `None`, with a diagnostic, when it has no node.
     pub fn read(object: &Value, line: u64, source: &mut Source) -> Option<Self> {
         let (metadata, status) = (&object["metadata"], &object["status"]);
         let diagnostics = &mut source.diagnostics;
@@ -43,7 +44,7 @@ impl Workflow {
         };
         let object_with_nodes;
         let object = match unpacked {
-            // What was packed stands where it would otherwise.
+            // Unpacked nodes replace the packed ones.
             Some(nodes) => {
                 let mut whole = object.clone();
                 whole["status"]["nodes"] = nodes;
@@ -115,17 +116,17 @@ impl Workflow {
         count("child_unknown", of(&is_lost), "a node has a child that is not in the workflow");
     }
 
-    /// By what it is known: its uid, else its name.
+    /// Returns its key: the uid, else the name.
     pub fn key(&self) -> String {
         self.uid.clone().unwrap_or_else(|| json!([self.namespace, self.name]).to_string())
     }
 
-    /// How many nodes it has.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len() + self.earlier.len()
     }
 
-    /// Adds what an older version says of executions that this one does not know.
+    /// Adds executions of an older version that this one lacks.
     pub fn after(mut self, older: Self) -> Self {
         let version = older.version;
         let of_older = older.nodes.into_values().map(|node| ((node.id.clone(), node.began), (version, node)));
@@ -136,13 +137,13 @@ impl Workflow {
                 self.earlier.insert(key, (version, node));
             }
         }
-        // What an older one put aside may be what this one knows.
+        // An execution that an older version kept apart may be in this one.
         let nodes = &self.nodes;
         self.earlier.retain(|(id, began), _| nodes.get(id).is_none_or(|known| known.began != *began));
         self
     }
 
-    /// The rows of its tasks for `task_runs`.
+    /// Returns the rows of its tasks for `task_runs`.
     pub fn rows(self, diagnostics: &mut Diagnostics) -> Vec<Row> {
         let Self { uid, name, makespan_s, mut nodes, earlier, .. } = self;
         let mut executions = Vec::new();
@@ -190,7 +191,8 @@ impl Workflow {
     }
 }
 
-/// Gives rows their parents, which are in the same order, and says of how many there are too many.
+/// Puts parents into rows, which have the same order, and reports the number of tasks that have too
+/// many.
 fn put_parents(rows: &mut [Row], parents: Vec<Parents>, at_exit: &HashSet<String>) -> u64 {
     let mut inner: HashSet<&str> = HashSet::new();
     let mut of_main = Vec::new();
@@ -200,7 +202,7 @@ fn put_parents(rows: &mut [Row], parents: Vec<Parents>, at_exit: &HashSet<String
             of_main.extend(row.task_id.as_deref());
         }
     }
-    // Who ends after all others that it waits for.
+    // A task on which no other task depends.
     let is_end = |task: &&str| !inner.contains(task) && !at_exit.contains(*task);
     let mut ends: Vec<String> = of_main.into_iter().filter(is_end).map(str::to_owned).collect();
     ends.sort_unstable();
@@ -209,7 +211,7 @@ fn put_parents(rows: &mut [Row], parents: Vec<Parents>, at_exit: &HashSet<String
     for (row, told) in rows.iter_mut().zip(parents) {
         let parents = match told {
             Parents::Known(parents) => Some(parents),
-            // Within its own template others come first.
+            // Within its own template other tasks come first.
             Parents::AtExit(parents) if parents.is_empty() => Some(ends.clone()),
             Parents::AtExit(parents) => Some(parents),
             Parents::Unknown => None,
@@ -223,7 +225,7 @@ fn put_parents(rows: &mut [Row], parents: Vec<Parents>, at_exit: &HashSet<String
     too_many
 }
 
-/// One of the times that a node ran.
+/// One execution of a node.
 struct Execution {
     node: String,
     began: Option<i64>,
@@ -236,7 +238,8 @@ fn makespan_s(status: &Value) -> Option<f64> {
     (took >= 0).then_some(took as f64 / 1e9)
 }
 
-/// Nodes that are packed because there are many, or kept elsewhere.
+/// Returns the nodes, unpacked when they are packed because of their number; an error when they are
+/// stored elsewhere.
 fn nodes(status: &Value) -> Result<Option<Value>, Diagnostic> {
     if let Some(packed) = text(&status["compressedNodes"]) {
         let nodes = unpack(&packed).map_err(|why| Diagnostic::error("nodes_bad", format!("compressedNodes cannot be read: {why}")))?;

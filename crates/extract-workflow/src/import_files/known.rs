@@ -1,8 +1,8 @@
-//! What was imported before, and whether what is given now is the same, the same and grown, or new.
+//! Earlier imports, and whether a source is unchanged, has grown, or is new.
 //!
-//! A file is known by its bytes, since logs are renamed when the next run begins. One whose first
-//! bytes are all the bytes that were imported has grown since. A directory that is read as one
-//! thing is known by its bytes and its name: attempts at a task can be alike to the byte.
+//! The bytes of a file identify it, since logs are renamed when the next run begins. A file has
+//! grown if it begins with all bytes of an import. A directory that is read as one source is
+//! identified by its bytes and its name, since two attempts at a task can have equal bytes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -15,34 +15,35 @@ use sha2::{Digest, Sha256};
 use crate::Engine;
 use crate::input::open_plain;
 
-/// Files are looked for by so many of their first bytes, which hold a time to the millisecond in
-/// most logs; a shorter one is never known to have grown.
+/// Number of leading bytes by which grown files are looked up. In most logs they contain a time to
+/// the millisecond. A shorter file is never recognised as grown.
 const HEAD: usize = 32;
 
-/// A source that is given to be imported.
+/// A source that is given for import.
 #[derive(Debug, Clone)]
 pub struct Given {
     pub path: PathBuf,
     pub kind: &'static str,
     pub import: Import,
-    /// Which of the given paths it was found in; what is named one by one is found in the same.
+    /// Index of the given path that contains it; all paths that were named one by one share an
+    /// index.
     pub group: usize,
-    /// SHA-256 of what would be its beginnings, by their lengths.
+    /// SHA-256 of the beginnings of the file that may be earlier imports, by length.
     beginnings: HashMap<u64, String>,
 }
 
-/// Whether a given source was imported before.
+/// State of a source relative to the earlier imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Is {
     New,
-    /// The number of the import that it is.
+    /// Unchanged; index of the import.
     There(usize),
-    /// The number of the import that it was.
+    /// Grown; index of the earlier import.
     Grown(usize),
 }
 
 impl Given {
-    /// Looks at a source: what it is, and how long. `None` when the engine does not read it.
+    /// Inspects a source and returns its kind and size. `None` when the engine does not read it.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -51,7 +52,8 @@ impl Given {
         let Some(kind) = engine.recognise(path, &head) else { return Ok(None) };
         let mut import = Import { name: name_of(path), kind: Some(kind.to_owned()), ..Import::default() };
         if path.is_dir() {
-            // A work directory's own name is half a hash: the other half is the name of the one above.
+            // The name of a work directory is only a part of the hash: the name of its parent is
+            // the rest.
             import.name = format!("{}/{}", path.parent().map(name_of).unwrap_or_default(), import.name);
         } else if engine.beside(path).is_none() {
             let mut head = Vec::new();
@@ -64,7 +66,7 @@ impl Given {
         Ok(Some(Self { path: path.to_owned(), kind, import, group, beginnings: HashMap::new() }))
     }
 
-    /// Reads its bytes. `lengths` are those of files that begin as this one does.
+    /// Reads and hashes the bytes. `lengths` are the sizes of files with the same first bytes.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -83,32 +85,33 @@ impl Given {
         Ok(())
     }
 
-    /// The key by which it is found again: the SHA-256 of a file, or of the engine's files in a
-    /// directory with its name.
+    /// Returns the key by which the source is found again: the SHA-256 of a file, or that of the
+    /// engine's files in a directory together with the name of the directory.
     pub fn key(&self) -> String {
         if self.path.is_dir() { key_of_dir(&self.import) } else { self.import.sha256.clone() }
     }
 
-    /// The beginnings that are shorter than the whole, by which an earlier copy of it is known.
+    /// Returns the beginnings that are shorter than the file; an earlier copy of it is among them.
     pub fn beginnings(&self) -> impl Iterator<Item = (u64, &str)> {
         let whole = self.import.bytes;
         self.beginnings.iter().filter(move |(bytes, _)| Some(**bytes) != whole).map(|(bytes, sha256)| (*bytes, sha256.as_str()))
     }
 }
 
-/// The imports that a dataset has already, as its manifest lists them.
+/// The imports that a dataset already has, from its manifest.
 #[derive(Debug, Default)]
 pub struct Known {
     pub imports: Vec<Import>,
     by_key: HashMap<String, usize>,
-    /// The lengths of those that begin alike.
+    /// Sizes of the imports, by the hash of their first bytes.
     lengths: HashMap<String, BTreeSet<u64>>,
-    /// By length and SHA-256 the last of those that can have grown.
+    /// The last import with this size and SHA-256, for imports that can grow.
     by_bytes: HashMap<(u64, String), usize>,
 }
 
 impl Known {
-    /// Of a manifest's list; what was read again stands in it twice, the last time as it is now.
+    /// Indexes the list of a manifest. A source that was read again is listed twice; the last entry
+    /// is current.
     pub fn of(imports: Vec<Import>) -> Self {
         let (mut by_key, mut by_bytes) = (HashMap::new(), HashMap::new());
         let mut lengths: HashMap<String, BTreeSet<u64>> = HashMap::new();
@@ -123,7 +126,7 @@ impl Known {
         Self { imports, by_key, lengths, by_bytes }
     }
 
-    /// The lengths of imports that begin as a file does.
+    /// Returns the sizes of the imports with the same first bytes as a file.
     pub fn lengths(&self, given: &Given) -> BTreeSet<u64> {
         given.import.head_sha256.as_ref().and_then(|head| self.lengths.get(head)).cloned().unwrap_or_default()
     }
@@ -133,7 +136,7 @@ impl Known {
         self.imports[at].rows.is_some_and(|rows| rows > 0)
     }
 
-    /// Whether a source was imported before, has grown since it was imported, or is new.
+    /// Returns whether a source was imported before, has grown since, or is new.
     pub fn what(&self, given: &Given) -> Is {
         if let Some(at) = self.by_key.get(&given.key()) {
             return Is::There(*at);
@@ -142,8 +145,8 @@ impl Known {
         was.max().map_or(Is::New, |(_, at)| Is::Grown(at))
     }
 
-    /// The imports that were read together with one of those that have grown, by their batches; of
-    /// what was read more than once the last.
+    /// Returns the batches of the imports that have grown, each with its members; for a source that
+    /// was read more than once the last entry.
     pub fn batches(&self, grown: impl Iterator<Item = usize>) -> BTreeMap<&str, Vec<usize>> {
         let touched: HashSet<&str> = grown.filter_map(|at| self.imports[at].batch.as_deref()).collect();
         let mut batches: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -158,12 +161,12 @@ impl Known {
     }
 }
 
-/// Only the name is kept in the dataset: where it lay is nobody's business.
+/// Returns the name of a source without its folders: the dataset keeps no path, for privacy.
 pub fn name_of(path: &Path) -> String {
     path.file_name().map(|name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned()).unwrap_or_default()
 }
 
-/// What shows which sources were read together.
+/// Returns the identifier of the sources that are read together.
 pub fn batch_of<'a>(sources: impl Iterator<Item = &'a Given>) -> String {
     let keys: BTreeSet<String> = sources.map(Given::key).collect();
     let mut hash = Sha256::new();
@@ -175,7 +178,7 @@ fn key_of_dir(import: &Import) -> String {
     format!("{} {}", import.sha256, import.name)
 }
 
-/// Of the engine's own files in a directory.
+/// Returns the SHA-256 of the engine's own files in a directory.
 fn sha256_of_dir(engine: &dyn Engine, dir: &Path) -> io::Result<String> {
     let mut files = engine.parts(dir)?;
     files.sort();
@@ -189,7 +192,8 @@ fn sha256_of_dir(engine: &dyn Engine, dir: &Path) -> io::Result<String> {
     Ok(hex(hash))
 }
 
-/// Adds a file's bytes, and notes the hash after so many of them. Gives their number.
+/// Hashes the bytes of a file, and records the hash after each of the given lengths. Returns the
+/// number of bytes.
 fn add(hash: &mut Sha256, path: &Path, lengths: &BTreeSet<u64>, beginnings: &mut HashMap<u64, String>) -> io::Result<u64> {
     let mut file = open_plain(path)?;
     let mut buffer = vec![0; 1 << 16];

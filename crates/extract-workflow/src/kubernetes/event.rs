@@ -1,31 +1,31 @@
-//! Events of pods (API reference, Event v1): `kubectl get events -o json`. They say where and when
-//! a pod was started after the pod itself is gone, and why it was ended.
+//! Events of pods (API reference, Event v1): `kubectl get events -o json`. They record where and
+//! when a pod was started, and why it was ended, and may outlive the pod.
 
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;
 
 use super::values::{text, time};
 
-/// What an event says of a pod.
+/// An event of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     /// The uid of the pod that the event is about.
     pub uid: String,
     /// The name of the pod that the event is about.
     pub pod: String,
-    /// When it happened, the last time, with precision.
+    /// Time of its last occurrence, with precision.
     pub at: Option<(i64, i64)>,
     /// The event's reason: `Scheduled`, `Started`, `Evicted`, …
     pub reason: String,
-    /// The message, a text for people.
+    /// The message, as text for people.
     pub message: String,
     /// The Kubernetes node that reported it.
     pub host: Option<String>,
 }
 
-/// Reads an event; `None` when it is of no pod.
+/// Reads an event; `None` when it is not about a pod.
 pub fn read(event: &Value) -> Option<Event> {
-    // The newer API has other names for the same.
+    // The newer API has other names for the same fields.
     let about = if event["regarding"].is_object() { &event["regarding"] } else { &event["involvedObject"] };
     if about["kind"].as_str() != Some("Pod") {
         return None;
@@ -48,7 +48,7 @@ pub fn read(event: &Value) -> Option<Event> {
 }
 
 impl Event {
-    /// Why the pod was ended or cannot run.
+    /// Returns the reason why the pod was ended or cannot run.
     pub fn error(&self) -> Option<String> {
         let is_one = matches!(self.reason.as_str(), "Evicted" | "Preempted" | "NodeNotReady" | "TaintManagerEviction" | "OOMKilling");
         is_one.then(|| format!("{}: {}", self.reason, self.message))

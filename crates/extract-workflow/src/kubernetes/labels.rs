@@ -1,8 +1,8 @@
-//! Whose a pod is: what Nextflow, Airflow, Argo and Kubernetes' own Jobs say of it in labels and
-//! annotations.
+//! The owner of a pod, from the labels and annotations of Nextflow, Airflow, Argo and Kubernetes'
+//! own Jobs.
 //!
-//! Labels hold few characters, and what writes them puts others in the place of the rest; Airflow
-//! and Argo have annotations with the whole text as well.
+//! Labels allow few characters, and the engines replace others; Airflow and Argo also write
+//! annotations with the full text.
 
 use serde_json::Value;
 
@@ -15,18 +15,18 @@ pub struct Identity {
     pub run_id: Option<String>,
     /// Nextflow's name of the run, Airflow's DAG, the workflow's or Job's name.
     pub run_name: Option<String>,
-    /// Airflow's task with its map index, Argo's node (of a retry that which is tried again), the
+    /// Airflow's task with its map index, Argo's node (for a retried one the `Retry` node), the
     /// Job's completion index.
     pub task_id: Option<String>,
     /// Nextflow's process, Airflow's task, Argo's template, or the Job.
     pub logical_task: Option<String>,
     /// What distinguishes instances of the logical task, where the labels give it.
     pub tag: Option<String>,
-    /// Number of the attempt: Airflow's try number, Argo's.
+    /// Number of the attempt: Airflow's or Argo's try number.
     pub attempt: Option<i64>,
 }
 
-/// Reads it from a pod.
+/// Reads the identity from a pod.
 pub fn identity(pod: &Value) -> Identity {
     let metadata = &pod["metadata"];
     let label = |name: &str| metadata["labels"][name].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
@@ -91,8 +91,8 @@ pub fn identity(pod: &Value) -> Identity {
     Identity { logical_task: generated.filter(|name| !name.is_empty()), ..Identity::default() }
 }
 
-/// The template that Argo gives to its containers in an environment variable, or gave in an
-/// annotation.
+/// Returns the template, which Argo stores in an environment variable of its containers, in older
+/// versions in an annotation.
 fn template(pod: &Value) -> Option<String> {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
     let variables = containers.flat_map(|container| container["env"].as_array().into_iter().flatten());
@@ -102,8 +102,8 @@ fn template(pod: &Value) -> Option<String> {
     crate::json::from_str(told).ok()?["name"].as_str().map(str::to_owned)
 }
 
-/// The task of a node that Argo tries again, as the workflow itself says: the id of the node
-/// under which its attempts are. It follows from the name as long as ids do.
+/// Returns the id of the retried node with the number of the attempt; `None` where ids are not
+/// derived from names. As in the workflow itself, all attempts have the id of the `Retry` node.
 fn retried(workflow: &str, node: &str, id: &str) -> Option<(String, i64)> {
     let (task, attempt) = names::attempt(node)?;
     (names::node_id(workflow, node) == id).then(|| (names::node_id(workflow, task), attempt))

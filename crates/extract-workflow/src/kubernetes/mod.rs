@@ -1,9 +1,8 @@
-//! Kubernetes: pods and their events, as `kubectl get … -o json`, its `--watch` and the API's own
-//! watch give them.
+//! Kubernetes: pods and their events, from `kubectl get … -o json`, its `--watch` and the API's own
+//! watch.
 //!
-//! A pod is known by its uid. Whatever is said of it is put together in the order of its changes:
-//! what was said last is taken, and what is no longer said, because the pod is on its way out, is
-//! kept.
+//! The uid identifies a pod. Its versions are merged in the order of the changes: the last value
+//! counts, and values that later versions lack, because the pod is being deleted, are kept.
 
 mod event;
 mod labels;
@@ -60,7 +59,7 @@ impl Engine for Kubernetes {
     }
 }
 
-/// What all sources say; the numbers are places in the list of sources.
+/// Contents of all sources; numbers are indices into the list of sources.
 #[derive(Debug, Default)]
 struct PodsAndEvents {
     pods: Vec<(usize, Seen)>,
@@ -93,7 +92,7 @@ impl PodsAndEvents {
             return self.see_object(object, false, line, at, source);
         }
         for item in values::list(&object["items"]) {
-            // Items of a list that names their kind do not name it again.
+            // Items of a list with a kind may lack it.
             match kind {
                 "PodList" => self.see_pod(item, false, None, at, source),
                 "EventList" => self.see_event(item, at),
@@ -129,7 +128,7 @@ impl PodsAndEvents {
     }
 
     fn rows(mut self, sources: &mut [Source]) -> Vec<Row> {
-        // Stable: what has the same version keeps the order in which it was read.
+        // The sort is stable: objects of the same version keep the order in which they were read.
         self.pods.sort_by_key(|(_, seen)| seen.version);
         let mut starts: BTreeMap<(String, i64), (usize, Row)> = BTreeMap::new();
         for (at, seen) in self.pods {
@@ -164,7 +163,7 @@ impl PodsAndEvents {
     }
 }
 
-/// A pod of which only events are left.
+/// Returns the row of a pod of which only events are left.
 fn row_of(event: &Event) -> Row {
     let mut row = Row {
         engine: NAME.into(),
@@ -190,13 +189,14 @@ fn add_event(row: &mut Row, event: &Event, is_only: bool) {
     }
 }
 
-/// Adds what was said later of the same start.
+/// Merges a later version of the same start.
 fn merge(known: &mut Row, later: Row) {
     let has_ended = |row: &Row| matches!(row.status.as_ref(), "completed" | "failed" | "aborted");
-    // How a start ended does not change; but a pod that was deleted can end with an exit code after all.
+    // The outcome of a start does not change, except that a deleted pod can end with an exit code
+    // after all.
     if !has_ended(known) || (has_ended(&later) && later.exit_code.is_some()) {
         known.status = later.status;
-        // What it waited for is no error once it has run.
+        // A reason for waiting is no error once the container has run.
         known.error = later.error;
     }
     macro_rules! take {

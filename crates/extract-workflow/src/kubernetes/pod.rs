@@ -1,8 +1,7 @@
-//! A pod as the API describes it (API reference, Pod v1): a row for each time that its main
-//! container was started.
+//! A pod in the API (API reference, Pod v1): one row for each start of its main container.
 //!
-//! A container that Kubernetes starts again has the number of restarts in `restartCount`, its state
-//! now, and how it ended the last time in `lastState`.
+//! A restarted container has the number of restarts in `restartCount`, its current state, and in
+//! `lastState` the end of the previous start.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;
@@ -14,18 +13,18 @@ use super::values::{list, text, time};
 use crate::Row;
 use crate::engine_names::KUBERNETES;
 
-/// What the API says of a pod at one moment.
+/// A pod at one moment.
 #[derive(Debug)]
 pub struct Seen {
     /// The pod's `metadata.uid`.
     pub uid: String,
-    /// Grows with each change of the pod.
+    /// Version of the object, which grows with each change.
     pub version: u64,
-    /// The main container's starts, by the number of restarts before.
+    /// Starts of the main container, by the number of earlier restarts.
     pub rows: Vec<(i64, Row)>,
 }
 
-/// Reads a pod; `None`, and a diagnostic, when it has no uid.
+/// Reads a pod; `None`, with a diagnostic, when it has no uid.
 pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, diagnostics: &mut Diagnostics) -> Option<Seen> {
     let (metadata, spec, status) = (&pod["metadata"], &pod["spec"], &pod["status"]);
     let at = |diagnostic: Diagnostic| match place {
@@ -44,7 +43,7 @@ pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, diagnostics: &mut
         resources["requests"][what].as_str().or(resources["limits"][what].as_str())
     };
     let cpus = asked("cpu").and_then(quantity::parse);
-    // A watch would say it at each change.
+    // A watch would repeat it at each change.
     if cpus.is_some_and(|cpus| cpus.fract() != 0.0) && !diagnostics.iter().any(|known| known.code == "cpu_fraction") {
         let message = "parts of a CPU are asked for, here or later on, which the column cpus cannot hold: it is null";
         diagnostics.push(at(Diagnostic::warning("cpu_fraction", message)));
@@ -117,7 +116,8 @@ fn add_state(row: &mut Row, pod: &Value, known: &Value, asked_to_end: Option<i64
     }
     .into();
     if row.status == "failed" {
-        // Evicted, DeadlineExceeded, NodeLost, …; or a container that runs before the others failed.
+        // Evicted, DeadlineExceeded, NodeLost, …; or failed init containers, which run before the
+        // others.
         row.error = reason(status).or_else(|| failed_before(status)).map(Into::into);
     } else {
         // ImagePullBackOff, CrashLoopBackOff, Unschedulable.
@@ -150,25 +150,27 @@ fn set_start(row: &mut Row, started: &Value) {
     (row.started_ns, row.started_precision_ns) = (started, started.map(|_| SECOND_NS));
 }
 
-/// When somebody asked for the pod to be deleted: the deadline without the grace period.
+/// Returns the time at which the deletion of the pod was requested: the deadline minus the grace
+/// period.
 fn deletion_ns(metadata: &Value) -> Option<i64> {
     let grace = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or(0);
     time(&metadata["deletionTimestamp"])?.checked_sub(grace.checked_mul(SECOND_NS)?)
 }
 
-/// The container that does the work: Argo's `main`, Airflow's `base`, else the first.
+/// Returns the main container: Argo's `main`, Airflow's `base`, else the first.
 fn main_container(containers: &Value) -> &Value {
     let named = |name: &str| list(containers).find(|container| container["name"].as_str() == Some(name));
     named("main").or_else(|| named("base")).or_else(|| list(containers).next()).unwrap_or(&Value::Null)
 }
 
-/// Nextflow's, of which it runs a script; else what the container asks for.
+/// Returns the work directory: Nextflow's, from the path of its script; else that of the container.
 fn work_dir(container: &Value, command: &[&str]) -> Option<String> {
     let of_script = command.iter().flat_map(|word| word.split_whitespace()).find_map(|word| word.strip_suffix("/.command.run"));
     of_script.map(str::to_owned).or_else(|| text(&container["workingDir"]))
 }
 
-/// `OOMKilled`, or with a message `Evicted: The node was low on resource: memory.`
+/// Returns the reason with its message: `OOMKilled`, or `Evicted: The node was low on resource:
+/// memory.`
 fn reason(told: &Value) -> Option<String> {
     let (reason, message) = (text(&told["reason"]), text(&told["message"]));
     match (reason, message) {
@@ -186,7 +188,8 @@ fn failed_before(status: &Value) -> Option<String> {
     })
 }
 
-/// Runtimes write `containerd://4c5d…`, control groups have the rest only.
+/// Removes the scheme of a container id: runtimes write `containerd://4c5d…`, control groups only
+/// the part after it.
 fn without_scheme(id: &str) -> Option<std::borrow::Cow<'static, str>> {
     let id = id.split_once("://").map_or(id, |(_, id)| id);
     (!id.is_empty()).then(|| id.to_owned().into())

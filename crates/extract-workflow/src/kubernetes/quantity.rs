@@ -1,6 +1,6 @@
 //! Kubernetes' quantities: `500m`, `1Gi`, `1e3` (API reference, Quantity).
 
-/// A quantity in its unit (CPUs, bytes); `None` when it is none or negative.
+/// Parses a quantity in its unit (CPUs, bytes); `None` when it is malformed or negative.
 pub fn parse(text: &str) -> Option<f64> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-'))).unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);
@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Option<f64> {
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
-/// Bytes; parts of a byte count as one, as Kubernetes counts them.
+/// Parses bytes; fractions of a byte are rounded up, as in Kubernetes.
 pub fn bytes(text: &str) -> Option<i64> {
     parse(text).map(f64::ceil).filter(|bytes| *bytes < 9e18).map(|bytes| bytes as i64)
 }

@@ -3,18 +3,18 @@
 use chrono::DateTime;
 use serde_json::Value;
 
-/// A time of the API, `2026-11-20T13:04:05Z`. A container that could not be started is said to have
-/// been in 1970.
+/// Parses a time of the API, `2026-11-20T13:04:05Z`. For a container that could not be started,
+/// Kubernetes reports 1970, which is null here.
 pub fn time(value: &Value) -> Option<i64> {
     DateTime::parse_from_rfc3339(value.as_str()?).ok()?.timestamp_nanos_opt().filter(|ns| *ns > 0)
 }
 
-/// A text that is not empty.
+/// Returns a text that is not empty.
 pub fn text(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// What a list holds; nothing where it is none.
+/// Returns the items of a list; nothing for other values.
 pub fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }

@@ -4,18 +4,17 @@
 //! # COMMAND 0 wc -w < a > b                           between tabs; with --log-verbose, before the run begins
 //! # STARTED 1795318114504024                          microseconds since 1970
 //! # FILE 1795318114520478 b 2 16755                   name, state (2: it exists), bytes
-//! 1795318114508267 0 1 2521 3 1 0 0 0 4               node, state, job; how many wait, run, are complete, failed, aborted; all
+//! 1795318114508267 0 1 2521 3 1 0 0 0 4               node, state, job; waiting, running, complete, failed, aborted; total
 //! # COMPLETED 1795318115548090                        also when rules failed
 //! ```
 //!
 //! A node is a rule, numbered from 0 in the order of the workflow file. Its states: 0 waiting, 1
 //! running, 2 complete, 3 failed, 4 aborted.
 //!
-//! Versions of cctools write other marks. Until 2015 a tab stands after `STARTED` and its like, and
-//! rules are described without being asked for: until 2014 the category is called `SYMBOL` or is
-//! not there. In 2015 a file was `# 2 NAME TIME`, its state and no bytes. `GC`, `ALLOC`, `MOUNT`,
-//! `CACHE` and `EVENT` say nothing of tasks; Makeflow itself passes over marks that it does not
-//! know.
+//! Versions of cctools differ in their marks. Until 2015 a tab follows `STARTED` and similar marks,
+//! and rules are always described; until 2014 the mark of the category is `SYMBOL` or missing. In
+//! 2015 a file was `# 2 NAME TIME`, with its state and without bytes. `GC`, `ALLOC`, `MOUNT`,
+//! `CACHE` and `EVENT` do not concern tasks; Makeflow itself ignores unknown marks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead};
@@ -25,20 +24,20 @@ use flowmine_schema::text;
 
 use crate::{Row, input};
 
-/// What the log, or the workflow file, says of a rule.
+/// A rule in the log or in the workflow file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rule {
     /// The rule's shell command.
     pub command: Option<String>,
-    /// Whether a line behind the command can be a mark or a comment of it.
+    /// Whether a line after the command may be a mark or a comment that belongs to the command.
     pub is_unsure: bool,
-    /// Whether the command goes on behind such a line.
+    /// Whether the command continues after such a line.
     pub is_cut: bool,
     /// The variables that the workflow file sets for it.
     pub environment: BTreeMap<String, String>,
     /// Its category; `default` when the user chose none.
     pub category: Option<String>,
-    /// Numbers of the rules whose outputs it reads; `None` when not known.
+    /// Numbers of the rules that make its inputs; `None` when not known.
     pub parents: Option<Vec<String>>,
     /// Files that the rule reads; `None` when not known.
     pub inputs: Option<Vec<String>>,
@@ -49,11 +48,11 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// How many bytes its texts take in the row of an attempt, about.
+    /// Returns the approximate size in bytes of its texts in the row of an attempt.
     pub fn bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let list = |list: &Option<Vec<String>>| list.iter().flatten().map(|text| text.len() + 24).sum::<usize>();
-        // A command is also the name, and its program the logical task.
+        // The command is also the name, and its program the logical task.
         let variables = self.environment.iter().map(|(name, value)| name.len() + value.len() + 12).sum::<usize>();
         variables + 3 * text(&self.command) + text(&self.category) + list(&self.parents) + list(&self.inputs) + list(&self.outputs)
     }
@@ -62,41 +61,42 @@ impl Rule {
 /// One run of Makeflow, as its log describes it.
 #[derive(Debug, Default)]
 pub struct Run {
-    /// When it began, as the log writes it.
+    /// Time at which it began, as the log writes it.
     pub began: Option<String>,
-    /// Its attempts in the order in which they began; they know their node only.
+    /// Attempts in the order in which they began; only their node is set.
     pub rows: Vec<Row>,
     /// The rules of the run by their numbers in the log.
     pub rules: BTreeMap<String, Rule>,
-    /// The last known bytes of files.
+    /// Last known size of each file, in bytes.
     pub bytes: HashMap<String, i64>,
-    /// How many rules there are.
+    /// Total number of rules.
     pub total: Option<usize>,
-    /// The attempt of each node that has not ended.
+    /// The running attempt of each node.
     open: HashMap<String, usize>,
     attempts: HashMap<String, i64>,
-    /// Line of the mark at its end, the mark, and how many waited, were complete, failed, aborted.
+    /// Line of the final mark, and the mark. The counters are the number of rules that waited, were
+    /// complete, failed and aborted.
     end: Option<(u64, String)>,
     counters: Option<[usize; 4]>,
-    /// How many files, parents and further lines of commands of rules were named.
+    /// Number of files, parents and continuation lines of commands read so far.
     names: usize,
     last_command: Option<LastCommand>,
 }
 
-/// A command that the next lines may go on with: Makeflow writes its newlines as they are.
+/// A command that may continue on the next lines, since Makeflow does not escape newlines.
 #[derive(Debug)]
 struct LastCommand {
     node: String,
-    /// Whether it is what the rule keeps.
+    /// Whether it is the command that the rule keeps.
     is_kept: bool,
-    /// Number of empty lines behind it.
+    /// Number of empty lines after it.
     blank: usize,
 }
 
-/// Reads a log; several runs can be in one, when Makeflow was started again.
+/// Reads a log, which contains several runs when Makeflow was started again.
 ///
 /// # Errors
-/// When reading fails. What is wrong in a line is said in `said`.
+/// When reading fails. Errors in a line are diagnostics.
 pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<Vec<Run>> {
     let mut lines = input::lines(reader);
     let mut runs = Vec::new();
@@ -104,7 +104,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     let mut before = 0;
     let mut repeated = 0_usize;
     while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
-        // Sixteen names take as much as a task.
+        // Sixteen names need as much memory as a task.
         input::not_too_many(before + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16)?;
         let line = text::decode(line);
         let understood = match line.strip_prefix("# ") {
@@ -117,7 +117,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
                         )));
                     }
                     let rules = run.rules.clone();
-                    // Each run has the rules of those before it.
+                    // Each run inherits the rules of the earlier runs.
                     before += 1 + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16;
                     runs.push(std::mem::take(&mut run).finish(diagnostics));
                     run.rules = rules;
@@ -135,7 +135,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
             diagnostics.push(Diagnostic::error("line_bad", format!("{shown:?} is no line of a Makeflow log")).at(number, Some(1)));
         }
     }
-    // The last run of the log; those before it were started again.
+    // The last run of the log; the earlier ones were restarted.
     if run.end.is_none() && run.counters.is_none() {
         let message = "the log has no event of a rule: it was cut before the first one, or its run never began; it gives no rows";
         diagnostics.push(Diagnostic::warning("run_without_events", message));
@@ -144,12 +144,12 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     Ok(runs)
 }
 
-/// What a mark is, and the rest of it.
+/// Splits a mark into its kind and the rest.
 fn kind(mark: &str) -> (&str, &str) {
     mark.split_once([' ', '\t']).unwrap_or((mark, ""))
 }
 
-/// `2 NAME TIME`, as 2015 wrote the states of files.
+/// Whether this is `2 NAME TIME`, the state of a file in the format of 2015.
 fn is_old_file(mark: &str) -> bool {
     let state = mark.split_once(' ').map(|(state, _)| state);
     let time = mark.rsplit_once(' ').map(|(_, time)| time);
@@ -161,7 +161,7 @@ fn is_time(text: &str) -> bool {
     text.len() > 13 && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether a log of any version begins so.
+/// Whether a log of any version begins with this line.
 pub fn is_first_line(line: &str) -> bool {
     let Some(mark) = line.strip_prefix("# ") else {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -200,7 +200,7 @@ impl Run {
     }
 
     fn see_file(&mut self, rest: &str) -> Option<()> {
-        // The name may hold blanks.
+        // The name may contain blanks.
         let (_, rest) = rest.split_once(' ')?;
         let (rest, bytes) = rest.rsplit_once(' ')?;
         let (name, state) = rest.rsplit_once(' ')?;
@@ -224,11 +224,11 @@ impl Run {
         }
         match what {
             "COMMAND" => rule.command = Some(rest.join("\t")),
-            // As the user wrote it; COMMAND is what runs.
+            // The user's command; COMMAND is the one that Makeflow executes.
             "NODE" => rule.command = rule.command.take().or_else(|| Some(rest.join("\t"))),
             "CATEGORY" => rule.category = rest.into_iter().next(),
             "SYMBOL" => rule.category = rule.category.take().or_else(|| rest.into_iter().next()),
-            // Once for each file that it makes.
+            // Repeated for each file that the rule makes.
             "PARENTS" => {
                 let mut seen = HashSet::new();
                 rest.retain(|parent| seen.insert(parent.clone()));
@@ -240,7 +240,7 @@ impl Run {
         Some(())
     }
 
-    /// A further line of the last command.
+    /// Reads a continuation line of the last command.
     fn see_more(&mut self, line: &str) -> Option<()> {
         let last = self.last_command.as_mut()?;
         let rule = self.rules.get_mut(&last.node).filter(|_| last.is_kept);

@@ -1,8 +1,9 @@
 //! Makeflow: its log, workflow files in JSON, and the summaries and series of its resource monitor.
 //!
-//! The log of a run without `--log-verbose` knows numbers only; commands, files and dependencies
-//! then come from the workflow file. The log of a run is called after its workflow file, which
-//! joins them; the number in a summary's name joins it with the rule's last attempt.
+//! Without `--log-verbose`, the log contains only numbers of rules; commands, files and
+//! dependencies then come from the workflow file. The name of the log, which is derived from that
+//! of its workflow file, joins the two; the number in a summary's name joins it with the rule's
+//! last attempt.
 
 mod log;
 mod series;
@@ -28,7 +29,7 @@ const SUMMARY: &str = "Makeflow resource summary";
 const SERIES: &str = "Makeflow resource series";
 const LOG_SUFFIX: &str = ".makeflowlog";
 
-/// Reads what the engine Makeflow writes.
+/// The engine Makeflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Makeflow;
 
@@ -37,7 +38,7 @@ impl Engine for Makeflow {
         NAME
     }
 
-    /// The files of a directory and of the directories in it, where monitors write.
+    /// Returns the files of a directory and of its subdirectories, to which monitors write.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(dir)? {
@@ -105,7 +106,7 @@ impl Engine for Makeflow {
     }
 }
 
-/// What each source says, by its number.
+/// Contents of each source, by its index.
 #[derive(Default)]
 struct Contents {
     runs: Vec<(usize, Run)>,
@@ -136,8 +137,8 @@ impl Contents {
     }
 }
 
-/// The rules of a workflow file go to the runs whose log is called after it; when there is one log
-/// and one file, that is enough.
+/// Copies the rules of a workflow file to the runs of the log named after it; a single log and a
+/// single file are joined in any case.
 fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: Vec<(usize, Vec<Rule>)>) {
     let logs: std::collections::BTreeSet<usize> = runs.iter().map(|(at, _)| *at).collect();
     let one_each = logs.len() == 1 && workflows.len() == 1;
@@ -183,15 +184,15 @@ fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: 
     }
 }
 
-/// Whether the command of a log is that of the workflow file, or a part of it: with its newlines a
-/// command goes over several lines of the log, and some of them can be taken for marks.
+/// Whether the command of a log is that of the workflow file or the first part of it: a command
+/// with newlines spans several lines of the log, and some of them can be mistaken for marks.
 fn goes_on(known: &Rule, told: &str) -> bool {
     let Some(command) = &known.command else { return false };
     let first = |text: &str| text.lines().next().map(str::to_owned);
     command.trim_end() == told.trim_end() || known.is_unsure && first(command) == first(told)
 }
 
-/// Leaves out commands of which the log has a part, and no workflow file has the whole.
+/// Removes commands that the log has only in part, if no workflow file has them in full.
 fn without_cut_commands(source: &mut Source, run: &mut Run) {
     for (node, rule) in run.rules.iter_mut().filter(|(_, rule)| rule.is_cut) {
         let message = format!("the command of rule {node} goes over several lines, one of which can be a mark: it is left out");
@@ -201,7 +202,7 @@ fn without_cut_commands(source: &mut Source, run: &mut Run) {
     }
 }
 
-/// Fills the last attempt of the rule; gives the row back when there is none.
+/// Joins a summary with the last attempt of its rule; returns the row when there is none.
 fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(usize, Run)]) -> Option<Row> {
     let name = sources[at].name.clone();
     let fits = |run: &Run, node: &str| {
@@ -229,7 +230,7 @@ fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(u
         let message = format!("rule {} is {} by the log and {} by the monitor; the log is kept", name, row.status, told.status);
         sources[at].diagnostics.push(Diagnostic::warning("sources_contradict", message));
     }
-    // The monitor saw the task itself; Makeflow noticed its end.
+    // The monitor measured the task itself; Makeflow noticed its end later.
     (row.started_ns, row.started_precision_ns) = (told.started_ns, told.started_precision_ns);
     if told.finished_ns.is_some() {
         (row.finished_ns, row.finished_precision_ns) = (told.finished_ns, told.finished_precision_ns);
@@ -240,8 +241,8 @@ fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(u
     None
 }
 
-/// Fills what the last attempt of the rule lacks when no summary describes it. A series names no
-/// command, so that there must be one run only that has the rule.
+/// Fills columns of the last attempt of the rule that no summary filled. A series contains no
+/// command, so exactly one run must have the rule.
 fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
     let node = summary::node(&source.name);
     let mut candidates = runs.iter_mut().filter_map(|(_, run)| run.rows.iter_mut().rev().find(|row| row.task_id.as_deref() == node));
@@ -254,13 +255,13 @@ fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
         return;
     }
     row.started_ns = series.first_ns;
-    // It began after it was submitted and before it was measured.
+    // The start lies between the submission and the first measurement.
     let since = |submitted: i64| series.first_ns?.checked_sub(submitted).filter(|time| *time >= 0);
     row.started_precision_ns = row.submitted_ns.and_then(since);
     (row.peak_rss_bytes, row.peak_vmem_bytes) = (series.peak_rss_bytes, series.peak_vmem_bytes);
 }
 
-/// What the rule says of an attempt; whether `left` bytes were enough for its texts.
+/// Fills an attempt from its rule; returns whether `left` bytes were enough for its texts.
 fn describe(row: &mut Row, run: &Run, left: &mut usize) -> bool {
     let node = row.task_id.as_deref().unwrap_or_default().to_owned();
     let unknown = Rule::default();
@@ -288,13 +289,13 @@ fn describe(row: &mut Row, run: &Run, left: &mut usize) -> bool {
     fits.is_some()
 }
 
-/// Variables as a shell sets them for a command after it.
+/// Returns variables as assignments of a shell before a command.
 fn exports(environment: &BTreeMap<String, String>) -> String {
     let set = |(name, value): (&String, &String)| format!("export {name}='{}'; ", value.replace('\'', r"'\''"));
     environment.iter().map(set).collect()
 }
 
-/// The file name of a command's program.
+/// Returns the file name of a command's program.
 fn program(command: &str) -> &str {
     let word = command.split_whitespace().find(|word| !word.contains('=')).unwrap_or(command);
     word.rsplit('/').next().unwrap_or(word).trim_end_matches(';')

@@ -1,5 +1,5 @@
-//! What Makeflow's resource monitor measured of one rule while it ran: with
-//! `--monitor-with-time-series` it writes `DIR/resource-rule-N.series`.
+//! Series of Makeflow's resource monitor for one rule: with `--monitor-with-time-series` it writes
+//! `DIR/resource-rule-N.series`.
 //!
 //! ```text
 //! # Units:                                            more lines of comment
@@ -7,8 +7,8 @@
 //! 1795333584.487283 0.100000 … 80 77 …                a sample: seconds since 1970, …, whole megabytes (of 1024² bytes)
 //! ```
 //!
-//! In a run that was killed there is no summary, and this is all that is known. Its sums of bytes
-//! end before the rule does, so that they are not taken.
+//! In a run that was killed there is no summary, and the series is the only measurement. Its sums
+//! of bytes end before the rule does and are therefore not read.
 
 use std::io::{self, BufRead};
 
@@ -18,24 +18,24 @@ use flowmine_schema::text;
 use super::summary;
 use crate::input;
 
-/// How the line with the names of columns begins.
+/// Beginning of the line with the column names.
 pub const COLUMNS: &str = "#wall_clock ";
 
-/// What the samples of a rule say.
+/// Values from the samples of a rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Series {
-    /// When the first sample was taken, in nanoseconds since 1970: some time after the rule began.
+    /// Time of the first sample, in nanoseconds since 1970: some time after the rule began.
     pub first_ns: Option<i64>,
-    /// The most resident memory of a sample, in bytes.
+    /// Maximum resident memory of a sample, in bytes.
     pub peak_rss_bytes: Option<i64>,
-    /// The most virtual memory of a sample, in bytes.
+    /// Maximum virtual memory of a sample, in bytes.
     pub peak_vmem_bytes: Option<i64>,
 }
 
-/// Reads the samples that the resource monitor wrote.
+/// Reads the samples of the resource monitor.
 ///
 /// # Errors
-/// When reading fails. What is wrong in a line is said in `said`.
+/// When reading fails. Errors in a line are diagnostics.
 pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<Series> {
     let mut lines = input::lines(reader);
     let mut columns: Vec<String> = Vec::new();
@@ -61,7 +61,7 @@ impl Series {
             summary::bytes(value.parse().ok()?)
         };
         let (memory, virtual_memory) = (bytes("memory")?, bytes("virtual_memory")?);
-        // Only a whole line counts: the last one of a monitor that was killed can be cut.
+        // Only whole lines count: the last line of a killed monitor can be truncated.
         (values.len() == columns.len()).then_some(())?;
         self.first_ns = [self.first_ns, Some(at)].into_iter().flatten().min();
         self.peak_rss_bytes = self.peak_rss_bytes.max(Some(memory));

@@ -1,14 +1,14 @@
-//! What Makeflow's resource monitor says of one rule: `--monitor=DIR` writes
+//! Summary of Makeflow's resource monitor for one rule: `--monitor=DIR` writes
 //! `DIR/resource-rule-N.summary`.
 //!
-//! JSON; a number is `[0.031185,"s"]`. Sizes are whole megabytes (of 1024² bytes), rounded, so that
-//! little I/O is 0. A rule that was tried again has the summary of its last attempt.
+//! JSON; a number is `[0.031185,"s"]`. Sizes are rounded to whole megabytes of 1024² bytes, so that
+//! little I/O is 0. The summary of a retried rule is that of its last attempt.
 
 use serde_json::Value;
 
 use crate::{Row, json};
 
-/// What the summary says, and the command; `None` when the text is no summary.
+/// Reads a summary with its command; `None` when the text is not a summary.
 pub fn read(text: &str) -> Option<Row> {
     let summary = json::from_str(&without_odd_escapes(text)).ok()?;
     summary.get("monitor_version")?;
@@ -44,7 +44,8 @@ pub fn read(text: &str) -> Option<Row> {
     })
 }
 
-/// A time in seconds since 1970: microseconds are what the monitor writes and what a f64 holds.
+/// Converts seconds since 1970 to nanoseconds. The precision is a microsecond: that of the monitor
+/// and of an f64.
 pub fn ns(seconds: f64) -> Option<i64> {
     Some((seconds * 1e6).round() as i64).filter(|us| *us > 0)?.checked_mul(1000)
 }
@@ -54,7 +55,7 @@ pub fn bytes(megabytes: f64) -> Option<i64> {
     (0.0..1e12).contains(&megabytes).then(|| (megabytes * f64::from(1 << 20)).round() as i64)
 }
 
-/// The monitor writes `\'` for a single quote, which is no JSON.
+/// Replaces `\'`, which the monitor writes for a single quote and which is not JSON.
 fn without_odd_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -67,7 +68,7 @@ fn without_odd_escapes(text: &str) -> String {
     out
 }
 
-/// The rule's number in the file's name, as Makeflow names it when the user chose no other form.
+/// Returns the rule's number from the file's name, in Makeflow's default form.
 pub fn node(name: &str) -> Option<&str> {
     let name = name.trim_end_matches(".gz").strip_prefix("resource-rule-")?;
     name.strip_suffix(".summary").or_else(|| name.strip_suffix(".series"))

@@ -1,5 +1,5 @@
-//! A workflow file in Makeflow's JSON: what its rules are. JX, which computes its rules, is turned
-//! into it by Makeflow's own `jx2json`.
+//! Rules of a workflow file in Makeflow's JSON. Makeflow's own `jx2json` converts JX, which
+//! computes its rules, to it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::log::Rule;
 use crate::json;
 
-/// Makeflow counts memory and disk in these.
+/// Makeflow's unit of memory and disk.
 const MEGABYTE: i64 = 1 << 20;
 
-/// The rules in their order; an error says what the text is not.
+/// Reads the rules in their order; an error states why the text is not a workflow.
 pub fn read(text: &str) -> Result<Vec<Rule>, String> {
     let workflow = json::from_str(text).map_err(|e| format!("this is no JSON: {e}"))?;
     let rules = workflow["rules"].as_array().ok_or("there is no list of rules")?;
@@ -48,7 +48,8 @@ fn read_rule(rule: &Value, workflow: &Value) -> Rule {
     }
 }
 
-/// Variables, of which those of a later place hold. What no shell can call so is left out.
+/// Merges variables, of which later places override earlier ones. Names that no shell allows are
+/// left out.
 fn environment(places: [&Value; 3]) -> BTreeMap<String, String> {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -58,7 +59,8 @@ fn environment(places: [&Value; 3]) -> BTreeMap<String, String> {
     told.filter(|(name, _)| is_name(name)).map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
-/// A file is its name, or an object that gives its name outside and inside the task.
+/// Returns the names of files. An entry is a name, or an object with the names outside and inside
+/// the task.
 fn files(list: &Value) -> Vec<String> {
     let name = |file: &Value| file.as_str().or(file["dag_name"].as_str()).or(file["source"].as_str()).map(str::to_owned);
     list.as_array().into_iter().flatten().filter_map(name).collect()

@@ -1,15 +1,14 @@
-//! When a log line was written: its prefix has neither year nor zone, and both must be found
-//! elsewhere.
+//! Times of log lines: a line's prefix has neither year nor zone, so both come from other facts.
 //!
 //! The **zone** follows from lines of grid executors: `started` and `exited` are UTC, the prefix of
-//! the line that reports them is local and hardly later, and zones differ by quarters of an hour.
-//! Else `--zone` says it. Else Nextflow's own `Created:` line has the zone of the machine on the
-//! day on which Nextflow was built, which is right up to daylight saving time. Else times are taken
-//! as UTC and can be wrong by as much as zones differ.
+//! the line that reports them is local and hardly later, and zones differ by multiples of a quarter
+//! of an hour. Otherwise `--zone` specifies it. Otherwise Nextflow's own `Created:` line contains
+//! the zone of the machine on the day of Nextflow's build, which is right up to daylight saving
+//! time. Otherwise times are interpreted as UTC, with an error of up to the range of zones.
 //!
-//! The **year** follows from the same UTC times; else by the date in the name of a report or trace
-//! file; else by `--year`; else it is the last one in which the log would not be younger than its
-//! file.
+//! The **year** follows from the same UTC times; otherwise from the date in the name of a report or
+//! trace file; otherwise from `--year`; otherwise it is the latest year in which the log is not
+//! younger than its file.
 
 use chrono::{DateTime, Datelike, Duration, NaiveDate, NaiveDateTime, NaiveTime};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -22,15 +21,16 @@ use crate::Options;
 pub const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 const MILLISECOND_NS: i64 = 1_000_000;
 const QUARTER_HOUR_S: i64 = 900;
-/// The file server's clock, of which `exited` is, may be so far ahead.
+/// Maximum lead of the file server's clock, which `exited` comes from, in seconds.
 const SKEW_S: i64 = 60;
-/// A line that is written so long after the newest UTC time in it says nothing of the zone.
+/// Maximum delay, in seconds, between the newest UTC time in a line and the line; later lines do
+/// not show the zone.
 const LONGEST_DELAY_S: i64 = 600;
 
-/// A line's time as it stands in the log.
+/// The local time of a line, without zone; the year is relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
-    /// Years after that of the first line.
+    /// Number of years after that of the first line.
     year: i32,
     month: u32,
     day: u32,
@@ -45,10 +45,11 @@ impl Stamp {
     }
 }
 
-/// A line's prefix: its time and where what follows begins. `None` when the line is the
-/// continuation of another.
+/// Parses a line's prefix; returns its time and the offset of the rest. `None` when the line
+/// continues another one.
 pub fn prefix(line: &str) -> Option<(&str, u32, i64, usize)> {
-    // A month has a dot, an article or letters of more than one byte, never more than this.
+    // The name of a month may have a dot, an article or multi-byte letters, but never more bytes
+    // than this.
     let dash = line.char_indices().take(16).find(|&(_, c)| c == '-').map(|(at, _)| at).filter(|at| *at > 0)?;
     if !is_date(line.as_bytes().get(dash + 1..dash + 17)) {
         return None;
@@ -56,7 +57,7 @@ pub fn prefix(line: &str) -> Option<(&str, u32, i64, usize)> {
     let digits = |from: usize, to: usize| line.get(dash + from..dash + to)?.parse::<u32>().ok();
     let (day, hour, minute, second, ms) = (digits(1, 3)?, digits(4, 6)?, digits(7, 9)?, digits(10, 12)?, digits(13, 16)?);
     let ms_of_day = i64::from((hour * 60 + minute) * 60 + second) * 1000 + i64::from(ms);
-    // The thread follows; and what tools print as `2024-07-10 11:02:13.596` is none of Nextflow's.
+    // The thread follows. A line of a tool such as `2024-07-10 11:02:13.596` is not Nextflow's.
     let is_one = line[dash + 17..].starts_with('[') && hour < 24 && minute < 60 && second < 61;
     is_one.then_some((&line[..dash], day, ms_of_day, dash + 17))
 }
@@ -67,41 +68,41 @@ fn is_date(bytes: Option<&[u8]>) -> bool {
     bytes.is_some_and(|bytes| bytes.iter().zip(shape).all(|(b, s)| if *s == b'0' { b.is_ascii_digit() } else { b == s }))
 }
 
-/// What a run's lines say about their year and zone.
+/// Facts about the year and the zone of a run, from its lines.
 #[derive(Debug, Default)]
 pub struct Clock {
     last: Option<Stamp>,
-    /// The smallest difference of a line's prefix to the newest UTC time in it, in seconds, and the
-    /// year of the first line by it.
+    /// The smallest difference between a line's prefix and the newest UTC time in it, in seconds,
+    /// and the resulting year of the first line.
     utc: Option<(i64, i32)>,
     /// Year of the first line, from the name of a report.
     of_report: Option<i32>,
-    /// When Nextflow was built, and how far east of UTC the machine then was.
+    /// Time of Nextflow's build, and the offset of its machine from UTC at that time, in seconds.
     built: Option<(NaiveDateTime, Option<i64>)>,
 }
 
-/// How a run's stamps become times.
+/// Zone and year that convert a run's stamps to times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resolved {
     first_year: i32,
     offset_s: i64,
-    /// How wrong the zone can be, in nanoseconds.
+    /// Maximum error of the zone, in nanoseconds.
     pub zone_precision_ns: i64,
 }
 
 impl Resolved {
-    /// UTC and precision of a line's time.
+    /// Returns UTC and precision of a line's time.
     pub fn utc(&self, stamp: Stamp) -> Option<(i64, i64)> {
         self.local_to_utc(stamp.local(self.first_year)?)
     }
 
-    /// UTC and precision of a local time that has its date.
+    /// Returns UTC and precision of a local time with date.
     pub fn local_to_utc(&self, local: NaiveDateTime) -> Option<(i64, i64)> {
         let ns = local.checked_sub_signed(Duration::seconds(self.offset_s))?.and_utc().timestamp_nanos_opt()?;
         Some((ns, MILLISECOND_NS + self.zone_precision_ns))
     }
 
-    /// By a time that is known both ways, to the second or so.
+    /// Derives the zone from a time known both locally and in UTC, to about a second.
     pub fn by_pair(local: NaiveDateTime, utc_ns: i64) -> Option<Self> {
         let seconds = (local - DateTime::from_timestamp_nanos(utc_ns).naive_utc()).num_seconds();
         let offset_s = (seconds + QUARTER_HOUR_S / 2).div_euclid(QUARTER_HOUR_S) * QUARTER_HOUR_S;
@@ -109,7 +110,7 @@ impl Resolved {
         is_zone.then_some(Self { first_year: 0, offset_s, zone_precision_ns: 0 })
     }
 
-    /// For times with date that no log goes with.
+    /// Returns the conversion for times with date without a log.
     pub fn without_log(options: &Options) -> Self {
         let zone_precision_ns = if options.zone_offset_s.is_some() { 0 } else { ANY_ZONE_NS };
         Self { first_year: 0, offset_s: options.zone_offset_s.unwrap_or(0), zone_precision_ns }
@@ -117,7 +118,7 @@ impl Resolved {
 }
 
 impl Clock {
-    /// Takes in a line's prefix; `None` when the month is not known or the date does not exist.
+    /// Records a line's prefix; `None` when the month is unknown or the date does not exist.
     pub fn stamp(&mut self, month_name: &str, day: u32, ms: i64) -> Option<Stamp> {
         let month = month(month_name)?;
         let mut stamp = Stamp { year: 0, month, day, ms };
@@ -131,7 +132,7 @@ impl Clock {
         Some(stamp)
     }
 
-    /// A line reported something that happened at this UTC time.
+    /// Records that a line reported an event at this UTC time.
     pub fn see_utc(&mut self, stamp: Stamp, utc_ns: i64) {
         let utc = DateTime::from_timestamp_nanos(utc_ns).naive_utc();
         let differences = [-1, 0, 1].into_iter().filter_map(|add| {
@@ -144,7 +145,7 @@ impl Clock {
         }
     }
 
-    /// A line named a report or trace file: `execution_trace_2024-07-10_11-02-18.txt`.
+    /// Records that a line named a report or trace file: `execution_trace_2024-07-10_11-02-18.txt`.
     pub fn see_report(&mut self, stamp: Stamp, path: &str) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let dates = name.char_indices().filter_map(|(at, _)| NaiveDate::parse_from_str(name.get(at..at + 10)?, "%Y-%m-%d").ok());
@@ -153,8 +154,8 @@ impl Clock {
         self.of_report = self.of_report.or_else(|| dates.into_iter().find(fits).map(|date| date.year() - stamp.year));
     }
 
-    /// `Created: 29-05-2024 06:19 UTC (07:19 BST)`: when Nextflow was built, by Greenwich's and by
-    /// the machine's clock. Nothing in parentheses means that they agree.
+    /// Records the time of Nextflow's build in UTC and in the machine's zone: `Created: 29-05-2024
+    /// 06:19 UTC (07:19 BST)`. Without parentheses the two are equal.
     pub fn see_built(&mut self, text: &str) {
         let Some((utc, local)) = text.split_once(" UTC") else { return };
         let Ok(built) = NaiveDateTime::parse_from_str(utc.trim(), "%d-%m-%Y %H:%M") else { return };
@@ -171,7 +172,7 @@ impl Clock {
         self.built = Some((built, seconds));
     }
 
-    /// Puts together what is known. Says what had to be assumed.
+    /// Derives zone and year from all facts, and reports assumptions.
     pub fn resolve(
         &self,
         options: &Options,
@@ -224,7 +225,7 @@ impl Clock {
     fn year_of_file(&self, mtime_ns: Option<i64>, line: u64, diagnostics: &mut Diagnostics) -> Option<i32> {
         let last = self.last?;
         let advice = "say the year of the first line with --year";
-        // A day more, because the zone is not known.
+        // One day of tolerance, because the zone is not known.
         let file = mtime_ns.map(|ns| DateTime::from_timestamp_nanos(ns).naive_utc() + Duration::days(1));
         let year = file.and_then(|file| {
             let fits = |year: &i32| last.local(year - last.year).is_some_and(|local| local <= file);
@@ -264,7 +265,7 @@ mod tests {
         time::parse(text).unwrap()
     }
 
-    /// A line of that time, `Jul-10 11:02:13.596`.
+    /// Returns the stamp of a line with the time `Jul-10 11:02:13.596`.
     fn stamp(clock: &mut Clock, text: &str) -> Option<Stamp> {
         let line = format!("{text} [main] DEBUG x - y");
         let (month, day, ms, _) = prefix(&line).unwrap();
@@ -306,7 +307,7 @@ mod tests {
             ("Dec-31 20:31:00.000", "2025-01-01T00:00:00Z", Some(-12_600)),
             // The file server's clock is ahead.
             ("Jul-10 10:03:00.000", "2024-07-10T10:03:30Z", Some(0)),
-            // Noticed so late that it could be another zone.
+            // Noticed too late to determine the zone.
             ("Jul-10 10:15:00.000", "2024-07-10T10:04:00Z", None),
             ("Jul-10 10:09:00.000", "2024-07-10T10:00:00Z", Some(0)),
         ] {
@@ -376,7 +377,7 @@ mod tests {
     fn year_of_a_report() {
         let mut clock = Clock::default();
         let first = stamp(&mut clock, "Dec-31 23:59:59.000").unwrap();
-        // Of another day, then of this.
+        // Of another day, then of this one.
         clock.see_report(first, "/x/execution_trace_2021-05-05_10-00-00.txt");
         clock.see_report(first, "/2019-12-31/execution_trace_2023-12-31_23-59-58.txt");
         let next = stamp(&mut clock, "Jan-01 00:00:01.000").unwrap();

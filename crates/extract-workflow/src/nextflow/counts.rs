@@ -1,20 +1,20 @@
-//! What Nextflow counted at the end of a run, beside what its log says of each task.
+//! Comparison of Nextflow's own counts at the end of a run with the tasks in its log.
 //!
-//! `WorkflowStats[succeededCount=15; failedCount=2; ignoredCount=2; …]` stands near the end of the
-//! log. Among the failed are those that were retried or ignored; the oldest versions count the
-//! ignored apart and those that they ended themselves as failed. Not counted are results of a
-//! `storeDir` and failures of what makes tasks, before there is one.
+//! `WorkflowStats[succeededCount=15; failedCount=2; ignoredCount=2; …]` appears near the end of the
+//! log. The failed tasks include those that were retried or ignored; the oldest versions count
+//! ignored tasks separately, and count tasks that they ended themselves as failed. Results of a
+//! `storeDir` are not counted, nor are failures of operators that make tasks.
 //!
-//! Where both count as many tasks and take them for different things, no row is missing, and that
-//! is a warning. Where Nextflow counted more than the log tells of, rows are missing unless another
-//! source tells of them; what nobody tells of is lost, so that it is an error (`Joined::missing`).
+//! If the totals agree and the outcomes differ, no row is missing, and the difference is a warning.
+//! If Nextflow counted more tasks than the log describes, rows are missing unless another source
+//! describes them; tasks that no source describes are an error (`Joined::missing`).
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use super::tasks::Task;
 use crate::Row;
 
-/// Tasks of a run by what became of them.
+/// Number of tasks of a run by outcome.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     completed: usize,
@@ -22,12 +22,11 @@ pub struct Counts {
     ignored: usize,
     retried: usize,
     cached: usize,
-    /// Of these the log does not tell what became of them: Nextflow can have counted them as
-    /// anything.
+    /// Tasks without a known outcome: Nextflow can have counted them under any.
     open: usize,
 }
 
-/// What of a task is not in its row.
+/// Flags of a task that its row does not contain.
 #[derive(Debug, Clone, Copy)]
 pub struct Aside {
     stored: bool,
@@ -37,14 +36,14 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// The flags of a task that are not in its row.
+    /// Returns the flags of a task that its row does not contain.
     pub fn of(task: &Task) -> Self {
         Self { stored: task.stored, ignored: task.ignored, retried: task.retried, had_hash: task.row.cache_key.is_some() }
     }
 }
 
 impl Counts {
-    /// Counts a task under its status and its flags.
+    /// Counts a task by its status and its flags.
     pub fn add(&mut self, aside: Aside, row: &Row) {
         match row.status.as_ref() {
             "completed" => self.completed += 1,
@@ -56,8 +55,8 @@ impl Counts {
         self.retried += usize::from(aside.retried);
     }
 
-    /// Says where the engine counted otherwise; gives how many tasks it counted that cannot be
-    /// among those of which the log tells.
+    /// Reports differences from the engine's counts; returns the number of tasks that it counted in
+    /// excess of those in the log.
     pub fn compare(&self, stats: &str, line: u64, diagnostics: &mut Diagnostics) -> usize {
         let told = |name: &str| count_of(stats, name);
         let failed = told("failedCount").map(|failed| failed.saturating_add(told("abortedCount").unwrap_or(0)));
@@ -81,7 +80,7 @@ impl Counts {
     }
 }
 
-/// The number that `WorkflowStats[…]` gives for a name.
+/// Returns the number under a name in `WorkflowStats[…]`.
 pub fn count_of(stats: &str, name: &str) -> Option<usize> {
     stats.split([';', '[', ']']).find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.trim().parse().ok()
 }

@@ -1,6 +1,7 @@
-//! The graph of processes that `-with-dag` draws, and what it says of tasks for certain.
+//! The graph of processes that `-with-dag` draws, and the dependencies of tasks that follow from it
+//! with certainty.
 //!
-//! It has processes, operators on channels, and where channels begin and end, in three forms:
+//! It contains processes, operators on channels, and ends of channels, in three forms:
 //!
 //! ```text
 //! v1 [label="SUB:ALIGN"];            DOT: a process has a name and no shape, an operator is a circle,
@@ -10,8 +11,8 @@
 //! { data: { id: 'p1', label: 'ALIGN'}, classes: 'PROCESS' },        a page with Cytoscape, until 2023
 //! ```
 //!
-//! Which task of a process another task waited for it does not say. [`Graph::put`] says what
-//! follows from it all the same.
+//! The graph does not show which task of a process another task waited for. [`Graph::certain`]
+//! derives what is certain regardless.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -21,23 +22,26 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use crate::Row;
 
-/// Larger graphs are refused; the largest of public pipelines have some thousand nodes.
+/// Maximum number of nodes; larger graphs are refused. The largest public pipelines have some
+/// thousand nodes.
 const MOST_NODES: usize = 200_000;
 const MOST_EDGES: usize = 400_000;
-/// A way through more operators is not followed, so that no stack overflows.
+/// Maximum number of operators on a path that is followed, so that the stack does not overflow.
 const LONGEST_WAY: usize = 500;
-/// What waits for all tasks of more processes is left unknown.
+/// Maximum number of processes that a task waits for completely; with more its parents stay
+/// unknown.
 const MOST_PROCESSES: usize = 1_000;
-/// Names of sub-workflows, once for each node in them: no more bytes than these.
+/// Maximum total size, in bytes, of the names of sub-workflows, counted once for each node in them.
 const MOST_PATHS_BYTES: usize = 64 << 20;
-/// The parents of all tasks that follow from a graph, as text: no more bytes than these.
+/// Maximum total size, in bytes, of the texts with the parents of all tasks that follow from a
+/// graph.
 const MOST_PARENTS_BYTES: usize = 64 << 20;
-/// So many steps are gone in all to compare with what work directories say.
+/// Maximum number of steps along edges in the comparison with work directories.
 const MOST_STEPS: usize = 20_000_000;
 
-/// How the page with Cytoscape is called.
+/// Title of the page with Cytoscape.
 const CYTOSCAPE: &str = "<title>Nextflow Cytoscape.js with Dagre</title>";
-/// What begins the graph in the page with Mermaid.
+/// Text before the graph in the page with Mermaid.
 const MERMAID: &str = "class=\"mermaid\"";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,18 +49,18 @@ enum NodeKind {
     Process,
     /// One operator, with its name.
     Operator,
-    /// Operators drawn as one, or one without a name.
+    /// Several operators drawn as one, or one without a name.
     Operators,
-    /// Where a channel begins or ends.
+    /// Beginning or end of a channel.
     Point,
-    /// What only lines lead to.
+    /// A node that only appears in edges.
     Unknown,
 }
 
 #[derive(Debug)]
 struct Node {
     kind: NodeKind,
-    /// The whole name of a process, what an operator is called, or how a channel was made.
+    /// The full name of a process, the name of an operator, or the factory of a channel.
     label: String,
     from: Vec<usize>,
     to: Vec<usize>,
@@ -68,12 +72,12 @@ pub struct Graph {
     nodes: Vec<Node>,
     by_id: HashMap<String, usize>,
     edges: usize,
-    /// Whether what a task is given without a name can only be a value. Since 2024 it can also be a
-    /// topic, to which processes send what seems to go nowhere.
+    /// Whether an unnamed input of a task can only be a value. Since 2024 it can also be a topic,
+    /// which receives outputs that seem to lead nowhere.
     values: bool,
 }
 
-/// Whether a text begins as a graph of Nextflow's does.
+/// Whether a text begins as one of Nextflow's graphs.
 pub fn is_one(head: &str) -> bool {
     let text = head.trim_start();
     let is_node = |line: &str| id(line.trim_start()).is_some_and(|(id, _)| is_nextflows(id));
@@ -84,22 +88,22 @@ pub fn is_one(head: &str) -> bool {
         || head.split_once(MERMAID).is_some_and(|(_, graph)| graph.contains("flowchart ") && graph.lines().any(is_node))
 }
 
-/// `p0` until 2022, `v0` since.
+/// Whether this is an id of a node: `p0` until 2022, `v0` since.
 fn is_nextflows(id: &str) -> bool {
     id.strip_prefix(['p', 'v']).is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The word with which a text begins, and what follows.
+/// Splits a text after its first word.
 fn id(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
-/// Reads one. A graph with a line that cannot be read is none, since a way could be missing; a
-/// diagnostic says where.
+/// Reads a graph. One with an unreadable line is rejected, since an edge could be missing; a
+/// diagnostic has the line.
 ///
 /// # Errors
-/// When it is larger than graphs may be.
+/// When it exceeds the maximum size of a graph.
 pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Option<Graph>> {
     let mut graph = Graph::default();
     let mut lines = (1..).zip(text.lines());
@@ -124,7 +128,7 @@ pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Option<Grap
     Ok(Some(graph))
 }
 
-/// Where a graph cannot be read: line, and bytes of the line before.
+/// A syntax error: line, and number of bytes before it.
 type Bad = (u64, usize);
 
 impl Graph {
@@ -191,7 +195,7 @@ impl Graph {
                 return Ok(());
             }
         }
-        // It was cut.
+        // The text was truncated.
         Err((1, 0))
     }
 
@@ -270,7 +274,7 @@ impl Graph {
             } else {
                 let (shape, label) = shape(rest).ok_or_else(|| bad(rest))?;
                 is_old |= shape == Shape::Plain;
-                // No pipeline has as many sub-workflows in each other.
+                // No pipeline nests this many sub-workflows.
                 let path: Vec<&str> = inside.iter().take(100).filter_map(|name| subgraph(name)).collect();
                 let path = path.join(":");
                 paths += path.len();
@@ -299,7 +303,7 @@ impl Graph {
     }
 }
 
-/// The shape in which Mermaid draws a node, by the brackets around its label.
+/// The shape of a node in Mermaid, from the brackets around its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// `[X]`.
@@ -322,15 +326,15 @@ fn shape(text: &str) -> Option<(Shape, &str)> {
     Some((shape, label.trim()))
 }
 
-/// The sub-workflow that a subgraph is: the last part of `"A:B [B]"`, `A::B [B]` or `B`; none for
-/// `" "`.
+/// Returns the sub-workflow of a subgraph: the last part of `"A:B [B]"`, `A::B [B]` or `B`; none
+/// for `" "`.
 fn subgraph(name: &str) -> Option<&str> {
     let name = name.trim_matches('"').trim();
     let name = name.strip_suffix(']').and_then(|name| name.rsplit_once('[')).map_or(name, |(_, name)| name);
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// `[shape=point,label="",xlabel="Channel.empty"];`; where it cannot be read, what is left.
+/// Parses `[shape=point,label="",xlabel="Channel.empty"];`; an error is the unread rest.
 fn attributes(text: &str) -> Result<Vec<(&str, String)>, &str> {
     let text = text.trim().trim_end_matches(';').trim_end();
     let Some(mut rest) = text.strip_prefix('[') else { return if text.is_empty() { Ok(Vec::new()) } else { Err(text) } };
@@ -364,9 +368,9 @@ fn attributes(text: &str) -> Result<Vec<(&str, String)>, &str> {
     }
 }
 
-/// How channels are made of what is there before any task.
+/// Channel factories with items that exist before any task.
 const FACTORIES: &[&str] = &["of", "from", "fromList", "fromPath", "fromFilePairs", "fromSRA", "value", "empty"];
-/// Operators that give on what comes from their one channel, each thing after it has come.
+/// Operators that emit items of their single input channel, each after it has arrived.
 const PASSING: &[&str] = &[
     "map",
     "flatMap",
@@ -393,11 +397,11 @@ const PASSING: &[&str] = &[
     "dump",
     "ifEmpty",
 ];
-/// Operators that give nothing before what comes from their channels has ended.
+/// Operators that emit nothing before their input channels have ended.
 const GATHERING: &[&str] = &["collect", "toList", "toSortedList", "collectFile", "count", "last"];
-/// Operators that give on what comes from any of several channels, and end with the last of them.
+/// Operators that emit items of any of several input channels, and end with the last of them.
 const MIXING: &[&str] = &["mix", "concat", "join", "combine"];
-/// Awaited those that pass, the ones that end before their channel does.
+/// Passing operators that may end before their input channel does.
 const ENDING: &[&str] = &["first", "take"];
 
 fn is_operator(name: &str) -> bool {
@@ -407,39 +411,39 @@ fn is_operator(name: &str) -> bool {
         || ["cross", "merge", "subscribe", "until", "reduce"].contains(&name)
 }
 
-/// Whether a channel was made of what is there before any task, and whether it is empty.
+/// Returns the channel factory in a label, if its items exist before any task.
 fn factory(label: &str) -> Option<&str> {
     let made = label.strip_prefix("Channel.").or_else(|| label.strip_prefix("channel."))?;
     FACTORIES.iter().copied().find(|known| *known == made)
 }
 
-/// What must have happened before something could start, as far as the graph shows it.
+/// Events that precede the start of a task, as far as the graph shows them.
 #[derive(Debug, Clone)]
 enum Waits {
     Unknown,
-    /// Nothing can have come through the channel.
+    /// No item can have passed the channel.
     Nothing,
     /// All tasks of these processes ended before.
     All(Rc<BTreeSet<usize>>),
 }
 
-/// What is asked of a channel.
+/// The event of a channel that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Awaited {
-    /// Any one thing that is sent to the channel.
+    /// Any single item of the channel.
     Item,
-    /// The end of the channel, after all that was sent to it.
+    /// The end of the channel, after all its items.
     End,
 }
 
-/// What became of the tasks of a process.
+/// Outcomes of the tasks of a process.
 #[derive(Debug, Default)]
 struct Tasks {
-    /// Ids of those whose results were taken or which failed for good; `None` where one has no id.
+    /// Ids of the tasks with a result and of those that failed finally; `None` where one has no id.
     ids: Option<Vec<String>>,
     /// Whether all tasks of the process had ended.
     ended: bool,
-    /// Whether only one had a result.
+    /// Whether exactly one task had a result.
     one: bool,
 }
 
@@ -447,7 +451,7 @@ impl Tasks {
     fn of(rows: &[&Row]) -> Self {
         let done = |row: &&&Row| matches!(row.status.as_ref(), "completed" | "cached");
         let with_result: HashSet<&str> = rows.iter().filter(done).map(|row| row.name.as_ref()).collect();
-        // What failed and was tried again is in the attempt that did not.
+        // A failed attempt that was retried is represented by the successful one.
         let counted: Vec<&&Row> = rows.iter().filter(|row| done(row) || !with_result.contains(row.name.as_ref())).collect();
         Self {
             ids: counted.iter().map(|row| row.task_id.as_deref().map(str::to_owned)).collect(),
@@ -464,15 +468,16 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// For what the thing, or the end, waited that comes from a node to another.
+    /// Returns the events that precede an item, or the end, of the channel from one node to
+    /// another.
     fn waits(&mut self, from: usize, to: usize, of: Awaited, way: usize) -> Waits {
         let node = &self.graph.nodes[from];
-        // Where a channel without a name begins matters only to what it leads to.
+        // For the beginning of an unnamed channel, the answer depends on the target.
         let key = (from, if node.kind == NodeKind::Point { to } else { usize::MAX }, of);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        // What leads back to itself stays unknown.
+        // A cycle stays unknown.
         self.known.insert(key, Waits::Unknown);
         let waits = if way < LONGEST_WAY { self.find(from, to, of, way) } else { Waits::Unknown };
         self.known.insert(key, waits.clone());
@@ -495,7 +500,8 @@ impl Search<'_> {
             NodeKind::Point => match factory(&node.label) {
                 Some("empty") if of == Awaited::Item => Waits::Nothing,
                 Some(_) => none(),
-                // What an operator is given without a name can be another's output of which the graph lost sight.
+                // An unnamed input of an operator may be the output of another one that the graph
+                // omitted.
                 None if graph.values && graph.nodes[to].kind == NodeKind::Process && factory_like(&node.label) => none(),
                 None => Waits::Unknown,
             },
@@ -516,13 +522,14 @@ impl Search<'_> {
                     };
                 }
                 let waits = any(&ask(Awaited::Item));
-                // It gives something of its own then.
+                // `ifEmpty` then emits an item of its own.
                 if name == "ifEmpty" && matches!(waits, Waits::Nothing) { Waits::Unknown } else { waits }
             }
         }
     }
 
-    /// For what each task of a process waited: for one thing from each of its channels.
+    /// Returns the processes that must end before each task of a process, since a task needs one
+    /// item from each of its channels.
     fn of_process(&mut self, at: usize) -> Option<BTreeSet<usize>> {
         let graph = self.graph;
         let inputs: BTreeSet<usize> = graph.nodes[at].from.iter().copied().collect();
@@ -534,19 +541,19 @@ impl Search<'_> {
     }
 }
 
-/// Whether what comes out of an operator is made of things from each of its channels.
+/// Whether each output of an operator is made of items from each of its channels.
 fn uses_each(node: &Node) -> bool {
     let name = node.label.as_str();
     let one = (PASSING.contains(&name) || GATHERING.contains(&name)) && node.from.len() == 1 && name != "ifEmpty";
     node.kind == NodeKind::Operator && (one || matches!(name, "join" | "combine"))
 }
 
-/// Whether a channel's beginning has no name of its own, or just that of what it is given as.
+/// Whether the label of a channel's beginning is empty or just the name of the input.
 fn factory_like(label: &str) -> bool {
     !label.contains('.')
 }
 
-/// What is waited for when all of these must have happened.
+/// Returns the combination of events that must all have happened.
 fn union(told: &[Waits]) -> Waits {
     let mut all = BTreeSet::new();
     for waits in told {
@@ -561,7 +568,8 @@ fn union(told: &[Waits]) -> Waits {
     Waits::All(Rc::new(all))
 }
 
-/// One of them happened, nobody knows which: certain where it makes no difference.
+/// Returns the event when one of several happened and it is not known which: certain where all are
+/// equal.
 fn any(told: &[Waits]) -> Waits {
     let mut can_be = told.iter().filter(|waits| !matches!(waits, Waits::Nothing));
     let Some(Waits::All(first)) = can_be.next() else {
@@ -572,7 +580,7 @@ fn any(told: &[Waits]) -> Waits {
 }
 
 impl Graph {
-    /// The processes, by their whole names; those with the same name are none.
+    /// Returns the processes by their full names, without those that share a name.
     fn processes(&self) -> HashMap<&str, usize> {
         let mut found: HashMap<&str, Option<usize>> = HashMap::new();
         for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Process) {
@@ -581,8 +589,8 @@ impl Graph {
         found.into_iter().filter_map(|(name, at)| Some((name, at?))).collect()
     }
 
-    /// What is certain of the column `parents`, after it was compared with what work directories
-    /// say; `None` where nothing is.
+    /// Returns the certain part of the column `parents`, after a comparison with the work
+    /// directories; `None` where nothing is certain.
     pub fn certain(&self, rows: &[Row], known: &Known<'_>, diagnostics: &mut Diagnostics) -> Option<Certain> {
         let run_of = known.run_of;
         let processes = self.processes();
@@ -608,7 +616,7 @@ impl Graph {
             return None;
         };
         let of_run: Vec<usize> = (0..rows.len()).filter(|at| run_of[*at] == Some(run)).collect();
-        // A graph that contradicts what is there is not that of this run.
+        // A graph that contradicts the work directories is not that of this run.
         if !self.compare(rows, &of_run, &processes, diagnostics) {
             return None;
         }
@@ -625,7 +633,7 @@ impl Graph {
         Some(Certain { run, of: self.parents_of(rows, &of_run, &processes, diagnostics), above })
     }
 
-    /// The column `logical_parents` of the rows of a run.
+    /// Returns the column `logical_parents` for the rows of a run.
     fn logical_parents(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>) -> Vec<(usize, String)> {
         let mut steps = 0;
         let mut of_process: HashMap<usize, Option<String>> = HashMap::new();
@@ -643,9 +651,9 @@ impl Graph {
         told
     }
 
-    /// The processes whose results come to a process without another process between, and whether
-    /// each of its tasks uses them: not where channels are mixed on the way. `None` where it would
-    /// take too long.
+    /// Returns the processes with results that reach a process without another process in between,
+    /// and whether each of its tasks uses them, which is false where channels are mixed on the way.
+    /// `None` where the search exceeds the maximum number of steps.
     fn processes_above(&self, at: usize, steps: &mut usize) -> Option<BTreeMap<usize, bool>> {
         let mut above: BTreeMap<usize, bool> = BTreeMap::new();
         let mut seen: HashSet<(usize, bool)> = HashSet::new();
@@ -672,8 +680,8 @@ impl Graph {
         Some(above)
     }
 
-    /// Says where the inputs of tasks lie in the directories of tasks that are not above them;
-    /// whether there are none.
+    /// Reports inputs of tasks that are in directories of tasks that are not above them in the
+    /// graph; returns whether there are none.
     fn compare(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>, diagnostics: &mut Diagnostics) -> bool {
         let by_id: HashMap<&str, usize> = of_run
             .iter()
@@ -689,7 +697,7 @@ impl Graph {
         }
         let (mut steps, mut agrees) = (0, true);
         for (at, parents) in told {
-            // What comes from where the graph does not show can be anything.
+            // Where the graph shows an unknown origin, inputs can come from any process.
             let Some(above) = self.above(at, &mut steps) else { continue };
             for (parent, tasks) in parents.into_iter().filter(|(parent, _)| !above.contains(parent)) {
                 let (name, parent) = (&self.nodes[at].label, &self.nodes[parent].label);
@@ -703,8 +711,8 @@ impl Graph {
         agrees
     }
 
-    /// All that is above a node; `None` where something comes in that can be from any process, or
-    /// where it would take too long.
+    /// Returns all nodes above a node; `None` where an input can come from any process, or where
+    /// the search exceeds the maximum number of steps.
     fn above(&self, at: usize, steps: &mut usize) -> Option<HashSet<usize>> {
         let mut above = HashSet::new();
         let mut open = vec![at];
@@ -731,7 +739,7 @@ impl Graph {
         Some(above)
     }
 
-    /// Attempts that waited for the same, and the ids of that.
+    /// Returns groups of attempts that waited for the same tasks, each with the ids of these tasks.
     fn parents_of(
         &self,
         rows: &[Row],
@@ -752,7 +760,7 @@ impl Graph {
         for (process, of) in of_process {
             let Some(waits) = search.of_process(process) else { continue };
             let ids: Vec<String> = waits.iter().filter_map(|process| search.tasks[process].ids.as_ref()).flatten().cloned().collect();
-            // As they stand in each row: quotes and a comma.
+            // As in each row: with quotes and a comma.
             let more = of.len().saturating_mul(ids.iter().map(|id| id.len() + 3).sum());
             if bytes.saturating_add(more) > MOST_PARENTS_BYTES {
                 too_many += of.len() as u64;
@@ -769,29 +777,29 @@ impl Graph {
     }
 }
 
-/// What else is known when a graph is read.
+/// Further facts for the interpretation of a graph.
 pub struct Known<'a> {
-    /// Of each row, the number of its run.
+    /// For each row, the index of its run.
     pub run_of: &'a [Option<usize>],
-    /// Of each run, whether a log describes it from its beginning.
+    /// For each run, whether a log describes it from its beginning.
     pub has_begin: &'a [bool],
-    /// Whether no source lost a task.
+    /// Whether no source has lost a task.
     pub is_whole: bool,
 }
 
-/// What of a run's parents follows from a graph for certain.
+/// Parents in a run that follow from a graph with certainty.
 pub struct Certain {
-    /// The number of the run whose parents these are.
+    /// Index of the run.
     pub run: usize,
-    /// Places of rows, and the ids of what these waited for.
+    /// Indices of rows, each group with the ids of the tasks that they waited for.
     of: Vec<(Vec<usize>, Vec<String>)>,
-    /// Places of rows, and their column `logical_parents`.
+    /// Indices of rows, with their column `logical_parents`.
     above: Vec<(usize, String)>,
 }
 
 impl Certain {
-    /// Adds it to the columns `parents` and `logical_parents`; the number of rows that have more
-    /// parents then.
+    /// Adds the parents to the columns `parents` and `logical_parents`; returns the number of rows
+    /// with additional parents.
     pub fn put(self, rows: &mut [Row]) -> u64 {
         let mut filled = 0;
         for (at, above) in self.above {
@@ -806,7 +814,7 @@ impl Certain {
     }
 }
 
-/// The runs of which two graphs say different things.
+/// Returns the runs for which two graphs differ.
 pub fn differing<'a>(all: impl Iterator<Item = &'a Certain>) -> BTreeSet<usize> {
     let mut said: HashMap<usize, &[String]> = HashMap::new();
     let mut runs = BTreeSet::new();
@@ -820,14 +828,14 @@ pub fn differing<'a>(all: impl Iterator<Item = &'a Certain>) -> BTreeSet<usize> 
     runs
 }
 
-/// What is said of a graph whose run has another one that says something else.
+/// Returns the diagnostic for a graph that differs from another one of its run.
 pub fn differs() -> Diagnostic {
     let message = "another graph with the processes of this run leads to other parents; nothing of either is used";
     Diagnostic::warning("graphs_differ", message).advise("give the graph that this run drew (`-with-dag`), and no other")
 }
 
-/// Adds ids of parents to those that work directories gave, which know of files only; whether there
-/// are more then.
+/// Adds ids of parents to those from work directories, which cover dependencies through files only;
+/// returns whether there are more.
 fn add(row: &mut Row, ids: &[String]) -> bool {
     let told: Option<Vec<String>> = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());
     let known = told.as_ref().map_or(0, Vec::len);
@@ -835,7 +843,7 @@ fn add(row: &mut Row, ids: &[String]) -> bool {
     if told.is_some() && all.len() == known {
         return false;
     }
-    // Numbers in their order.
+    // Numbers in numerical order.
     let mut all: Vec<&String> = all.into_iter().collect();
     all.sort_by_key(|id| id.parse::<u64>().unwrap_or(u64::MAX));
     let Ok(parents) = serde_json::to_string(&all) else { return false };

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A process, an operator or a point, and lines, as Nextflow draws them.
+/// A graph of processes, operators and points with their edges, in the form that Nextflow draws.
 fn dot(nodes: &[(&str, &str, &str)], lines: &[(&str, &str)]) -> String {
     let attributes = |shape: &str, label: &str| match (shape, label) {
         ("process", label) => format!("[label=\"{label}\"]"),
@@ -23,13 +23,14 @@ fn row(id: &str, process: &str, name: &str, status: &'static str) -> Row {
     }
 }
 
-/// Puts into the rows what is certain; how many rows have more then.
+/// Puts the certain parents into the rows; returns the number of rows with additional parents.
 fn put(graph: &Graph, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, diagnostics: &mut Diagnostics) -> u64 {
     let known = Known { run_of, has_begin: &[true; 2], is_whole };
     graph.certain(rows, &known, diagnostics).map_or(0, |certain| certain.put(rows))
 }
 
-/// The column `parents` of completed tasks, called by number, after a graph was put in.
+/// Returns the column `parents` of completed tasks, which are named by number, after a graph was
+/// applied.
 fn parents(text: &str, tasks: &[&str]) -> (Vec<Option<String>>, Vec<&'static str>) {
     let mut rows: Vec<Row> = tasks
         .iter()
@@ -44,7 +45,7 @@ fn parents(text: &str, tasks: &[&str]) -> (Vec<Option<String>>, Vec<&'static str
     (rows.into_iter().map(|row| row.parents.map(Into::into)).collect(), diagnostics.iter().map(|diagnostics| diagnostics.code).collect())
 }
 
-/// Samples go through A and B; one index is made; all of B are collected.
+/// Samples pass through A and B; one index is made; all of B are collected.
 fn samples() -> String {
     dot(
         &[
@@ -85,7 +86,7 @@ fn what_is_certain() {
 
 #[test]
 fn several_tasks_above_are_not_told_apart() {
-    // Of two indices nobody knows which one was used; those who collected them waited for both.
+    // It is not known which of two indices was used; the tasks that collected them waited for both.
     let (told, _) = parents(&samples(), &["A", "INDEX", "INDEX", "SUB:B", "ALL", "USE"]);
     assert_eq!((told[3].as_deref(), told[4].as_deref(), told[5].as_deref()), (None, Some("[\"2\",\"3\",\"4\"]"), None));
 }
@@ -107,13 +108,14 @@ fn what_was_tried_again_is_one_task() {
 
 #[test]
 fn what_has_no_name_can_be_an_output() {
-    // An operator's: always, since older versions lose what `join` is given. A process': where an output seems to go nowhere, as one to a topic does.
+    // For an operator this is always so, since older versions omit an input of `join`. For a
+    // process it is so where an output seems to lead nowhere, as one to a topic does.
     let nodes = [("v0", "point", ""), ("v1", "operator", "join"), ("v2", "process", "A"), ("v3", "process", "B"), ("v4", "point", "")];
     let (told, _) = parents(&dot(&nodes, &[("v0", "v1"), ("v1", "v2"), ("v0", "v3")]), &["A", "B"]);
     assert_eq!(told, [None, Some("[]".to_owned())]);
     let (told, _) = parents(&dot(&nodes, &[("v0", "v3"), ("v2", "v4")]), &["A", "B"]);
     assert_eq!(told, [Some("[]".to_owned()), None]);
-    // Nextflow knew no topics while it wrote p.
+    // Versions of Nextflow that wrote `p` had no topics.
     let (told, _) = parents(&dot(&nodes, &[("v0", "v3"), ("v2", "v4")]).replace('v', "p"), &["A", "B"]);
     assert_eq!(told, [Some("[]".to_owned()), Some("[]".to_owned())]);
     let (told, _) = parents(&dot(&[("v0", "point", "Channel.watchPath"), ("v1", "process", "A")], &[("v0", "v1")]), &["A"]);
@@ -156,7 +158,7 @@ fn of_another_run_or_of_several() {
     let mut diagnostics = Diagnostics::default();
     assert_eq!(put(&graph, &mut rows, &[Some(0), Some(1)], true, &mut diagnostics), 0);
     assert_eq!(diagnostics.iter().map(|diagnostics| diagnostics.code).collect::<Vec<_>>(), ["graph_of_no_run"]);
-    // Rows of which no run is known are none's, and where a task can be missing nothing is filled.
+    // Rows without a known run belong to no run, and where a task can be missing nothing is filled.
     assert_eq!(put(&graph, &mut rows, &[None, Some(1)], false, &mut Diagnostics::default()), 0);
     assert_eq!(put(&graph, &mut rows, &[None, Some(1)], true, &mut Diagnostics::default()), 1);
 }
@@ -172,9 +174,9 @@ fn work_directories_are_believed() {
     let diagnostics: Vec<(&str, String)> = diagnostics.iter().map(|diagnostics| (diagnostics.code, diagnostics.message.clone())).collect();
     assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
     assert!(diagnostics[0].0 == "graph_contradicts" && diagnostics[0].1.contains("of USE were made by SUB:B"), "{diagnostics:?}");
-    // Nothing is made of a graph that is not the run's.
+    // A graph of another run has no effect.
     assert_eq!((rows[0].parents.as_deref(), rows[2].parents.as_deref()), (None, Some("[\"2\"]")));
-    // What is certain is added to what they say, which know of files only.
+    // Certain parents are added to those from work directories, which cover files only.
     let mut rows = [row("1", "INDEX", "INDEX", "completed"), row("2", "USE", "USE", "completed"), row("3", "USE", "USE 2", "completed")];
     rows[1].parents = Some("[]".into());
     rows[2].parents = Some("[\"1\"]".into());
@@ -194,7 +196,7 @@ fn graphs_that_differ_and_runs_without_a_log() {
     let certain = |graph: &Graph| graph.certain(&rows, &known, &mut Diagnostics::default()).unwrap();
     assert!(differing([certain(&first), certain(&first)].iter()).is_empty());
     assert_eq!(differing([certain(&first), certain(&second)].iter()), BTreeSet::from([0]));
-    // A task that was taken from a storeDir stands in logs only.
+    // A task taken from a storeDir appears in logs only.
     let mut diagnostics = Diagnostics::default();
     let without = first.certain(&rows, &Known { has_begin: &[false], ..known }, &mut diagnostics).unwrap();
     assert!(without.of.is_empty(), "no parents are certain");
@@ -233,7 +235,7 @@ fn what_cannot_be_read_has_its_place() {
     assert_eq!(place("flowchart TB\n    v0([A]\n"), ("graph_line_bad", 2, 7));
     assert_eq!(place("flowchart TB\n    end\n").1, 2);
     assert_eq!(place("flowchart TB\n    v0 -->|x v1\n").1, 2);
-    // Markup, zeros and large names are names.
+    // Markup, zeros and long names are valid names.
     let name = format!("<b>\0\u{1b}[31m{}", "x".repeat(1 << 20));
     let told = parents(&dot(&[("v0", "process", &name)], &[]), &[&name]);
     assert_eq!(told, (vec![Some("[]".to_owned())], Vec::new()));

@@ -1,21 +1,21 @@
-//! An event of Nextflow's log: a line with its logger and message, and what continues it.
+//! An event of Nextflow's log: a line with its logger and message, and its continuation lines.
 
 use super::clock::Stamp;
 
-/// The most of a message that goes over several lines, in bytes.
+/// Maximum size in bytes of a message of several lines.
 pub const MOST_CONTINUATION: usize = 256 << 10;
 
-/// The levels, as they follow a thread.
+/// The levels, in the form in which they follow a thread.
 pub const LEVELS: [&str; 5] = ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "];
 
-/// A line and its continuation.
+/// A line with its continuation.
 pub struct Event {
     pub line: u64,
     pub stamp: Option<Stamp>,
     pub is_error: bool,
     pub logger: String,
     pub message: String,
-    /// Where the message begins in its line, in bytes from 0.
+    /// Offset of the message in its line, in bytes.
     pub column: usize,
     pub more: String,
     /// Whether the file ends within the event.
@@ -23,7 +23,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// From what follows the time: `[main] DEBUG nextflow.Session - Session start`.
+    /// Parses the text after the time: `[main] DEBUG nextflow.Session - Session start`.
     pub fn new(line: u64, stamp: Option<Stamp>, rest: &str, at: usize) -> Self {
         let level = LEVELS.iter().filter_map(|level| Some((rest.find(level)?, level))).min();
         let after = level.map_or(0, |(at, level)| at + level.len());
@@ -41,7 +41,7 @@ impl Event {
         }
     }
 
-    /// Adds a line to the continuation, up to a bound.
+    /// Adds a line to the continuation, up to the maximum size.
     pub fn go_on(&mut self, line: &str) {
         if self.more.len() + line.len() < MOST_CONTINUATION {
             self.more.push_str(line);
@@ -49,12 +49,12 @@ impl Event {
         }
     }
 
-    /// Whether a run begins with it.
+    /// Whether a run begins with this event.
     pub fn is_launch(&self) -> bool {
         self.logger.ends_with(".Launcher") && self.message.starts_with("$>")
     }
 
-    /// Whether a user's script wrote it.
+    /// Whether a user's script wrote this event.
     pub fn is_of_script(&self) -> bool {
         self.logger == "nextflow.Nextflow" || self.logger.starts_with("nextflow.script.") && !self.logger.ends_with(".ScriptRunner")
     }

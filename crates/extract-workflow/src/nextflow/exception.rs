@@ -1,16 +1,16 @@
-//! What kind of exception Nextflow met.
+//! Kinds of exceptions in Nextflow's log.
 
-/// Names of Java's exceptions in a thread that was asked to stop: they show that somebody ended the
-/// run, not that a task failed.
+/// Names of Java's exceptions in an interrupted thread: they show that the run was ended, not that
+/// a task failed.
 const INTERRUPTIONS: [&str; 5] =
     ["InterruptedException", "ClosedByInterruptException", "InterruptedIOException", "FileLockInterruptionException", "AbortedException"];
-/// What else is met once the run is being ended, because what is used has been closed.
+/// Further exceptions while the run is being ended, because resources in use have been closed.
 const AFTER_THE_END: [&str; 5] =
     ["CancellationException", "RejectedExecutionException", "ClosedChannelException", "ClosedFileSystemException", "AbortRunException"];
 
-/// Whether an exception means that its thread was stopped. `class` is its Java name, `message` what
-/// it says, which can be the name of another one that caused it; `is_ending` is whether the run was
-/// being ended.
+/// Whether an exception means that its thread was interrupted. `class` is its Java name; `message`
+/// can be the name of another exception that caused it; `is_ending` is whether the run was being
+/// ended.
 pub fn is_interruption(class: &str, message: &str, is_ending: bool) -> bool {
     let simple = |name: &'_ str| name.rsplit(['.', '$']).next().unwrap_or(name).to_owned();
     let first_word = message.split([':', ' ', '\n']).next().unwrap_or_default();

@@ -1,36 +1,37 @@
-//! `TaskHandler[…]`: how Nextflow's log shows a task.
+//! `TaskHandler[…]`: the form of a task in Nextflow's log.
 //!
 //! ```text
 //! TaskHandler[jobId: 11433; id: 1; name: a:b (x); status: COMPLETED; exit: 0; error: -; workDir: /w/19/2c65… started: 1642395569926; exited: 2022-01-17T04:59:26Z; ]
 //! TaskHandler[id: 4; name: get; status: COMPLETED; exit: -; error: -; workDir: /w/32/5179…]
 //! ```
 //!
-//! Names and errors hold anything, also `; status: `; so the frame is found from both ends.
+//! Names and errors may contain any text, even `; status: `; the frame is therefore parsed from
+//! both ends.
 
-/// What stands in it; `-` is `None`.
+/// Fields of a handler; `-` is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Handler<'a> {
-    /// `jobId`, which only grid executors print.
+    /// `jobId`, which only grid executors log.
     pub job: Option<&'a str>,
     /// Nextflow's number of the task.
     pub id: &'a str,
     /// Name of the task, with its tag.
     pub name: &'a str,
-    /// `COMPLETED`, `RUNNING`, …: what the handler did, not what became of the task.
+    /// `COMPLETED`, `RUNNING`, …: state of the handler, not outcome of the task.
     pub status: &'a str,
     /// Exit code of the task.
     pub exit: Option<i64>,
-    /// The exception that the handler holds for the task.
+    /// The exception that the handler has stored for the task.
     pub error: Option<&'a str>,
     /// Work directory of the task.
     pub work_dir: Option<&'a str>,
-    /// When the poller noticed that it runs, in milliseconds since 1970.
+    /// Time at which the poller noticed that the task runs, in milliseconds since 1970.
     pub started_ms: Option<i64>,
-    /// When the file with the exit code was written, ISO 8601 in UTC.
+    /// Time at which the file with the exit code was written, ISO 8601 in UTC.
     pub exited: Option<&'a str>,
 }
 
-/// Reads one; an error is the byte of `text` at which it cannot be understood, and why.
+/// Parses a handler; an error is the offset of the first unreadable byte of `text`, and the reason.
 pub fn parse(text: &str) -> Result<Handler<'_>, (usize, &'static str)> {
     const OPEN: &str = "TaskHandler[";
     let begin = text.find(OPEN).ok_or((0, "there is no TaskHandler["))? + OPEN.len();
@@ -43,7 +44,7 @@ pub fn parse(text: &str) -> Result<Handler<'_>, (usize, &'static str)> {
     let (before, id) = front.rsplit_once("id: ").ok_or((begin, "it has no id"))?;
     let job = before.trim_end().trim_end_matches(';').strip_prefix("jobId: ");
 
-    // The name ends where the whole middle follows, not at the first "; status: ".
+    // The name ends where the complete middle part follows, not at the first "; status: ".
     let middle = |at: &usize| {
         let mut parts = rest[at + "; status: ".len()..].splitn(3, "; ");
         let status = parts.next().filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'));
@@ -57,7 +58,7 @@ pub fn parse(text: &str) -> Result<Handler<'_>, (usize, &'static str)> {
     let (error, place) = tail.rsplit_once("; workDir: ").ok_or((at(tail), "it has no workDir"))?;
 
     let (mut work_dir, mut started_ms, mut exited) = (place.trim_end(), None, None);
-    // Grid executors only, without a `;` before it in the versions that were seen.
+    // Only for grid executors, and in the versions examined without a `;` before it.
     if let Some((dir, times)) = place.rsplit_once(" started: ")
         && let Some((started, after)) = times.split_once("; exited: ")
     {
@@ -71,7 +72,7 @@ pub fn parse(text: &str) -> Result<Handler<'_>, (usize, &'static str)> {
         id,
         name: &rest[..name_end],
         status,
-        // Java's largest int stands for none in some versions.
+        // In some versions Java's largest int means that there is no exit code.
         exit: exit.parse().ok().filter(|code| *code != i64::from(i32::MAX)),
         error: Some(error).filter(|error| told(error)),
         work_dir: Some(work_dir).filter(|dir| told(dir)),

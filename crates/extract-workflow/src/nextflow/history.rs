@@ -1,14 +1,14 @@
-//! `.nextflow/history`: the runs that were launched in a directory, a line each.
+//! `.nextflow/history`: the runs that were launched in a directory, one a line.
 //!
 //! ```text
 //! 2022-09-09 15:26:27⇥-⇥disturbed_dijkstra⇥-⇥ad4343be…⇥d900f69d-a44f-4bad-8b0d-ae5f4e945fba⇥nextflow run main.nf
 //! 2022-09-09 15:37:24⇥1m 25s⇥sick_hoover⇥OK⇥7e08f8e2…⇥75af9ddc-c4a3-4e15-acfe-720cb792f766⇥nextflow run main.nf
 //! ```
 //!
-//! When it was launched by the local clock, how long it took, its name, `OK` or `ERR`, the script's
-//! revision, the session's UUID, the command. Duration and status are `-` until Nextflow has ended
-//! the run, and for good when it was killed. There are no tasks in it; it says to which run a
-//! trace file belongs that comes without its log.
+//! The columns are: local time of the launch, duration, name, `OK` or `ERR`, revision of the
+//! script, UUID of the session, command. Duration and status are `-` until Nextflow has ended the
+//! run, and for good when it was killed. The history contains no tasks; it identifies the run of a
+//! trace file without a log.
 
 use std::io::{self, BufRead};
 
@@ -18,7 +18,8 @@ use flowmine_schema::text;
 
 use crate::{input, units};
 
-/// Launched and ended are in whole seconds, durations of more than a minute too.
+/// Tolerance of the comparison: launch and end are in whole seconds, as are durations of more than
+/// a minute.
 const SLACK: Duration = Duration::seconds(2);
 
 /// A run that was launched.
@@ -27,11 +28,11 @@ pub struct Launch {
     pub run_id: String,
     pub run_name: String,
     launched: NaiveDateTime,
-    /// `None` when the history does not say it.
+    /// `None` when the history does not contain it.
     ended: Option<NaiveDateTime>,
 }
 
-/// Whether a line is one of a history.
+/// Whether a line belongs to a history.
 pub fn is_line(line: &str) -> bool {
     parse(line).is_some()
 }
@@ -73,8 +74,8 @@ fn parse(line: &str) -> Option<Launch> {
     })
 }
 
-/// The one run in which all of this can have happened, by the same clock. A run of which no end is
-/// known can have gone on for ever, so it is taken only when no other fits.
+/// Returns the only run that can contain all of this period, by the same clock. A run without a
+/// known end has no limit, so it counts only when no other fits.
 pub fn run_of(launches: &[Launch], first: NaiveDateTime, last: NaiveDateTime) -> Option<&Launch> {
     let begun = || launches.iter().filter(|launch| launch.launched - SLACK <= first);
     let mut ended = begun().filter(|launch| launch.ended.is_some_and(|ended| last <= ended + SLACK));

@@ -1,9 +1,10 @@
-//! What log, trace files and work directories say of the same attempt becomes one row.
+//! Merges logs, trace files, reports and work directories: the records of one attempt become one
+//! row.
 //!
-//! They are joined by the hash, and by number and name where only the beginning of the hash is
-//! known. A run that was resumed has the hashes of the run before among its cached tasks; a trace
-//! file therefore belongs to the run that executed what it says was executed, and a work directory
-//! to the run that executed the task.
+//! The key is the hash; where only its beginning is known, number and name are compared as well.
+//! The cached tasks of a resumed run have the hashes of the earlier run. A trace file therefore
+//! belongs to the run that executed the tasks that the file lists as executed, and a work directory
+//! to the run that executed its task.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,7 +20,7 @@ use super::status::Run;
 use super::trace::{Record, Written};
 use crate::{Options, Row};
 
-/// A run that a log, a report or the history describes.
+/// A run known from a log, a report or the history.
 #[derive(Debug, Default)]
 struct KnownRun {
     id: Option<String>,
@@ -27,57 +28,56 @@ struct KnownRun {
     clock: Option<Resolved>,
     trace_file: Option<String>,
     has_log: bool,
-    /// The number of the source of that log.
+    /// Index of the source with the run's log.
     log: Option<usize>,
-    /// Its log begins with its session: no task was submitted before.
+    /// Whether the log begins with its session: no task was submitted before.
     has_begin: bool,
-    /// Only a trace file describes it.
+    /// Whether only a trace file describes the run.
     of_trace: bool,
-    /// Of what its log does not tell, and the number of rows of which it does.
+    /// Tasks that the log does not describe, and the number of rows that it does.
     missing: Option<(Missing, usize)>,
 }
 
-/// Tasks that Nextflow counted and of which nothing is told.
+/// Tasks that Nextflow counted and no source describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// The number of the log's source.
+    /// Index of the source with the log.
     pub source: usize,
-    /// The line of the log that has Nextflow's counts.
+    /// Line of Nextflow's counts in the log.
     pub line: u64,
-    /// How many they are.
+    /// Number of these tasks.
     pub tasks: usize,
 }
 
-/// The rows of all sources that were read so far.
+/// The rows of all sources read so far.
 #[derive(Default)]
 pub struct Joined {
     rows: Vec<Row>,
-    /// Of each row its hash, as far as a source gives it.
+    /// For each row the known part of its hash.
     hashes: Vec<Option<String>>,
-    /// Of each row, the number of its run in `runs`.
+    /// For each row the index of its run in `runs`.
     run_of: Vec<Option<usize>>,
     runs: Vec<KnownRun>,
     launches: Vec<Launch>,
-    /// What runs are called that only a trace file describes, each with the last number behind it.
+    /// Names given to runs that only a trace file describes, each with the last number appended.
     of_traces: HashMap<String, usize>,
-    /// Places of rows by the hash that Nextflow shows, and of each by run, no more than
-    /// [`MOST_OF_A_HASH`].
+    /// Indices of rows by the displayed hash and by run, at most [`MOST_OF_A_HASH`] for each.
     by_key: HashMap<String, BTreeMap<Option<usize>, Vec<usize>>>,
-    /// How often a source added to a row.
+    /// Number of times a source added to a row.
     pub filled: u64,
-    /// How many rows of the last source are not in `by_key`, because it is full.
+    /// Number of rows of the last source that are not in `by_key`, because it is full.
     crowded: u64,
 }
 
 impl Joined {
-    /// Adds what a history says; gives the number of rows, which is none.
+    /// Adds the runs of a history; returns the number of rows, which is 0.
     pub fn add_history(&mut self, launches: Vec<Launch>) -> u64 {
         self.launches.extend(launches);
         self.launches.dedup();
         0
     }
 
-    /// Adds a run that a log describes, which is the source with this number, with its rows.
+    /// Adds a run from a log with its rows; `source` is the index of the log.
     pub fn add_run(&mut self, run: Run, source: usize, diagnostics: &mut Diagnostics) -> u64 {
         let is_its = |known: &KnownRun| known.log == Some(source) && run.id.is_some() && known.id == run.id && known.name == run.name;
         if let Some(number) = self.runs.iter().position(is_its) {
@@ -101,8 +101,8 @@ impl Joined {
         told
     }
 
-    /// Adds a run that stands in its log once more: an attempt with the same hash, native id and
-    /// times is the same. Gives the number of rows that are new.
+    /// Adds a run that its log contains once more: attempts with the same hash, native id and times
+    /// are the same. Returns the number of rows that are new.
     fn add_run_again(&mut self, run: Run, number: usize, source: usize, diagnostics: &mut Diagnostics) -> u64 {
         let (mut joined, mut added, mut twice) = (HashSet::new(), 0, Twice::default());
         for (row, hash) in run.rows.into_iter().zip(run.hashes) {
@@ -139,7 +139,7 @@ impl Joined {
         self.run_of.push(run);
     }
 
-    /// Says how many rows of the last source are too many of a hash to be looked for.
+    /// Reports the number of rows of the last source beyond the maximum number of rows per hash.
     pub fn say_crowded(&mut self, diagnostics: &mut Diagnostics) {
         let count = std::mem::take(&mut self.crowded);
         if count > 0 {
@@ -151,9 +151,9 @@ impl Joined {
         }
     }
 
-    /// The rows, of one run or of all, that can be of the same task by hash, number and name, those
-    /// that surely are first. `number` and `name` are of a run, so that they decide only within it,
-    /// and not where the whole hash is known.
+    /// Returns the rows of one run, or of all, that can be of the same task by hash, number and
+    /// name; certain ones come first. Number and name are unique only within a run, so they are
+    /// compared only within it, and not where the whole hash is known.
     fn same_task(&self, hash: Option<&str>, row: &Row, of_run: Option<usize>) -> Vec<usize> {
         let Some((hash, by_run)) = hash.and_then(|hash| Some((hash, self.by_key.get(shown(hash))?))) else { return Vec::new() };
         let same_key: Vec<usize> = match of_run {
@@ -164,8 +164,8 @@ impl Joined {
         let can_be = |at: usize| {
             let known = &self.rows[at];
             let same_id = known.task_id.as_deref().zip(row.task_id.as_deref()).is_none_or(|(known, told)| known == told);
-            // A cached task has another number in the run that executed it, and where that is its
-            // tag, another name: `p (1)` was `p (2)`.
+            // A cached task has another number in the run that executed it. Where the number is the
+            // tag, the name differs, too: `p (1)` was `p (2)`.
             let renumbered = known.cached && differ_by_number(&known.name, &row.name);
             let same_name = row.name.is_empty() || names_agree(&known.name, &row.name) || renumbered;
             same_name && (same_id || known.cached != row.cached) && self.hashes[at].as_deref().is_some_and(|known| can_be_same(known, hash))
@@ -176,9 +176,9 @@ impl Joined {
         found
     }
 
-    /// The run with which a trace file agrees on most tasks that were executed, since only one run
-    /// executes a task; on cached ones where it has no others. The log names its file, which
-    /// decides between equals; where nothing does it belongs to none of them.
+    /// Returns the run of a trace file: the one with most of its executed tasks, since only one run
+    /// executes a task, or with most of its cached tasks where it lists no others. Between equal
+    /// runs the file name in the log decides; without one the file belongs to none of them.
     fn run_of_trace(&self, name: &str, records: &[Record]) -> Option<usize> {
         let mut agree = vec![(0, 0); self.runs.len()];
         for record in records {
@@ -198,19 +198,19 @@ impl Joined {
         }
         let has_executed = records.iter().any(|record| !record.row.cached && record.hash().is_some());
         let score = |run: usize| (agree[run], self.runs[run].trace_file.as_deref() == Some(name));
-        // Every run that was resumed has the cached tasks: by these alone, two trace files without
-        // a log are two runs.
+        // Every resumed run has the cached tasks: by these alone, two trace files without a log are
+        // two runs.
         let agrees = |run: &usize| if has_executed { agree[*run].0 > 0 } else { agree[*run].1 > 0 && !self.runs[*run].of_trace };
         let best = (0..agree.len()).filter(agrees).max_by_key(|run| score(*run))?;
         let mut equal = (0..agree.len()).filter(|run| score(*run) == score(best));
-        // The same log under two names is the same run.
+        // A log under two names describes the same run.
         let same_run = |a: usize, b: usize| (&self.runs[a].id, &self.runs[a].name) == (&self.runs[b].id, &self.runs[b].name);
         let first = equal.next()?;
         equal.all(|other| same_run(first, other)).then_some(first)
     }
 
-    /// The run that was launched when the tasks of a trace file can have run, where no log or
-    /// report has them.
+    /// Returns the run in the history that was active when the tasks of a trace file ran, where no
+    /// log or report contains them.
     fn launched(&mut self, records: &[Record]) -> Option<usize> {
         let executed = records.iter().filter(|record| !record.row.cached);
         let local: Vec<NaiveDateTime> = executed.filter_map(|record| record.local()).collect();
@@ -218,7 +218,7 @@ impl Joined {
         let (id, name) = (Some(launch.run_id.clone()), Some(launch.run_name.clone()));
         let known = self.runs.iter().position(|run| run.id == id && run.name == name);
         match known {
-            // It does not have these tasks.
+            // The log of this run does not contain these tasks.
             Some(at) if self.runs[at].has_log => None,
             Some(at) => Some(at),
             None => {
@@ -228,21 +228,21 @@ impl Joined {
         }
     }
 
-    /// The zone of a trace file by a task of which another source gives the time of its submission
-    /// in UTC.
+    /// Returns the zone of a trace file, derived from a task with a submission time in UTC from
+    /// another source.
     fn clock_by_pairs(&self, records: &[Record], run: usize) -> Option<Resolved> {
         records.iter().filter(|record| !record.row.cached).find_map(|record| {
             let Some(Written::Local(local)) = record.submit else { return None };
             let same = self.same_task(record.hash(), &record.row, Some(run)).into_iter().next()?;
-            // The times of another trace file can be in a zone that had to be assumed.
+            // The times of another trace file can be in an assumed zone.
             let is_exact = self.rows[same].submitted_precision_ns.is_some_and(|precision| precision < SECOND_NS);
             Resolved::by_pair(local, self.rows[same].submitted_ns.filter(|_| is_exact)?)
         })
     }
 
-    /// A new run for a trace file whose run no other source names. It is called after the
-    /// file and the first time of a task that it executed, as that is written: trace files of many
-    /// runs have the same name. Times of cached tasks are of earlier runs.
+    /// Adds a run for a trace file that belongs to no known run. Its name is the file name with the
+    /// first time of an executed task, as written in the file, because the trace files of many runs
+    /// have the same name. Times of cached tasks belong to earlier runs.
     fn run_of_its_own(&mut self, file: &str, records: &[Record]) -> usize {
         let executed = || records.iter().filter(|record| !record.row.cached);
         let local = executed().filter_map(Record::local).min().map(|local| local.to_string());
@@ -253,7 +253,7 @@ impl Joined {
         self.runs.len() - 1
     }
 
-    /// This name or, where another trace file's run has it, with a number behind it.
+    /// Returns the name, with a number appended if the run of another trace file has it.
     fn free_name(&mut self, name: String) -> String {
         let mut free = name.clone();
         while self.of_traces.contains_key(&free) {
@@ -265,7 +265,7 @@ impl Joined {
         free
     }
 
-    /// Adds a trace file; gives the number of rows that it was the first to describe.
+    /// Adds a trace file; returns the number of rows that it was the first to describe.
     pub fn add_trace(&mut self, name: &str, records: Vec<Record>, options: &Options, diagnostics: &mut Diagnostics) -> u64 {
         let run = self.run_of_trace(name, &records).or_else(|| self.launched(&records));
         let clock = run.and_then(|run| self.runs[run].clock.or_else(|| self.clock_by_pairs(&records, run)));
@@ -275,13 +275,14 @@ impl Joined {
             let advice = "import it together with the run's .nextflow.log, or say the zone with --zone, as in --zone=+01:00";
             diagnostics.push(Diagnostic::warning("no_zone", message).advise(advice));
         }
-        // Numbers of tasks count within a run, and what no other source describes is one of its own.
+        // Task numbers are unique within a run, so a file that fits no known run becomes a run of
+        // its own.
         let run = run.unwrap_or_else(|| self.run_of_its_own(name, &records));
         self.add_records(records, run, &clock.unwrap_or_else(|| Resolved::without_log(options)), diagnostics)
     }
 
-    /// Adds a report, which names its run and gives times in UTC; gives the number of rows that
-    /// it was the first to describe.
+    /// Adds a report, which names its run and has times in UTC; returns the number of rows that it
+    /// was the first to describe.
     pub fn add_report(&mut self, report: Report, diagnostics: &mut Diagnostics) -> u64 {
         let is_its = |run: &KnownRun| run.id == report.run_id && run.name == report.run_name;
         let run = self.runs.iter().position(is_its).unwrap_or(self.runs.len());
@@ -293,7 +294,7 @@ impl Joined {
 
     fn add_records(&mut self, records: Vec<Record>, run: usize, clock: &Resolved, diagnostics: &mut Diagnostics) -> u64 {
         let mut added = 0;
-        // Each row of a file is a task of its own.
+        // Each row of a file is a separate task.
         let mut joined: HashSet<usize> = HashSet::new();
         let (mut told, mut twice) = (HashSet::new(), Twice::default());
         for record in records {
@@ -329,7 +330,7 @@ impl Joined {
         added
     }
 
-    /// Adds a work directory; gives the number of rows that it was the first to describe.
+    /// Adds a work directory; returns the number of rows that it was the first to describe.
     pub fn add_work_dir(&mut self, mut row: Row, hash: &str, diagnostics: &mut Diagnostics) -> u64 {
         let known = self.same_task(Some(hash), &row, None);
         if !known.is_empty() {
@@ -341,7 +342,7 @@ impl Joined {
             if let Some(at) = executed.first() {
                 fill(&mut self.rows[*at], row.clone(), diagnostics);
             }
-            // In a run that was resumed the task reads and writes the same.
+            // The command and the files of the task are the same in a resumed run.
             forget_earlier_run(&mut row);
             for at in self.without_doubt(cached, hash) {
                 fill(&mut self.rows[at], row.clone(), diagnostics);
@@ -359,8 +360,9 @@ impl Joined {
         1
     }
 
-    /// Of cached tasks those that this work directory is of. Where several with different names in
-    /// a run share the hash that Nextflow shows it can be of any, so of none.
+    /// Returns the cached tasks to which the work directory certainly belongs. If tasks with
+    /// different names in a run share the displayed hash, it can belong to any of them, so none is
+    /// returned.
     fn without_doubt(&self, mut cached: Vec<usize>, hash: &str) -> Vec<usize> {
         let surely = |at: usize| self.hashes[at].as_deref().is_some_and(|known| surely_same(known, hash));
         let mut names: HashMap<Option<usize>, Option<&str>> = HashMap::new();
@@ -372,22 +374,22 @@ impl Joined {
         cached
     }
 
-    /// Of each run the tasks that Nextflow counted and of which no source tells, where there are
-    /// some.
+    /// Returns for each run the tasks that Nextflow counted and no source describes, if there are
+    /// any.
     pub fn missing(&self) -> Vec<Missing> {
         let mut rows = vec![0; self.runs.len()];
         self.run_of.iter().flatten().for_each(|run| rows[*run] += 1);
         let of_run = |(run, rows): (&KnownRun, usize)| {
             let (missing, of_log) = run.missing?;
-            // Those that others told of may be the missing ones.
+            // Rows of other sources may be the missing tasks.
             let tasks = missing.tasks.saturating_sub(rows.saturating_sub(of_log));
             (tasks > 0).then_some(Missing { tasks, ..missing })
         };
         self.runs.iter().zip(rows).filter_map(of_run).collect()
     }
 
-    /// The rows: those of logs in their order, then those of trace files, then those of work
-    /// directories; and the run of each, where one is known.
+    /// Returns the rows: those of logs in their order, then those of trace files, then those of
+    /// work directories; and the run of each, where known.
     pub fn finish(self) -> Finished {
         let mut rows = self.rows;
         for row in &mut rows {
@@ -401,7 +403,7 @@ impl Joined {
     }
 }
 
-/// Attempts that a file describes more than once.
+/// Attempts that a file describes repeatedly.
 #[derive(Default)]
 struct Twice {
     count: u64,
@@ -423,7 +425,8 @@ impl Twice {
     }
 }
 
-/// Whether two rows of the same task of a run are one attempt, of which one may know less.
+/// Whether two rows of the same task of a run are the same attempt, possibly with different columns
+/// filled.
 fn is_same_attempt(known: &Row, told: &Row) -> bool {
     let agree = |known: Option<&str>, told: Option<&str>| known.zip(told).is_none_or(|(known, told)| known == told);
     let same_time = match known.cached {
@@ -437,15 +440,14 @@ fn is_same_attempt(known: &Row, told: &Row) -> bool {
 pub struct Finished {
     /// The rows of `task_runs`: the attempts at tasks.
     pub rows: Vec<Row>,
-    /// Of each row, the number of its run.
+    /// For each row the index of its run.
     pub run_of: Vec<Option<usize>>,
-    /// Of each run, whether a log describes it from its beginning. A trace file and a report alone
-    /// do not: tasks whose results were taken from a `storeDir` stand in neither.
+    /// For each run, whether a log describes it from its beginning. A trace file or a report does
+    /// not suffice: both omit tasks with results from a `storeDir`.
     pub has_begin: Vec<bool>,
 }
 
-/// Of a cached task the sources say when, where and with what the earlier run executed it, which
-/// this run did not.
+/// Removes the values of a cached task that describe its execution in an earlier run.
 fn forget_earlier_run(row: &mut Row) {
     macro_rules! forget {
         ($($column:ident),+ $(,)?) => { $( row.$column = None; )+ };
@@ -478,7 +480,7 @@ fn forget_earlier_run(row: &mut Row) {
     );
 }
 
-/// Fills what is null in `row` from `other`, and says where they contradict each other.
+/// Fills null columns of `row` from `other`, and reports contradictions.
 fn fill(row: &mut Row, other: Row, diagnostics: &mut Diagnostics) {
     let place = other.line;
     let mut contradicts = |what: &str, known: &str, told: &str| {
@@ -503,10 +505,11 @@ fn fill(row: &mut Row, other: Row, diagnostics: &mut Diagnostics) {
         }
     }
     let open = |status: &str| matches!(status, "unknown" | "running" | "submitted");
-    // An exit code 0 is no contradiction to a failure that was seen elsewhere, nor is the earlier run of a cached task.
+    // An exit code 0 does not contradict a failure seen elsewhere, nor does the earlier run of a
+    // cached task.
     let agree = row.status == other.status || row.status == "failed" && other.status == "completed";
     if row.cached || other.cached || open(&other.status) || agree {
-        // Nothing new.
+        // Nothing to add.
     } else if open(&row.status) {
         row.status = other.status;
     } else {
@@ -526,7 +529,8 @@ fn fill(row: &mut Row, other: Row, diagnostics: &mut Diagnostics) {
         started_ns, started_precision_ns;
         finished_ns, finished_precision_ns;
     }
-    // A start that was computed from another end (a trace file rounds `duration` to tenths of a second) lies as long before the end that is kept.
+    // A start that was computed from another end (a trace file rounds `duration` to tenths of a
+    // second) is shifted by the difference of the two ends.
     if let (Some(started), Some(finished)) = (row.started_ns, row.finished_ns)
         && row.started_ns == began
         && started > finished

@@ -1,11 +1,11 @@
 //! `.nextflow.log`: lines in, runs with their tasks out.
 //!
-//! A line begins with a time of day ([`super::clock`]), a thread, a level and a logger; what does
-//! not is the continuation of the line before. What a user's script prints is in the log too, under
-//! loggers of its own, and is not looked at. Only one line, the runs' tasks and at most 256 KiB of
-//! a continued message are in memory.
+//! A line begins with a time of day ([`super::clock`]), a thread, a level and a logger; any other
+//! line continues the one before. The output of a user's script is also in the log, under other
+//! loggers, and is ignored. Memory holds one line, the tasks of the runs, and at most 256 KiB of a
+//! continued message.
 //!
-//! A log whose disk was full, or whose file was cut, has a line that ends within it: nothing
+//! A log that filled its disk, or that was truncated, has a line that ends within the text: nothing
 //! follows, or another line begins there.
 
 use std::borrow::Cow;
@@ -23,10 +23,10 @@ use super::status::Run;
 use crate::input::without_escapes;
 use crate::{Options, input};
 
-/// Reads a log; several, one after the other in a file, are several runs.
+/// Reads a log; a file with several logs one after the other contains several runs.
 ///
 /// # Errors
-/// When reading fails. What is wrong in a line is said in `said`.
+/// When reading fails. Errors in a line are diagnostics.
 pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diagnostics: &mut Diagnostics) -> io::Result<Vec<Run>> {
     let mut lines = input::lines(reader);
     let mut runs = Vec::new();
@@ -34,7 +34,7 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
     let mut event: Option<Event> = None;
     let mut dumped: Option<Dumped> = None;
     while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
-        // A file that grew after its disk had lost what was written has zeros there.
+        // If the file grew after a disk had lost written data, the gap contains zeros.
         let holes = line.iter().filter(|byte| **byte == 0).count();
         let line: Cow<'_, [u8]> = if holes == 0 { line.into() } else { line.iter().copied().filter(|byte| *byte != 0).collect() };
         if holes > 0 {
@@ -46,7 +46,8 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
         if let Some(next) = line_within(&line) {
             let message = "this line is cut: another begins within it; what was between them is missing";
             diagnostics.push(Diagnostic::error("line_cut", message).at(number, Some(next as u64 + 1)));
-            // What the first part says of a task can be cut as well; the second is whole.
+            // The text about a task in the first part can be truncated as well; the second part is
+            // complete.
             line = line[next..].to_owned().into();
         }
         let prefix = clock::prefix(&line);
@@ -96,8 +97,8 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
     Ok(runs)
 }
 
-/// A line of a dump of tasks that have not ended, and what follows: the name of a task and its work
-/// directory can go over several lines.
+/// A line of a dump of unfinished tasks with its continuation: the name of a task and its work
+/// directory can contain newlines.
 struct Dumped {
     line: u64,
     stamp: Option<Stamp>,
@@ -121,15 +122,15 @@ impl Dumped {
     }
 }
 
-/// Where another line of the log begins within a line of it.
+/// Returns the offset at which another line of the log begins within a line.
 fn line_within(line: &str) -> Option<usize> {
     let (_, _, _, message) = clock::prefix(line)?;
-    // The level follows a thread, as in the text of no message.
+    // The level follows a thread, as it does in no message.
     let begins = |at: usize| {
         clock::prefix(&line[at..]).is_some_and(|(_, _, _, after)| LEVELS.iter().any(|level| is_thread(&line[at + after..], level)))
     };
     let dashes = line[message..].match_indices('-').map(|(dash, _)| message + dash);
-    // The longest end of what stands before it that is the name of a month.
+    // The longest suffix of the text before it that is the name of a month.
     let month_before = |dash: usize| {
         let word = line[message..dash].char_indices().rev().take_while(|(_, c)| c.is_alphabetic() || *c == '.').map(|(at, _)| message + at);
         word.filter(|at| super::months::month(&line[*at..dash]).is_some() && begins(*at)).min()
@@ -137,10 +138,10 @@ fn line_within(line: &str) -> Option<usize> {
     dashes.filter_map(month_before).next()
 }
 
-/// No thread's name has more bytes.
+/// Maximum length of a thread's name in bytes.
 const LONGEST_THREAD: usize = 300;
 
-/// Whether a thread in brackets and a level come first.
+/// Whether a text begins with a thread in brackets and a level.
 fn is_thread(rest: &str, level: &str) -> bool {
     let named = rest.strip_prefix('[').map(str::as_bytes).unwrap_or_default();
     let end = named.iter().take(LONGEST_THREAD).position(|byte| *byte == b']');

@@ -1,9 +1,8 @@
-//! Nextflow: its log, its report, its trace file, its history, the work directories of its tasks
-//! and the graph of its processes.
+//! Nextflow: log, report, trace file, history, work directories of tasks, and graph of processes.
 //!
-//! What is known of one attempt is joined by its hash, which all but the history hold; the log is
-//! believed first, then the report, then the trace file, then the work directory, and where they
-//! contradict each other a diagnostic says so.
+//! The hash, which all sources but the history contain, joins the records of an attempt. The log
+//! takes precedence, then the report, the trace file, and the work directory; contradictions are
+//! diagnostics.
 
 mod clock;
 mod counts;
@@ -37,7 +36,7 @@ use crate::{Engine, Options, Row, Source, input};
 /// Name of the engine, as in the column `engine`.
 pub const NAME: &str = "nextflow";
 
-// In the order in which they are believed.
+// In order of precedence.
 const HISTORY: &str = "Nextflow history";
 const LOG: &str = "Nextflow log";
 const REPORT: &str = "Nextflow report";
@@ -45,10 +44,11 @@ const TRACE: &str = "Nextflow trace file";
 const WORK_DIR: &str = "Nextflow work directory";
 const GRAPH: &str = "Nextflow graph of processes";
 
-/// The folder of a pipeline's results into which nf-core's pipelines put reports and trace files.
+/// The folder of a pipeline's results that contains the reports and trace files of nf-core's
+/// pipelines.
 const PIPELINE_INFO: &str = "pipeline_info";
 
-/// Reads what the engine Nextflow writes.
+/// The engine Nextflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Nextflow;
 
@@ -57,9 +57,9 @@ impl Engine for Nextflow {
         NAME
     }
 
-    /// The files of a directory and of its `.nextflow`, those of `pipeline_info` in it or in a
-    /// folder of it, and the work directories in it, in `work/`, and in folders whose names are the
-    /// beginning of a hash.
+    /// Returns the files of a directory and of its `.nextflow`, those of a `pipeline_info` in it or
+    /// in one of its folders, and the work directories in it, in `work/`, and in folders named
+    /// after the beginning of a hash.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let mut open = vec![dir.to_owned()];
@@ -68,7 +68,8 @@ impl Engine for Nextflow {
                 let entry = entry?;
                 let (path, name) = (entry.path(), entry.file_name());
                 let is_hash = name.len() == 2 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
-                // Not through links: a task's inputs are linked, and may be work directories.
+                // Links are not followed: a task's inputs are links, and can lead to work
+                // directories.
                 if !entry.file_type()?.is_dir() {
                     found.push(path);
                 } else {
@@ -77,7 +78,7 @@ impl Engine for Nextflow {
                     } else if is_hash || name == "work" || name == PIPELINE_INFO {
                         open.push(path);
                     } else if inside == dir {
-                        // Where results go is for the pipeline to say.
+                        // The pipeline decides where its results are.
                         let is = |path: &Path, what: fn(&fs::Metadata) -> bool| fs::symlink_metadata(path).is_ok_and(|found| what(&found));
                         let (info, history) = (path.join(PIPELINE_INFO), path.join("history"));
                         open.extend(is(&info, fs::Metadata::is_dir).then_some(info));
@@ -106,7 +107,7 @@ impl Engine for Nextflow {
         if dag::is_one(&text) {
             return Some(GRAPH);
         }
-        // A log that was cut can begin within a stack trace.
+        // A truncated log can begin within a stack trace.
         let is_log = |line: &str| clock::prefix(line).is_some() && line.contains(" - ");
         text.lines().take(200).any(is_log).then_some(LOG)
     }
@@ -127,7 +128,7 @@ impl Engine for Nextflow {
         let rank = |kind: &str| [HISTORY, LOG, REPORT, TRACE, WORK_DIR, GRAPH].iter().position(|known| *known == kind);
         sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
         let mut joined = Joined::default();
-        // What stands at the end, each graph with its source.
+        // Graphs are applied last; each with the index of its source.
         let mut graphs = Vec::new();
         for (at, source) in sources.iter_mut().enumerate() {
             if source.kind == GRAPH {
@@ -150,7 +151,8 @@ impl Engine for Nextflow {
             let diagnostic = Diagnostic::error("tasks_missing", message).at(line, None).advise(advice);
             sources[source].diagnostics.push(Diagnostic { count: tasks as u64, ..diagnostic });
         }
-        // Where a task can be missing that a source should have described, or be there twice, nothing follows from how many there are.
+        // The number of tasks proves nothing where a source that should describe a task may lack it
+        // or list it twice.
         let tells_all = |source: &&Source| matches!(source.kind, LOG | REPORT | TRACE);
         let is_whole = sources.iter().filter(tells_all).all(|source| {
             source.diagnostics.errors() == 0
@@ -178,8 +180,7 @@ impl Engine for Nextflow {
     }
 }
 
-/// Reads the source with this number; gives the number of rows that it was the first to
-/// describe.
+/// Reads the source with this index; returns the number of rows that it was the first to describe.
 fn read_one(at: usize, source: &mut Source, options: &Options, joined: &mut Joined) -> io::Result<u64> {
     let path = source.path.clone();
     let diagnostics = &mut source.diagnostics;
@@ -214,7 +215,7 @@ fn mtime_ns(path: &Path) -> Option<i64> {
     i64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok()
 }
 
-/// What an executor's native ids are, as in the column `native_kind`.
+/// Returns the kind of an executor's native ids, as in the column `native_kind`.
 fn native_kind(executor: &str) -> Option<String> {
     match executor {
         "" => None,

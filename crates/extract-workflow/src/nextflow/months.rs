@@ -1,9 +1,7 @@
-//! Months as Java writes them in the languages of people who run Nextflow: `Dec`, `oct.`,
-//! `de nov.`, `10月`.
+//! Names of months as Java writes them in various languages: `Dec`, `oct.`, `de nov.`, `10月`.
 
-/// Beginnings of the abbreviated names that Java's locales have (CLDR and the older JRE data),
-/// lower case and without the dot. A name that means another month in another language (`lis`) is
-/// left out.
+/// Prefixes of the abbreviated names in Java's locales (CLDR and the older JRE data), in lower case
+/// and without the dot. A name that means different months in two languages (`lis`) is left out.
 const NAMES: [&[&str]; 12] = [
     &["jan", "janv", "januar", "ene", "gen", "sty", "led", "tammi", "янв", "oca", "січ", "ιαν"],
     &["feb", "fév", "fev", "febr", "lut", "úno", "helmi", "фев", "şub", "лют", "φεβ"],
@@ -19,7 +17,7 @@ const NAMES: [&[&str]; 12] = [
     &["dec", "dez", "déc", "dic", "des", "gru", "pro", "joulu", "дек", "ara", "груд", "δεκ"],
 ];
 
-/// The month, from 1, of a localised name.
+/// Returns the month, from 1, for a localised name.
 pub fn month(name: &str) -> Option<u32> {
     let lower = name.trim().trim_end_matches('.').to_lowercase();
     let bare = ["de ", "d’", "d'"].iter().find_map(|article| lower.strip_prefix(article)).unwrap_or(&lower).trim();
@@ -27,7 +25,7 @@ pub fn month(name: &str) -> Option<u32> {
     if !number.is_empty() {
         return number.parse().ok().filter(|month| (1..=12).contains(month));
     }
-    // Russian March and May share their beginning, and "ма" alone is no month.
+    // Russian March and May share their prefix, and "ма" alone is ambiguous.
     if bare.starts_with("мар") {
         return Some(3);
     }

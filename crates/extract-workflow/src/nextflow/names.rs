@@ -1,7 +1,7 @@
-//! What stands in the names that Nextflow gives: process and tag, work directory and hash.
+//! Parts of Nextflow's names: process and tag, work directory and hash.
 
-/// Process (with sub-workflow path) and tag of a task's name: `S:SOFIA (a (b))` is `S:SOFIA` and
-/// `a (b)`. A name without parentheses has no tag.
+/// Splits a task's name into process (with the path of sub-workflows) and tag: `S:SOFIA (a (b))` is
+/// `S:SOFIA` and `a (b)`. A name without parentheses has no tag.
 pub fn process_and_tag(name: &str) -> (&str, Option<&str>) {
     match name.split_once(" (").and_then(|(process, rest)| Some((process, rest.strip_suffix(')')?))) {
         Some((process, tag)) => (process, Some(tag)),
@@ -9,17 +9,16 @@ pub fn process_and_tag(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Among so many tasks of a run that share a hash as Nextflow shows it the one is looked for of
-/// which something is told. All would be compared with every line that has the hash, which for tens
-/// of thousands takes minutes. Eight digits of a hash are hardly ever those of two tasks, let alone
-/// of a hundred.
+/// Maximum number of tasks of a run that are indexed under one displayed hash. Each line with the
+/// hash is compared with all of them, which takes minutes for tens of thousands. Two tasks hardly
+/// ever share the eight digits of a hash, let alone a hundred.
 pub const MOST_OF_A_HASH: usize = 100;
 
-/// The length of a hash as Nextflow shows it.
+/// Length of a hash as Nextflow displays it.
 const SHOWN: usize = "19/2c6526".len();
 
-/// The hash in which the path of a work directory ends: of `…/19/2c6526a42e35b104d009c7369098f1`
-/// all but what is before `19`.
+/// Returns the hash at the end of the path of a work directory: for
+/// `…/19/2c6526a42e35b104d009c7369098f1` everything from `19`.
 pub fn hash_of_dir(work_dir: &str) -> Option<&str> {
     let path = work_dir.trim_end_matches('/');
     let (above, rest) = path.rsplit_once('/')?;
@@ -29,30 +28,30 @@ pub fn hash_of_dir(work_dir: &str) -> Option<&str> {
     is_one.then(|| &path[above.len() - first.len()..])
 }
 
-/// A hash as Nextflow shows it: `19/2c6526`. Two tasks can share what is shown.
+/// Returns a hash as Nextflow displays it: `19/2c6526`. Two tasks can share this part.
 pub fn shown(hash: &str) -> &str {
     hash.get(..SHOWN).unwrap_or(hash)
 }
 
-/// Whether two hashes, each as far as it is known, can be the same.
+/// Whether two hashes can be the same, as far as they are known.
 pub fn can_be_same(a: &str, b: &str) -> bool {
     a.starts_with(b) || b.starts_with(a)
 }
 
-/// Whether two hashes are known beyond what Nextflow shows, and are the same: then it is the same
-/// task, whatever else is said.
+/// Whether two hashes are known beyond the displayed part, and are the same: then the task is the
+/// same, whatever else differs.
 pub fn surely_same(a: &str, b: &str) -> bool {
     a.len().min(b.len()) > SHOWN && can_be_same(a, b)
 }
 
-/// Whether two names can be of the same task. An error in which Nextflow had no name yet names the
-/// process alone.
+/// Whether two names can belong to the same task. An error logged before the task had a name
+/// contains the process alone.
 pub fn names_agree(a: &str, b: &str) -> bool {
     let is_process = |short: &str, long: &str| process_and_tag(long).0 == short;
     a == b || is_process(a, b) || is_process(b, a)
 }
 
-/// Whether two names are of the same process and have a bare number for a tag, which Nextflow gives
+/// Whether two names belong to the same process and have a bare number as tag, which Nextflow gives
 /// to tasks without tag and counts anew in each run: `p (1)`, `p (2)`.
 pub fn differ_by_number(a: &str, b: &str) -> bool {
     let number = |tag: Option<&str>| tag.is_none_or(|tag| !tag.is_empty() && tag.bytes().all(|b| b.is_ascii_digit()));
@@ -60,21 +59,21 @@ pub fn differ_by_number(a: &str, b: &str) -> bool {
     a == b && number(a_tag) && number(b_tag)
 }
 
-/// A hash at the beginning of a message, `[19/2c6526] Submitted process > …`, and what follows.
+/// Splits off a hash at the beginning of a message such as `[19/2c6526] Submitted process > …`.
 pub fn leading_key(message: &str) -> Option<(&str, &str)> {
     let (key, rest) = message.strip_prefix('[')?.split_once("] ")?;
     (key.len() == SHOWN && is_hash(key)).then_some((key, rest))
 }
 
-/// Whether this is a hash and nothing else, as far as it is known.
+/// Whether the text is a hash or the beginning of one, and nothing else.
 pub fn is_hash(text: &str) -> bool {
     hash_of_dir(text) == Some(text)
 }
 
-/// The length of a whole hash.
+/// Length of a whole hash.
 const WHOLE: usize = "19/2c6526a42e35b104d009c7369098f1".len();
 
-/// The whole hash in which a work directory's path ends.
+/// Returns the whole hash at the end of a work directory's path.
 pub fn whole_hash(dir: &str) -> Option<&str> {
     hash_of_dir(dir).filter(|hash| hash.len() == WHOLE)
 }

@@ -1,10 +1,10 @@
-//! Whose outputs a task's inputs are: an input that lies in the work directory of another task was
-//! made by that task.
+//! Parents of tasks from their inputs: an input in the work directory of another task was made by
+//! that task.
 //!
-//! In go rows of which the column `parents` says that all inputs are known (`work_dir.rs`); in it
-//! come out the tasks in whose work directories they lie. Null where one lies in a work directory
-//! of which no task of the run is known, or two, or whose task has neither number nor a hash of its
-//! own. What a task is given as a value is recorded nowhere.
+//! The function [`put`] replaces the column `parents` of rows with completely known inputs
+//! (`work_dir.rs`) by the tasks to which the inputs' work directories belong. The result is null
+//! where a work directory belongs to no known task of the run, or to two, or to a task with neither
+//! a number nor a unique hash. Inputs that are values are recorded nowhere.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -13,8 +13,8 @@ use super::names::whole_hash;
 use crate::Row;
 
 /// Gives an id to tasks without a number: cached ones that only a log describes, those that had not
-/// ended, and those that only a work directory describes. It is the hash that Nextflow shows,
-/// where no other task of their run has it. `run_of` gives the run of each.
+/// ended, and those that only a work directory describes. The id is the displayed hash, if it is
+/// unique in the run. `run_of` contains the run of each row.
 pub fn give_ids(rows: &mut [Row], run_of: &[Option<usize>]) {
     let mut of_number: HashMap<(Option<usize>, &str), usize> = HashMap::new();
     let mut of_hash: HashMap<(Option<usize>, &str), usize> = HashMap::new();
@@ -28,8 +28,8 @@ pub fn give_ids(rows: &mut [Row], run_of: &[Option<usize>]) {
     let ids: Vec<Option<Cow<'static, str>>> = (rows.iter().zip(run_of))
         .map(|(row, run)| {
             let is_alone = |counts: &HashMap<(Option<usize>, &str), usize>, told: &str| counts.get(&(*run, told)) == Some(&1);
-            // Of a cached task trace files and reports give the number that it had in the run that
-            // executed it, which can be that of another task in this one.
+            // For a cached task, trace files and reports contain the number from the run that
+            // executed it, which another task can have in this run.
             let number = row.task_id.as_ref().filter(|number| !row.cached || is_alone(&of_number, number));
             number.or_else(|| row.cache_key.as_ref().filter(|hash| is_alone(&of_hash, hash))).cloned()
         })
@@ -39,13 +39,13 @@ pub fn give_ids(rows: &mut [Row], run_of: &[Option<usize>]) {
     }
 }
 
-/// Puts them into the rows; `run_of` gives the run of each.
+/// Puts the parents into the rows; `run_of` contains the run of each row.
 pub fn put(rows: &mut [Row], run_of: &[Option<usize>]) {
-    // Of two tasks with one directory nobody knows which is meant.
+    // If two tasks have the same directory, neither is chosen.
     let mut made_in: HashMap<(Option<usize>, &str), Option<&str>> = HashMap::new();
     for (row, run) in rows.iter().zip(run_of) {
         let Some(dir) = row.work_dir.as_deref().map(|dir| dir.trim_end_matches('/')) else { continue };
-        // By the whole hash too: copied work directories lie elsewhere than their links say, and
+        // Also by the whole hash: copied work directories are not where their links point, and
         // links can be relative (`../../ab/1234…`).
         for place in [Some(dir), whole_hash(dir)].into_iter().flatten() {
             let id = row.task_id.as_deref();
@@ -72,7 +72,7 @@ pub fn put(rows: &mut [Row], run_of: &[Option<usize>]) {
                     Maker::Unknown => return None,
                 }
             }
-            // Numbers in their order.
+            // Numbers in numerical order.
             let mut parents: Vec<String> = parents.into_iter().collect();
             parents.sort_by_key(|task| task.parse::<u64>().unwrap_or(u64::MAX));
             serde_json::to_string(&parents).ok()
@@ -89,9 +89,9 @@ enum Maker {
     Unknown,
 }
 
-/// Whether a path ends as a work directory's does: `…/ab/` and 30 digits more of a hash. What
-/// Nextflow itself fetched from elsewhere lies in `…/stage-SESSION/ab/1234…`, with the session's
-/// UUID: no task made that.
+/// Whether a path ends like that of a work directory: `…/ab/` and 30 further digits of a hash.
+/// Files that Nextflow itself fetched are in `…/stage-SESSION/ab/1234…`, with the UUID of the
+/// session: no task made those.
 fn is_work_dir(dir: &str) -> bool {
     let hex =
         |name: Option<&str>, length: usize| name.is_some_and(|name| name.len() == length && name.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -143,7 +143,7 @@ mod tests {
             row(Some("2"), &format!("copy/work/{}", hash(2)), &[&format!("/home/w/{}/x", hash(1)), &staged]),
             row(Some("3"), &format!("copy/work/{}", hash(3)), &[&format!("../../{}/x/y", hash(2))]),
             row(Some("4"), &format!("copy/work/{}", hash(4)), &[&format!("/home/w/tmp/{}/collected", hash(9))]),
-            // Such a folder is a user's own.
+            // Such a folder belongs to the user.
             row(Some("5"), &format!("copy/work/{}", hash(5)), &[&format!("/w/stage-2/{}/x", hash(8))]),
         ];
         put(&mut rows, &[Some(0); 5]);
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(parents, [Some("[]"), Some("[\"1\"]"), Some("[\"2\"]"), None, None]);
     }
 
-    /// A row with a hash, cached or not.
+    /// Returns a row with a hash, cached or not.
     fn keyed(id: Option<&'static str>, hash: &str, cached: bool, inputs: &[&str]) -> Row {
         Row { cache_key: Some(hash[..9].to_owned().into()), cached, ..row(id, &format!("/w/{hash}"), inputs) }
     }
@@ -160,7 +160,7 @@ mod tests {
     fn two_tasks_with_one_directory() {
         let hash = |n: u32| format!("a{n}/{}", "0123456789".repeat(3));
         let made = format!("/w/{}/x", hash(1));
-        // The same result was taken twice; another run has it once.
+        // The same result was taken twice; in another run once.
         let mut rows = [
             keyed(Some("1"), &hash(1), true, &[]),
             keyed(Some("2"), &hash(1), true, &[]),
@@ -181,10 +181,10 @@ mod tests {
         let mut rows = [
             keyed(None, &hash(1), true, &[]),
             keyed(Some("2"), &hash(2), false, &[&format!("/w/{}/x", hash(1))]),
-            // The number is that of an earlier run.
+            // The number belongs to an earlier run.
             keyed(Some("2"), &hash(3), true, &[]),
             keyed(Some("4"), &hash(4), true, &[]),
-            // What is shown of the hash is that of two tasks.
+            // Two tasks share the displayed hash.
             keyed(None, &hash(5), true, &[]),
             keyed(None, &hash(5), true, &[]),
             keyed(None, &hash(5), true, &[]),

@@ -1,5 +1,5 @@
-//! `execution_report.html`, `-with-report`: a page that holds its tasks as JSON, raw, with every
-//! column that a trace file can have.
+//! `execution_report.html` from `-with-report`: a page that contains its tasks as JSON with raw
+//! values and every column of a trace file.
 //!
 //! ```text
 //! <title>[goofy_yalow] Nextflow Workflow Report</title>
@@ -7,8 +7,8 @@
 //! window.data = { "trace":[ {"task_id":"1","hash":"19\/2c6526",…},…], "summary":[…] };
 //! ```
 //!
-//! The JSON is what Java's escaping for JavaScript makes of it: `\'` is no escape of JSON. A report
-//! of a run with very many tasks has `"trace":null`.
+//! The JSON has Java's escapes for JavaScript: `\'` is not an escape of JSON. The report of a run
+//! with a very large number of tasks has `"trace":null`.
 
 use std::io;
 
@@ -21,7 +21,7 @@ use crate::{input, json};
 const TITLE: &str = "Nextflow Workflow Report</title>";
 const DATA: &str = "window.data = ";
 
-/// What the HTML report of a run says (`-with-report`).
+/// The HTML report of a run (`-with-report`).
 #[derive(Debug, Default)]
 pub struct Report {
     /// The session's UUID.
@@ -51,11 +51,11 @@ pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Report> {
         run_name: name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
         records: Vec::new(),
     };
-    // A task's script can hold the same words, but only after the place that is meant.
+    // A task's script can contain the same text, but only after this place.
     let at = text.find(DATA).ok_or_else(|| invalid("the report has no tasks: it ends before them".to_owned()))?;
     let line = text[..at].matches('\n').count() as u64 + 1;
     let data = as_json(&text[at + DATA.len()..]);
-    // What follows is the end of the page.
+    // The rest of the page follows.
     let data = json::first(&data).map_err(|e| {
         let cut = if e.is_eof() { "; the file ends within them: it was cut" } else { "" };
         invalid(format!("its tasks, which begin in line {line}, cannot be read: {e}, counted from there{cut}"))
@@ -77,7 +77,7 @@ pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Report> {
     Ok(report)
 }
 
-/// Escapes that JSON does not know as what they stand for.
+/// Replaces escapes that JSON does not have by their characters.
 fn as_json(script: &str) -> String {
     let mut out = String::with_capacity(script.len());
     let mut rest = script;

@@ -1,4 +1,4 @@
-//! What the lines of a log say of a run and its tasks, as they come.
+//! Collects facts about a run and its tasks from the lines of a log.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -15,11 +15,11 @@ use super::names::{hash_of_dir, leading_key, process_and_tag};
 use super::tasks::{About, Tasks};
 use crate::units;
 
-/// Nextflow gives a run a name of at most 80 letters and an id of 36; a longer text, which would
-/// stand in each of its rows, is none.
+/// Maximum length of a run's name or id, in bytes; longer texts, which would be in each of its
+/// rows, are ignored. Nextflow's names have at most 80 characters and its ids 36.
 const LONGEST_NAME: usize = 1000;
 
-/// What is known of a run so far.
+/// The facts known about a run so far.
 #[derive(Default)]
 pub struct RunBuilder {
     pub run_id: Option<String>,
@@ -34,19 +34,19 @@ pub struct RunBuilder {
     /// The executor of each process, where known.
     pub processes: HashMap<String, String>,
     last_processor: Option<String>,
-    /// By name, the numbers of retries that were announced and have not begun.
+    /// The numbers of announced retries that have not begun, by task name.
     retries: HashMap<String, VecDeque<i64>>,
     pub aborted: bool,
-    /// Whether jobs were left running when the run was aborted, as its configuration said.
+    /// Whether the configuration left jobs running when the run was aborted.
     pub left_running: bool,
-    /// Whether the executor said which jobs it ended.
+    /// Whether the executor logs the jobs that it ended.
     pub kills_are_told: bool,
-    /// Whether no more tasks are begun: an error, or somebody, ends the run.
+    /// Whether no more tasks are started, because an error or a user ends the run.
     is_ending: bool,
-    /// Whether the log's last words were read.
+    /// Whether the last line that Nextflow logs for a run was read.
     pub has_end: bool,
-    /// A task that an exception reported first, before it had a hash, until the report on it gives
-    /// its whole name.
+    /// A task without a hash that an exception reported first, until the report on it contains its
+    /// full name.
     nameless: Option<usize>,
     pub stats: Option<(u64, String)>,
 }
@@ -57,7 +57,7 @@ impl RunBuilder {
         self.tasks.all.is_empty() && self.run_id.is_none()
     }
 
-    /// Takes in a line with its continuation.
+    /// Processes a line with its continuation.
     pub fn see(&mut self, event: Event, diagnostics: &mut Diagnostics) {
         if event.is_of_script() {
             return;
@@ -95,7 +95,7 @@ impl RunBuilder {
         }
     }
 
-    /// What is known of the run, not of a task.
+    /// Processes a line about the run, not about a task.
     fn see_about_run(&mut self, event: &Event) {
         let message = event.message.as_str();
         let after = |what: &str| message.strip_prefix(what).map(|rest| rest.trim().to_owned());
@@ -148,7 +148,7 @@ impl RunBuilder {
         }
     }
 
-    /// `[19/2c6526] Submitted process > NAME` and what else begins with a hash.
+    /// Processes `[19/2c6526] Submitted process > NAME` and other lines that begin with a hash.
     fn see_task_line(&mut self, key: &str, what: &str, event: &Event, diagnostics: &mut Diagnostics) {
         if let Some(note) = what.strip_prefix("NOTE: ") {
             self.see_note(key, note);
@@ -161,14 +161,15 @@ impl RunBuilder {
         if event.cut {
             return;
         }
-        // A tag can have line ends.
+        // A tag can contain newlines.
         let name = &*whole_message(name, event, |name| !name.contains(" (") || name.ends_with(')'));
         if matches!(verb, "Cached" | "Stored") {
             let at = self.see_cached(Some(key), name, event, diagnostics);
             self.tasks.all[at].stored = verb == "Stored";
             return;
         }
-        // Each submission is logged once; a second line with the same hash and name is another task.
+        // Each submission is logged once; a second line with the same hash and name is another
+        // task.
         let at = self.tasks.find_or_add(About { hash: Some(key), id: None, name }, event.line, diagnostics, |task| !task.announced);
         let attempt = match verb {
             "Submitted" => Some(1),
@@ -181,7 +182,8 @@ impl RunBuilder {
         task.submitted = task.submitted.or(event.stamp);
     }
 
-    /// Each line is a task of its own: several can take the same result.
+    /// Processes a cached or stored task. Each line is a separate task: several can take the same
+    /// result.
     fn see_cached(&mut self, key: Option<&str>, name: &str, event: &Event, diagnostics: &mut Diagnostics) -> usize {
         let at = self.tasks.add(About { hash: key, id: None, name }, event.line, diagnostics);
         let task = &mut self.tasks.all[at];
@@ -189,8 +191,8 @@ impl RunBuilder {
         at
     }
 
-    /// ``[19/2c6526] NOTE: Process `NAME` terminated with an error exit status (1) -- Execution is
-    /// retried (1)``
+    /// Processes ``[19/2c6526] NOTE: Process `NAME` terminated with an error exit status (1) --
+    /// Execution is retried (1)``.
     fn see_note(&mut self, key: &str, note: &str) {
         let Some(at) = self.tasks.of_note(key, note) else { return };
         let task = &mut self.tasks.all[at];
@@ -205,8 +207,8 @@ impl RunBuilder {
         }
     }
 
-    /// `[SLURM] submitted process NAME > jobId: ID; workDir: DIR`, ``[AWS BATCH] Process `NAME`
-    /// submitted > job=ID; work-dir=DIR``.
+    /// Processes `[SLURM] submitted process NAME > jobId: ID; workDir: DIR` and ``[AWS BATCH]
+    /// Process `NAME` submitted > job=ID; work-dir=DIR``.
     fn see_acknowledged(&mut self, event: &Event, diagnostics: &mut Diagnostics) {
         let Some((executor, what)) = event.message[1..].split_once("] ") else { return };
         let Some((head, dir)) = what.rsplit_once("; workDir: ").or_else(|| what.rsplit_once("; work-dir=")) else { return };
@@ -224,7 +226,7 @@ impl RunBuilder {
             );
             return;
         };
-        // Its name can be an array's; the line that follows has the task's.
+        // The name can be that of an array; the line that follows has the task's.
         let name = head.strip_prefix("submitted process ").and_then(|rest| rest.rsplit_once(" > jobId: ")).map(|(name, _)| name);
         let about = About { hash: Some(hash), id: None, name: name.unwrap_or_default() };
         let at = self.tasks.find(about, |_| true).unwrap_or_else(|| {
@@ -241,8 +243,8 @@ impl RunBuilder {
         task.row.executor = Some(executor_of_label(executor).into());
     }
 
-    /// The task with which its handler is done; what the log says of it begins `before` bytes after
-    /// the message.
+    /// Processes the handler of a finished task and returns the task; the text of the handler
+    /// begins `before` bytes after the start of the message.
     fn see_done(&mut self, text: &str, before: usize, event: &Event, diagnostics: &mut Diagnostics) -> Option<usize> {
         let text =
             whole_message(text, event, |text| handler::parse(text).is_ok_and(|handler| handler.work_dir.and_then(hash_of_dir).is_some()));
@@ -263,14 +265,14 @@ impl RunBuilder {
         }
     }
 
-    /// A line of a dump of tasks that have not ended.
+    /// Processes a line of a dump of unfinished tasks.
     pub fn see_pending(&mut self, text: &str, line: u64, stamp: Option<Stamp>, diagnostics: &mut Diagnostics) {
         match handler::parse(text) {
             Ok(handler) => {
                 let at = self.see_handler(&handler, line, stamp, diagnostics);
                 let task = &mut self.tasks.all[at];
                 task.running = handler.status == "RUNNING";
-                // The dump of the tasks to be submitted: what becomes of them is logged when they are.
+                // The dump of the tasks to be submitted: their outcome is logged when they are.
                 task.waits = handler.status == "NEW" && !task.announced && task.submitted.is_none();
             }
             Err((at, why)) => {
@@ -287,7 +289,7 @@ impl RunBuilder {
             self.tasks.set_native_id(at, id);
         }
         let task = &mut self.tasks.all[at];
-        // The submission's name can be an array's.
+        // The name in the submission can be that of an array.
         task.set_name(handler.name);
         task.row.task_id = Some(handler.id.to_owned().into());
         task.row.exit_code = handler.exit;
@@ -309,12 +311,12 @@ impl RunBuilder {
         at
     }
 
-    /// An exception, with the task's work directory in its second line and what it is in the third.
-    /// Without a directory an operator met it, which makes tasks and names its process; when it was
-    /// interrupted, no task failed.
+    /// Processes an exception, with the task's work directory in its second line and the exception
+    /// itself in the third. Without a directory the exception occurred in an operator, which makes
+    /// tasks and names its process; if it is an interruption, no task failed.
     fn see_exception(&mut self, event: &Event, diagnostics: &mut Diagnostics) {
         let first = event.more.lines().next().unwrap_or_default();
-        // A work directory can have a newline in it.
+        // A work directory can contain a newline.
         let several = event.more.split_once("\n  error [").map(|(before, _)| before);
         let several = several.filter(|text| task_of_exception(text).is_some_and(|(_, dir)| hash_of_dir(dir).is_some()));
         let Some((name, dir)) = task_of_exception(several.unwrap_or(first)) else { return };
@@ -338,7 +340,7 @@ impl RunBuilder {
         self.fail(at, dir, Some(why).filter(|why| !why.is_empty()));
     }
 
-    /// The report on a failed task that people see.
+    /// Processes the report on a failed task that is displayed to the user.
     fn see_error(&mut self, name: &str, event: &Event, diagnostics: &mut Diagnostics) {
         let dir = section(&event.more, "Work dir:");
         let why = section(&event.more, "Caused by:");
@@ -366,8 +368,8 @@ impl RunBuilder {
         }
     }
 
-    /// The task of this process whose exception was logged just before, with its whole name from
-    /// now on.
+    /// Returns the task of this process with an exception logged just before, and completes its
+    /// name.
     fn nameless_task(&mut self, name: &str) -> Option<usize> {
         let at = self.nameless.take()?;
         let task = &mut self.tasks.all[at];
@@ -386,13 +388,13 @@ impl RunBuilder {
     }
 }
 
-/// Name and work directory of the task that an exception is about.
+/// Returns name and work directory of the task that an exception is about.
 fn task_of_exception(text: &str) -> Option<(&str, &str)> {
     text.trim().strip_prefix("task: name=")?.rsplit_once("; work-dir=")
 }
 
-/// What a line says, with the lines in which it goes on where it `is_whole` with them only: a work
-/// directory or an error can have a newline in it.
+/// Returns the text of a line, with the continuation lines if `is_whole` holds only with them: a
+/// work directory or an error can contain a newline.
 fn whole_message<'a>(text: &'a str, event: &Event, is_whole: impl Fn(&str) -> bool) -> Cow<'a, str> {
     if event.more.is_empty() || is_whole(text) {
         return Cow::Borrowed(text);
@@ -400,7 +402,7 @@ fn whole_message<'a>(text: &'a str, event: &Event, is_whole: impl Fn(&str) -> bo
     Some(format!("{text}\n{}", event.more.trim_end())).filter(|all| is_whole(all)).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// `SLURM` and `AWS BATCH` as the executors are called in a configuration.
+/// Returns the executor's name in a configuration for `SLURM`, `AWS BATCH` and other labels.
 fn executor_of_label(label: &str) -> String {
     match label {
         "AWS BATCH" => "awsbatch".to_owned(),
@@ -409,15 +411,16 @@ fn executor_of_label(label: &str) -> String {
     }
 }
 
-/// When the file with the exit code was written, and how exact that is by its digits.
+/// Returns the time at which the file with the exit code was written, and its precision from the
+/// number of digits.
 fn exited(text: &str) -> Option<(i64, i64)> {
     let ns = DateTime::parse_from_rfc3339(text).ok()?.timestamp_nanos_opt()?;
     let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.bytes().take_while(u8::is_ascii_digit).count());
     Some((ns, 10_i64.pow(9 - digits.min(9) as u32)))
 }
 
-/// A section of the report on a failed task, without its two blanks of indent: from a heading to
-/// the next line that is not indented.
+/// Returns a section of the report on a failed task, without its indent of two blanks: from a
+/// heading to the next line that is not indented.
 fn section(report: &str, heading: &str) -> Option<String> {
     let mut lines = report.lines().skip_while(|line| *line != heading).skip(1).peekable();
     while lines.next_if(|line| line.is_empty()).is_some() {}

@@ -1,9 +1,9 @@
-//! What became of each task, when all lines of its run are read.
+//! Outcome of each task, after all lines of its run are read.
 //!
-//! It is not what the log calls `COMPLETED`, which means that the handler is done with the task. A
-//! task has failed when its exit code is not 0, or a NOTE, an ERROR or an exception is about it; an
-//! exit `-` without any of these is success where there is no native id (a task that ran inside
-//! Nextflow), and unknown where there is one (a job that vanished).
+//! The status `COMPLETED` in the log is not an outcome: it only means that the handler is done with
+//! the task. A task has failed when its exit code is not 0, or when a NOTE, an ERROR or an
+//! exception is about it. An exit `-` without any of these is success if there is no native id (a
+//! task that ran inside Nextflow), and unknown if there is one (a job that vanished).
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,27 +15,28 @@ use super::run_builder::RunBuilder;
 use super::tasks::Task;
 use crate::{Options, Row};
 
-/// One run of Nextflow, as its log describes it.
+/// A run of Nextflow, from its log.
 #[derive(Debug)]
 pub struct Run {
-    /// Its tasks in the order in which the log names them first.
+    /// Its tasks in the order in which the log first names them.
     pub rows: Vec<Row>,
-    /// Of each row its hash, as far as the log has it.
+    /// For each row the known part of its hash.
     pub hashes: Vec<Option<String>>,
-    /// How its local times become UTC; `None` when its year is not known.
+    /// Conversion of its local times to UTC; `None` when its year is not known.
     pub clock: Option<Resolved>,
-    /// The name of its trace file, without folders.
+    /// File name of its trace file.
     pub trace_file: Option<String>,
-    /// By [`RunBuilder::run_id`] and its name, where the log has them.
+    /// The run's id, the session's UUID, where the log has it.
     pub id: Option<String>,
     /// The run's name, where the log has it.
     pub name: Option<String>,
-    /// How many tasks Nextflow counted of which the log does not tell, and in which line.
+    /// Number of tasks that Nextflow counted and the log does not describe, and the line of the
+    /// counts.
     pub missing: Option<(usize, u64)>,
 }
 
 impl RunBuilder {
-    /// The executor of a task that was not acknowledged by one.
+    /// Returns the executor of a task that no executor acknowledged.
     fn executor_of(&self, row: &Row, acknowledging: &BTreeSet<String>) -> Option<String> {
         if let Some(executor) = self.processes.get(row.logical_task.as_ref()) {
             return Some(executor.clone());
@@ -46,11 +47,11 @@ impl RunBuilder {
         fit.next().filter(|_| fit.next().is_none()).cloned()
     }
 
-    /// The run; `None` when there was none. `mtime_ns` is when the log was written last.
+    /// Returns the run; `None` when there was none. `mtime_ns` is the modification time of the log.
     pub fn finish(mut self, options: &Options, mtime_ns: Option<i64>, diagnostics: &mut Diagnostics) -> Option<Run> {
         let mut tasks = std::mem::take(&mut self.tasks).all;
         self.leave_out_waiting(&mut tasks, diagnostics);
-        // An array job is acknowledged like a task; its tasks carry its id with an index.
+        // An array job is acknowledged like a task; its tasks have its id with an index.
         let arrays: HashSet<String> = tasks
             .iter()
             .filter(|task| task.is_task)
@@ -93,8 +94,7 @@ impl RunBuilder {
         Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name, missing })
     }
 
-    /// Tasks of which nothing is known but that they waited to be submitted, in a dump of the first
-    /// of them.
+    /// Leaves out tasks that are known only from a dump of the first tasks waiting for submission.
     fn leave_out_waiting(&self, tasks: &mut Vec<Task>, diagnostics: &mut Diagnostics) {
         let (all, line) = (tasks.len(), tasks.iter().find(|task| task.waits).and_then(|task| task.row.line));
         tasks.retain(|task| !task.waits);
@@ -108,8 +108,9 @@ impl RunBuilder {
         }
     }
 
-    /// Whether a task of an aborted run was ended with it. AWS Batch's jobs are each told to end,
-    /// and there can be too many.
+    /// Whether a task of an aborted run was ended with it. Jobs on AWS Batch are ended one by one,
+    /// and there can be too many for Nextflow to end all: where the log names the jobs that it
+    /// ended, only those count.
     fn ended(&self, is_late: bool, executor: Option<&str>) -> bool {
         let is_left_alone = self.left_running || is_late || self.kills_are_told && executor == Some("awsbatch");
         self.aborted && !is_left_alone
@@ -162,7 +163,8 @@ impl RunBuilder {
             row.finished_precision_ns = self.executors.get(&executor).copied().flatten().map(|interval| interval + precision);
         }
         if let Some(noticed) = started_ms.and_then(|ms| ms.checked_mul(1_000_000)) {
-            // Often noticed when it was over already; it had begun then. Surely it began after it was submitted.
+            // The start is often noticed after the end; the true start lies between the submission
+            // and the end.
             let (started, digits) = exited.filter(|(ended, _)| *ended < noticed).unwrap_or((noticed, 0));
             row.started_ns = Some(started);
             row.started_precision_ns =

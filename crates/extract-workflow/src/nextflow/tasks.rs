@@ -1,8 +1,8 @@
-//! The tasks of a run while its log is read, and how a line finds the one that it is about.
+//! The tasks of a run while its log is read, and the lookup of the task that a line is about.
 //!
-//! Most lines have the beginning of a hash, handlers and errors have all of it. Two tasks of a
-//! large run can share the beginning, so what else is known (the whole hash, the number, the name)
-//! decides which of them is meant; a line that fits none of them is about another task.
+//! Most lines have only the beginning of a hash; handlers and errors have all of it. Two tasks of a
+//! large run can share the beginning, so further values (the whole hash, the number, the name)
+//! decide between them; a line that fits none of them is about another task.
 
 use std::collections::HashMap;
 
@@ -16,38 +16,39 @@ use crate::Row;
 #[derive(Default)]
 pub struct Task {
     pub row: Row,
-    /// Its hash as far as it is known.
+    /// The known part of its hash.
     pub hash: Option<String>,
-    /// Whether more than the grid's acknowledgement of a submission named it.
+    /// Whether a line other than the grid's acknowledgement of a submission named it.
     pub is_task: bool,
-    /// Whether a line said that it was submitted, or taken from the cache.
+    /// Whether a line reported its submission, or that it was taken from the cache.
     pub announced: bool,
     pub submitted: Option<Stamp>,
-    /// When its earlier result was taken.
+    /// Time at which the earlier result was taken.
     pub cached: Option<Stamp>,
-    /// Taken from a `storeDir`, which Nextflow does not count as cached.
+    /// Whether the result was taken from a `storeDir`, which Nextflow does not count as cached.
     pub stored: bool,
-    /// When the handler was done with it, and what it called that.
+    /// Time at which the handler was done with it, and the handler's status.
     pub done: Option<(Option<Stamp>, String)>,
     pub started_ms: Option<i64>,
-    /// When the exit file was written, and how exact that is, both in nanoseconds.
+    /// Time at which the exit file was written, and its precision, both in nanoseconds.
     pub exited: Option<(i64, i64)>,
     pub failed: bool,
     pub ignored: bool,
     pub retried: bool,
     /// Whether the engine ended it.
     pub killed: bool,
-    /// Whether it was submitted although the run had been aborted, so that nobody ended it.
+    /// Whether it was submitted after the run had been aborted, so that it was not ended with the
+    /// run.
     pub is_late: bool,
     pub running: bool,
-    /// All that is known is that it waited for its submission.
+    /// Whether it is only known to have waited for its submission.
     pub waits: bool,
 }
 
-/// What a line says of the task that it is about.
+/// Identifying values of a task in a line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// The task's hash as far as the line has it.
+    /// The known part of the task's hash.
     pub hash: Option<&'a str>,
     /// Nextflow's number of the task.
     pub id: Option<&'a str>,
@@ -63,7 +64,7 @@ impl Task {
         surely_same(known, hash) || can_be_same(known, hash) && same_id && same_name
     }
 
-    /// Takes the name, which the first line about it may not have had.
+    /// Sets the name, which the first line about the task may have lacked.
     pub fn set_name(&mut self, name: &str) {
         let (process, tag) = process_and_tag(name);
         self.row.name = name.to_owned().into();
@@ -72,26 +73,26 @@ impl Task {
     }
 }
 
-/// The tasks in the order in which they were named first.
+/// The tasks in the order in which they were first named.
 #[derive(Default)]
 pub struct Tasks {
     pub all: Vec<Task>,
-    /// Places of tasks by the hash that Nextflow shows.
+    /// Indices of tasks by the displayed hash.
     by_key: HashMap<String, Vec<usize>>,
-    /// The latest task of a name, for errors that say nothing else.
+    /// The latest task of each name, for errors that contain nothing else.
     by_name: HashMap<String, usize>,
     by_native_id: HashMap<String, usize>,
 }
 
 impl Tasks {
-    /// The latest tasks of a hash; that there are more is said when they are rows
+    /// Returns the latest tasks of a hash. A larger number is reported when they are rows
     /// (`Joined::say_crowded`).
     fn of_key(&self, key: &str) -> impl DoubleEndedIterator<Item = usize> {
         let all = self.by_key.get(key).map(Vec::as_slice).unwrap_or_default();
         all[all.len().saturating_sub(MOST_OF_A_HASH)..].iter().copied()
     }
 
-    /// The task that is meant, of those for which `fits` says yes.
+    /// Returns the task that a line is about, among those for which `fits` holds.
     pub fn find(&self, about: About<'_>, fits: impl Fn(&Task) -> bool) -> Option<usize> {
         let same_key = self.of_key(shown(about.hash?));
         let surely = |at: usize| self.all[at].hash.as_deref().zip(about.hash).is_some_and(|(known, told)| surely_same(known, told));
@@ -99,14 +100,14 @@ impl Tasks {
         can_be.min_by_key(|at| (!surely(*at), *at))
     }
 
-    /// The task that is meant, or a new one.
+    /// Returns the task that a line is about, or a new one.
     pub fn find_or_add(&mut self, about: About<'_>, line: u64, diagnostics: &mut Diagnostics, fits: impl Fn(&Task) -> bool) -> usize {
         let at = self.find(about, fits).unwrap_or_else(|| self.add(about, line, diagnostics));
         self.learn(at, about);
         at
     }
 
-    /// Adds a task of which nothing was known; returns its place.
+    /// Adds a new task; returns its index.
     pub fn add(&mut self, about: About<'_>, line: u64, diagnostics: &mut Diagnostics) -> usize {
         let at = self.all.len();
         let key = about.hash.map(shown);
@@ -128,7 +129,7 @@ impl Tasks {
         at
     }
 
-    /// Takes what a line says of a task, which is then no longer just waiting.
+    /// Adds the values in a line to a task, which then no longer just waits.
     fn learn(&mut self, at: usize, about: About<'_>) {
         let task = &mut self.all[at];
         if let Some(hash) = about.hash.filter(|hash| task.hash.as_ref().is_none_or(|known| known.len() < hash.len())) {
@@ -144,24 +145,24 @@ impl Tasks {
         }
     }
 
-    /// The task of which a note has the shown hash, and the name within its text.
+    /// Returns the task with the displayed hash of a note and with a name that the note contains.
     pub fn of_note(&self, key: &str, note: &str) -> Option<usize> {
         let named = |at: &usize| note.contains(&format!("`{}`", self.all[*at].row.name));
         self.of_key(key).rev().find(named).or(self.of_key(key).last())
     }
 
-    /// The latest task of this name.
+    /// Returns the latest task of this name.
     pub fn of_name(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// Says what the executor calls a task.
+    /// Sets the executor's id of a task.
     pub fn set_native_id(&mut self, at: usize, id: &str) {
         self.all[at].row.native_id = Some(id.to_owned().into());
         self.by_native_id.insert(id.to_owned(), at);
     }
 
-    /// The task that its executor calls so.
+    /// Returns the task with this id of the executor.
     pub fn of_native_id(&mut self, id: &str) -> Option<&mut Task> {
         self.by_native_id.get(id).map(|at| &mut self.all[*at])
     }

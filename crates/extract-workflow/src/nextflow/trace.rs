@@ -1,9 +1,9 @@
 //! `trace.txt`: a table of tasks, humanised (`52.5 GB`, `1h 9m`) or raw (bytes, milliseconds), with
-//! the columns that the user chose.
+//! columns that the user chose.
 //!
-//! A value is taken as it is written: a bare number is milliseconds where a duration is meant,
-//! bytes where a size is, and milliseconds since 1970 where a date is. Humanised numbers have two
-//! or three digits, and so have ours. The columns `script` and `env` may hold newlines.
+//! Values are converted by column: a bare number is milliseconds for a duration, bytes for a size,
+//! and milliseconds since 1970 for a date. Humanised numbers have only two or three significant
+//! digits. The columns `script` and `env` may contain newlines.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead};
@@ -17,25 +17,25 @@ use super::names::{hash_of_dir, is_hash, process_and_tag};
 use super::trace_times::{Times, WithPrecision, span};
 use crate::{Row, input, units};
 
-/// Columns that only Nextflow's trace file has; one of them and one of `status`, `exit`, `name`,
-/// `process` make it one.
+/// Columns that only Nextflow's trace file has. A trace file has one of them and one of `status`,
+/// `exit`, `name`, `process`.
 const KEYS: [&str; 3] = ["task_id", "hash", "native_id"];
-/// A script of more lines is taken as a mistake.
+/// Maximum size of a record in bytes; a longer one is interpreted as an error.
 const LONGEST_RECORD: usize = 1 << 18;
-/// The status of a task of which an earlier result was taken.
+/// Status of a task with a result from an earlier run.
 const CACHED: &str = "CACHED";
 
-/// The years of times that can be meant; with them a sum with a [`span`] is a time, too.
+/// Plausible years. Within them, the sum of a time and a [`span`] is also a time.
 const YEARS: std::ops::Range<i32> = 1970..2100;
 /// The end of these years, in nanoseconds since 1970.
 const LATEST_NS: i64 = 4_102_444_800_000_000_000;
 
-/// A time as a trace file writes it: UTC or local.
+/// A time in a trace file: UTC or local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Written {
-    /// A time in UTC, nanoseconds since 1970.
+    /// A time in UTC, in nanoseconds since 1970.
     Utc(i64),
-    /// By the clock of the machine on which Nextflow ran.
+    /// A time by the clock of the machine on which Nextflow ran.
     Local(NaiveDateTime),
 }
 
@@ -56,10 +56,10 @@ impl Written {
     }
 }
 
-/// A row of a trace file; its times wait for the zone.
+/// A row of a trace file; its times are converted once the zone is known.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// All but run and times. The name is empty where no column has it.
+    /// All columns except run and times. The name is empty where no column has it.
     pub row: Row,
     pub submit: Option<Written>,
     start: Option<Written>,
@@ -74,7 +74,7 @@ impl Record {
         [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Written::Local(_))))
     }
 
-    /// When it was submitted, or began or ended where that is not known, by the local clock.
+    /// Returns the time of its submission, else that of its start or end, by the local clock.
     pub fn local(&self) -> Option<NaiveDateTime> {
         [self.submit, self.start, self.complete].into_iter().flatten().find_map(|told| match told {
             Written::Local(local) => Some(local),
@@ -82,7 +82,7 @@ impl Record {
         })
     }
 
-    /// The same in UTC, in nanoseconds since 1970.
+    /// Returns the same time in UTC, in nanoseconds since 1970.
     pub fn utc(&self) -> Option<i64> {
         [self.submit, self.start, self.complete].into_iter().flatten().find_map(|told| match told {
             Written::Utc(ns) => Some(ns),
@@ -90,13 +90,13 @@ impl Record {
         })
     }
 
-    /// The hash as far as it is known.
+    /// Returns the known part of the hash.
     pub fn hash(&self) -> Option<&str> {
         self.row.work_dir.as_deref().and_then(hash_of_dir).or(self.row.cache_key.as_deref())
     }
 
-    /// What tells an attempt from others of the file; `None` where two can have it. Of a cached task
-    /// the times are those of an earlier run.
+    /// Returns values that identify the attempt within the file; `None` where two attempts can
+    /// share them. The times of a cached task belong to an earlier run.
     pub fn key(&self) -> Option<[Option<String>; 9]> {
         let row = &self.row;
         let text = |text: &Option<std::borrow::Cow<'static, str>>| text.as_deref().map(str::to_owned);
@@ -117,7 +117,7 @@ impl Record {
         (is_one && key[0].is_some()).then_some(key)
     }
 
-    /// The record as a row, its times made UTC.
+    /// Converts the record to a row with times in UTC.
     pub fn finish(mut self, clock: &Resolved) -> Row {
         let utc = |told: Option<Written>| told.and_then(|told| told.utc(clock));
         let row = &mut self.row;
@@ -135,7 +135,7 @@ impl Record {
     }
 }
 
-/// What separates the columns of a header; `None` when it is no trace file's.
+/// Returns the separator of the columns in a header; `None` when it is not that of a trace file.
 pub fn separator(header: &str) -> Option<char> {
     ['\t', ',', ';', '|'].into_iter().find(|separator| {
         let columns: Vec<&str> = header.trim_start_matches('\u{feff}').split(*separator).map(str::trim).collect();
@@ -144,8 +144,8 @@ pub fn separator(header: &str) -> Option<char> {
     })
 }
 
-/// Whether a text begins as a trace file does: with its header and, where that has a hash and the
-/// first row is whole, one of Nextflow's. Other tables have names and hashes too.
+/// Whether a text begins as a trace file does: with its header and, if that has a hash and the
+/// first row is complete, with one of Nextflow's hashes. Other tables have names and hashes too.
 pub fn is_one(head: &str) -> bool {
     let mut lines = head.lines();
     let Some((header, separator)) = lines.next().and_then(|header| Some((header, separator(header)?))) else { return false };
@@ -176,7 +176,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     let mut cached: HashSet<String> = HashSet::new();
     let mut again: Option<(u64, u64)> = None;
     let mut finish = |record: &mut String, line: u64, diagnostics: &mut Diagnostics| {
-        // The trace file of a resumed run can have the line of a cached task several times.
+        // The trace file of a resumed run can contain the line of a cached task several times.
         if record.contains(CACHED) && !cached.insert(record.clone()) {
             let (_, count) = again.get_or_insert((line, 0));
             *count += 1;
@@ -218,7 +218,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
         let message = "the file ends within this row, which is left out; the rows that follow it are missing";
         diagnostics.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
     } else if !lines.whole && fields == columns.len() {
-        // What is left of a number can be one.
+        // A truncated number can look like a complete one.
         record.truncate(record.rfind(separator).map_or(0, |at| at + separator.len_utf8()));
         let message = "the file ends within this row, whose last value is left out; the rows that follow it are missing";
         diagnostics.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
@@ -231,7 +231,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
     Ok(records)
 }
 
-/// A row, of its columns and what stands in them.
+/// Converts the columns of a row with their values.
 pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, diagnostics: &mut Diagnostics) -> Record {
     let mut out = Record::default();
     let mut process_told = None;
@@ -240,7 +240,7 @@ pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, d
         let place = at;
         at += field.len() as u64 + 1;
         let value = field.trim();
-        // A report writes 0 for a time that was never noticed: of a task that was ended before.
+        // A report contains 0 for an event that was never noticed, since the task ended before.
         let no_time = value == "0" && matches!(column, "submit" | "start" | "complete");
         if value.is_empty() || value == "-" || value == "null" || no_time {
             continue;
@@ -279,7 +279,7 @@ pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, d
     out
 }
 
-/// Takes in a value; `false` when it is none of that column.
+/// Sets the value of a column; `false` when the value does not fit the column.
 fn set(out: &mut Record, column: &str, value: &str) -> bool {
     let Record { row, submit, start, complete, duration, realtime } = out;
     let text = || Some(value.to_owned().into());

@@ -1,20 +1,21 @@
-//! When a task of a trace file was submitted, began and ended, from what its columns say.
+//! Submission, start and end of a task, from the columns of a trace file.
 //!
-//! `submit`, `start` and `complete` are when Nextflow submitted the task and noticed its start and
-//! its end; `duration` is `complete` less `submit`. `realtime` is measured around the task's script
-//! where its resources were measured too, else it is `complete` less `start`. By default a trace
-//! file has `submit`, `duration` and `realtime` alone: the task ended by submission and duration at
-//! the latest, and began its `realtime` before that at the latest. A time is the latest possible
-//! moment, and its precision is how far before it the true one can be.
+//! `submit`, `start` and `complete` are the times at which Nextflow submitted the task and noticed
+//! its start and its end; `duration` is `complete` minus `submit`. `realtime` is measured around
+//! the task's script if its resources were measured too; otherwise it is `complete` minus `start`.
+//! By default a trace file has only `submit`, `duration` and `realtime`: the sum of the first two
+//! is the latest possible end, and this end minus `realtime` the latest possible start. Each time
+//! is the latest possible moment; its precision is the maximum distance of the true moment before
+//! it.
 
 use flowmine_schema::time::SECOND_NS;
 
 use crate::Row;
 
-/// A time or a span in nanoseconds, and how exact it is.
+/// A time or a span in nanoseconds, and its precision.
 pub type WithPrecision = (i64, i64);
 
-/// The columns of a trace file that are times or spans.
+/// The columns of a trace file with times or spans.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
     pub submit: Option<WithPrecision>,
@@ -22,15 +23,15 @@ pub struct Times {
     pub complete: Option<WithPrecision>,
     pub duration: Option<WithPrecision>,
     pub realtime: Option<WithPrecision>,
-    /// Whether `realtime` was measured beside the task.
+    /// Whether `realtime` was measured around the task's script, and not by Nextflow's polls.
     pub measured: bool,
 }
 
-/// A century and a half: a longer span is none, and with it a sum could be no time.
+/// Maximum span in nanoseconds, about 150 years; the sum of a time and a longer one could overflow.
 const LONGEST_NS: f64 = 5e18;
 
-/// A span in seconds as Nextflow writes it, and how exact that is: milliseconds below a second,
-/// tenths below a minute, then whole seconds.
+/// Converts a span in seconds. Its precision follows from Nextflow's format: milliseconds below a
+/// second, tenths below a minute, then whole seconds.
 pub fn span(seconds: f64, is_raw: bool) -> Option<WithPrecision> {
     let ns = seconds * SECOND_NS as f64;
     let precision = match seconds {
@@ -51,20 +52,21 @@ fn minus(at: Option<WithPrecision>, span: Option<WithPrecision>) -> Option<WithP
 }
 
 impl Times {
-    /// Puts the times that follow into a row.
+    /// Puts the resulting times into a row.
     pub fn put(self, row: &mut Row) {
         let submitted = self.submit.or_else(|| minus(self.complete, self.duration));
         let finished = self.complete.or_else(|| plus(submitted, self.duration)).or_else(|| plus(self.start, self.realtime));
-        // A time that was measured in another attempt of the executor's can be longer than all of this one.
+        // A time measured in another attempt of the executor can exceed the whole duration of this
+        // one.
         let fits =
             |began: &WithPrecision| submitted.is_none_or(|(submitted, precision)| began.0.saturating_add(began.1 + precision) >= submitted);
         let latest = minus(finished, self.realtime).filter(fits);
         let started = match (self.start, latest) {
-            // Noticed late, perhaps when it was over.
+            // The start was noticed late, perhaps after the end.
             (Some(noticed), Some(latest)) if self.measured => Some(noticed.min(latest)),
             (start, latest) => start.or(latest),
         };
-        // Not before the submission, and what was measured took its time.
+        // The earliest bound is the submission, for the end plus the measured time.
         let since = |(at, precision): WithPrecision, first: Option<WithPrecision>| {
             first.map(|(first, digits)| (at - first).max(0) + precision + digits)
         };
@@ -83,7 +85,7 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// Submitted, started and finished with their precisions, in milliseconds.
+    /// Returns submission, start and end with their precisions, in milliseconds.
     fn put(times: Times) -> [(Option<i64>, Option<i64>); 3] {
         let mut row = Row::default();
         times.put(&mut row);
@@ -103,9 +105,9 @@ mod tests {
     fn default_columns() {
         let times =
             Times { submit: told(1000), duration: span(47.9, false), realtime: span(39.9, false), measured: true, ..Times::default() };
-        // It can have run from 1000 to 40900, or from 9000 to 48900.
+        // The task can have run from 1000 to 40900, or from 9000 to 48900.
         assert_eq!(put(times), [(Some(1000), Some(1)), (Some(9000), Some(8102)), (Some(48_900), Some(8102))]);
-        // A realtime that Nextflow noticed does not say how long it ran.
+        // A realtime from Nextflow's polls is not the duration of the script.
         let noticed = Times { measured: false, ..times };
         assert_eq!(put(noticed)[1..], [(Some(9000), Some(8102)), (Some(48_900), Some(47_952))]);
         let open = Times { duration: None, ..times };

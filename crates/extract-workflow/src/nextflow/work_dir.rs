@@ -1,14 +1,14 @@
-//! A task's work directory, `work/19/2c6526…/`: the hidden files that Nextflow and its wrapper
-//! script leave there.
+//! A task's work directory, `work/19/2c6526…/`, with the hidden files of Nextflow and its wrapper
+//! script.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
 //! | `.command.sh` | the command |
-//! | `.command.run` | name, container, outputs, the scheduler's directives, the inputs that are linked into the directory, and by them whose outputs they are |
-//! | `.command.begin` | by its modification time: when the task began |
-//! | `.command.trace` | what it used |
+//! | `.command.run` | name, container, outputs, the scheduler's directives, the inputs that are linked into the directory, and through them the parents |
+//! | `.command.begin` | start time of the task, from the modification time |
+//! | `.command.trace` | resource usage |
 //! | `.command.log` | the host, where the task ran in a scratch directory |
-//! | `.exitcode` | exit code; by its modification time when the task had ended |
+//! | `.exitcode` | exit code; end time of the task, from the modification time |
 //!
 //! A copy must keep modification times (`cp -a`, `rsync -t`).
 
@@ -23,7 +23,8 @@ use flowmine_schema::time::SECOND_NS;
 use super::names::{hash_of_dir, process_and_tag, shown};
 use crate::{Row, input, units};
 
-/// File systems take the time from a clock that ticks up to a hundred times a second.
+/// Precision of modification times in nanoseconds: file systems take them from a clock with at most
+/// a hundred ticks a second.
 const TICK_NS: i64 = 10_000_000;
 
 /// Whether a directory is the work directory of a task: it has `.command.run` or `.command.sh`.
@@ -31,10 +32,10 @@ pub fn is_one(dir: &Path) -> bool {
     [".command.run", ".command.sh"].iter().any(|name| dir.join(name).is_file())
 }
 
-/// Reads one. The name is empty when `.command.run` is missing.
+/// Reads a work directory. The name is empty when `.command.run` is missing.
 ///
 /// # Errors
-/// When a file that is there cannot be read.
+/// When an existing file cannot be read.
 pub fn read(dir: &Path, source: &str, diagnostics: &mut Diagnostics) -> io::Result<Row> {
     let file = |name: &str| input::small(&dir.join(name));
     let mut row = Row { engine: super::NAME.into(), status: "unknown".into(), ..Row::default() };
@@ -74,23 +75,23 @@ fn modified(path: &Path) -> io::Result<(Option<i64>, Option<i64>)> {
         Err(e) => return Err(e),
     };
     let ns = metadata.modified()?.duration_since(UNIX_EPOCH).ok().and_then(|time| i64::try_from(time.as_nanos()).ok());
-    // Whole seconds come from file systems and copies that keep no more.
+    // Whole seconds come from file systems and copies with that precision.
     Ok((ns, ns.map(|ns| if ns % SECOND_NS == 0 { 2 * SECOND_NS } else { TICK_NS })))
 }
 
-/// `nxf-scratch-dir n12:/tmp/nxf.AbC`, which the wrapper prints first.
+/// Returns the host in `nxf-scratch-dir n12:/tmp/nxf.AbC`, which the wrapper prints first.
 fn scratch_host(log: &str) -> Option<&str> {
     let (host, _) = log.lines().next()?.strip_prefix("nxf-scratch-dir ")?.split_once(':')?;
     (!host.is_empty()).then_some(host)
 }
 
-/// Reads what `.command.run` says of a task into its row.
+/// Reads the values of a task in `.command.run` into its row.
 fn wrapper(script: &str, row: &mut Row) {
     let quoted = |text: &str| text.trim().trim_matches('\'').to_owned();
     let mut outputs = Vec::new();
     let mut inputs = Vec::new();
     let mut in_stage = false;
-    // Whether all that is staged is linked, so that these are all inputs that are files.
+    // Whether all staged inputs are links, so that the list of input files is complete.
     let mut all_links = script.contains("\nnxf_stage()");
     for line in script.lines() {
         if let Some(name) = line.strip_prefix("# NEXTFLOW TASK: ").map(str::to_owned).or(line.strip_prefix("### name: ").map(quoted)) {
@@ -123,7 +124,7 @@ fn wrapper(script: &str, row: &mut Row) {
     row.tag = tag.map(Into::into);
     row.inputs = (all_links || !inputs.is_empty()).then(|| paths(&inputs));
     row.outputs = (!outputs.is_empty()).then(|| paths(&outputs));
-    // Whose they are is known when all rows are (`parents.rs`).
+    // The parents are determined when all rows are known (`parents.rs`).
     row.parents = all_links.then(|| "[]".into());
 }
 
@@ -132,8 +133,8 @@ fn paths(paths: &[String]) -> std::borrow::Cow<'static, str> {
     serde_json::Value::Array(list).to_string().into()
 }
 
-/// What a command of `nxf_stage` links to, or copies: `ln -s /data/x x`, `mkdir -p in && ln -s
-/// /data/x in/x`, `cp -fRL /data/x x`, `ln /data/x x` of `stageInMode = 'link'`.
+/// Returns the source of a link or copy in `nxf_stage`: `ln -s /data/x x`, `mkdir -p in && ln -s
+/// /data/x in/x`, `cp -fRL /data/x x`, `ln /data/x x` with `stageInMode = 'link'`.
 fn link(command: &str) -> Option<String> {
     let link = match command.strip_prefix("mkdir -p ") {
         Some(folder) => first_word(folder).1.strip_prefix(" && ")?,
@@ -143,7 +144,8 @@ fn link(command: &str) -> Option<String> {
     Some(first_word(from).0)
 }
 
-/// A directive of the forms that Nextflow writes: `-c 2`, `--mem 4096M`, `-t 01:00:00`, `-p long`.
+/// Reads a directive in one of the forms that Nextflow writes: `-c 2`, `--mem 4096M`, `-t
+/// 01:00:00`, `-p long`.
 fn sbatch(directive: &str, row: &mut Row) {
     let Some((option, value)) = directive.trim().split_once([' ', '=']) else { return };
     match option {
@@ -155,7 +157,7 @@ fn sbatch(directive: &str, row: &mut Row) {
     }
 }
 
-/// `[days-]hours:minutes:seconds` in seconds.
+/// Converts `[days-]hours:minutes:seconds` to seconds.
 fn time_limit(text: &str) -> Option<f64> {
     let (days, clock) = text.split_once('-').unwrap_or(("0", text));
     let parts: Vec<u32> = clock.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
@@ -163,8 +165,8 @@ fn time_limit(text: &str) -> Option<f64> {
     Some(f64::from(days.parse::<u32>().ok()?) * 86_400.0 + f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + f64::from(seconds))
 }
 
-/// The first word of a shell command as Nextflow escapes it (backslashes, or single quotes around
-/// all of it), and the rest.
+/// Splits off the first word of a shell command, with the escapes that Nextflow writes
+/// (backslashes, or single quotes around all of it).
 fn first_word(text: &str) -> (String, &str) {
     let mut word = String::new();
     let mut chars = text.char_indices();
@@ -180,8 +182,8 @@ fn first_word(text: &str) -> (String, &str) {
     (word, "")
 }
 
-/// `.command.trace`: `key=value` lines since Nextflow 19, a table of three lines before. CPU is in
-/// tenths of a percent, memory in KiB.
+/// Reads `.command.trace`: `key=value` lines since Nextflow 19, a table of three lines before. CPU
+/// is in tenths of a percent, memory in KiB.
 fn used(text: &str, row: &mut Row) -> bool {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();

@@ -10,7 +10,7 @@ pub struct Graph<'j> {
     by_id: HashMap<&'j str, &'j Value>,
 }
 
-/// The id of an entity.
+/// Returns the id of an entity.
 pub fn id(entity: &Value) -> Option<&str> {
     entity["@id"].as_str().filter(|id| !id.is_empty())
 }
@@ -21,7 +21,7 @@ fn has_type(entity: &Value, wanted: &str) -> bool {
 }
 
 impl<'j> Graph<'j> {
-    /// The entities of a crate. Of several with one id the first counts.
+    /// Indexes the entities of a crate. If several have the same id, the first one counts.
     pub fn of(json: &'j Value) -> Self {
         let entities = json["@graph"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut by_id = HashMap::new();
@@ -33,17 +33,17 @@ impl<'j> Graph<'j> {
         Self { entities, by_id }
     }
 
-    /// The entity with this id.
+    /// Returns the entity with this id.
     pub fn get(&self, id: &str) -> Option<&'j Value> {
         self.by_id.get(id).copied()
     }
 
-    /// The entities of a type, in their order.
+    /// Returns the entities of a type, in their order.
     pub fn with_type(&self, wanted: &'static str) -> impl Iterator<Item = &'j Value> + use<'j> {
         self.entities.iter().filter(move |entity| has_type(entity, wanted))
     }
 
-    /// The ids to which a value refers: one reference or several.
+    /// Returns the ids in a value: one reference or several.
     pub fn references(&self, value: &'j Value) -> Vec<&'j str> {
         match value {
             Value::Array(several) => several.iter().filter_map(id).collect(),
@@ -51,23 +51,24 @@ impl<'j> Graph<'j> {
         }
     }
 
-    /// Whether an action is one of a workflow, and not of a tool.
+    /// Whether an action belongs to a workflow, and not to a tool.
     pub fn is_of_workflow(&self, action: &'j Value) -> bool {
         let instruments = self.references(&action["instrument"]);
         instruments.into_iter().filter_map(|tool| self.get(tool)).any(|tool| has_type(tool, "ComputationalWorkflow"))
     }
 
-    /// The name of an entity.
+    /// Returns the name of an entity.
     pub fn name(&self, entity: &Value) -> Option<String> {
         entity["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
     }
 
-    /// The name of the crate.
+    /// Returns the name of the crate.
     pub fn root_name(&self) -> Option<String> {
         self.name(self.get("./")?)
     }
 
-    /// A file as in the columns `inputs` and `outputs`; `None` for what is no file or directory.
+    /// Returns a file in the form of the columns `inputs` and `outputs`; `None` for other entities
+    /// than files and directories.
     pub fn file(&self, id: &str) -> Option<Value> {
         let entity = self.get(id)?;
         if !has_type(entity, "File") && !has_type(entity, "Dataset") {
@@ -81,7 +82,7 @@ impl<'j> Graph<'j> {
         })
     }
 
-    /// The name of a container's image, with its tag.
+    /// Returns the name of a container's image, with its tag.
     pub fn image(&self, id: &str) -> String {
         let Some(entity) = self.get(id) else { return id.to_owned() };
         match (entity["name"].as_str(), entity["tag"].as_str()) {

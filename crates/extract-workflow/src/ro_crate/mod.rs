@@ -1,8 +1,9 @@
-//! Workflow Run RO-Crate: `ro-crate-metadata.json` with the actions of a run, by the profiles
+//! Workflow Run RO-Crate: `ro-crate-metadata.json` with the actions of a run, in the profiles
 //! Process, Workflow and Provenance Run Crate 0.1 to 0.5.
 //!
 //! An action of a tool is a task. The action of the workflow is the run; without actions of tools
-//! it is the only task. Which task made a file that another read is in `result` and `object`.
+//! it is the only task. The properties `result` and `object` contain the written and the read
+//! files, from which the parents follow.
 
 mod graph;
 mod usage;
@@ -23,10 +24,10 @@ use crate::{Engine, Options, Row, Source, input, json as bounded};
 pub const NAME: &str = "ro-crate";
 
 const CRATE: &str = "Workflow Run RO-Crate";
-/// As wide as zones differ.
+/// Largest offset of a zone from UTC, in nanoseconds.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 
-/// The format, as if it were an engine.
+/// The format, with the interface of an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct RoCrate;
 
@@ -97,7 +98,7 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
             continue;
         };
         let mut row = row(&graph, task, id, options, &mut without_zone);
-        // Without a list nobody knows what it read.
+        // Without a list the inputs of the task are unknown.
         row.parents = (!tools.is_empty() && !task["object"].is_null()).then(|| {
             let objects = graph.references(&task["object"]);
             let parents: BTreeSet<&str> = objects.into_iter().filter_map(|file| makers.get(file)).flatten().copied().collect();
@@ -151,7 +152,7 @@ fn row(graph: &Graph<'_>, task: &Value, id: &str, options: &Options, without_zon
     row
 }
 
-/// By the profile an action without a status has completed.
+/// Returns the status; the profile defines an action without a status as completed.
 fn status(task: &Value) -> &'static str {
     let status = &task["actionStatus"];
     let told = status.as_str().or_else(|| status["@id"].as_str()).unwrap_or("CompletedActionStatus");
@@ -163,7 +164,7 @@ fn status(task: &Value) -> &'static str {
     }
 }
 
-/// A time in nanoseconds since 1970 and its precision.
+/// Parses a time in nanoseconds since 1970 with its precision.
 fn time(text: &str, options: &Options, without_zone: &mut bool) -> Option<(i64, i64)> {
     let digits = text.split_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count().min(9));
     let precision = 10_i64.pow(9 - digits as u32);

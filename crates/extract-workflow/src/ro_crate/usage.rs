@@ -1,14 +1,14 @@
-//! What a task used: `resourceUsage`, with the properties of Nextflow's trace file.
+//! Resource usage of a task: `resourceUsage`, with the properties of Nextflow's trace file.
 
 use serde_json::Value;
 
 use super::graph::Graph;
 use crate::Row;
 
-/// What precedes a name of Nextflow's trace file.
+/// Prefix of the names from Nextflow's trace file.
 const NEXTFLOW: &str = "https://w3id.org/ro/terms/nf-trace#";
 
-/// Fills the columns of a row with what its action used.
+/// Fills the columns of a row with the resource usage in its action.
 pub fn put(graph: &Graph<'_>, task: &Value, row: &mut Row) {
     let used = match &task["resourceUsage"] {
         Value::Array(several) => several.iter().collect(),
@@ -26,7 +26,7 @@ pub fn put(graph: &Graph<'_>, task: &Value, row: &mut Row) {
         match name {
             "realTime" => row.realtime_s = (unit == Some("MilliSEC")).then_some(number / 1000.0),
             "percentCPU" => row.cpu_percent = Some(number),
-            // Nextflow writes zero where it measured nothing.
+            // Nextflow writes zero for missing measurements.
             "peakRSS" => row.peak_rss_bytes = bytes.filter(|bytes| *bytes > 0),
             "peakVMEM" => row.peak_vmem_bytes = bytes.filter(|bytes| *bytes > 0),
             "rChar" => row.rchar_bytes = bytes,

@@ -1,19 +1,18 @@
-//! A benchmark file, columns with tabs between: what Snakemake measured of a job whose rule has a
-//! `benchmark`.
+//! A benchmark file, tab-separated: measurements of a job for a rule with a `benchmark`.
 //!
 //! ```text
 //! s  h:m:s  max_rss  max_vms  max_uss  max_pss  io_in  io_out  mean_load  cpu_time
 //! 1.01  0:00:01  4.85  7.11  0.41  0.88  0.04  0.00  0.00  0.00
 //! ```
 //!
-//! Sizes are in units of 1024² bytes with two digits, `mean_load` is percent of one CPU. `NA` and
-//! `-` are what it could not measure. Each repetition of a rule that is repeated has a line.
+//! Sizes are in units of 1024² bytes with two decimals, `mean_load` is percent of one CPU. `NA` and
+//! `-` are missing measurements. A repeated rule has one line for each repetition.
 
 use std::io::{self, BufRead};
 
 use crate::input;
 
-/// What was measured; of several repetitions the peaks only.
+/// Measurements of a job; for several repetitions only the peaks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Benchmark {
     /// Wall time in seconds, column `s`.
@@ -35,7 +34,7 @@ pub fn is_header(line: &str) -> bool {
     line.starts_with("s\th:m:s\tmax_rss")
 }
 
-/// Reads a file; `None` when there is no line that can be understood.
+/// Reads a file; `None` when no line can be read.
 ///
 /// # Errors
 /// When reading fails.

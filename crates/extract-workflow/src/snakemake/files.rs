@@ -1,4 +1,4 @@
-//! The lists of files that Snakemake prints, and what it appends to the names of some.
+//! Parser of the lists of files in Snakemake's logs, and of the flags that it appends to names.
 //!
 //! `format_files` in Snakemake's `jobs.py` and, since 9.5, `fmt_iofile` in `io/fmt.py` print:
 //!
@@ -12,29 +12,29 @@
 //!
 //! No version appends anything for `shadow`.
 
-/// What stands for a file of which a checkpoint decides the name.
+/// Placeholder for a file with a name that a checkpoint decides.
 const TO_BE_DECIDED: &str = "<TBD>";
 
-/// What is appended to the names of files that are no plain ones.
+/// Flags that are appended to the names of special files.
 const SPECIAL: [&str; 8] = ["dynamic", "pipe", "service", "cached", "update", "before update", "nodelocal", "only provide storage uri"];
 
-/// What is appended to the name of a plain file: how a job accesses it.
+/// Beginning of the flag on a regular file: how a job accesses it.
 const ACCESS: &str = "access: ";
 
-/// Files of a list.
+/// A list of files.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Files {
-    /// Their paths, or the addresses of those in a storage.
+    /// Paths of the files, or addresses of those in a storage.
     pub paths: Vec<String>,
-    /// Those that are no plain files, each with what the log calls it (`pipe`).
+    /// Special files, each with its flag in the log (`pipe`).
     pub special: Vec<(String, String)>,
-    /// Whether the list has files of which the names were not decided.
+    /// Whether the list contains files with undecided names.
     pub has_undecided: bool,
 }
 
-/// Reads a list with commas between.
+/// Parses a comma-separated list.
 ///
-/// A name that contains a comma and a blank is cut there: the log does not distinguish it.
+/// A name that contains a comma followed by a blank is split there: the log has no escape for it.
 pub fn read(list: &str) -> Files {
     let mut files = Files::default();
     let mut parts = list.split(", ").filter(|part| !part.is_empty()).peekable();
@@ -54,13 +54,13 @@ pub fn read(list: &str) -> Files {
     files
 }
 
-/// The path of one file, without what is appended.
+/// Returns the path of one file, without its flags.
 pub fn path(file: &str) -> &str {
     marked(file, None).0
 }
 
-/// The address of a file in a storage as part of the path of its local copy, which versions before
-/// 8.30 record: `s3://bucket/key` becomes `.snakemake/storage/s3/bucket/key`.
+/// Whether `copy` is the path of the local copy of `address`, a file in a storage. Versions before
+/// 8.30 record the copy: `s3://bucket/key` becomes `.snakemake/storage/s3/bucket/key`.
 pub fn is_local_copy(copy: &str, address: &str) -> bool {
     let address = address.split_once("://").map_or(address, |(_, rest)| rest).trim_start_matches('/');
     let inside = copy.strip_prefix(".snakemake/storage/").and_then(|rest| rest.split_once('/'));
@@ -72,12 +72,12 @@ fn is_known(mark: &str) -> bool {
     SPECIAL.contains(&mark) || mark.starts_with(ACCESS) || mark.ends_with(" storage")
 }
 
-/// Whether a part of a list ends with the first of two marks: `x (pipe`.
+/// Whether a part of a list ends with the first of two flags: `x (pipe`.
 fn opens(part: &str) -> bool {
     part.rsplit_once(" (").is_some_and(|(_, mark)| is_known(mark))
 }
 
-/// A path and what is appended to it; `rest` is the second of two marks.
+/// Splits a part into the path and its flags; `rest` is the second of two flags.
 fn marked<'t>(part: &'t str, rest: Option<&'t str>) -> (&'t str, Vec<&'t str>) {
     let Some((path, mark)) = part.rsplit_once(" (") else { return (part, Vec::new()) };
     let marks = match rest {

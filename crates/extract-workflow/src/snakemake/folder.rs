@@ -1,4 +1,4 @@
-//! Where Snakemake keeps what it knows.
+//! Location of Snakemake's own files.
 
-/// Snakemake's own folder in the directory in which it runs.
+/// Name of Snakemake's folder in the directory in which it runs.
 pub const FOLDER: &str = ".snakemake";

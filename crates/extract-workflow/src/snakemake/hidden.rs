@@ -1,28 +1,29 @@
-//! Attempts of which the log shows only a message (`message:` of a rule), and the metadata of their
+//! Attempts that the log shows only by a message (`message:` of a rule), and the metadata of their
 //! outputs.
 //!
-//! Snakemake writes a job's record and the line about its end one job after the other. So both are
-//! in the same order, where as many attempts as jobs ended in the same seconds.
+//! Snakemake writes the record of a job and the line about its end before those of the next job.
+//! Both therefore have the same order, if the numbers of attempts and jobs that ended in the same
+//! seconds are equal.
 
-/// Which attempt is which job of the metadata.
+/// Assignment of attempts to jobs of the metadata.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
-    /// Places of an attempt and of a job.
+    /// Index of an attempt and index of its job.
     pub pairs: Vec<(usize, usize)>,
-    /// Places of jobs that are of one of several attempts.
+    /// Indices of jobs that can belong to several attempts.
     pub ambiguous: Vec<usize>,
 }
 
-/// Pairs attempts with jobs. `attempts` are their ends in the order of the log, `jobs` the ends in
-/// the metadata, ascending. A job's end lies between `early_ns` after and `late_ns` before that of
-/// its attempt.
+/// Pairs attempts with jobs. `attempts` contains their ends in the order of the log, `jobs` the
+/// ends in the metadata, ascending. The end of a job is at most `early_ns` after and at most
+/// `late_ns` before that of its attempt.
 pub fn pair(attempts: &[i64], jobs: &[i64], early_ns: i64, late_ns: i64) -> Pairs {
     let mut found = Pairs::default();
     let first = |ended: i64| jobs.partition_point(|job| *job < ended.saturating_sub(late_ns));
     let end = |ended: i64| jobs.partition_point(|job| *job <= ended.saturating_add(early_ns));
     let mut at = 0;
     while at < attempts.len() {
-        // All attempts whose possible jobs overlap.
+        // All attempts with overlapping ranges of possible jobs.
         let (from, mut to) = (first(attempts[at]), end(attempts[at]));
         let begin = at;
         at += 1;

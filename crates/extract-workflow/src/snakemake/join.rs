@@ -1,7 +1,8 @@
-//! Puts together what logs, metadata, jobs' own logs and benchmarks say of the same attempt.
+//! Merges the records of an attempt from logs, metadata, jobs' own logs and benchmarks.
 //!
-//! An output's record is of the attempt whose end the log has at the record's end: Snakemake
-//! writes both at the same moment, which also gives the zone of the log's times.
+//! The record of an output belongs to the attempt that, according to the log, ended at the end in
+//! the record: Snakemake writes both at the same moment. The difference also gives the zone of the
+//! log's times.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -20,25 +21,25 @@ use crate::engine_names::SNAKEMAKE;
 use crate::{Options, Row, Source};
 
 const QUARTER_HOUR_NS: i64 = 900 * SECOND_NS;
-/// An hour, by which summer time shifts a clock.
+/// An hour in nanoseconds, the shift of daylight saving time.
 const HOUR_NS: i64 = 3600 * SECOND_NS;
 /// Zones lie between 12 hours west and 14 hours east of Greenwich.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
-/// The log's line is so much later than the record where it may show the zone, and where it need
-/// not: inputs may have to be read between.
+/// Maximum delay of the log's line after the record: the first value for lines that determine the
+/// zone, the second for others, since Snakemake may have to read inputs in between.
 const AT_ONCE_NS: i64 = 5 * SECOND_NS;
 const SOON_NS: i64 = 60 * SECOND_NS;
-/// It may also be written a moment before the record, and the second be over between.
+/// Maximum lead of the log's line before the record; a second may end in between.
 const BEFORE_NS: i64 = 2 * SECOND_NS;
-/// How exact a line's time is: lines have whole seconds.
+/// Precision of a line's time: lines have whole seconds.
 const LINE_NS: i64 = SECOND_NS;
-/// How exact a record's times are: they are times of files, which the kernel takes from a clock
-/// that goes on 100 times a second or more.
+/// Precision of a record's times: they are times of files, which the kernel takes from a clock with
+/// 100 ticks a second or more.
 const RECORD_NS: i64 = 10_000_000;
-/// Snakemake's `mem_mb` and `disk_mb`.
+/// Unit of Snakemake's `mem_mb` and `disk_mb`.
 const MEGABYTE: i64 = 1_000_000;
 
-/// Everything that was read; the numbers are places in the list of sources.
+/// Contents of all sources; numbers are indices into the list of sources.
 #[derive(Debug, Default)]
 pub struct Joined {
     runs: Vec<(usize, Log)>,
@@ -49,7 +50,7 @@ pub struct Joined {
     benchmarks: Vec<(usize, Benchmark)>,
 }
 
-/// How local times become UTC.
+/// Conversion of local times to UTC.
 #[derive(Debug, Clone, Copy)]
 struct Zone {
     offset_ns: i64,
@@ -62,26 +63,26 @@ impl Zone {
     }
 }
 
-/// An attempt and what else describes it.
+/// An attempt with its further records.
 #[derive(Debug)]
 struct Known {
     run: usize,
     attempt: Attempt,
     records: Vec<usize>,
-    /// Of the job's own log: that log, and the attempt within the job.
+    /// Index of the job's own log, and the attempt in it.
     job: Option<(usize, Attempt)>,
     benchmark: Option<usize>,
 }
 
 impl Known {
-    /// Whether its inputs and outputs are known: a rule's message hides them from the log.
+    /// Whether its inputs and outputs are known: the message of a rule hides them in the log.
     fn has_known_files(&self) -> bool {
         self.attempt.is_described || !self.records.is_empty()
     }
 }
 
 impl Joined {
-    /// Adds the runs of a log; `at` is the log's place in the list of sources.
+    /// Adds the runs of a log; `at` is the index of its source.
     pub fn add_runs(&mut self, at: usize, runs: Vec<Log>, source: &mut Source) {
         for (number, mut log) in runs.into_iter().enumerate() {
             let diagnostics = &mut source.diagnostics;
@@ -116,7 +117,7 @@ impl Joined {
         self.benchmarks.push((source, benchmark));
     }
 
-    /// Joins what was read to rows of `task_runs`.
+    /// Joins all sources and returns rows of `task_runs`.
     pub fn finish(mut self, sources: &mut [Source], options: &Options) -> Vec<Row> {
         self.each_run_once(sources);
         self.ends(sources);
@@ -141,8 +142,8 @@ impl Joined {
         rows
     }
 
-    /// Snakemake writes a log of its own, and its output may have been redirected into another one:
-    /// the own one is read.
+    /// Drops runs that a second log describes: the output of Snakemake may have been redirected
+    /// into a file next to its own log, which takes precedence.
     fn each_run_once(&mut self, sources: &mut [Source]) {
         let own: HashMap<&str, usize> = self
             .runs
@@ -160,9 +161,9 @@ impl Joined {
         }
     }
 
-    /// What became of jobs that ran when a log ends without the end of its run. Snakemake locks its
-    /// directory while it runs, so that a run of which the directory is not locked, or has been
-    /// locked by a later one, was killed.
+    /// Determines the outcome of jobs that still run at the end of a log without the end of its
+    /// run. Snakemake locks its directory while it runs: if the directory is not locked, or a later
+    /// run has locked it, the run was killed.
     fn ends(&mut self, sources: &mut [Source]) {
         let mut last_of: HashMap<PathBuf, String> = HashMap::new();
         for source in self.runs.iter().map(|(at, _)| &sources[*at]) {
@@ -194,7 +195,7 @@ impl Joined {
         }
     }
 
-    /// The zone of each run, and says what had to be assumed.
+    /// Returns the zone of each run, and reports assumptions.
     fn zones(&self, known: &[Known], by_output: &HashMap<&str, Vec<usize>>, sources: &mut [Source], options: &Options) -> Vec<Zone> {
         let mut votes: Vec<BTreeMap<i64, u64>> = vec![BTreeMap::new(); self.runs.len()];
         for known in known {
@@ -237,7 +238,7 @@ impl Joined {
             zones.push(match told.or(given) {
                 Some(offset_ns) => Zone { offset_ns, precision_ns: 0 },
                 None if of_neighbours.is_some() => of_neighbours.unwrap_or(Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS }),
-                // A run that had nothing to do has no times.
+                // A run without jobs has no times.
                 None if *has_times => no_zone(diagnostics),
                 None => Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS },
             });
@@ -245,7 +246,7 @@ impl Joined {
         zones
     }
 
-    /// Records of its outputs, in the same directory.
+    /// Returns the records of its outputs in the same directory.
     fn candidates(&self, known: &Known, by_output: &HashMap<&str, Vec<usize>>, sources: &[Source]) -> Vec<usize> {
         let log = &sources[self.runs[known.run].0].path;
         let attempt = &known.attempt;
@@ -261,8 +262,8 @@ impl Joined {
         records.filter(fits).collect()
     }
 
-    /// Gives records to the attempts that ended when they did, the last of them. Returns which were
-    /// given.
+    /// Assigns records to the attempts that ended at the same time, the last one of several.
+    /// Returns for each record whether it was assigned.
     fn join_records(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, zones: &[Zone], sources: &[Source]) -> Vec<bool> {
         let mut nearest: Vec<Option<(i64, usize)>> = vec![None; self.records.len()];
         for (at, known) in known.iter().enumerate() {
@@ -275,7 +276,8 @@ impl Joined {
                 }
             }
         }
-        // A message hides the outputs, but for those that were missing: the others of the same job follow them.
+        // A message hides all outputs except the missing ones: the other outputs of the same job
+        // are assigned with these.
         let mut makers: HashMap<(usize, &str, i64), usize> = HashMap::new();
         for ((source, record), (_, at)) in self.records.iter().zip(&nearest).filter_map(|(record, nearest)| Some((record, (*nearest)?))) {
             if let Some(hash) = record.job_hash.filter(|_| !known[at].attempt.is_described) {
@@ -293,8 +295,8 @@ impl Joined {
         used
     }
 
-    /// Gives records to attempts of which neither outputs nor reasons are logged. A record that is of
-    /// one of several such attempts is used without an owner.
+    /// Assigns records to attempts with neither outputs nor reasons in the log. A record that can
+    /// belong to several such attempts counts as used without an owner.
     fn join_hidden(&self, known: &mut [Known], used: &mut [bool], zones: &[Zone], sources: &[Source]) {
         let mut jobs: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (at, (source, record)) in self.records.iter().enumerate().filter(|(at, _)| !used[*at]) {
@@ -328,7 +330,7 @@ impl Joined {
         }
     }
 
-    /// Names the rules of attempts that a message hides and that did not end, by the records of the
+    /// Sets the rules of unfinished attempts that a message hides, from earlier records of the
     /// outputs that they were to make.
     fn name_rules(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, sources: &[Source]) {
         for known in known.iter_mut().filter(|known| known.attempt.rule.is_none() && !known.attempt.is_described) {
@@ -338,10 +340,10 @@ impl Joined {
         }
     }
 
-    /// Gives jobs' own logs to the attempts; those that are of none are given back.
+    /// Assigns jobs' own logs to the attempts; returns those that match none.
     fn join_jobs(&self, known: &mut [Known], sources: &[Source]) -> Vec<(usize, Attempt)> {
         let mut by_native: HashMap<String, Vec<usize>> = HashMap::new();
-        // The jobs of a group have none of their own.
+        // Jobs of a group have no native ids of their own.
         let mut by_outputs: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
         for (at, Known { attempt, .. }) in known.iter().enumerate() {
             match &attempt.native {
@@ -378,7 +380,7 @@ impl Joined {
         alone
     }
 
-    /// A benchmark is of the last attempt that wrote it.
+    /// Assigns each benchmark to the last attempt that wrote it.
     fn join_benchmarks(&self, known: &mut [Known], zones: &[Zone], sources: &mut [Source]) {
         let mut by_name: HashMap<PathBuf, Vec<usize>> = HashMap::new();
         for (at, known) in known.iter().enumerate().filter(|(_, known)| known.attempt.succeeded == Some(true)) {
@@ -388,7 +390,7 @@ impl Joined {
         }
         for (at, (source, told)) in self.benchmarks.iter().enumerate() {
             let path = sources[*source].path.clone();
-            // As an absolute path, or relative to any of the directories above.
+            // As an absolute path, or relative to any directory above.
             let suffixes = path.ancestors().map(|above| path.strip_prefix(above).unwrap_or(&path)).chain([path.as_path()]);
             let candidates = suffixes.filter_map(|suffix| by_name.get(suffix)).flatten().filter(|at| {
                 let Known { run, attempt, .. } = &known[**at];
@@ -432,7 +434,7 @@ impl Joined {
             makers.extend(outputs.iter().map(|output| ((known.run, output.clone()), attempt.job.clone())));
             described.push(known);
         }
-        // For each run the first end of an attempt that may have made any file.
+        // For each run the line of the first end of an attempt that may have made any file.
         let mut hidden: HashMap<usize, u64> = HashMap::new();
         for (run, end) in
             described.iter().filter(|known| !known.has_known_files()).filter_map(|known| Some((known.run, known.attempt.end_line?)))
@@ -473,7 +475,7 @@ impl Joined {
         rows
     }
 
-    /// The times of a local attempt as its records have them, which the log has in whole seconds.
+    /// Replaces the times of a local attempt, in whole seconds in the log, by those of its records.
     fn put_exact_times(&self, row: &mut Row, known: &Known) {
         let records = || known.records.iter().map(|at| &self.records[*at].1);
         let began = records().filter_map(|record| record.began_ns).min();
@@ -488,7 +490,7 @@ impl Joined {
         }
     }
 
-    /// What a block of a log says.
+    /// Returns the row of an attempt in a log.
     fn row(&self, attempt: &Attempt, log: &Log, zone: Zone) -> Row {
         let is_local = attempt.is_local_rule || log.is_local == Some(true);
         let is_slurm = attempt.native.as_ref().is_some_and(|(id, is_slurm)| *is_slurm || log.slurm_jobs.contains(id));
@@ -526,7 +528,7 @@ impl Joined {
             started_ns: began.filter(|_| is_local),
             started_precision_ns: precision.filter(|_| is_local),
             finished_ns: ended,
-            // Ends on a cluster are found by polling, at intervals that differ.
+            // Ends on a cluster are found by polling, with an interval that varies.
             finished_precision_ns: ended.filter(|_| is_local).map(|_| LINE_NS + zone.precision_ns + attempt.ended_within_s * SECOND_NS),
             status: status.into(),
             exit_code: attempt.exit_code,
@@ -543,7 +545,7 @@ impl Joined {
         }
     }
 
-    /// Jobs of runs whose logs were not given.
+    /// Returns the rows of jobs without the log of their run.
     fn rows_of_jobs(&self, alone: Vec<(usize, Attempt)>, zones: &[Zone], sources: &mut [Source], options: &Options) -> Vec<Row> {
         let mut rows = Vec::new();
         for (at, attempt) in alone {
@@ -554,7 +556,8 @@ impl Joined {
             });
             let zone = match (options.zone_offset_s, of_run) {
                 (Some(seconds), _) => Zone { offset_ns: seconds * SECOND_NS, precision_ns: 0 },
-                // Of another run of the same directory: summer time may lie between.
+                // The zone of another run in the same directory: daylight saving time may have
+                // changed in between.
                 (None, Some((_, zone))) => Zone { offset_ns: zone.offset_ns, precision_ns: HOUR_NS },
                 (None, None) => no_zone(&mut sources[*source].diagnostics),
             };
@@ -572,7 +575,7 @@ impl Joined {
         rows
     }
 
-    /// Jobs of which only metadata are left: a row for the outputs that were made together.
+    /// Returns the rows of jobs that only metadata describe: one for all outputs of the same job.
     fn rows_of_records(&self, used: &[bool], sources: &mut [Source]) -> Vec<Row> {
         let mut together: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (at, (source, record)) in self.records.iter().enumerate().filter(|(at, _)| !used[*at]) {
@@ -604,8 +607,9 @@ impl Joined {
     }
 }
 
-/// The jobs that made the inputs of an attempt; `None` where one of them is not known. After an
-/// attempt that may have made any file (`after_hidden`), that is so of each input without a maker.
+/// Returns the jobs that made the inputs of an attempt; `None` where one of them is not known. If
+/// an attempt before it may have made any file (`after_hidden`), each input without a known maker
+/// has an unknown one.
 fn parents<'m>(known: &Known, makers: &'m HashMap<(usize, String), String>, after_hidden: bool) -> Option<Vec<&'m String>> {
     let attempt = &known.attempt;
     if !known.has_known_files() || attempt.has_unknown_inputs {
@@ -613,7 +617,7 @@ fn parents<'m>(known: &Known, makers: &'m HashMap<(usize, String), String>, afte
     }
     let mut parents: Vec<&String> = Vec::new();
     for input in &attempt.inputs {
-        // Of a file in a directory that is an output, who made the directory.
+        // A file in a directory that is an output was made by the maker of the directory.
         let mut above = Path::new(input).ancestors().filter_map(Path::to_str);
         match above.find_map(|path| makers.get(&(known.run, path.to_owned()))) {
             None if after_hidden => return None,
@@ -625,8 +629,9 @@ fn parents<'m>(known: &Known, makers: &'m HashMap<(usize, String), String>, afte
     Some(parents)
 }
 
-/// Within a job Snakemake runs Snakemake, and the innermost may try the task more than once: from
-/// the first to the last of these, with the status of the last.
+/// Returns the attempts of the innermost Snakemake: within a job Snakemake runs Snakemake, which
+/// may retry the task. Retries are merged, from the start of the first to the end of the last, with
+/// the status of the last.
 fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
     let mut tasks: Vec<Attempt> = Vec::new();
     for attempt in attempts {
@@ -642,7 +647,7 @@ fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
     tasks
 }
 
-/// What a job's own log says better than the run's.
+/// Adds the more precise values of a job's own log.
 fn add_job(row: &mut Row, inner: &Attempt, log: &Log, zone: Zone) {
     let precision = Some(LINE_NS + zone.precision_ns);
     if let Some(began) = inner.began.and_then(|began| zone.utc(began)) {
@@ -667,8 +672,9 @@ fn add_job(row: &mut Row, inner: &Attempt, log: &Log, zone: Zone) {
 /// First and last day of a run.
 type Days = (chrono::NaiveDate, chrono::NaiveDate);
 
-/// The zone that other runs in the same directory have, when all have the same: to the second on a
-/// day on which one of them ran, or between two of them, else but for summer time.
+/// Returns the zone of other runs in the same directory, if all have the same. It is exact on a day
+/// on which one of them ran, or between two of them, and otherwise uncertain by daylight saving
+/// time.
 fn zone_of_neighbours(days: Option<Days>, told: impl Iterator<Item = (Days, i64)>) -> Option<Zone> {
     let (first, last) = days?;
     let told: Vec<(Days, i64)> = told.collect();
@@ -681,13 +687,13 @@ fn zone_of_neighbours(days: Option<Days>, told: impl Iterator<Item = (Days, i64)
     Some(Zone { offset_ns, precision_ns: if same_day || between { 0 } else { HOUR_NS } })
 }
 
-/// Whether two logs lie in one folder.
+/// Whether two logs are in the same folder.
 fn is_same_folder(a: &Path, b: &Path) -> bool {
     a.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && b.parent() == Some(folder))
 }
 
-/// Whether Snakemake has a directory locked, as it has while it runs there, and after it was killed
-/// until `--unlock`.
+/// Whether a directory is locked by Snakemake. The lock exists while Snakemake runs, and after it
+/// was killed until `--unlock`.
 fn is_locked(base: &Path) -> bool {
     std::fs::read_dir(base.join(FOLDER).join("locks")).is_ok_and(|mut locks| locks.next().is_some())
 }
@@ -706,7 +712,7 @@ fn files(paths: &[String]) -> Option<std::borrow::Cow<'static, str>> {
     Some(json!(files).to_string().into())
 }
 
-/// What Snakemake does around the command of an attempt, as in the column `engine_steps`.
+/// Returns Snakemake's own steps around the command of an attempt, as in the column `engine_steps`.
 fn engine_steps(attempt: &Attempt, log: &Log) -> String {
     let special: Vec<_> = attempt.special.iter().map(|(path, kind)| json!({ "path": path, "kind": kind })).collect();
     let touched: Vec<&String> = attempt.outputs.iter().filter(|path| log.touched.contains(*path)).collect();
@@ -714,17 +720,17 @@ fn engine_steps(attempt: &Attempt, log: &Log) -> String {
     json!({ "shell": log.shell, "logs": logs, "touched": touched, "special": special }).to_string()
 }
 
-/// `2026-11-22T060002.317716`, which is when the run began.
+/// Returns the name of a run, the time of its start: `2026-11-22T060002.317716`.
 fn run_name(source: &str) -> &str {
     source.trim_end_matches(".gz").trim_end_matches(".snakemake.log").trim_end_matches(".log")
 }
 
-/// The directory in which Snakemake ran, where the path shows it.
+/// Returns the directory in which Snakemake ran, where the path contains it.
 fn base(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|above| above.ends_with(FOLDER))?.parent().map(Path::to_owned)
 }
 
-/// Whether both can be of runs in the same directory.
+/// Whether two files can belong to runs in the same directory.
 fn are_together(a: &Path, b: &Path) -> bool {
     base(a).zip(base(b)).is_none_or(|(a, b)| a == b)
 }

@@ -1,5 +1,5 @@
-//! A log that Snakemake writes: `.snakemake/log/*.snakemake.log`, and what a job on a cluster
-//! writes, in which Snakemake runs once more.
+//! A log of Snakemake: `.snakemake/log/*.snakemake.log`, and the output of a job on a cluster, in
+//! which Snakemake runs once more.
 //!
 //! ```text
 //! SLURM run ID: e002c48a-bd17-4090-a9d2-1d7ec2a01b9c
@@ -14,9 +14,9 @@
 //! Finished jobid: 2 (Rule: count)
 //! ```
 //!
-//! Versions 7 to 9 differ in blank lines and in the wording of the last line. What programs and
-//! Snakemake itself print between is passed over: a log has no form that all of its lines have.
-//! Blocks of a group's jobs are indented by four more.
+//! Versions 7 to 9 differ in blank lines and in the wording of the last line. Other output of
+//! programs and of Snakemake is ignored, since the lines of a log have no common form. Blocks of
+//! the jobs in a group are indented by four more blanks.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead};
@@ -27,69 +27,71 @@ use flowmine_schema::text;
 use super::files;
 use crate::input;
 
-/// A log is a run, or one job of a run.
+/// The log of a run, or of one job of a run.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// `SLURM run ID`, which is the name of its jobs in Slurm; else `Workflow ID`, since version 9.
+    /// Value of `SLURM run ID`, which is the name of its jobs in Slurm; else of `Workflow ID`,
+    /// since version 9.
     pub run_id: Option<String>,
-    /// The host on which Snakemake runs; its log says it since version 8.
+    /// Host on which Snakemake runs; in the log since version 8.
     pub host: Option<String>,
-    /// Work directory of the run; the log says it since version 9.
+    /// Work directory of the run; in the log since version 9.
     pub work_dir: Option<String>,
-    /// The user who runs Snakemake; the log says it since version 9.
+    /// User who runs Snakemake; in the log since version 9.
     pub user: Option<String>,
-    /// Whether jobs run where Snakemake does; `None` when the log ends before it says so.
+    /// Whether jobs run on Snakemake's own host; `None` when the log ends before the line about it.
     pub is_local: Option<bool>,
     /// The attempts, in the order in which they began.
     pub attempts: Vec<Attempt>,
-    /// Job ids that Slurm gave, also to groups of jobs.
+    /// Slurm's job ids, including those of groups of jobs.
     pub slurm_jobs: Vec<String>,
-    /// Whether the log says that the run ended.
+    /// Whether the log contains the end of the run.
     pub ended: bool,
     /// Whether the user ended the run.
     pub interrupted: bool,
-    /// Whether it ended because a job had failed; then no job runs any more.
+    /// Whether it ended because a job had failed; no job runs any more then.
     pub gave_up: bool,
-    /// Whether another run begins in the same file after it.
+    /// Whether another run follows in the same file.
     pub is_followed: bool,
-    /// Whether it was killed while jobs ran, which its lines do not say (`join.rs`).
+    /// Whether it was killed while jobs ran. Its lines do not show this; `join.rs` determines it.
     pub was_killed: bool,
-    /// Whether jobs are only shown and not run (`--dry-run`).
+    /// Whether jobs are only displayed and not executed (`--dry-run`).
     pub is_dry: bool,
-    /// How many jobs are logged without a time, and the line of the first one.
+    /// Line of the first job without a time, and the number of such jobs.
     pub undated: Option<(u64, u64)>,
-    /// The shell that is given the commands; the log says it since version 5.
+    /// Shell that executes the commands; in the log since version 5.
     pub shell: Option<String>,
     /// Outputs that Snakemake touched after the command (`touch()`).
     pub touched: BTreeSet<String>,
-    /// What it calls its own log, without folders: a run whose output was redirected into another
-    /// file says it at its end.
+    /// File name of its own log, which appears at the end: a run with redirected output has two
+    /// logs.
     pub own_log: Option<String>,
-    /// Of the last error: a command and its exit code, before it is said whose it is.
+    /// Commands of errors with their exit codes, until the job of each is known.
     exits: Vec<(String, i64)>,
 }
 
-/// One attempt at a job, as its block and the lines about it describe it.
+/// One attempt at a job, from its block and the lines about it.
 #[derive(Debug, Default, Clone)]
 pub struct Attempt {
-    /// Number of the line in the log with which the job's block begins, from 1.
+    /// Line at which the job's block begins, from 1.
     pub line: u64,
     /// Snakemake's number of the job in the run.
     pub job: String,
-    /// Null where the rule has a message, which is then logged instead of everything else.
+    /// Name of the rule; null where the rule has a message, which is then logged instead of
+    /// everything else.
     pub rule: Option<String>,
-    /// Whether the log describes it by rule and wildcards, and not by a message.
+    /// Whether the log contains its rule and wildcards, and not a message.
     pub is_described: bool,
     /// Whether it is a `localrule`.
     pub is_local_rule: bool,
-    /// Local time, of which the log does not say the zone.
+    /// Start in local time; the log does not contain the zone.
     pub began: Option<NaiveDateTime>,
-    /// When Snakemake noticed its end, local time without zone.
+    /// Time at which Snakemake noticed its end, local time without zone.
     pub ended: Option<NaiveDateTime>,
-    /// The end is logged without a time: by so many seconds at most it was before `ended`, which is
-    /// the next time in the log.
+    /// Maximum time in seconds from the end to `ended`, if the end is logged without a time and
+    /// `ended` is the next time in the log.
     pub ended_within_s: i64,
-    /// Number of the line that says its end, from 1.
+    /// Line of its end, from 1.
     pub end_line: Option<u64>,
     /// Whether the job succeeded; `None` while it runs.
     pub succeeded: Option<bool>,
@@ -97,15 +99,15 @@ pub struct Attempt {
     pub interrupted: bool,
     /// The job's input files, as the rule declares them.
     pub inputs: Vec<String>,
-    /// Whether there are input files whose names the log does not show.
+    /// Whether there are input files with names that the log does not contain.
     pub has_unknown_inputs: bool,
     /// The job's output files, as the rule declares them.
     pub outputs: Vec<String>,
-    /// Those that were missing, which were the reason to run it.
+    /// The missing outputs, if they were the reason to run it.
     pub missing: Vec<String>,
     /// The job's wildcards as the log writes them, such as `sample=a`.
     pub wildcards: Option<String>,
-    /// Number of threads; the log leaves it out where it is 1.
+    /// Number of threads; omitted from the log where it is 1.
     pub threads: Option<i64>,
     /// The job's resources: name and value, as the log writes them.
     pub resources: Vec<(String, String)>,
@@ -113,33 +115,33 @@ pub struct Attempt {
     pub benchmark: Option<String>,
     /// Paths of the job's log files.
     pub logs: Vec<String>,
-    /// Outputs that are no plain files, each with what the log calls it (`pipe`).
+    /// Special output files, each with its flag in the log (`pipe`).
     pub special: Vec<(String, String)>,
-    /// What the executor calls it, and whether that is Slurm.
+    /// The executor's id of the job, and whether the executor is Slurm.
     pub native: Option<(String, bool)>,
     /// Shell command of the job.
     pub command: Option<String>,
-    /// Why the job failed, as the log says.
+    /// Reason of the job's failure, from the log.
     pub error: Option<String>,
     /// Exit code of its command.
     pub exit_code: Option<i64>,
 }
 
-/// What the block of lines that is being read is about.
+/// The block of lines that is being read.
 #[derive(Debug, Default)]
 enum Block {
     #[default]
     None,
-    /// The attempt at this place.
+    /// The block of the attempt with this index.
     Job(usize),
-    /// A job failed; which one, its line `jobid` says.
+    /// The failure of a job, which its line `jobid` identifies.
     Error(Failure),
-    /// A text of several lines that begins with `Command '`, and how many lines it has.
+    /// A text of several lines that begins with `Command '`, and its number of lines.
     Exception(String, usize),
-    /// The command of the attempt at this place, which ends where something known begins.
+    /// The command of the attempt with this index, which ends at the next known line.
     Shell(usize, String),
-    /// What Python raised, from its first line on:
-    /// `MissingOutputException in rule r in file f, line 3:`, or `RuleException:` and what follows.
+    /// A Python exception from its first line: `MissingOutputException in rule r in file f, line
+    /// 3:`, or `RuleException:` and the lines after it.
     Raised(Raised),
 }
 
@@ -147,8 +149,8 @@ enum Block {
 struct Raised {
     /// The first lines of the error.
     text: Vec<String>,
-    /// Whether it reports a job that has failed by itself; otherwise a block `Error in rule`
-    /// before or after it reports that.
+    /// Whether it is itself the failure of a job; otherwise a block `Error in rule` before or after
+    /// it reports the failure.
     is_failure: bool,
     rule: Option<String>,
     job: Option<String>,
@@ -159,20 +161,20 @@ struct Failure {
     rule: Option<String>,
     jobs: Vec<String>,
     message: Option<String>,
-    /// Lines of the shell command, while they are read.
+    /// Lines of the shell command while it is read.
     shell: Option<String>,
     in_shell: bool,
     native: Option<String>,
     outputs: Vec<String>,
 }
 
-/// So many lines of what was raised are kept as the reason.
+/// Maximum number of lines of an exception that are kept as the reason.
 const REASON: usize = 4;
 
-/// So many lines may a command in an exception have.
+/// Maximum number of lines of a command in an exception.
 const LONGEST_COMMAND: usize = 1000;
 
-/// Reads the runs of a log, of which several may have been written to the same file one after the
+/// Reads the runs of a log; several runs may have been written to the same file one after the
 /// other.
 ///
 /// # Errors
@@ -188,7 +190,7 @@ pub fn read(reader: impl BufRead) -> io::Result<Vec<Log>> {
         if reading.is_another_run(&line) {
             let mut log = std::mem::take(&mut reading).finish();
             log.is_followed = true;
-            // What is logged before the line by which a run is known.
+            // The lines before the one that marks the run.
             (reading.log.host, reading.log.shell, reading.log.is_local) = (log.host.clone(), log.shell.clone(), log.is_local);
             runs.push(log);
         }
@@ -212,8 +214,7 @@ pub fn read_job(reader: impl BufRead) -> io::Result<Log> {
     Ok(reading.finish())
 }
 
-/// A line without the terminal's colours (`ESC [ 31 m`), which a log has that was redirected from
-/// one.
+/// Removes the terminal's colours (`ESC [ 31 m`), which a redirected log can contain.
 fn without_colours(line: &str) -> std::borrow::Cow<'_, str> {
     if !line.contains("\u{1b}[") {
         return line.into();
@@ -230,7 +231,7 @@ fn without_colours(line: &str) -> std::borrow::Cow<'_, str> {
     plain.into()
 }
 
-/// A time as Snakemake writes it, and what follows: `[Sun Nov 22 06:00:16 2026]`.
+/// Parses a time of Snakemake, and returns it with the rest: `[Sun Nov 22 06:00:16 2026]`.
 pub fn stamp(line: &str) -> Option<(NaiveDateTime, &str)> {
     let (time, rest) = line.strip_prefix('[')?.split_once(']')?;
     let time = time.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
@@ -242,33 +243,33 @@ struct Reading {
     log: Log,
     block: Block,
     now: Option<NaiveDateTime>,
-    /// Number of the line that has the time `now`.
+    /// Line of the time in `now`.
     now_line: u64,
-    /// The last time was on the line before, or on blank lines before.
+    /// Whether only blank lines follow the last time so far.
     is_headed: bool,
-    /// How far the block is indented.
+    /// Indent of the block, in bytes.
     indent: usize,
-    /// A run may begin anew within a job, or because the one before was killed: its number of jobs
-    /// will tell, before there are more attempts than these.
+    /// Whether another run may have begun, within a job or because the one before was killed. The
+    /// number of jobs in its table decides, which comes before further attempts.
     maybe_another: bool,
-    /// How many attempts there were before the run that may have begun, see `maybe_another`.
+    /// Number of attempts before the run that may have begun, see `maybe_another`.
     begun: usize,
-    /// Attempts of which the end was logged without a time, which is before the next one.
+    /// Attempts with ends logged without a time; the next time is an upper bound.
     without_time: Vec<usize>,
-    /// What was raised, before the block that says of which job.
+    /// An exception of a job that the next block identifies.
     raised: Option<Vec<String>>,
-    /// What was raised of a rule of which no block says that it failed: the attempt and the reason.
+    /// Exceptions of a rule that no block reports as failed: index of the attempt, and reason.
     blamed: Vec<(usize, String)>,
-    /// Attempts that failed, and nothing else has been logged since.
+    /// Attempts that failed, if nothing else has been logged since.
     just_failed: Vec<usize>,
-    /// Attempts that have not ended, by job; jobs within jobs have the same numbers, and the inner
-    /// one ends first.
+    /// Unfinished attempts by job. A job within a job can have the same number; the inner one ends
+    /// first.
     open: HashMap<String, Vec<usize>>,
 }
 
 impl Reading {
     /// Whether another run begins with this line. Snakemake builds its graph of jobs once a run;
-    /// one within a job of this one has that job alone.
+    /// the graph of a run within a job contains that job alone.
     fn is_another_run(&mut self, line: &str) -> bool {
         let has_begun = !self.log.attempts.is_empty() || self.log.undated.is_some() || self.log.ended || self.log.is_dry;
         if line.starts_with("Building DAG of jobs") {
@@ -277,7 +278,7 @@ impl Reading {
             self.begun = self.log.attempts.len();
             return has_begun && !in_between;
         }
-        // What version 9 begins with, and only once.
+        // First line of version 9, once a run.
         if line == "SNAKEMAKE" {
             return has_begun;
         }
@@ -290,7 +291,7 @@ impl Reading {
         total.is_some_and(|total| total > 1)
     }
 
-    /// The run, with the ends of attempts that it does not log one by one.
+    /// Returns the run, after setting the ends of attempts that are not logged one by one.
     fn finish(mut self) -> Log {
         self.close_block();
         for (at, reason) in std::mem::take(&mut self.blamed) {
@@ -305,7 +306,7 @@ impl Reading {
         self.log
     }
 
-    /// An attempt failed and no line says when.
+    /// Marks an attempt as failed at an unknown time.
     fn fail(&mut self, at: usize, reason: Option<String>) {
         let attempt = &mut self.log.attempts[at];
         if attempt.succeeded.is_none() {
@@ -328,7 +329,7 @@ impl Reading {
             }
             (self.now, self.now_line) = (Some(time), number);
             self.indent = depth;
-            // A group's jobs follow, each with a time of its own.
+            // The jobs of a group follow, each with its own time.
             self.is_headed = rest.is_empty();
             return;
         }
@@ -340,7 +341,7 @@ impl Reading {
             return;
         }
         if self.is_headed && depth == self.indent + 4 && matches!(inner.split(':').next(), Some("message" | "jobs" | "log")) {
-            // The failure of a group, which version 9 logs without saying so.
+            // The failure of a group, which version 9 logs without a heading.
             self.block = Block::Error(Failure::default());
         }
         self.is_headed = false;
@@ -359,12 +360,12 @@ impl Reading {
         self.see_plain(inner, depth);
     }
 
-    /// Whether a rule's message may go on, which can have several lines before the reason.
+    /// Whether a rule's message may continue, which can have several lines before the reason.
     fn is_in_message(&self) -> bool {
         matches!(&self.block, Block::Job(at) if !self.log.attempts[*at].is_described && self.log.attempts[*at].missing.is_empty())
     }
 
-    /// Reads the line that follows a time, which says what the block is about.
+    /// Reads the line after a time, which determines the block.
     fn see_head(&mut self, line: &str, number: u64) -> bool {
         if let Some(rest) = line.strip_prefix("Finished job") {
             // `Finished jobid: 2 (Rule: count)`, and before version 9 `Finished job 2.`
@@ -404,7 +405,7 @@ impl Reading {
         true
     }
 
-    /// An indented line of a block; `false` when it is none.
+    /// Reads an indented line of a block; `false` when it does not belong to it.
     fn see_property(&mut self, line: &str, inner: &str, depth: usize) -> bool {
         let (name, value) = inner.split_once(':').map_or((inner, ""), |(name, value)| (name, value.trim()));
         match &mut self.block {
@@ -482,7 +483,8 @@ impl Reading {
                     self.log.own_log = name.map(str::to_owned);
                 }
                 ("Shell command", 0) if value != "None" => {
-                    // Versions before 9 print the bare command, which cannot be distinguished from other lines.
+                    // Versions before 9 print the bare command, which cannot be distinguished from
+                    // other lines.
                     if let Some(at) = self.log.attempts.len().checked_sub(1) {
                         self.close_block();
                         self.block = Block::Shell(at, value.to_owned());
@@ -518,8 +520,9 @@ impl Reading {
         self.see_submission(line);
     }
 
-    /// The user ended the run. Who presses Ctrl-C ends the jobs as well, so that these may have
-    /// been logged as failed before: when all that ran had, and nothing else came between.
+    /// Records that the user ended the run. Ctrl-C ends the jobs as well, which may have been
+    /// logged as failed before. They count as interrupted if all running jobs failed and nothing
+    /// else was logged in between.
     fn interrupt(&mut self) {
         self.close_block();
         self.log.interrupted = true;
@@ -541,14 +544,15 @@ impl Reading {
             return self.see_array(line);
         };
         let id = id.trim_end_matches('.').trim_matches('\'');
-        // What sbatch prints when it is not known to be brief.
+        // Output of sbatch without `--parsable`.
         match id.strip_prefix("Submitted batch job ") {
             Some(id) => self.native(job, id, true),
             None => self.native(job, id, false),
         }
     }
 
-    /// `Submitted array job with Snakemake IDs 3,5 and SLURM job ID 17. The individual task IDs are 1-2.`
+    /// Reads `Submitted array job with Snakemake IDs 3,5 and SLURM job ID 17. The individual task
+    /// IDs are 1-2.`
     fn see_array(&mut self, line: &str) {
         let told = line.strip_prefix("Submitted array job with Snakemake IDs ").and_then(|rest| {
             let (jobs, rest) = rest.split_once(" and SLURM job ID ")?;
@@ -571,7 +575,7 @@ impl Reading {
         }
     }
 
-    /// The last of the job's attempts that have not ended.
+    /// Ends the last unfinished attempt of a job and returns it.
     fn end(&mut self, job: &str, rule: Option<&str>, succeeded: bool) -> Option<usize> {
         let open = self.open.get_mut(job)?;
         let of_rule = |at: &usize| {
@@ -583,8 +587,8 @@ impl Reading {
         Some(at)
     }
 
-    /// The only attempt that has not ended and is of a rule, with these outputs where they are
-    /// known.
+    /// Ends the only unfinished attempt of a rule, with these outputs where they are known, and
+    /// returns it.
     fn end_of_rule(&mut self, rule: Option<&str>, outputs: &[String]) -> Option<usize> {
         let (job, at) = self.running(rule, outputs)?;
         self.open.get_mut(&job)?.retain(|other| *other != at);
@@ -636,22 +640,22 @@ impl Reading {
                     attempt.native = attempt.native.take().or(native);
                 }
             }
-            // It ended with the log.
+            // The log ended within the block.
             Block::Shell(at, command) => self.shell(at, &command),
             Block::Raised(raised) => self.close_raised(raised),
             _ => {}
         }
     }
 
-    /// Versions before 9 raise after the block that says which job failed, version 9 before it;
-    /// some say nothing else.
+    /// Assigns an exception to an attempt. Versions before 9 print it after the block of the failed
+    /// job, version 9 before it; for some failures there is no block.
     fn close_raised(&mut self, raised: Raised) {
         let reason = raised.text.join("\n");
         if raised.is_failure {
             let rule = raised.rule.as_deref();
             let missing: Vec<String> = raised.text.iter().skip(1).flat_map(|line| line.split(" (").next().map(str::to_owned)).collect();
             let by_job = raised.job.and_then(|job| self.end(&job, rule, false));
-            // The line of the Snakefile is no name of a rule: the files are what is left.
+            // A line of the Snakefile is not the name of a rule: only the files identify the job.
             let missing: Vec<String> =
                 missing.into_iter().filter(|line| self.log.attempts.iter().any(|known| known.outputs.contains(line))).collect();
             let Some(at) = by_job.or_else(|| self.end_of_rule(rule, &missing)) else { return };
@@ -712,7 +716,7 @@ impl Reading {
         if raised.text.len() < REASON && !inner.starts_with("File ") {
             raised.text.push(inner.to_owned());
         }
-        // A command is logged over as many lines as it has.
+        // A command is logged over all of its lines.
         if line.starts_with("Command '") {
             self.close_block();
             self.block = Block::Exception(String::new(), 0);
@@ -734,7 +738,8 @@ impl Reading {
         }
         let (at, command) = (*at, std::mem::take(command));
         self.block = Block::None;
-        // A command whose lines are not all indented cannot be distinguished from what follows.
+        // A command with lines that are not all indented cannot be distinguished from the lines
+        // after it.
         const KNOWN: [&str; 9] = ["[", "Select ", "Execute ", "Trying ", "RuleException", "Job ", "Finished ", "Complete ", "Shutting "];
         if KNOWN.iter().any(|known| inner.starts_with(known)) {
             self.shell(at, &command);
@@ -742,8 +747,8 @@ impl Reading {
         false
     }
 
-    /// `Command 'set -euo pipefail;  …' returned non-zero exit status 3.`, over as many lines as
-    /// the command has.
+    /// Reads a line of `Command 'set -euo pipefail;  …' returned non-zero exit status 3.`, which
+    /// spans all lines of the command.
     fn see_of_exception(&mut self, line: &str) -> bool {
         let Block::Exception(text, lines) = &mut self.block else { return false };
         *lines += 1;
@@ -769,20 +774,21 @@ impl Reading {
     }
 }
 
-/// The rule of `rule count:`.
+/// Returns the rule of `rule count:`.
 fn rule_of(line: &str) -> Option<&str> {
     let (word, rest) = line.split_once(' ')?;
     let rule = rest.strip_suffix(':').filter(|rule| !rule.is_empty())?;
     matches!(word, "rule" | "localrule" | "checkpoint" | "localcheckpoint").then_some(rule)
 }
 
-/// The beginning of what Python raised.
+/// Parses the first line of a Python exception.
 fn raised(line: &str) -> Option<Raised> {
     if line == "RuleException:" {
         return Some(Raised { text: vec![line.to_owned()], ..Raised::default() });
     }
-    // Of outputs that are missing, protected, or no files: `MissingOutputException in rule r in file f, line 3:`, before version 7 `… in line 3 of f:`; and since version 8 of what cannot be
-    // filled in.
+    // For outputs that are missing, protected, or not files: `MissingOutputException in rule r in
+    // file f, line 3:`, before version 7 `… in line 3 of f:`; since version 8 also for values that
+    // cannot be filled in.
     let (name, place) = line.strip_suffix(':')?.split_once(" in ")?;
     let rule = place.strip_prefix("rule ").map(|rest| rest.split(' ').next().unwrap_or_default().to_owned());
     if !name.ends_with(if rule.is_some() { "Exception" } else { "OutputException" }) || name.contains(' ') {

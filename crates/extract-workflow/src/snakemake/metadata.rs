@@ -1,11 +1,11 @@
-//! What Snakemake keeps of each output in `.snakemake/metadata`: a file called after base64 of the
-//! output's path, in JSON.
+//! Snakemake's metadata of outputs in `.snakemake/metadata`: for each output a JSON file named by
+//! the base64 of its path.
 //!
-//! A long name is cut into folders that begin with `@`. A record is of the last attempt that was
-//! made at the output, and since version 9 of failed ones too, without saying so. `endtime` is when
-//! Snakemake had noticed the end and touched the output. `starttime` is when the job began, or,
-//! where it ran on a cluster, when it was submitted, when it began there, or as late as `endtime`:
-//! that depends on the version.
+//! A long name is split into folders that begin with `@`. A record describes the last attempt at
+//! the output; since version 9 this can be a failed one, without a mark. `endtime` is the time at
+//! which Snakemake had noticed the end and touched the output. `starttime` is the start of the job;
+//! on a cluster it is, depending on the version, the submission, the start of the job there, or as
+//! late as `endtime`.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -15,28 +15,28 @@ use serde_json::Value;
 
 use crate::{input, json};
 
-/// What is known of an output.
+/// The metadata of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The output's path, as it was given to Snakemake.
+    /// The output's path, in the form that Snakemake was given.
     pub output: String,
     /// Name of the rule that made the output.
     pub rule: String,
     /// Input files of the job, as the rule declares them.
     pub inputs: Vec<String>,
-    /// Null where a job runs no shell command.
+    /// Shell command; null where the job runs none.
     pub command: Option<String>,
     /// Container image of the job, `container_img_url` of the metadata.
     pub container: Option<String>,
-    /// Snakemake's number of the job, which is the same for all outputs of one job.
+    /// Snakemake's number of the job, equal for all outputs of the job.
     pub job_hash: Option<i64>,
-    /// Nanoseconds since 1970, where it is before the end.
+    /// Start of the job in nanoseconds since 1970, where it is before the end.
     pub began_ns: Option<i64>,
-    /// When the job ended, nanoseconds since 1970.
+    /// End of the job in nanoseconds since 1970.
     pub ended_ns: Option<i64>,
 }
 
-/// The files below a folder, links among them, sorted.
+/// Returns the files below a folder, including links, sorted.
 pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
@@ -57,7 +57,7 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 /// Reads a folder of metadata.
 ///
 /// # Errors
-/// When a folder cannot be read. What is wrong with a file is said in `said`.
+/// When a folder cannot be read. Errors in a file are diagnostics.
 pub fn read(dir: &Path, diagnostics: &mut Diagnostics) -> io::Result<Vec<Record>> {
     let mut records = Vec::new();
     for path in files(dir)? {
@@ -82,7 +82,7 @@ pub fn read(dir: &Path, diagnostics: &mut Diagnostics) -> io::Result<Vec<Record>
 fn record(output: &str, text: &str) -> Result<Record, String> {
     let record = json::from_str(text).map_err(|e| format!("no JSON: {e}"))?;
     let rule = record["rule"].as_str().filter(|rule| !rule.is_empty()).ok_or("it tells no rule")?;
-    // Microseconds are what an f64 holds of it.
+    // An f64 holds the time to the microsecond.
     let ns = |name: &str| {
         let seconds = record[name].as_f64().filter(|seconds| (0.0..9e9).contains(seconds))?;
         ((seconds * 1e6).round() as i64).checked_mul(1000)
@@ -101,7 +101,7 @@ fn record(output: &str, text: &str) -> Result<Record, String> {
     })
 }
 
-/// The output's path that a file's path below the folder stands for.
+/// Returns the output's path that is encoded in a file's path below the folder.
 fn output(path: &Path) -> Option<String> {
     let mut encoded = String::new();
     for part in path.components() {
@@ -112,8 +112,8 @@ fn output(path: &Path) -> Option<String> {
     Some(flowmine_schema::text::decode(&bytes).into_owned()).filter(|path| !path.is_empty())
 }
 
-/// base64 of RFC 4648, with the alphabet for names of files (and the other, in old versions),
-/// without padding.
+/// Decodes base64 of RFC 4648 without padding, with the alphabet for file names or, from old
+/// versions, the standard one.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);

@@ -1,9 +1,8 @@
-//! Snakemake, versions 5 to 9: its logs, its metadata, benchmark files, and logs of its jobs on
-//! Slurm.
+//! Snakemake, versions 5 to 9: logs, metadata, benchmark files, and logs of jobs on Slurm.
 //!
-//! A log lists attempts; metadata say of each output by what it was made last, with times in UTC,
-//! which gives the zone of the log's times; a job's own log on Slurm says when it began and ended
-//! there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
+//! A log lists attempts. The metadata describe the job that last made each output, with times in
+//! UTC, from which the zone of the log's times follows. A job's own log on Slurm contains its start
+//! and end there. Metadata that match no attempt belong to runs without logs, and become rows too.
 
 mod benchmark;
 mod files;
@@ -27,13 +26,13 @@ use folder::FOLDER;
 /// Name of the engine, as in the column `engine`.
 pub const NAME: &str = crate::engine_names::SNAKEMAKE;
 
-// In the order in which they are believed.
+// In order of precedence.
 const LOG: &str = "Snakemake log";
 const SLURM_LOG: &str = "log of a Snakemake job on Slurm";
 const METADATA: &str = "Snakemake metadata";
 const BENCHMARK: &str = "Snakemake benchmark";
 
-/// Reads what the engine Snakemake writes.
+/// The engine Snakemake.
 #[derive(Debug, Clone, Copy)]
 pub struct Snakemake;
 
@@ -42,8 +41,9 @@ impl Engine for Snakemake {
         NAME
     }
 
-    /// Of a directory in which Snakemake ran: logs, metadata, benchmark files that logs name, and
-    /// what lies in folders whose names begin with `benchmark`. Else every file.
+    /// For a directory in which Snakemake ran, returns logs, metadata, benchmark files named in
+    /// logs, and the files in folders with names that begin with `benchmark`. For other
+    /// directories, returns every file.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let folder = if dir.ends_with(FOLDER) { dir.to_owned() } else { dir.join(FOLDER) };
         if !folder.is_dir() {
@@ -78,7 +78,7 @@ impl Engine for Snakemake {
         if text.lines().next().is_some_and(benchmark::is_header) {
             return Some(BENCHMARK);
         }
-        // What comes before differs between versions and with what the user's own code prints.
+        // The lines before it differ between versions and contain the output of the user's code.
         let is_log = text.lines().any(|line| line.starts_with("Building DAG of jobs") || line.starts_with("Snakemake version: "))
             || text.lines().any(|line| log::stamp(line.trim_start()).is_some())
             || text.contains("\nSNAKEMAKE\n=========\n")
@@ -119,8 +119,8 @@ impl Engine for Snakemake {
     }
 }
 
-/// The benchmark files below a directory that logs name. A log that cannot be read names none: its
-/// import says why.
+/// Returns the benchmark files below a directory that logs name. A log that cannot be read names
+/// none; its import reports the reason.
 fn named_benchmarks(dir: &Path, logs: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for reader in logs.iter().filter(|path| path.is_file()).filter_map(|path| input::open(path).ok()) {
@@ -138,12 +138,13 @@ fn named_benchmarks(dir: &Path, logs: &[PathBuf]) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Snakemake's plugin for Slurm has a folder for these; others leave it to sbatch to name them.
+/// Whether a file is the log of a job. Snakemake's plugin for Slurm has a folder for these; other
+/// executors leave the name to sbatch.
 fn is_of_job(path: &Path, text: &str) -> bool {
     path.components().any(|part| part.as_os_str() == "slurm_logs") || job_id(path).is_some() || text.contains(" --mode remote")
 }
 
-/// The Slurm job of `slurm_logs/rule_count/a/14.log`, or of `slurm-14.out`; a task of an array is
+/// Returns the Slurm job of `slurm_logs/rule_count/a/14.log` or of `slurm-14.out`; an array task is
 /// `14_2`.
 fn job_id(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.trim_end_matches(".gz");

@@ -9,7 +9,7 @@
 //! 1742250321497000 318561 TASK 1 DONE SUCCESS 0
 //! ```
 //!
-//! A task that loses its worker, or has exhausted what it was given, is ready again: that is
+//! A task that loses its worker, or has exhausted its resources, becomes ready again: this begins
 //! another attempt.
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,10 +24,10 @@ use crate::{Row, input};
 
 /// Precision of the manager's times: lines have microseconds.
 const LINE_NS: i64 = 1000;
-/// What TaskVine calls MB.
+/// TaskVine's MB, in bytes.
 const MEGABYTE: f64 = 1_048_576.0;
 
-/// What a library is an instance of: it serves function calls on a worker.
+/// Logical task of the libraries; a library serves function calls on a worker.
 const LIBRARY: &str = "library";
 
 /// Whether a file begins as a transactions log does.
@@ -35,7 +35,7 @@ pub fn is_first_line(head: &str) -> bool {
     head.starts_with("# time manager_pid MANAGER manager_pid ")
 }
 
-/// Reads a log. What is wrong with a line is in `diagnostics`.
+/// Reads a log. Errors in a line are in `diagnostics`.
 ///
 /// # Errors
 /// When reading fails, or there are too many tasks.
@@ -62,19 +62,19 @@ pub fn read(reader: impl BufRead, run_name: &str, diagnostics: &mut Diagnostics)
 #[derive(Default)]
 struct Log {
     run_name: String,
-    /// When the manager began, as the log writes it.
+    /// Start of the manager, as the log writes it.
     run_id: Option<String>,
     rows: Vec<Row>,
-    /// The last attempt of each task of the run, and its number.
+    /// Index of the last attempt of each task in the run, and its number.
     last: BTreeMap<String, (usize, i64)>,
     /// Hosts of the workers.
     hosts: HashMap<String, String>,
-    /// Whether the last run has an end.
+    /// Whether the log contains the end of the last run.
     has_ended: bool,
 }
 
 impl Log {
-    /// Takes a line; `None` where it cannot be understood.
+    /// Reads a line; `None` where it cannot be parsed.
     fn see(&mut self, line: &str, number: u64) -> Option<()> {
         let mut words = line.split_whitespace();
         let microseconds = words.next()?.parse::<i64>().ok().filter(|time| *time > 0)?;
@@ -104,7 +104,7 @@ impl Log {
                 let rest: Vec<&str> = words.take_while(|word| !word.starts_with('{')).collect();
                 self.task(task, state, &rest, &objects(line), (ns, number))?;
             }
-            // What they say is of no task.
+            // These lines do not concern tasks.
             "CATEGORY" | "LIBRARY" | "APPLICATION" | "DUPLICATE" => {}
             _ => return None,
         }
@@ -190,7 +190,7 @@ impl Log {
         }
     }
 
-    /// The run is over, or the log is: what a manager that has ended leaves is not running.
+    /// Ends the run, or the log: tasks left by a manager that has ended are not running.
     fn finish(&mut self) {
         for (at, _) in std::mem::take(&mut self.last).into_values() {
             if self.has_ended && self.rows[at].status == "running" {
@@ -201,7 +201,7 @@ impl Log {
     }
 }
 
-/// An attempt that ends without a result: its worker is gone, or it was cancelled.
+/// Ends an attempt without a result: its worker is gone, or it was cancelled.
 fn abort(row: &mut Row, ns: i64) {
     if matches!(&*row.status, "running" | "unknown") {
         row.status = "aborted".into();
@@ -226,10 +226,10 @@ fn end(row: &mut Row, result: &str, exit_code: Option<i64>, ns: i64) {
     row.error = (result != "SUCCESS").then(|| result.to_owned().into());
 }
 
-/// What was requested or allocated.
+/// Sets the requested or allocated resources.
 fn ask(row: &mut Row, resources: Option<&Value>) {
     let Some(resources) = resources else { return };
-    // Zero is what nobody asked for.
+    // Zero means that nothing was requested.
     let asked = |name: &str| number(resources, name).filter(|number| *number > 0.0);
     let whole = |number: f64| (number < 9e15).then_some(number.round() as i64);
     row.cpus = asked("cores").filter(|cores| cores.fract() == 0.0).and_then(whole).or(row.cpus);
@@ -237,7 +237,7 @@ fn ask(row: &mut Row, resources: Option<&Value>) {
     row.disk_bytes = asked("disk").and_then(|size| whole(size * MEGABYTE)).or(row.disk_bytes);
 }
 
-/// What the worker measured.
+/// Sets the worker's measurements.
 fn measured(row: &mut Row, measured: Option<&Value>) {
     let Some(measured) = measured else { return };
     let ns = |name: &str| number(measured, name).filter(|s| (1.0..9e9).contains(s)).map(|s| (s * 1e6).round() as i64 * 1000);
@@ -247,7 +247,7 @@ fn measured(row: &mut Row, measured: Option<&Value>) {
     }
     row.realtime_s = number(measured, "wall_time").filter(|s| (0.0..9e9).contains(s) && row.started_ns.is_some());
     let bytes = |name: &str| number(measured, name).filter(|size| *size > 0.0 && *size < 8e9).map(|size| (size * MEGABYTE).round() as i64);
-    // Without a resource monitor they are zero.
+    // They are zero without a resource monitor.
     row.peak_rss_bytes = bytes("memory");
     row.read_bytes = bytes("bytes_read");
     row.write_bytes = bytes("bytes_written");
@@ -255,12 +255,12 @@ fn measured(row: &mut Row, measured: Option<&Value>) {
     row.cpu_percent = used.map(|(cpu, wall)| 100.0 * cpu / wall);
 }
 
-/// A resource is an array of its number and its unit.
+/// Returns the number of a resource, which is an array of number and unit.
 fn number(resources: &Value, name: &str) -> Option<f64> {
     resources[name][0].as_f64().filter(|number| number.is_finite())
 }
 
-/// The JSON objects at the end of a line.
+/// Parses the JSON objects at the end of a line.
 fn objects(line: &str) -> Vec<Value> {
     let Some(at) = line.find('{') else { return Vec::new() };
     serde_json::Deserializer::from_str(&line[at..]).into_iter::<Value>().map_while(Result::ok).collect()

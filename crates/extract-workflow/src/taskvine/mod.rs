@@ -1,8 +1,8 @@
 //! TaskVine: the transactions log of a manager, `vine-run-info/DATE/vine-logs/transactions`.
 //!
-//! The log has each change of a task's state, with what the manager's clock said; the worker's
-//! start and end are in the measurements that come with the result. It has no dependencies and no
-//! commands.
+//! The log contains each change of a task's state with the time by the manager's clock. Start and
+//! end by the worker's clock are among the measurements in the result. The log contains no
+//! dependencies and no commands.
 
 mod log;
 
@@ -17,11 +17,11 @@ use crate::{Engine, Options, Row, Source, input};
 pub const NAME: &str = "taskvine";
 
 const LOG: &str = "TaskVine transactions log";
-/// Name of the log.
+/// File name of the log.
 pub const TRANSACTIONS: &str = "transactions";
 const LOGS: &str = "vine-logs";
 
-/// Reads what TaskVine writes.
+/// The engine TaskVine.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskVine;
 
@@ -30,7 +30,7 @@ impl Engine for TaskVine {
         NAME
     }
 
-    /// The logs of the directory of one run, or of those of several runs.
+    /// Returns the logs in the directory of one run, or in those of several runs.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = input::files_in(dir)?;
         let mut directories = vec![dir.to_owned()];
@@ -79,7 +79,8 @@ impl Engine for TaskVine {
     }
 }
 
-/// The directory of the run, which has its date; of a log elsewhere its name.
+/// Returns the name of the run's directory, which contains the date; for a log elsewhere its file
+/// name.
 fn run_name(source: &Source) -> String {
     let parent = source.path.parent();
     let run = parent.filter(|parent| parent.file_name().is_some_and(|name| name == LOGS)).and_then(Path::parent);

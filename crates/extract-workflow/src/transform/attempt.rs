@@ -5,16 +5,16 @@ use serde_json::{Map, Value, json};
 use crate::Row;
 use crate::engine_names::TRANSFORM;
 
-/// The shell's clock counts hundredths of a second, and the time at which it was set is as old as a
-/// process takes to start.
+/// Precision of a time: the shell's clock counts hundredths of a second, and a time is up to the
+/// start of a process old.
 const PRECISION_NS: i64 = 50_000_000;
 
-/// A layer, and how it ended last.
+/// A layer, and its last end.
 #[derive(Debug)]
 struct Layer {
     name: String,
     id: String,
-    /// How often it ended: a layer above may run it again.
+    /// Number of times that it ended: a layer above may run it again.
     runs: i64,
     ended: Option<Ended>,
 }
@@ -29,17 +29,17 @@ struct Ended {
     end_ns: Option<i64>,
 }
 
-/// What a record says of an attempt.
+/// An attempt in a record.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    /// The line with which it begins.
+    /// Line at which it begins.
     pub line: u64,
-    /// Path of the file of its workflow.
+    /// Path of its workflow's file.
     pub workflow: String,
-    /// Which of the runs of one script it is, where one script runs for many: of an array of jobs,
-    /// of a loop, of a rule with wildcards. Its job, else its process.
+    /// Instance of a script that runs several times: in an array of jobs, in a loop, by a rule with
+    /// wildcards. The value is the job, else the process.
     pub instance: Option<String>,
-    /// When the attempt began, UTC nanoseconds since 1970.
+    /// Start of the attempt, in nanoseconds since 1970 (UTC).
     pub begin_ns: i64,
     name: String,
     activity: String,
@@ -47,11 +47,10 @@ pub(super) struct Attempt {
     told: FirstLine,
 }
 
-/// More layers than these are no attempt: whoever made the file would have each line looked for
-/// among them.
+/// Maximum number of layers. A forged record could otherwise make the lookup of each line slow.
 pub(super) const MOST_LAYERS: usize = 1000;
 
-/// What the first line says beside.
+/// Further values of the first line.
 #[derive(Debug)]
 struct FirstLine {
     parents: Option<Vec<String>>,
@@ -100,7 +99,7 @@ impl Attempt {
         Some(Self {
             line,
             workflow: object["workflow"].as_str().unwrap_or_default().to_owned(),
-            // A job that is started again is another attempt of the same instance.
+            // A restarted job is another attempt of the same instance.
             instance: object["instance"].as_str().and_then(|instance| instance.split('.').next()).map(str::to_owned),
             begin_ns: ns(&object["begin"])?,
             activity: object["activity"].as_str().filter(|activity| !activity.is_empty()).unwrap_or(&name).to_owned(),
@@ -110,7 +109,7 @@ impl Attempt {
         })
     }
 
-    /// The identifier of the plain task, with the instance.
+    /// Returns the identifier of the plain task, with the instance.
     pub(super) fn task_id(&self) -> String {
         match &self.instance {
             None => self.plain_id().to_owned(),
@@ -118,17 +117,17 @@ impl Attempt {
         }
     }
 
-    /// The identifier of the plain task.
+    /// Returns the identifier of the plain task.
     pub(super) fn plain_id(&self) -> &str {
         &self.layers[0].id
     }
 
-    /// The identifiers of the plain tasks that come before it; none where that is not known.
+    /// Returns the identifiers of the plain tasks before it; `None` where they are not known.
     pub(super) fn parents(&self) -> Option<Vec<&str>> {
         Some(self.told.parents.as_ref()?.iter().map(String::as_str).collect())
     }
 
-    /// Takes a line of a layer. Whether it is one of this attempt.
+    /// Adds the end of a layer; returns whether the line belongs to this attempt.
     pub(super) fn layer_ended(&mut self, object: &Value) -> bool {
         let id = object["id"].as_str();
         let Some(layer) = self.layers.iter_mut().find(|layer| Some(&*layer.id) == id) else { return false };
@@ -154,13 +153,14 @@ impl Attempt {
         self.outermost().is_some()
     }
 
-    /// Whether a layer ended before it, or its attempt, began, by more than the clock's precision.
+    /// Whether a layer ended before its own start or that of the attempt, by more than the clock's
+    /// precision.
     pub(super) fn ends_before_it_begins(&self) -> bool {
         let mut ended = self.layers.iter().filter_map(|layer| layer.ended.as_ref());
         ended.any(|how| how.end_ns.is_some_and(|end| end + PRECISION_NS < how.begin_ns.unwrap_or(end).max(self.begin_ns)))
     }
 
-    /// The layer that failed by itself: what is below it did not end, or ended well.
+    /// Returns the layer that failed by itself: the layer below it did not end, or succeeded.
     fn failed(&self) -> Option<(&Layer, &Ended)> {
         let ended = |layer: &Layer| layer.ended.as_ref().is_some_and(|ended| ended.status == 0);
         let mut found = None;
@@ -174,7 +174,7 @@ impl Attempt {
         found
     }
 
-    /// The row; `parents` are ids of tasks, where it is known which.
+    /// Returns the row; `parents` are ids of tasks, where they are known.
     pub(super) fn row(&self, attempt: i64, parents: Option<Vec<String>>) -> Row {
         let told = &self.told;
         let outermost = self.outermost();
@@ -248,7 +248,7 @@ fn error(layer: &Layer, how: &Ended) -> String {
     format!("{} failed{place} with status {}{by}", layer.name, how.status)
 }
 
-/// Seconds since 1970 with their hundredths, as nanoseconds.
+/// Converts seconds since 1970, with hundredths, to nanoseconds.
 fn ns(value: &Value) -> Option<i64> {
     let seconds = value.as_f64().filter(|seconds| (0.0..9.0e9).contains(seconds))?;
     Some((seconds * 100.0).round() as i64 * 10_000_000)

@@ -1,10 +1,10 @@
-//! Tasks that `flowmine transform` wrapped: the records `t_ID.record` that their layers write
-//! beside the tasks' outputs (`docs/transform.md`).
+//! Tasks that `flowmine transform` wrapped: the records `t_ID.record` that their layers write next
+//! to the tasks' outputs (`docs/transform.md`).
 //!
-//! In go lines of JSON. An attempt begins with a line of the outermost layer that describes the
-//! task; a line of each layer that ended follows, innermost first, the outermost layer's last. Out
-//! comes a row an attempt. A line that belongs to no attempt, and an attempt whose last line is
-//! missing, are reported.
+//! The input is lines of JSON. An attempt begins with a line of the outermost layer that describes
+//! the task. A line for each layer that ended follows, innermost first, the outermost last. The
+//! output is one row for each attempt. Lines without an attempt, and attempts without a last line,
+//! are reported.
 
 mod attempt;
 
@@ -46,10 +46,10 @@ impl Engine for Transform {
 
     fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
         sources.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
-        // By task, so that attempts of one task are numbered whatever files they are in.
+        // By task, so that the attempts at a task are numbered across files.
         let mut attempts: BTreeMap<(String, String), Vec<(usize, Attempt)>> = BTreeMap::new();
         let mut count = 0;
-        // Others are those that were refused: what is no record is not read as one.
+        // Refused sources have no kind; they are not read as records.
         for (at, source) in sources.iter_mut().enumerate().filter(|(_, source)| source.kind == RECORD) {
             let told = match input::whole(&source.path) {
                 Ok(text) => attempts_of(&text, source),
@@ -73,7 +73,7 @@ impl Engine for Transform {
                 instances.entry((workflow.clone(), attempt.plain_id().to_owned())).or_default().insert(id.clone());
             }
         }
-        // Of several instances nobody says which came before.
+        // It is not known which of several instances came before.
         let parents = |attempt: &Attempt| -> Option<Vec<String>> {
             let one = |plain: &str| match instances.get(&(attempt.workflow.clone(), plain.to_owned())) {
                 None => Some(plain.to_owned()),
@@ -101,7 +101,7 @@ fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The attempts of a record, in the order in which they stand.
+/// Returns the attempts of a record, in its order.
 fn attempts_of(text: &str, source: &mut Source) -> Vec<Attempt> {
     let mut attempts: Vec<Attempt> = Vec::new();
     json::each(text, |object, line| match object {

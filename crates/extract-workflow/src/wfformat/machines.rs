@@ -1,4 +1,4 @@
-//! Machines as an instance describes them, and as the column `machines` holds them.
+//! Machines in an instance, and in the column `machines`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::values::{list_ref, whole};
 
-/// A property of a machine: its name in the column, and those that versions of the format give it,
-/// of which the first is written.
+/// A property of a machine: its name in the column, and its names in the versions of the format, of
+/// which the first is written.
 const PROPERTIES: [(&str, &[&[&str]]); 7] = [
     ("cpus", &[&["cpu", "coreCount"], &["cpu", "count"]]),
     ("cpu_mhz", &[&["cpu", "speedInMHz"], &["cpu", "speed"]]),
@@ -18,7 +18,7 @@ const PROPERTIES: [(&str, &[&[&str]]); 7] = [
     ("release", &[&["release"]]),
 ];
 
-/// The machines of an instance by name, in the words of the column.
+/// The machines of an instance by name, in the form of the column.
 #[derive(Debug, Default)]
 pub struct Machines {
     described: BTreeMap<String, Value>,
@@ -35,8 +35,8 @@ impl Machines {
         Self { described: named.collect(), used: BTreeSet::new() }
     }
 
-    /// What the column says of a task that ran on these; nothing where it is no more than a name,
-    /// for which there is the column `host`.
+    /// Returns the column for a task that ran on these machines; `None` for a single bare name,
+    /// which is in the column `host`.
     pub fn column(&mut self, names: &[&str]) -> Option<String> {
         let described = |name: &&str| self.described.get(*name).cloned().unwrap_or_else(|| json!({ "name": name }));
         let list: Vec<Value> = names.iter().map(described).collect();
@@ -45,7 +45,7 @@ impl Machines {
         tells_more.then(|| Value::Array(list).to_string())
     }
 
-    /// Names of the machines on which no task ran.
+    /// Returns the names of the machines on which no task ran.
     pub fn unused(&self) -> Vec<&str> {
         self.described.keys().filter(|name| !self.used.contains(*name)).map(String::as_str).collect()
     }
@@ -61,7 +61,7 @@ fn of_column(name: &str, machine: &Value) -> Value {
     Value::Object(object)
 }
 
-/// A machine of the column as the format writes it; `None` when it has no name.
+/// Converts a machine of the column to the format; `None` when it has no name.
 pub fn of_format(machine: &Value) -> Option<(String, Value)> {
     let name = machine["name"].as_str().filter(|name| !name.is_empty())?;
     let mut object = Map::from_iter([("nodeName".to_owned(), json!(name))]);

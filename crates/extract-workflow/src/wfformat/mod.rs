@@ -1,10 +1,10 @@
-//! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons keeps runs of many engines (the
-//! schema's README says what its properties mean).
+//! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons publishes runs of many engines (the
+//! schema's README defines its properties).
 //!
-//! It has runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4
-//! everything of a task stands in one object and tasks refer to each other by name; since 1.5 there
+//! It contains runtimes and bytes, seldom times, and never the outcome of a task. Up to 1.4 all
+//! properties of a task are in one object, and tasks refer to each other by name; since 1.5 there
 //! is a specification and an execution, and they refer to each other by id (`parents.rs`).
-//! [`mod@write`] makes instances.
+//! [`mod@write`] writes instances.
 
 mod machines;
 mod parents;
@@ -29,12 +29,12 @@ use crate::{Engine, Options, Row, Source, input, json};
 pub const NAME: &str = "wfformat";
 
 const INSTANCE: &str = "WfFormat instance";
-/// The end of 2099, in nanoseconds since 1970: a later time is no time of a run.
+/// The end of 2099, in nanoseconds since 1970; later times are rejected.
 const LATEST_NS: i64 = 4_102_444_800_000_000_000;
-/// As wide as zones differ.
+/// Largest offset of a zone from UTC, in nanoseconds.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 
-/// The format, as if it were an engine.
+/// The format, with the interface of an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct WfFormat;
 
@@ -74,11 +74,11 @@ fn slice(list: &Value) -> &[Value] {
     list.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// An instance, of whatever version.
+/// An instance of any version.
 struct Instance<'i> {
     json: &'i Value,
     by: By,
-    /// Tasks as they are described, and as they ran; up to 1.4 both in one.
+    /// Tasks in the specification and in the execution; up to 1.4 both are the same.
     specified: &'i [Value],
     ran: &'i [Value],
     execution: &'i Value,
@@ -138,14 +138,14 @@ impl<'i> Instance<'i> {
         Ok(Self { json, by, specified, ran, execution, described, sizes })
     }
 
-    /// The place of each task that ran, and that of its description.
+    /// Returns the index of each task that ran, with the index of its specification.
     fn places(&self, diagnostics: &mut Diagnostics) -> Vec<(usize, Option<usize>)> {
         if self.by == By::Name {
             return (0..self.ran.len()).filter(|at| !self.described[*at].id.is_empty()).map(|at| (at, Some(at))).collect();
         }
         let mut by_id: HashMap<&str, Option<usize>> = HashMap::new();
         for (place, task) in self.described.iter().enumerate().filter(|(_, task)| !task.id.is_empty()) {
-            // Of several with one id nobody knows which is meant.
+            // If several have the same id, none is chosen.
             by_id.entry(&task.id).and_modify(|known| *known = None).or_insert(Some(place));
         }
         let mut ran = HashSet::new();
@@ -215,7 +215,7 @@ impl<'i> Instance<'i> {
         }
     }
 
-    /// Values that are there and are none of their property.
+    /// Reports values that are invalid for their property.
     fn say_what_is_bad(&self, options: &Options, diagnostics: &mut Diagnostics) {
         let is_time = |value: &Value| value.as_str().is_some_and(|text| time(text, options, &mut false).is_some());
         let is_number = |value: &Value| number(value).is_some();
@@ -239,7 +239,7 @@ impl<'i> Instance<'i> {
         check(&mut files, "sizeInBytes", &is_whole);
     }
 
-    /// What the table has no column for.
+    /// Reports properties for which the table has no column.
     fn say_what_is_left(&self, machines: &Machines, diagnostics: &mut Diagnostics) {
         const PROPERTIES: [&str; 5] = ["energyInKWh", "energy", "avgPowerInW", "avgPower", "priority"];
         let mut left: BTreeMap<&str, u64> = BTreeMap::new();
@@ -262,7 +262,7 @@ impl<'i> Instance<'i> {
     }
 }
 
-/// An id for each task that is described; empty where it has none.
+/// Returns an id for each specified task; empty where it has none.
 fn ids(tasks: &[Value], diagnostics: &mut Diagnostics) -> Vec<String> {
     let mut named: HashMap<&str, u64> = HashMap::new();
     tasks
@@ -299,7 +299,7 @@ fn without_id(at: usize, of: &str) -> Diagnostic {
     Diagnostic::error("task_without_name", format!("task {} of the {of} has neither id nor name", at + 1))
 }
 
-/// What its neighbours are found by.
+/// Returns the values by which its neighbours are found.
 fn describe<'t>(task: &'t Value, id: String, by: By) -> Described<'t> {
     let strings = |list: &'t Value| list.as_array().map(|list| list.iter().filter_map(text).collect());
     let paths = |files: Option<Vec<(String, Option<i64>)>>| files.into_iter().flatten().map(|(path, _)| path).collect();
@@ -318,7 +318,7 @@ fn describe<'t>(task: &'t Value, id: String, by: By) -> Described<'t> {
     }
 }
 
-/// A text that is not empty.
+/// Returns a text that is not empty.
 fn text(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
@@ -327,15 +327,15 @@ fn cpus(task: &Value) -> Option<i64> {
     [&task["coreCount"], &task["cores"]].into_iter().find_map(|cores| whole(cores).filter(|whole| cores.as_f64() == Some(*whole as f64)))
 }
 
-/// A century and a half: with a longer time no end is a time.
+/// Maximum duration in seconds, about 150 years; the sum of a time and a longer one could overflow.
 const LONGEST_S: f64 = 5e9;
 
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| (0.0..LONGEST_S).contains(number))
 }
 
-/// A time and its precision: a second where it has no fraction, else a millisecond; more where its
-/// zone is not known.
+/// Parses a time with its precision: a second without a fraction, else a millisecond; more where
+/// its zone is not known.
 fn time(text: &str, options: &Options, without_zone: &mut bool) -> Option<(i64, i64)> {
     let precision = if text.contains('.') { SECOND_NS / 1000 } else { SECOND_NS };
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
@@ -348,7 +348,7 @@ fn time(text: &str, options: &Options, without_zone: &mut bool) -> Option<(i64, 
     Some((local.checked_sub(offset * SECOND_NS)?, precision + if options.zone_offset_s.is_none() { ANY_ZONE_NS } else { 0 }))
 }
 
-/// `blastall_ID000002` is an instance of `blastall`.
+/// Removes the number of an instance: `blastall_ID000002` is an instance of `blastall`.
 fn without_number(name: &str) -> &str {
     let numbered = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
     match name.rsplit_once("_ID").filter(|(name, rest)| !name.is_empty() && numbered(rest)) {
@@ -357,8 +357,8 @@ fn without_number(name: &str) -> &str {
     }
 }
 
-/// Program and arguments with blanks between; makers whose arguments begin with the program are not
-/// doubled.
+/// Joins program and arguments with blanks. Some makers begin the arguments with the program, which
+/// is then not repeated.
 fn command(command: &Value) -> Option<String> {
     let program = command["program"].as_str();
     let arguments: Vec<&str> = list_ref(&command["arguments"]).filter_map(Value::as_str).collect();
@@ -367,10 +367,10 @@ fn command(command: &Value) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Paths with sizes where they are given; `None` without a list.
+/// Paths with sizes, if given; `None` without a list.
 type Files = Option<Vec<(String, Option<i64>)>>;
 
-/// The files of a task by their ids, as the format has them since 1.5.
+/// Returns the files of a task by their ids, as the format has them since 1.5.
 fn files(ids: &Value, sizes: &HashMap<&str, i64>) -> Files {
     ids.as_array().map(|ids| ids.iter().filter_map(text).map(|id| (id.to_owned(), sizes.get(id).copied())).collect())
 }
@@ -381,7 +381,7 @@ enum Link {
     Output,
 }
 
-/// Inputs or outputs of a task of 1.4.
+/// Returns the inputs or outputs of a task in version 1.4.
 fn linked(task: &Value, link: Link) -> Files {
     let link = match link {
         Link::Input => "input",
@@ -395,7 +395,7 @@ fn linked(task: &Value, link: Link) -> Files {
     task["files"].as_array().map(|files| files.iter().filter(of_link).filter_map(file).collect())
 }
 
-/// As the columns `inputs` and `outputs` hold them.
+/// Converts files to the form of the columns `inputs` and `outputs`.
 fn told(files: Files) -> Option<std::borrow::Cow<'static, str>> {
     let file = |(path, bytes): (String, Option<i64>)| match bytes {
         Some(bytes) => json!({ "path": path, "bytes": bytes }),

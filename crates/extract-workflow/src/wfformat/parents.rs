@@ -1,13 +1,13 @@
-//! Which tasks must end before one. In go the tasks of an instance with their references to each
-//! other; out come ids, or nothing where an instance does not say.
+//! Parents of the tasks in an instance. The input is the tasks with their references to each other;
+//! the output is ids, or nothing where an instance does not determine them.
 //!
-//! Since 1.5 tasks refer to each other by id; up to 1.4 by name, which several can share, and some
-//! makers write ids there too. A reference that fits several tasks is decided by files (a file that
-//! the child reads and exactly one task writes) or, where files say nothing, by the candidates' own
-//! lists of children. What neither decides is not known: then all parents of that task are null,
+//! Since 1.5 tasks refer to each other by id. Up to 1.4 they refer by name, which several can
+//! share, and some makers write ids there too. A reference that fits several tasks is resolved by
+//! files (a file that the child reads and exactly one task writes) or, without such files, by the
+//! candidates' own lists of children. If neither resolves it, all parents of that task are null,
 //! since the others alone would be a wrong list.
 //!
-//! A dependency that only one end declares counts: so does WfCommons' own migration
+//! A dependency that only one end declares counts, as in WfCommons' own migration
 //! (`wfcommons-migrate-instance.py`).
 
 use std::cell::LazyCell;
@@ -15,16 +15,16 @@ use std::collections::{HashMap, HashSet};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
-/// A task as an instance describes it, with what it says of its neighbours.
+/// A task of an instance, with its references to its neighbours.
 #[derive(Debug, Default)]
 pub struct Described<'t> {
     /// The task's id, as in the column `task_id` of `task_runs`.
     pub id: String,
-    /// The task's name; other tasks can have the same.
+    /// The task's name, which other tasks can share.
     pub name: &'t str,
-    /// The tasks that it follows, as it refers to them; `None` where it has no list.
+    /// References to the tasks before it; `None` where it has no list.
     pub parents: Option<Vec<&'t str>>,
-    /// The tasks that follow it, as it refers to them; `None` where it has no list.
+    /// References to the tasks after it; `None` where it has no list.
     pub children: Option<Vec<&'t str>>,
     /// Files that the task reads, as the instance names them.
     pub reads: Vec<String>,
@@ -32,16 +32,16 @@ pub struct Described<'t> {
     pub writes: Vec<String>,
 }
 
-/// By what tasks of an instance refer to each other.
+/// The kind of references between tasks of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// By ids, as WfFormat since 1.5.
+    /// By id, in WfFormat since 1.5.
     Id,
-    /// Up to 1.4, where an id is understood as well.
+    /// By name, up to 1.4; ids are accepted as well.
     Name,
 }
 
-/// The parents of each task, as ids.
+/// Returns the parents of each task, as ids.
 pub fn of(tasks: &[Described<'_>], by: By, diagnostics: &mut Diagnostics) -> Vec<Option<Vec<String>>> {
     let graph = Graph::new(tasks, by);
     let claimed = graph.claimed(diagnostics);
@@ -54,20 +54,20 @@ pub fn of(tasks: &[Described<'_>], by: By, diagnostics: &mut Diagnostics) -> Vec
         .zip(unknown)
         .map(|(parents, unknown)| {
             let known = parents?.into_iter().map(|at| tasks[at].id.clone());
-            // What is said of a task that is not there is kept as it is.
+            // References to missing tasks are kept as they are.
             Some(known.chain(unknown.into_iter().map(str::to_owned)).collect())
         })
         .collect()
 }
 
-/// Tasks are known by their place in the list.
+/// Tasks and their files; tasks are identified by their index in the list.
 struct Graph<'t> {
     tasks: &'t [Described<'t>],
-    /// The tasks that a reference to a task can mean, by its text.
+    /// The tasks to which a reference can lead, by its text.
     named: HashMap<&'t str, Vec<usize>>,
-    /// For each task the tasks that alone write a file that it reads.
+    /// For each task the tasks that are the only writers of a file that it reads.
     from: Vec<Vec<usize>>,
-    /// For each task those that read a file that it alone writes.
+    /// For each task the readers of a file of which it is the only writer.
     to: Vec<Vec<usize>>,
     by: By,
 }
@@ -76,14 +76,14 @@ impl<'t> Graph<'t> {
     fn new(tasks: &'t [Described<'t>], by: By) -> Self {
         let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut ids = HashSet::new();
-        // Which of those with one id is meant makes no difference.
+        // Tasks with the same id are interchangeable here.
         for (at, task) in tasks.iter().enumerate().filter(|(_, task)| ids.insert(task.id.as_str())) {
             named.entry(&task.id).or_default().push(at);
             if by == By::Name && task.name != task.id {
                 named.entry(task.name).or_default().push(at);
             }
         }
-        // None: several write it.
+        // `None` when several tasks write the file.
         let mut writers: HashMap<&str, Option<usize>> = HashMap::new();
         for (at, task) in tasks.iter().enumerate() {
             for file in &task.writes {
@@ -106,7 +106,7 @@ impl<'t> Graph<'t> {
         self.named.get(reference).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// These tasks by the names by which others can refer to them.
+    /// Indexes these tasks by the names that can refer to them.
     fn index(&self, tasks: &[usize]) -> HashMap<&'t str, Vec<usize>> {
         let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
         for at in tasks {
@@ -116,8 +116,9 @@ impl<'t> Graph<'t> {
         index
     }
 
-    /// Whom a reference of `at` means: the only one that fits, else those of `near` that do. Nobody
-    /// when nothing says which; the task itself only when nobody else can be meant.
+    /// Returns the tasks to which a reference of `at` leads: the only one that fits, else those of
+    /// `near` that fit. The result is empty if none can be determined, and contains `at` itself
+    /// only if no other task fits.
     fn meant<'n>(&self, at: usize, reference: &str, near: impl FnOnce() -> &'n HashMap<&'t str, Vec<usize>>) -> Vec<usize>
     where
         't: 'n,
@@ -131,7 +132,7 @@ impl<'t> Graph<'t> {
         }
     }
 
-    /// For each task those whose lists of children name it.
+    /// Returns for each task the tasks that list it as a child.
     fn claimed(&self, diagnostics: &mut Diagnostics) -> Vec<Vec<usize>> {
         let mut claimed = vec![Vec::new(); self.tasks.len()];
         for (at, task) in self.tasks.iter().enumerate() {
@@ -155,7 +156,7 @@ impl<'t> Graph<'t> {
         claimed
     }
 
-    /// The parents of a task, and what is wrong with what is said of them.
+    /// Returns the parents of a task, and reports problems of its references.
     fn parents(&self, child: usize, claimed: &[usize], diagnostics: &mut Diagnostics) -> Option<Vec<usize>> {
         let Some(references) = &self.tasks[child].parents else {
             return (!claimed.is_empty()).then(|| claimed.to_vec());
@@ -208,8 +209,8 @@ impl<'t> Graph<'t> {
         references.filter(|reference| self.candidates(reference).is_empty() && seen.insert(*reference)).collect()
     }
 
-    /// Says where lists of parents and of children do not agree; a task without a list disagrees
-    /// with nobody.
+    /// Reports where lists of parents and of children differ; a task without a list contradicts no
+    /// other.
     fn compare(&self, parents: &[Option<Vec<usize>>], diagnostics: &mut Diagnostics) {
         let set = |list: &Option<Vec<&'t str>>| list.as_ref().map(|list| list.iter().copied().collect::<HashSet<&str>>());
         let told: Vec<_> = self.tasks.iter().map(|task| set(&task.children)).collect();
@@ -228,7 +229,7 @@ impl<'t> Graph<'t> {
                 }
             }
         }
-        // Of a child whose parents are not known that is said already.
+        // For a child with unknown parents this has been reported.
         let unknown: HashSet<&str> = (0..parents.len()).filter(|at| parents[*at].is_none()).flat_map(|at| self.names(at)).collect();
         for (at, task) in self.tasks.iter().enumerate() {
             let mut seen = HashSet::new();
@@ -247,7 +248,7 @@ impl<'t> Graph<'t> {
         [task.id.as_str()].into_iter().chain((self.by == By::Name).then_some(task.name))
     }
 
-    /// For people: its place in the list and its id.
+    /// Returns index and id of a task for messages.
     fn shown(&self, at: usize) -> String {
         format!("task {} ({:?})", at + 1, self.tasks[at].id)
     }

@@ -1,4 +1,4 @@
-//! Reads values of JSON as instances write them.
+//! Readers of JSON values in the forms of instances.
 
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
-//! Rows of `task_runs` in, an instance of WfFormat 1.6 for each run out.
+//! Writes rows of `task_runs` as instances of WfFormat 1.6, one for each run.
 //!
-//! An instance has one entry a task, so that of several attempts the one that completed, else the
-//! last, is written. What the format cannot hold is counted in [`Instance::left`]. What it requires
-//! and nobody reports is never made up: a run whose dependencies are not known is refused, and
-//! without times or runtimes there is no `execution`, or tasks are missing in it. What an instance
-//! said of its run (when it began, its makespan, its machines) is written again.
+//! An instance has one entry for each task: of several attempts the completed one, else the last,
+//! is written. Values that the format cannot hold are counted in [`Instance::left`]. Required
+//! values that no source reports are never invented: a run with unknown dependencies is refused,
+//! and without times or runtimes there is no `execution`, or tasks are missing in it. Values of an
+//! imported instance for its run (start, makespan, machines) are written unchanged.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::{NAME, machines, without_number};
 use crate::Row;
 
-/// The version that is written.
+/// Version of the format that is written.
 const VERSION: &str = "1.6";
 
 /// A run of a workflow.
@@ -30,14 +30,14 @@ pub struct Run {
     pub name: Option<String>,
     /// Its attempts, in the table's order.
     pub rows: Vec<Row>,
-    /// Of each task that was traced those whose data it read, by task id. They stand in for parents
-    /// that the engine does not report.
+    /// For each traced task the tasks with data that it read, by task id. They replace parents that
+    /// the engine does not report.
     pub read_from: BTreeMap<String, BTreeSet<String>>,
-    /// Of each task the files that it wrote and another task of the run read, as they were traced,
-    /// by task id.
+    /// For each task the files that it wrote and another task of the run read, according to the
+    /// trace, by task id.
     pub gave: BTreeMap<String, BTreeSet<String>>,
-    /// Where the tasks' traced writes to a file ended, by its path: its size, where no engine
-    /// reports one.
+    /// End of the tasks' traced writes to a file, in bytes, by path: the size of the file, where no
+    /// engine reports one.
     pub written_to: BTreeMap<String, i64>,
 }
 
@@ -46,11 +46,11 @@ pub struct Run {
 pub struct Instance {
     /// The instance as JSON in WfFormat.
     pub json: Value,
-    /// How often something was left out, by what it was.
+    /// Number of omitted values by description.
     pub left: BTreeMap<&'static str, u64>,
 }
 
-/// Reads the runs of a dataset, sorted, or those of which `wanted` is the id or name.
+/// Reads the runs of a dataset, sorted, or those with the id or name `wanted`.
 ///
 /// # Errors
 /// When the dataset cannot be read.
@@ -69,15 +69,15 @@ pub fn runs(dataset: &Dataset, wanted: Option<&str>) -> Result<Vec<Run>, Dataset
 }
 
 impl Run {
-    /// For people and for files: the name, else the id.
+    /// Returns a label for messages and file names: the name, else the id.
     pub fn label(&self) -> Option<&str> {
         self.name.as_deref().or(self.id.as_deref()).filter(|label| !label.is_empty())
     }
 
-    /// The run as an instance.
+    /// Converts the run to an instance.
     ///
     /// # Errors
-    /// A sentence that says what the format requires and is not known.
+    /// A message with the values that the format requires and that are not known.
     pub fn instance(&self) -> Result<Instance, String> {
         let label = self.label().ok_or_else(|| format!("{} attempts belong to no run that is known", self.rows.len()))?;
         let mut left = BTreeMap::new();
@@ -154,14 +154,14 @@ impl Run {
         Ok(Instance { json, left })
     }
 
-    /// The size of a traced file.
+    /// Returns the size of a traced file.
     fn size(&self, row: &Row, path: &str) -> Option<i64> {
         let there = || self.written_to.get(&format!("{}/{path}", row.work_dir.as_deref()?));
         self.written_to.get(path).or_else(there).copied()
     }
 
-    /// The files that a task made. Nextflow gives them as names or patterns in the task's own
-    /// directory; its files are known by where they are, as its inputs are.
+    /// Returns the files that a task made. Nextflow reports names or patterns in the task's own
+    /// directory; they are converted to paths, as its inputs have.
     fn made(
         &self,
         task_id: &str,
@@ -191,7 +191,7 @@ impl Run {
         )
     }
 
-    /// The neighbours of each task, and of how many the parents are traced.
+    /// Returns the neighbours of each task, and the number of tasks with traced parents.
     fn graph(&self, tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> Result<(Vec<Edges>, usize), String> {
         let places: HashMap<&str, usize> = tasks.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
         let mut graph: Vec<Edges> = tasks.iter().map(|_| Edges::default()).collect();
@@ -230,7 +230,7 @@ impl Run {
         Ok((graph, traced))
     }
 
-    /// When the run began and how long it took. What an instance said of itself is kept.
+    /// Returns start and makespan of the run. Those of an imported instance are kept.
     fn began_and_makespan(&self) -> Option<(String, f64)> {
         let span = span(&self.rows);
         let told = self.id.clone().filter(|id| self.engine == NAME && !id.is_empty());
@@ -240,7 +240,7 @@ impl Run {
     }
 }
 
-/// The attempt at each task that is written, in the order in which tasks were first seen.
+/// Returns the attempt at each task that is written, in the order in which tasks first appear.
 fn chosen<'a>(rows: &'a [Row], leave: &mut impl FnMut(&'static str, usize)) -> Vec<(&'a str, &'a Row)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut tasks: Vec<(&str, &Row)> = Vec::new();
@@ -265,14 +265,14 @@ fn chosen<'a>(rows: &'a [Row], leave: &mut impl FnMut(&'static str, usize)) -> V
     tasks
 }
 
-/// A task's neighbours, by their places.
+/// A task's neighbours, by their indices.
 #[derive(Debug, Default)]
 struct Edges {
     parents: Vec<usize>,
     children: Vec<usize>,
 }
 
-/// A task that waits for itself by way of others, if there is one.
+/// Returns a task of a dependency cycle, if there is one.
 fn in_circle(graph: &[Edges]) -> Option<usize> {
     let mut waits_for: Vec<usize> = graph.iter().map(|edges| edges.parents.len()).collect();
     let mut ready: Vec<usize> = (0..graph.len()).filter(|at| waits_for[*at] == 0).collect();
@@ -285,11 +285,11 @@ fn in_circle(graph: &[Edges]) -> Option<usize> {
     waits_for.iter().position(|left| *left > 0)
 }
 
-/// Sizes of files, as the rows give them.
+/// Returns the sizes of files in the rows.
 fn sizes_told(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> BTreeMap<String, i64> {
     let mut sizes = BTreeMap::new();
     let mut several = HashSet::new();
-    // Who made a file knows best.
+    // The size at the maker of a file takes precedence.
     for told in [|row: &Row| files(row.outputs.as_deref()), |row: &Row| files(row.inputs.as_deref())] {
         for (path, bytes) in tasks.iter().filter_map(|(_, row)| told(row)).flatten() {
             let Some(bytes) = bytes else { continue };
@@ -302,7 +302,7 @@ fn sizes_told(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize
     sizes
 }
 
-/// Paths with sizes, out of the columns `inputs` and `outputs`.
+/// Parses paths with sizes from the columns `inputs` and `outputs`.
 fn files(told: Option<&str>) -> Option<Vec<(String, Option<i64>)>> {
     let list: Value = serde_json::from_str(told?).ok()?;
     let file = |file: &Value| {
@@ -316,7 +316,7 @@ fn execution(task_id: &str, row: &Row, runtime_s: f64) -> Value {
     task.insert("id".into(), id(task_id).into());
     task.insert("runtimeInSeconds".into(), json!(runtime_s));
     let mut add = |name: &str, value: Option<Value>| value.map(|value| task.insert(name.into(), value));
-    // Of later versions, or of earlier ones: unknown properties are allowed.
+    // Properties of later or earlier versions: the schema allows unknown ones.
     add("executedAt", row.started_ns.map(|ns| rfc3339(ns).into()));
     add("category", Some(row.logical_task.as_ref()).filter(|task| *task != without_number(&row.name)).map(Into::into));
     add("command", row.command.as_deref().filter(|command| !command.trim().is_empty()).map(command));
@@ -330,7 +330,8 @@ fn execution(task_id: &str, row: &Row, runtime_s: f64) -> Value {
     Value::Object(task)
 }
 
-/// The machines of a task by name; one of which only the name is known stands in the column `host`.
+/// Returns the machines of a task by name; a machine without further properties is in the column
+/// `host`.
 fn machines_told(row: &Row) -> Vec<(String, Value)> {
     let told = row.machines.as_deref().and_then(|told| serde_json::from_str::<Vec<Value>>(told).ok());
     let host = || row.host.as_deref().map(|host| vec![json!({ "name": host })]);
@@ -344,7 +345,7 @@ fn machines_of(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usiz
         let known = machines.entry(name).or_insert_with(|| machine.clone());
         if *known != machine {
             several.insert(machine["nodeName"].to_string());
-            // The one of which more is known.
+            // The description with more properties.
             if machine.to_string().len() > known.to_string().len() {
                 *known = machine;
             }
@@ -354,13 +355,13 @@ fn machines_of(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usiz
     machines.into_values().collect()
 }
 
-/// A program and its arguments where no shell is needed to give them; else the whole as one
+/// Splits a command into program and arguments, if it needs no shell; else returns the whole as one
 /// argument.
 fn command(command: &str) -> Value {
     let is_plain = command.chars().all(|c| c.is_ascii_alphanumeric() || " ./_-+=:,@%".contains(c));
     let words: Vec<&str> = command.split(' ').collect();
     match words[..] {
-        // Other readers and ours leave out a program that its arguments begin with.
+        // Other readers and ours drop a program that its arguments begin with.
         [program, ref arguments @ ..]
             if is_plain
                 && !program.contains('=')
@@ -378,7 +379,7 @@ fn runtime_s(row: &Row) -> Option<f64> {
     row.realtime_s.or_else(took).filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
 }
 
-/// From the first submission or start to the last end.
+/// Returns the interval from the first submission or start to the last end.
 fn span(rows: &[Row]) -> Option<(i64, i64)> {
     let from = rows.iter().filter(|row| !row.cached).filter_map(|row| row.submitted_ns.or(row.started_ns)).min()?;
     let to = rows.iter().filter(|row| !row.cached).filter_map(|row| row.finished_ns).max()?;
@@ -389,13 +390,14 @@ fn seconds(ns: i64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// An id of the format, which has letters, digits and `-_./:#` only (since 1.6; paths are ids of
-/// files); every other byte is `_xNN`.
+/// Converts a text to an id of the format, with letters, digits and `-_./:#` only (since 1.6; paths
+/// are ids of files); every other byte becomes `_xNN`.
 pub fn id(text: &str) -> String {
     with_only(text, b"-_./:#")
 }
 
-/// A part of a file's name: letters, digits, `-`, `_` and `.`; every other byte is `_xNN`.
+/// Converts a text to a part of a file's name: letters, digits, `-`, `_` and `.`; every other byte
+/// becomes `_xNN`.
 pub fn file_name(text: &str) -> String {
     with_only(text, b"-_.")
 }
@@ -412,7 +414,7 @@ fn with_only(text: &str, allowed: &[u8]) -> String {
     id
 }
 
-/// Refuses what would become one id: `a b` and `a_x20b`.
+/// Refuses texts that become the same id: `a b` and `a_x20b`.
 fn are_distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut ids: HashMap<String, &str> = HashMap::new();
     for text in texts {
