@@ -27,7 +27,7 @@ pub struct Agreement {
     pub v_measure: f64,
     /// True cases that are found exactly.
     pub exact: usize,
-    /// True cases whose jobs are in several found cases.
+    /// True cases with jobs in several found cases.
     pub split: usize,
     /// Found cases with jobs of several true cases.
     pub merged: usize,

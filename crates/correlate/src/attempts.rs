@@ -148,11 +148,11 @@ pub struct Attempt {
     pub written_bytes: Maybe,
 }
 
-/// The activity of a job whose command and name are both unknown.
+/// The activity of a job with unknown command and name.
 pub const UNKNOWN_ACTIVITY: &str = "(unknown)";
 
 impl Attempt {
-    /// Whether it is the record of what has not yet become a task of a pending array (`8_*`).
+    /// Returns whether the attempt is the record of the pending tasks of an array (`8_*`).
     pub fn is_pending_array(&self, strings: &crate::Strings) -> bool {
         flowmine_slurm::job_ref::is_pending_array(strings.get(self.job))
     }
@@ -261,7 +261,7 @@ pub(crate) struct Seen {
     pub before: Option<u32>,
 }
 
-/// What a row says beside a state.
+/// The kind of change that a row reports in addition to a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The attempt is seen for the first time, in this state.
@@ -272,7 +272,7 @@ pub(crate) enum Change {
     Held,
     /// The same state, and it is held no longer.
     Released,
-    /// The same state, and something else is another.
+    /// The same state, and something else changed.
     Other,
 }
 
@@ -308,10 +308,10 @@ pub enum Value {
 
 macro_rules! changing {
     (texts: $($text:ident),+; numbers: $($number:ident),+) => {
-        /// The columns whose values before a change are kept.
+        /// The columns of which the values before a change are kept.
         pub const CHANGING: &[&str] = &[$(stringify!($text),)+ $(stringify!($number)),+];
 
-        /// The value that an attempt has now in one of [`CHANGING`].
+        /// Returns the current value of an attempt in one of [`CHANGING`].
         fn value_of(attempt: &Attempt, column: &str) -> Option<Value> {
             match column {
                 $(stringify!($text) => Some(Value::Text(attempt.$text)),)+
@@ -320,8 +320,8 @@ macro_rules! changing {
             }
         }
 
-        /// Gives an attempt what a row says of a column that changed. A change is news, also beside
-        /// what accounting reported before it.
+        /// Sets a changed column of an attempt to its value in a row. A change also replaces a
+        /// value that accounting reported before it.
         fn take_change(attempt: &mut Attempt, row: &JobRow<'_>, column: &str, strings: &mut StringsBuilder) {
             match column {
                 $(stringify!($text) => attempt.$text = row.$text.as_deref().map(|text| strings.intern(text)),)+
@@ -352,7 +352,7 @@ pub(crate) struct Fact {
     pub node_list: Option<Sym>,
 }
 
-/// An attempt while it is put together.
+/// An attempt while its rows are merged.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub attempt: Attempt,

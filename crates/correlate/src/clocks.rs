@@ -1,13 +1,13 @@
 //! Times of polls on slurmctld's clock.
 //!
-//! In go the rows of `controller_clocks`; rows of `job_states` and `job_dependencies` then get the
-//! times at which slurmctld's clock was when they were observed, before anything is derived from
-//! them. Slurm's own times stay. Where both clocks can be the same no row is touched.
+//! In go the rows of `controller_clocks`. Rows of `job_states` and `job_dependencies` then get the
+//! time of slurmctld's clock at their observation, before anything is derived from them. Slurm's
+//! own times stay. Where both clocks can be the same no row is touched.
 //!
-//! Rows of `controller_clocks` that agree with each other make a period, in which the clock of the
-//! polls was ahead by what all of them leave open. A row that contradicts its period begins the
-//! next: the clock was set. A time belongs to the period of its poll, where slurmctld was asked at
-//! that poll; else to the last period that had begun by then.
+//! Rows of `controller_clocks` that agree with each other make a period. In it, the clock of the
+//! polls was ahead by an amount that all of its rows allow. A row that contradicts its period
+//! begins the next: the clock was set. A time belongs to the period of its poll, where slurmctld
+//! was asked at that poll; else to the last period that had begun by then.
 
 use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{ControllerClock, change, source};

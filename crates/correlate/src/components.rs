@@ -40,7 +40,7 @@ pub fn oldest(jobs: &Jobs) -> Vec<u32> {
     (0..submissions.len()).map(|at| *first_of.entry(components.find_mut(at)).or_insert(at as u32)).collect()
 }
 
-/// A submission by what distinguishes it from all others of a dataset, across [`crate::parts`].
+/// The key that distinguishes a submission from all others of a dataset, across [`crate::parts`].
 /// Sorts by age, as [`Jobs::submissions`] does.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SubmissionName {
@@ -73,8 +73,8 @@ pub fn key(jobs: &Jobs, submission: u32) -> (i64, &str, i64, u32) {
     (submission.since_ns, jobs.text(submission.cluster), submission.id, submission.generation)
 }
 
-/// The id of the case whose oldest submission this is: `<notion>:<cluster>:<id>`, with `#2`, `#3`,
-/// … where that id had been used before.
+/// Returns the id of the case with this oldest submission: `<notion>:<cluster>:<id>`, with `#2`,
+/// `#3`, … where that id had been used before.
 pub fn case_id(notion: &str, (_, cluster, id, generation): (i64, &str, i64, u32)) -> String {
     let mut text = format!("{notion}:");
     escape(cluster, &mut text);

@@ -15,7 +15,7 @@
 //! job name and user have terminated". The term gives an edge to each earlier submission on the
 //! same cluster with the same user and name that had not ended, as far as is known, when the
 //! waiting one was submitted; back to the latest one that is a singleton itself, for that one waits
-//! for all that are earlier still. A singleton whose user or name is unknown gives none. A job that
+//! for all that are earlier still. A singleton with an unknown user or name gives none. A job that
 //! was renamed counts under each name that it has had.
 //!
 //! **Withdrawn.** A term that was taken back before it could be met
@@ -278,7 +278,7 @@ impl Ids {
     }
 }
 
-/// Whether somebody took the dependency back: its state is [`WITHDRAWN`].
+/// Returns whether the dependency was withdrawn: its state is [`WITHDRAWN`].
 fn is_withdrawn(term: &Term, strings: &Strings) -> bool {
     term.state.is_some_and(|state| strings.get(state) == WITHDRAWN)
 }

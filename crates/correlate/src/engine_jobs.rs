@@ -1,4 +1,4 @@
-//! Jobs that workflow engines submit: what they are instances of, by what Slurm records of them.
+//! Activities of jobs that workflow engines submit, derived from Slurm's records of the jobs.
 //!
 //! | engine | how its jobs are recognised | activity |
 //! |---|---|---|

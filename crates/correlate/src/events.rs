@@ -1,21 +1,21 @@
-//! The events of one attempt, out of what polling saw and what accounting reports.
+//! The events of one attempt, derived from polls and accounting.
 //!
 //! * Each polled row that has another state than the one before is an event with that state. A
 //!   second observer's row that has the state that is already known is none.
-//! * Slurm also reports times of what nobody saw happen: `squeue` shows when a job that runs or has
-//!   ended was submitted and started, accounting knows that and the end of all. Where the submit
-//!   time (PENDING), the start (RUNNING) or the end (the ended state) is known, the polled event of
-//!   that kind gets it as `reported_ns`; when polling missed the change, an event is added
-//!   ([`Event::polled`] is false) whose source is what reported the time. What accounting reports
-//!   comes before what `squeue` reports.
+//! * Slurm also reports times of changes that no poll saw: `squeue` shows the submission and start
+//!   of a job that runs or has ended; accounting records these and the end of all jobs. Where the
+//!   submit time (PENDING), the start (RUNNING) or the end (the ended state) is known, the polled
+//!   event of that kind gets it as `reported_ns`; when polling missed the change, an event is added
+//!   ([`Event::polled`] is false), with the source of the time as its source. A time from
+//!   accounting takes precedence over one from `squeue`.
 //! * When polling saw another ended state than the record of accounting has, that one stays and the
 //!   record's comes after it.
 //! * `LEFT` is an event only while no ended state is known, neither from polling nor from
 //!   accounting; a row `left` after which the same attempt was seen again was no leaving. It has
 //!   the end that a row before it reported (COMPLETING).
-//! * What changes while the state does not is an event HELD, RELEASED or CHANGED, with the names of
-//!   what changed. A job that is held when it is first seen is HELD in the interval of that. They
-//!   stand where they were observed, between the events of states.
+//! * A change without a new state is an event HELD, RELEASED or CHANGED, with the names of the
+//!   changed columns. A job that is held when it is first seen is HELD in the interval of that
+//!   observation. These events are placed where they were observed, between the events of states.
 //! * A job that could begin later than it was submitted (begin time, dependency, hold) is ELIGIBLE
 //!   then, where Slurm reports that time.
 //! * An attempt without an end, after which the same job was submitted again, was REQUEUED at that
@@ -28,9 +28,8 @@
 //! observation.
 //!
 //! **Time.** See [`Timestamp`]. Within an attempt times never run backwards: an event that would
-//! come before the one that was observed before it gets that one's time; and an event for which
-//! only the poll's time is known does not come after a later one whose time is known exactly, as
-//! far as its own interval allows.
+//! precede the event observed before it gets the time of that event. An event with only a poll's
+//! time does not follow a later event with an exact time, as far as its own interval allows.
 
 use flowmine_schema::time::SECOND_NS;
 
@@ -141,7 +140,7 @@ pub(crate) struct Outcome {
     pub ended_ns: Maybe,
     pub left_ns: Maybe,
     pub ran: bool,
-    /// Start and end that accounting reports, to stand for the attempt.
+    /// Start and end that accounting reports for the attempt.
     pub start_ns: Maybe,
     pub end_ns: Maybe,
 }
@@ -154,7 +153,7 @@ fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
         let ended = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)).ends_attempt());
         let resized = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)) == Phase::Resizing);
         if ended(all.state) && fact.state.is_some() && !ended(fact.state) && !resized(fact.state) && !resized(all.state) {
-            // An older answer that was imported later: the attempt has ended all the same.
+            // An older answer that was imported later: the attempt has ended nevertheless.
             all.start_ns = all.start_ns.or(fact.start_ns);
             continue;
         }
@@ -344,7 +343,8 @@ fn eligible(made: &mut Vec<Event>, submit_ns: Maybe, seen: &[Seen], record: Opti
     }
 }
 
-/// Puts what changed while the state did not between the events of states, whose times are set.
+/// Inserts the events of changes without a new state between the events of states, which have their
+/// times already.
 fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, attempt: u32) {
     for s in seen {
         let state = match s.change {
@@ -407,7 +407,7 @@ fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context:
 /// Gives the event of the end its reported time, or adds one where no poll saw the end.
 fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32, outcome: &mut Outcome) {
     let phase = |sym: Sym| state::phase(context.strings.get(sym));
-    // What polling saw last, with the end that Slurm showed beside it.
+    // The last ended state that polling saw, with the end that Slurm reported in the same row.
     let last = made.iter().rposition(|e| phase(e.state).ends_attempt());
     if let Some(at) = last {
         let row = seen.iter().rev().find(|s| s.state == Some(made[at].state));

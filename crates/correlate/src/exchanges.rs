@@ -1,14 +1,16 @@
 //! Which jobs gave data to each other: for case notions that join what exchanged data.
 //!
 //! In go the rows of `data_flow` and `links` ([`Rows`]) and a dataset's jobs in [`Parts`], which
-//! are walked through once; out come groups of what is joined by declared dependencies already
-//! ([`crate::components`]) and of which one's job read what a job of another wrote.
+//! are walked through once; out come groups of components. A component is joined by declared
+//! dependencies ([`crate::components`]); two components are in one group if a job of one read data
+//! that a job of the other wrote.
 //!
-//! A job gave data to another when that one read a version of a file that it wrote. What a task, a
-//! pod or a container did, the jobs did that `links` say it ran as or belonged to, over others
-//! where need be. A job that is not in the dataset joins nobody, nor does one whose cluster is not
-//! known. Of several submissions that had the same id the one counts that a link names, else the
-//! last one that there was when the file was used ([`SLACK_NS`]); without a time of that none.
+//! A job gave data to another when the other read a version of a file that it wrote. Reads and
+//! writes of a task, a pod or a container count for the jobs that it ran as or belonged to by
+//! `links`, directly or through other owners. A job that is not in the dataset joins nothing, nor
+//! does a job of an unknown cluster. Of several submissions with the same id, the one that a link
+//! names counts, else the last one that existed when the file was used ([`SLACK_NS`]); without a
+//! time of use, none counts.
 //!
 //! Memory grows with what was traced: with the tasks that ran as jobs, and the jobs that exchanged
 //! data.
@@ -44,7 +46,7 @@ pub struct Exchanges {
     /// For each group its oldest submission, by which the group is named.
     oldest: Vec<SubmissionName>,
     any: bool,
-    /// Files that join nobody.
+    /// Files that join no jobs.
     hubs: Vec<Hub>,
 }
 
@@ -76,7 +78,7 @@ impl Exchanges {
         rows.for_each(|path, done| {
             let mut exchanges = Vec::new();
             for &(wrote, read) in done {
-                // What a task read back it gave to nobody, whatever jobs it ran as.
+                // A task that read its own data gave it to no other, whatever jobs it ran as.
                 if wrote.by == read.by && matches!(wrote.by, Owner::Other(_)) {
                     continue;
                 }
@@ -106,12 +108,12 @@ impl Exchanges {
         Ok(Self { joined, oldest, any, hubs })
     }
 
-    /// Whether a job gave data to another, be they joined by dependencies or not.
+    /// Returns whether a job gave data to another, joined by dependencies or not.
     pub fn any(&self) -> bool {
         self.any
     }
 
-    /// Files that were read by jobs of several runs, and joined nobody.
+    /// Returns the files that were read by jobs of several runs and joined none of them.
     pub fn hubs(&self) -> &[Hub] {
         &self.hubs
     }
@@ -195,7 +197,7 @@ impl Known {
         Ok(known)
     }
 
-    /// The submissions whose doing it was.
+    /// Returns the submissions that read or wrote.
     fn submissions(&self, rows: &SortedRows, done: Done) -> Vec<Submission> {
         let mut found: Vec<Submission> = Vec::new();
         for job in rows.jobs_of(done.by) {

@@ -22,7 +22,7 @@ pub struct Placed {
     pub reason: &'static str,
     /// Probability that it belongs there, where the notion estimates it.
     pub confidence: Option<f32>,
-    /// How far it can be trusted, where that is another than the notion's strength.
+    /// How far the assignment can be trusted, where that differs from the notion's strength.
     pub strength: Option<Strength>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In goes a dataset; its tables `job_states` and `job_dependencies` are read file by file with
 //! only the columns that are needed. Texts are kept once ([`Strings`]), so that five million events
-//! of 1.7 million attempts take about two gigabytes at the peak, while they are put together.
+//! of 1.7 million attempts take about two gigabytes at the peak, while the rows are merged.
 
 use flowmine_dataset::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -23,10 +23,10 @@ use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, Phase, RELEASED
 use crate::strings::{Strings, StringsBuilder, Sym};
 use crate::submissions::{self, Submission};
 
-/// What a dataset says about jobs.
+/// The jobs of a dataset.
 #[derive(Debug, Clone, Default)]
 pub struct Jobs {
-    /// The texts that the numbers ([`Sym`]) in attempts, events and terms stand for.
+    /// The texts to which the numbers ([`Sym`]) in attempts, events and terms refer.
     pub strings: Strings,
     /// All attempts in the order of submission: submit time, cluster, raw job id, job, attempt.
     pub attempts: Vec<Attempt>,
@@ -38,8 +38,8 @@ pub struct Jobs {
     pub submissions: Vec<Submission>,
     /// The dependencies between submissions.
     pub dependencies: Dependencies,
-    /// How the record of an array's pending tasks was first seen, by submission: it has no events of
-    /// its own beside those tasks, which waited as it did.
+    /// The first event of the record of an array's pending tasks, by submission. The record has no
+    /// events in the log next to those tasks, which waited as it did.
     pub(crate) records: FxHashMap<u32, Event>,
     /// What was odd in the rows that were read.
     pub diagnostics: Diagnostics,
@@ -72,7 +72,7 @@ impl Jobs {
         builder.finish(timestamp)
     }
 
-    /// The text that a symbol stands for.
+    /// Returns the text of a symbol.
     pub fn text(&self, sym: Sym) -> &str {
         self.strings.get(sym)
     }
@@ -106,9 +106,9 @@ impl Jobs {
         !self.before.is_empty() && self.events_of(attempt).iter().any(|event| event.before.is_some())
     }
 
-    /// Whether it is only the record of those tasks of an array that are still pending, beside
-    /// tasks that were seen: no job, and without events. An array of which no task was seen has
-    /// nothing but its record, which then stands for it.
+    /// Returns whether the attempt is only the record of an array's pending tasks, while other
+    /// tasks of the array were seen. Such a record is no job and has no events. If no task of an
+    /// array was seen, its record represents the array.
     pub fn is_array_record(&self, attempt: &Attempt) -> bool {
         is_array_record(attempt, &self.submissions, &self.strings)
     }

@@ -1,8 +1,8 @@
-//! Which ids of jobs belong together, since one waits for the other.
+//! Groups of job ids that are joined by dependencies.
 //!
-//! In go the ids of a dataset's jobs and their declared dependencies; out comes, for an id, the one
-//! that stands for all that it is joined to. `correlate` keeps that in the dataset, so that whoever
-//! partitions the same rows afterwards need not read them for it.
+//! In go the ids of a dataset's jobs and their declared dependencies; out comes, for each id, the
+//! representative of all ids that it is joined to. `correlate` stores the result in the dataset, so
+//! that a later partitioning of the same rows need not read them for it.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use crate::CorrelateError;
 use crate::dependencies::{DependencyRow, TargetKind};
 
-/// What stands for an id of a cluster. Two that happen to share one only end up in the same part.
+/// Hash of an id of a cluster. Two ids with the same hash only end up in the same part.
 pub(crate) type Node = u64;
 
 pub(crate) fn node(cluster: &str, id: i64) -> Node {
@@ -29,7 +29,7 @@ pub(crate) fn fingerprint(of: impl Hash) -> Node {
     (mixed ^ (mixed >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The id that stands for all of a job: of its array or heterogeneous job, or its own.
+/// The id that represents a whole job: that of its array or heterogeneous job, or its own.
 macro_rules! root {
     ($row:expr) => {
         flowmine_slurm::job_ref::whole(&$row.job).or($row.array_job_id).or($row.het_job_id).unwrap_or($row.job_id)
@@ -108,7 +108,7 @@ impl Joined {
         }
     }
 
-    /// The node that stands for all that this one is joined to.
+    /// Returns the representative of all nodes that this one is joined to.
     pub(crate) fn representative(&mut self, node: Node) -> Node {
         let Some(at) = self.place(node) else { return node };
         let top = self.find(at);
@@ -124,11 +124,11 @@ flowmine_schema::columns! {
 }
 
 flowmine_schema::columns! {
-    /// The ids of a job, and whose it is.
+    /// The ids of a job, with its user and name.
     struct Names of JobState { cluster, job, job_id, array_job_id, het_job_id, user, name }
 }
 
-/// What stands for the job of a dependency.
+/// Returns the node of the waiting job of a dependency.
 pub(crate) fn source_of(row: &DependencyRow<'_>) -> Node {
     let id = job_ref::whole(&row.job).or_else(|| row.job.parse().ok());
     // A label that is no number joins nothing but itself.
@@ -220,13 +220,13 @@ flowmine_schema::table! {
         /// A hash of the cluster and the id; null in the one row of a dataset in which nothing is
         /// joined.
         id: opt_i64,
-        /// That of the id that stands for all that are joined.
+        /// The hash of the representative of all joined ids.
         representative: opt_i64,
     }
 }
 
-/// The file in the dataset's `.state` that has rows of [`JoinedId`]; another one once they mean
-/// something else.
+/// The file in the dataset's `.state` with rows of [`JoinedId`]. Its name changes when their
+/// meaning does.
 const KEPT: &str = "joined-jobs.parquet";
 
 /// A hash as the signed number of a column, and back.

@@ -1,12 +1,11 @@
-//! Attempts at jobs as attribution wants them: in go [`Jobs`], part after part, out come plain
-//! values.
+//! Attempts at jobs in the form that attribution takes: in go [`Jobs`], part after part, out come
+//! plain values.
 
 use flowmine_attribution::entities::{KnownJob, KnownJobs};
 
 use crate::jobs::Jobs;
 
-/// The attempts of a part, but the records of what has not yet become tasks of pending arrays
-/// (`8_*`).
+/// Returns the attempts of a part, without the records of pending tasks of arrays (`8_*`).
 pub fn of_part(jobs: &Jobs) -> impl Iterator<Item = KnownJob> + '_ {
     jobs.attempts.iter().filter(|attempt| !attempt.is_pending_array(&jobs.strings)).map(|attempt| KnownJob {
         cluster: jobs.text(attempt.cluster).to_owned(),
@@ -21,7 +20,7 @@ pub fn of_part(jobs: &Jobs) -> impl Iterator<Item = KnownJob> + '_ {
     })
 }
 
-/// All of them in the order of submission. Attempts that this does not tell apart are of one part
+/// Returns all attempts in the order of submission. Attempts with the same sort key are of one part
 /// and keep its order.
 pub fn known_jobs(mut all: Vec<KnownJob>) -> KnownJobs {
     all.sort_by(|a, b| (a.since_ns, &a.cluster, a.job_id, &a.job).cmp(&(b.since_ns, &b.cluster, b.job_id, &b.job)));

@@ -1,12 +1,11 @@
 //! From raw rows to jobs, events, links and cases.
 //!
 //! In goes a dataset ([`flowmine_dataset::Dataset`]) with the tables `job_states` and
-//! `job_dependencies`; out come the job attempts with their events ([`Jobs`]), who waits for whom
-//! ([`dependencies`]), which attempt belongs to which case of a case notion ([`cases`]), also by
-//! the data that jobs gave to each other ([`exchanges`]), and event logs made of all that
-//! ([`EventLog`]). [`write::correlate`] writes the tables `links` and `cases`, and has
-//! `flowmine-attribution` write beside them whose traced processes and bytes are.
-//! [`prune`](prune::prune) takes out what is old.
+//! `job_dependencies`; out come the job attempts with their events ([`Jobs`]), the dependencies
+//! between them ([`dependencies`]), their cases by a case notion ([`cases`]), also by the data that
+//! jobs gave to each other ([`exchanges`]), and event logs of all these ([`EventLog`]).
+//! [`write::correlate`] writes the tables `links` and `cases`, and calls `flowmine-attribution` to
+//! write the owners of traced processes and bytes. [`prune`](prune::prune) removes old rows.
 //!
 //! ```
 //! use flowmine_correlate::cases::{CaseNotion, Dependency, Entities};
@@ -64,13 +63,13 @@
 //!
 //! Nothing here touches a network, a kernel or a clock, and nothing depends on the order in which
 //! rows of different jobs arrive: the same rows give the same result. Events are never invented:
-//! each stands for a row, or for a time that accounting reports. Rows go through rules first
+//! each represents a row, or a time that Slurm reports. Rows go through rules first
 //! (`flowmine-privacy`: names as codes, columns left out). What does not fit in memory at once is
 //! partitioned into [`parts`] of whole components.
 //!
-//! **Errors.** A [`CorrelateError`] says that the dataset or a temporary file could not be read or
-//! written, or that there is more than 32 bits can count. Tables are written in one transaction:
-//! then they are as they were.
+//! **Errors.** A [`CorrelateError`] reports that the dataset or a temporary file could not be read
+//! or written, or that there are more items than 32 bits can count. Tables are written in one
+//! transaction: after an error they are unchanged.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,9 +1,9 @@
 //! An event log: the events of a dataset, in the cases of one notion.
 //!
 //! In go entities, a case notion and a filter; out come traces, sorted by the time of their first
-//! event, then by case id. Events in a trace are sorted by time; of equal times the one whose
-//! attempt was submitted first comes first (then by cluster, job id, job), and those of one attempt
-//! keep their order. A case none of whose events passes the filter is left out.
+//! event, then by case id. Events in a trace are sorted by time; at equal times in the order of
+//! submission of their attempts (then by cluster, job id, job), and those of one attempt keep their
+//! order. A case without an event that passes the filter is left out.
 //!
 //! The log borrows the [`Jobs`]: an event costs four bytes more, a case its id.
 
@@ -18,8 +18,8 @@ use crate::strings::Sym;
 /// Which events are wanted. The default wants all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only jobs charged to one of these accounts; empty for all. A job whose account is not known
-    /// is in none of them.
+    /// Only jobs charged to one of these accounts; empty for all. A job with an unknown account is
+    /// in none of them.
     pub accounts: Vec<String>,
     /// Only jobs of one of these users; empty for all.
     pub users: Vec<String>,
@@ -111,7 +111,7 @@ pub struct Labels {
 /// The events of a dataset in the cases of one notion.
 #[derive(Debug, Clone)]
 pub struct EventLog<'j> {
-    /// The jobs whose events the log is of.
+    /// The jobs to which the events of the log belong.
     pub jobs: &'j Jobs,
     /// Name of the case notion.
     pub notion: &'static str,

@@ -1,8 +1,8 @@
 //! A number that may be unknown, in eight bytes.
 //!
 //! A log of millions of events holds many numbers that are mostly known; `Option<i64>` would take
-//! twice the room. The smallest `i64` stands for unknown: as a time it is the year 1677, as a size
-//! or a count it has no meaning.
+//! twice the room. The smallest `i64` represents an unknown number: as a time it is the year 1677,
+//! as a size or a count it has no meaning.
 
 use std::fmt;
 

@@ -1,14 +1,15 @@
 //! A dataset's jobs, in parts that fit in memory.
 //!
-//! In goes a dataset; out come [`Jobs`], part after part. A part holds whole submissions, and with
-//! each all that it is joined to by declared dependencies or a singleton's name: whatever `Jobs`
-//! says of a job is the same as if all were read at once, so is the case it belongs to when a case
-//! is made of such joins. A dataset of no more than [`ROWS_AT_ONCE`] rows is one part. Of a larger
-//! one the rows are partitioned into a temporary file first; memory then holds one part's rows, and
-//! eight to twelve bytes for each id that takes part in a dependency. What one chain of
-//! dependencies joins stays together, so that a part is as large as the largest case at least.
+//! In goes a dataset; out come [`Jobs`], part after part. A part holds whole submissions, each with
+//! all submissions that it is joined to by declared dependencies or a singleton's name. So the
+//! contents of `Jobs` for a job are the same as if all were read at once. So is its case, where
+//! cases are made of such joins. A dataset of no more than [`ROWS_AT_ONCE`] rows is one part. Of a
+//! larger one the rows are partitioned into a temporary file first; memory then holds one part's
+//! rows, and eight to twelve bytes for each id that takes part in a dependency. Jobs that one chain
+//! of dependencies joins are in one part, so that the largest part is at least as large as the
+//! largest case.
 //!
-//! The order of the parts, and of what is in them, depends on the rows only.
+//! The order of the parts, and of their contents, depends on the rows only.
 
 use std::fs::File;
 use std::io::Write;
@@ -32,10 +33,10 @@ use crate::row_rules::RowRules;
 use crate::share::Share;
 use crate::{CorrelateError, Timestamp};
 
-/// How many rows of `job_states` are held at once.
+/// Target number of rows of `job_states` in memory at once.
 pub const ROWS_AT_ONCE: u64 = 50_000;
 
-/// How many parts are put together at once, at most.
+/// Maximum number of parts that are made at once.
 const MOST_THREADS: usize = 4;
 
 /// A dataset's jobs, ready to be walked through part after part, as often as wanted.
@@ -55,8 +56,8 @@ enum Rows {
 }
 
 impl<'r> Parts<'r> {
-    /// Reads a dataset whose rows the rules change; of more than so many rows only what joins them
-    /// stays in memory.
+    /// Reads a dataset, with rules that change its rows. Of more than `rows_at_once` rows, only the
+    /// joins stay in memory.
     ///
     /// # Errors
     /// When the dataset cannot be read or the temporary file not be written.
@@ -72,7 +73,8 @@ impl<'r> Parts<'r> {
         Ok(Self { rows, raw_state, timestamp, rules })
     }
 
-    /// As [`Parts::of`], of one share of what is joined; the rows of the others are passed over.
+    /// Does the same as [`Parts::of`] for one share of the joined jobs; the rows of the other
+    /// shares are skipped.
     ///
     /// # Errors
     /// When the dataset cannot be read or the temporary file not be written.
@@ -103,11 +105,11 @@ impl<'r> Parts<'r> {
         }
     }
 
-    /// Calls `each` with every part, always in the same order. While it works on one, the next ones
-    /// are put together, one on each of some threads, as far as the system gives any.
+    /// Calls `each` with every part, always in the same order. While `each` runs, the next parts
+    /// are made on several threads, as far as the system has them.
     ///
     /// # Errors
-    /// When the temporary file cannot be read, or what `each` returns.
+    /// When the temporary file cannot be read, or `each` returns an error.
     pub fn for_each<E: From<CorrelateError>>(&self, mut each: impl FnMut(&Jobs) -> Result<(), E>) -> Result<(), E> {
         let spilled = match &self.rows {
             Rows::One(jobs) => return each(jobs),
@@ -124,7 +126,7 @@ impl<'r> Parts<'r> {
                     let own = parts.iter().skip(first).step_by(threads);
                     let run = move || {
                         for &part in own {
-                            // Nobody takes it when `each` has failed.
+                            // The receiver is gone when `each` has failed.
                             if send.send(make(part)).is_err() {
                                 break;
                             }

@@ -4,12 +4,12 @@
 //! tables that [`crate::correlate`] writes are left, and are made again by it.
 //!
 //! **What stays.** Of jobs: whole submissions (an array with its tasks, a heterogeneous job with
-//! its components, a job with all of its attempts) of which an attempt had not ended by then, or
-//! nobody knows that it had. Of traces: whole traces that had not ended by then. The memory of
-//! observers, the files that were imported, and the tables `task_runs` and those of imported logs.
+//! its components, a job with all of its attempts) with an attempt that had not ended by then or
+//! has no known end. Of traces: whole traces that had not ended by then. The memory of observers,
+//! the files that were imported, and the tables `task_runs` and those of imported logs.
 //!
-//! What is refused: a dataset that somebody else writes, until that is over. Hosts that are being
-//! traced are passed over and reported.
+//! Refused is a dataset to which another process writes. Hosts that are being traced are skipped
+//! and reported.
 
 use flowmine_dataset::{Dataset, DatasetError, Leaf, Pruned, Role, Transaction, Writer};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
@@ -53,7 +53,7 @@ pub struct Pruning {
     pub tables: Vec<(&'static str, Pruned)>,
     /// Submissions of jobs that stayed because they had not ended by then.
     pub jobs_left: usize,
-    /// Hosts that are being traced, whose traces were left.
+    /// Hosts that are being traced: their traces were left.
     pub busy: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub fn prune(dataset: &Dataset, before_ns: i64, dry: bool) -> Result<Pruning, Co
     let mut done = Pruning::default();
     let who = format!("prune, process {}", std::process::id());
     let mut writer = dataset.writer(Role::Raw, &who)?;
-    // While nobody adds to them.
+    // No other process adds rows meanwhile.
     let ended = Ended::of(dataset, before_ns)?;
     done.jobs_left = ended.left;
     let mut transaction = writer.begin()?;
@@ -111,7 +111,7 @@ pub fn prune(dataset: &Dataset, before_ns: i64, dry: bool) -> Result<Pruning, Co
     Ok(done)
 }
 
-/// Takes the rows of old traces out of what one writer of a host wrote.
+/// Removes the rows of old traces from the files of one writer of a host.
 fn of_host(
     dataset: &Dataset,
     done: &mut Pruning,
@@ -252,8 +252,8 @@ fn all_seen(list: &str, seen: &FxHashSet<i64>) -> bool {
     })
 }
 
-/// The traces of a host that had ended by then. One that was killed had ended where nothing of it
-/// lies in the folder of that day or of a later one: nobody traces the host now.
+/// Returns the traces of a host that had ended by then. A killed trace had ended if it has no rows
+/// in the folder of that day or a later one: no trace of the host runs now.
 fn old_traces(dataset: &Dataset, host: &str, before_ns: i64) -> Result<FxHashSet<i64>, CorrelateError> {
     let mut ended: FxHashMap<i64, Option<i64>> = FxHashMap::default();
     each::<TraceState<'static>>(

@@ -14,7 +14,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// The share with this number, from 1, of so many; `None` when there is no such share.
+    /// Returns share `number` of `of`, counted from 1; `None` when there is no such share.
     pub fn new(number: u32, of: u32) -> Option<Self> {
         (1..=of).contains(&number).then_some(Self { number, of })
     }

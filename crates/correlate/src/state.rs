@@ -24,8 +24,8 @@
 pub use flowmine_slurm::state::Phase;
 use flowmine_slurm::state::State;
 
-/// The state of an event that says that a job is no longer in the queue and that nobody knows how
-/// it ended.
+/// The state of an event that records that a job is no longer in the queue, with an unknown
+/// outcome.
 pub const LEFT: &str = "LEFT";
 /// The state of an event that says from when on nothing but resources and its turn kept a job from
 /// starting.

@@ -16,9 +16,9 @@
 //! job this is asked of all tasks together: as long as one of them is not gone, a later submit time
 //! of another is a requeue.
 //!
-//! What this cannot know: a job that a user requeues by hand after it had already gone from the
-//! queue counts as another job; and where a source has no submit time, an id that was recycled
-//! between two polls is taken for the same job.
+//! Two cases are not recognised. A job that a user requeues by hand after it has left the queue
+//! counts as another job. Where a source has no submit time, an id that was recycled between two
+//! polls counts as the same job.
 
 use std::collections::BTreeSet;
 

@@ -73,7 +73,7 @@ pub struct AllSubmitted {
 }
 
 impl AllSubmitted {
-    /// The text that a symbol stands for.
+    /// Returns the text of a symbol.
     pub fn text(&self, sym: Sym) -> &str {
         self.strings.get(sym)
     }

@@ -134,7 +134,7 @@ impl Moment {
     }
 }
 
-/// What an attempt did from some moment on.
+/// State of an attempt from some moment on, as far as waits are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing<'a> {
     /// It waits; with the reason that Slurm gave and what that means.
@@ -145,11 +145,11 @@ pub enum Doing<'a> {
     Runs,
     /// It is suspended or stopped.
     Pauses,
-    /// Nobody knows: it waited when it was last seen and had ended when it was gone.
+    /// Unknown: it waited when it was last seen, and had ended when it was gone.
     Unseen,
 }
 
-/// A change of what an attempt did.
+/// A change of an attempt's [`Doing`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change<'a> {
     /// When it changed.

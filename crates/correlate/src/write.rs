@@ -66,13 +66,13 @@ pub struct Correlated {
     pub attributed: Attributed,
 }
 
-/// Writes links, cases for the standard ones of these notions and the one that is asked for by its
-/// name, and whose the traced operations are. Of a notion that needs data flow there are cases only
-/// where jobs gave data to each other, or when it is the one that is asked for.
+/// Writes the links, the cases of these notions (the standard ones and the one with the name
+/// `asked`), and the owners of traced operations. A notion that needs data flow has cases only
+/// where jobs gave data to each other, or when `asked` names it.
 ///
 /// # Errors
-/// When another process is correlating the same dataset, or the tables cannot be written; then they
-/// are as they were.
+/// When another process is correlating the same dataset, or the tables cannot be written. After an
+/// error they are unchanged.
 pub fn correlate(
     dataset: &Dataset,
     parts: &Parts<'_>,
@@ -138,7 +138,7 @@ pub fn correlate(
     Ok(result)
 }
 
-/// Whether an attempt is one, and no record of an array beside its tasks.
+/// Returns whether an attempt counts as one: it is not the record of an array that has tasks.
 fn is_one(jobs: &Jobs) -> impl Fn(&usize) -> bool + '_ {
     |at| !jobs.is_array_record(&jobs.attempts[*at])
 }
@@ -259,8 +259,9 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds the parts of the attempts' waits. There are several for each attempt, so that they are
-    /// not sorted beside all else: they come in the order of the parts, which is always the same.
+    /// Adds the parts of the attempts' waits. Since there are several for each attempt, they are
+    /// not sorted with the other rows: their order follows the order of the parts, which is always
+    /// the same.
     fn add_waits(&mut self, jobs: &Jobs, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
         let waits = Waits::new(jobs, self.until_ns);
         for attempt in (0..jobs.attempts.len()).filter(is_one(jobs)).map(|at| &jobs.attempts[at]) {

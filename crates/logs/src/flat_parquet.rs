@@ -1,9 +1,9 @@
 //! Parquet: a log of cases in, a table of its events out.
 //!
-//! Which columns there are, what they are called and what a table cannot carry says
-//! [`flowmine_eventlog::flat`]; how they look in the file, [`flowmine_dataset::column_file`].
-//! Unlike CSV the file knows its types: no text is taken for a number, a missing value is null and
-//! an empty text is empty, and nothing has to be quoted.
+//! [`flowmine_eventlog::flat`] describes the columns, their names and what a table cannot carry;
+//! [`flowmine_dataset::column_file`] describes their form in the file. Unlike CSV, the file has
+//! types: no text is interpreted as a number, a missing value is null, an empty text is empty, and
+//! nothing has to be quoted.
 //!
 //! A log without events gives a file without rows, but with its columns.
 

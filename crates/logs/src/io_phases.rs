@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{operations, process_rows};
 
-/// So many phases of a process there are in each direction.
+/// Maximum number of phases of a process in each direction.
 pub const MOST: usize = 32;
 /// A gap that is no end of a phase, in nanoseconds.
 pub const GAP_NS: i64 = 1_000_000;

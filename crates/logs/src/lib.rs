@@ -6,9 +6,9 @@
 //! [`flowmine_activity_log::ActivityLog`] of the jobs or tasks of a dataset or of any log that can
 //! be walked through, [`tables`] of CSV and Parquet with an event or an instance in each row.
 //!
-//! Beside logs: a run as a graph of tasks and files ([`run_graph`]) or as it was traced
-//! ([`traced_run`]), what jobs waited for ([`job_waits`]), processes and their operations
-//! ([`process_rows`], [`operations`], [`io_phases`]), and what a batch run is in numbers
+//! Next to logs, the crate has: a run as a graph of tasks and files ([`run_graph`]) or as it was
+//! traced ([`traced_run`]), what jobs waited for ([`job_waits`]), processes and their operations
+//! ([`process_rows`], [`operations`], [`io_phases`]), and the numbers of a dataset's jobs and tasks
 //! ([`summary`], [`task_summary`]).
 //!
 //! ```
@@ -30,10 +30,9 @@
 //! # Ok::<(), flowmine_logs::tables::TableError>(())
 //! ```
 //!
-//! **Order and memory.** A log says the same whichever way it came: events of the same time stand
-//! in one order. Records are sorted outside of memory; columns take 8 bytes an event and 12 an
-//! instance, and 1 to 8 for each optional column. What is left out is counted, never lost in
-//! silence.
+//! **Order and memory.** A log is the same whichever way it was read: the order of events with the
+//! same time is fixed. Records are sorted outside of memory; columns take 8 bytes an event and 12
+//! an instance, and 1 to 8 for each optional column. Everything that is left out is counted.
 //!
 //! **Errors.** Each module has one of its own: of files with file, line and column, of datasets
 //! with the table's file.

@@ -1,11 +1,11 @@
-//! The processes of a dataset as a run ([`flowmine_activity_log::RunGraph`]): who forked whom, and
-//! who read what others wrote.
+//! The processes of a dataset as a run ([`flowmine_activity_log::RunGraph`]): which process forked
+//! which, and which read data that others wrote.
 //!
-//! In go processes and the stream of their operations. The files are taken as a whole, without
-//! versions: a process had data from every process that had begun to write the file before it read
-//! it for the last time. Where that would be very many, the last of them count. A process that its
-//! parent started when another of its children had ended is taken as waiting for that one: so
-//! shells and engines order what they start.
+//! In go processes and the stream of their operations. Files are treated as a whole, without
+//! versions: a reader had data from every process that began to write the file before the reader's
+//! last read of it. If there are very many such writers, the last of them count. A process that its
+//! parent started after another child had ended is treated as waiting for that child: shells and
+//! engines order their commands in this way.
 
 use flowmine_activity_log::{Declared, FileFlow, NONE, OperationKind, Processes, RunGraph, RunTask, TracedOperation};
 use flowmine_correlate::CorrelateError;
@@ -123,7 +123,7 @@ fn tasks(processes: &Processes, times: &[[i64; 2]], wanted: &[bool], graph: &mut
             name: format!("{program} {}", row.pid),
             activity: program.to_owned(),
             attempts: 1,
-            // Of what ran before the trace the start may be days ago.
+            // A process that ran before the trace may have started days ago.
             started_ns: row.started_ns.filter(|_| !row.was_running),
             finished_ns: row.ended_ns,
             read_ns: Some(read_ns),

@@ -1,4 +1,4 @@
-//! To what the processes of a dataset belong: activities, programs, tasks, jobs, hosts.
+//! Groups of the processes of a dataset: by activity, program, task, job or host.
 //!
 //! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which says what tasks
 //! are instances of, and `job_states`.
@@ -16,7 +16,7 @@ flowmine_schema::columns! {
     struct OwnerRow of TaskTotal { task, logical_task, job }
 }
 
-/// By what processes are put together.
+/// Attribute by which processes are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupBy {
     /// What their task or job is an instance of; where a dataset has neither, their program.
@@ -44,7 +44,7 @@ impl GroupBy {
     }
 }
 
-/// What is known of what processes belong to.
+/// Known facts about a task or job to which processes belong.
 #[derive(Debug, Clone, Default)]
 struct Owner {
     activity: Option<String>,

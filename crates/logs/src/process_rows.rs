@@ -29,7 +29,7 @@ flowmine_schema::columns! {
     }
 }
 
-/// A process while it is put together.
+/// A process while its rows are merged.
 struct Found {
     row: ProcessRow,
     as_of_ns: i64,
@@ -49,7 +49,7 @@ pub(crate) struct Life {
     pub run_delay_ns: Option<i64>,
 }
 
-/// Processes while they are put together.
+/// Processes while their rows are merged.
 #[derive(Default)]
 pub(crate) struct Gathered {
     hosts: Interner,

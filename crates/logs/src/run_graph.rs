@@ -136,7 +136,7 @@ pub fn attempts(tasks: &Tasks<'_>, run: &str) -> Result<BTreeSet<String>, RunGra
 /// The runs of a dataset: what they are called, and their ids and names.
 pub(crate) struct Runs(BTreeMap<String, BTreeSet<String>>);
 
-/// So many names stand in an error.
+/// Maximum number of names in an error.
 const NAMED: usize = 8;
 
 impl Runs {
@@ -200,8 +200,8 @@ struct Gathered {
     runs: Interner,
     /// Of each task its run.
     run_of: Vec<u32>,
-    /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls
-    /// the attempt.
+    /// Index of an attempt's task and number of the attempt, by the name of the attempt in
+    /// `data_flow`.
     by_key: FxHashMap<String, (u32, u32)>,
     parents: Vec<Option<Vec<String>>>,
     /// Of each task whether its files are known by their paths, so that who writes what another
@@ -418,7 +418,7 @@ const TRACE_ENGINE: &str = "flowmine";
 /// What a Nextflow task is in its work directory: links to its inputs, its container, its script.
 const NEXTFLOW_WRAPPER: &str = "bash .command.run";
 
-/// The engine whose commands and files it prepares itself.
+/// The engine that itself prepares the commands and files of its tasks.
 const SNAKEMAKE: &str = "snakemake";
 
 /// What Snakemake puts before each command that it gives to bash, and to no other shell.
@@ -453,7 +453,7 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let steps: serde_json::Value = serde_json::from_str(row.engine_steps.as_deref().unwrap_or("{}")).unwrap_or_default();
     task.work_dir = row.work_dir.as_deref().map(str::to_owned);
     task.command = match &task.work_dir {
-        // Its script finds its inputs only through what Nextflow puts beside it, which links them.
+        // The script finds its inputs only through Nextflow's wrapper next to it, which links them.
         Some(_) if row.engine == "nextflow" => Some(NEXTFLOW_WRAPPER.to_owned()),
         _ if row.engine == SNAKEMAKE => row.command.as_deref().map(|command| by_snakemake(command, &steps)),
         _ => row.command.as_deref().map(str::to_owned),
@@ -506,7 +506,7 @@ struct Flows {
     flows: Vec<FileFlow>,
 }
 
-/// What tells files at one path apart.
+/// Numbers that distinguish files at one path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct FileNumbers {
     host: Option<u32>,
@@ -516,8 +516,8 @@ struct FileNumbers {
     incarnation: i64,
 }
 
-/// For so many different files and versions there is room before there are any: more than that is
-/// made room for when they come.
+/// Maximum number of files and versions for which memory is reserved in advance; more memory is
+/// allocated when needed.
 const ROOM: usize = 1 << 20;
 
 impl Flows {
@@ -642,7 +642,7 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs, of: JobsOf<'_>) 
         }
         *of = at;
         let task = &mut graph.tasks[at as usize];
-        // What a task of an array does depends on its number, which stands in no command.
+        // The work of an array task depends on its number, which no command contains.
         task.command = attempt.command.filter(|_| attempt.array_task_id.get().is_none()).map(|command| {
             let arguments = attempt.arguments.map(|arguments| format!(" {}", jobs.text(arguments)));
             format!("{}{}", word(jobs.text(command)), arguments.unwrap_or_default())
@@ -731,8 +731,9 @@ mod tests {
 
     use super::*;
 
-    /// Of a run of two tasks, of which the second reads what the first writes and neither's parents
-    /// are known: whose parents are known, and the dependencies.
+    /// Returns, for a run of two tasks of which the second reads a file that the first writes,
+    /// whether the parents of each task are known, and the dependencies. `parents` are the declared
+    /// parents of the first task.
     fn declared(engine: &'static str, parents: Option<&'static str>) -> (Vec<bool>, Vec<(u32, u32)>) {
         let row = |id: &'static str, inputs: &'static str, outputs: &'static str| TaskRun {
             engine: engine.into(),
@@ -756,7 +757,8 @@ mod tests {
     #[test]
     fn parents_by_files_are_known_where_files_have_paths() {
         assert_eq!(declared("makeflow", None), (vec![true, true], vec![(0, 1)]));
-        // Its outputs are names in the task's own directory: they say nothing of who made an input.
+        // Its outputs are names in the task's own directory: they do not identify the writer of an
+        // input.
         assert_eq!(declared("nextflow", None), (vec![false, false], vec![]));
         assert_eq!(declared("nextflow", Some("[]")), (vec![true, false], vec![]));
     }

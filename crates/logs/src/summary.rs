@@ -3,10 +3,10 @@
 //! In go entities in parts, a filter and the notions to count cases of; out comes a [`Summary`],
 //! which serialises as it is and has a text for terminals with names made harmless.
 //!
-//! A *job* is what Slurm calls one: an array task, a component of a heterogeneous job, or another
-//! job, however many attempts it took. The record of a pending array stands for tasks that do not
-//! exist yet: it is counted apart when it has tasks already, and as one job when not. Numbers of a
-//! job (CPUs, memory, final state) are those of its last attempt.
+//! A *job* is a job in Slurm's sense: an array task, a component of a heterogeneous job, or another
+//! job, with all of its attempts. The record of a pending array represents tasks that do not exist
+//! yet. It is counted separately if the array has tasks already, and as one job otherwise. Numbers
+//! of a job (CPUs, memory, final state) are those of its last attempt.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -72,7 +72,7 @@ pub struct Mean {
     pub known: u64,
 }
 
-/// A sum over those of whom a number is known.
+/// A sum over the known values.
 #[derive(Debug, Default)]
 struct Sum {
     sum: i128,
@@ -110,7 +110,7 @@ pub fn diagnostic_counts(dataset: &Dataset) -> Result<(u64, u64), DatasetError> 
     Ok((warnings, errors))
 }
 
-/// A cluster and the name of somebody there.
+/// A cluster, and the name of a user or account on it.
 type Named = (String, String);
 
 /// Counts jobs, part after part ([`flowmine_correlate::parts`]).

@@ -1,14 +1,14 @@
-//! A run of a dataset as its tasks were traced ([`flowmine_activity_log::TracedRun`]): who read and
-//! wrote how much when, and what of it others read.
+//! A run of a dataset as its tasks were traced ([`flowmine_activity_log::TracedRun`]): how much
+//! each task read and wrote at what time, and how much of it others read.
 //!
 //! In go the tables `task_runs`, `task_totals`, `processes`, `links`, `io_events`, `io_totals`,
 //! `data_flow`, `hosts` and `losses`. Where nothing was traced, times and bytes that the engine
 //! reports make tasks that read all at their start and write all at their end (`traced` is false).
 //! Of several attempts at a task the last one counts.
 //!
-//! How far a task has got in a file is the end of the highest range that it has read or written by
-//! then, where offsets are known; else the bytes so far. Memory holds at most [`POINTS`] points for
-//! a task and a file beside what is just read.
+//! The progress of a task in a file is the end of the highest range that it has read or written by
+//! then, where offsets are known; else the number of bytes so far. Memory holds at most [`POINTS`]
+//! points for a task and a file, in addition to the data being read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,9 +43,9 @@ flowmine_schema::columns! {
     struct Transfer of IoEvent { host, pid, process_start_ns, op, start_ns, end_ns, device, inode, generation, offset, result }
 }
 
-/// Points kept of what a task did to a file.
+/// Maximum number of points kept for a task and a file.
 pub const POINTS: usize = 2048;
-/// Points gathered before they are thinned to [`POINTS`].
+/// Number of points gathered before they are thinned to [`POINTS`].
 const GATHERED: usize = 4 * POINTS;
 
 /// Parts into which operations are cut that were added up.
@@ -112,12 +112,12 @@ struct Attempt {
     end_ns: Option<i64>,
 }
 
-/// The tasks of the run while they are put together.
+/// The tasks of the run while they are gathered.
 #[derive(Default)]
 struct Found {
     attempts: Vec<Attempt>,
     by_id: FxHashMap<String, usize>,
-    /// Places in [`TracedRun::tasks`] by what the tables call an attempt.
+    /// Indices into [`TracedRun::tasks`] by the name of the attempt in the tables.
     by_key: FxHashMap<String, u32>,
     left_out: RunLeftOut,
 }
@@ -565,10 +565,10 @@ fn thinned(curve: Curve) -> Curve {
     std::iter::once(first).chain(curve[1..].chunks(size).map(|of| of[of.len() - 1])).collect()
 }
 
-/// Who reads what others write.
+/// The tasks that read data of others.
 #[derive(Default)]
 struct Flows {
-    /// By reader and file who wrote it: the one who wrote most of what was read.
+    /// The writer by reader and file: the task that wrote most of the data that was read.
     source: FxHashMap<(u32, FileKey), u32>,
     /// By writer and file the tasks that read it.
     readers: FxHashMap<(u32, FileKey), BTreeSet<u32>>,
@@ -613,7 +613,7 @@ impl Flows {
                 continue;
             }
             let known = best.entry((*reader, *file)).or_insert(-1);
-            // What it wrote itself stands back behind what it has from another.
+            // Data of another task takes precedence over data that the task itself wrote.
             let weight = if reader == writer { 0 } else { of.written.max(1) };
             if weight > *known {
                 *known = weight;
@@ -629,8 +629,8 @@ impl Flows {
         Ok(flows)
     }
 
-    /// Who wrote what a task read; the task itself when nobody else did, [`NONE`] when it was there
-    /// before.
+    /// Returns the writer of the data that a task read; the task itself where no other task wrote
+    /// it, [`NONE`] where the data existed before the run.
     fn source(&self, task: u32, file: FileKey) -> u32 {
         let of_any_host = || self.source.get(&(task, (NONE, file.1, file.2, file.3)));
         self.source.get(&(task, file)).or_else(of_any_host).copied().unwrap_or(NONE)
@@ -639,13 +639,13 @@ impl Flows {
     fn readers(&self, task: u32, file: FileKey) -> BTreeSet<u32> {
         let of_any_host = || self.readers.get(&(task, (NONE, file.1, file.2, file.3)));
         let readers = self.readers.get(&(task, file)).or_else(of_any_host);
-        // Only those whose source this is: a reader has one for each file.
+        // Only readers that have this task as source: a reader has one source for each file.
         readers.into_iter().flatten().copied().filter(|reader| self.source(*reader, file) == task).collect()
     }
 }
 
-/// Leaves edges out until there is no circle: those against the order of starts that close one.
-/// Gives their number.
+/// Removes edges until there is no cycle: edges against the order of starts that close one. Returns
+/// their number.
 fn break_circles(edges: &mut BTreeSet<(u32, u32)>, found: &Found) -> u64 {
     edges.retain(|(from, to)| from != to);
     let n = found.attempts.len();

@@ -1,16 +1,16 @@
-//! What a traced script did that the command lines of its commands do not say: redirections, pipes,
-//! here-documents, and what the script's own process wrote and changed.
+//! Actions of a traced script that the command lines of its commands do not contain: redirections,
+//! pipes, here-documents, and what the script's own process wrote and changed.
 //!
-//! In go the tables `processes`, `io_events` and `io_totals` of one trace whose commands are tasks;
-//! out come sentences in [`RunTask::missing`](flowmine_activity_log::RunTask::missing), `doubts` and
-//! [`RunGraph::missing`].
+//! In go the tables `processes`, `io_events` and `io_totals` of one trace with commands as tasks;
+//! out come sentences in [`RunTask::missing`](flowmine_activity_log::RunTask::missing), `doubts`
+//! and [`RunGraph::missing`].
 //!
-//! A trace records no redirection. What shows it: a process opens a file before it becomes its
-//! program, or uses an open file that another process opened. A pipe is no file that is traced; what
-//! shows it: a process called read(2) more often than it read files and was executed, and another
-//! process beside it wrote what went into no file. Variables (`A=b command`, `export`) leave no trace.
-//! A here-document is a pipe into which dash writes itself, and bash the process that becomes the
-//! command.
+//! A trace records no redirection. It is inferred where a process opens a file before it becomes
+//! its program, or uses a file that another process opened. A trace records no pipe either. It is
+//! inferred where a process called read(2) more often than its reads of files and its execution
+//! explain, and another process at the same time wrote bytes that went into no file. Variables
+//! (`A=b command`, `export`) leave no trace. A here-document is a pipe. In dash, the shell itself
+//! writes into it; in bash, the process that becomes the command does.
 
 mod here_documents;
 mod left_behind;
@@ -74,7 +74,8 @@ struct Traced {
     execs: i64,
     /// Whether it was another program before it was traced.
     forked_by_tracer: bool,
-    /// Whether what it executed looks as a script does, whose head is read too.
+    /// Whether the executed file looks like a script: then the kernel reads the head of the script,
+    /// too.
     script: bool,
     /// Paths of the programs that it became, the last one last.
     programs: Vec<String>,

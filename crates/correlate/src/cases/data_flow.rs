@@ -1,16 +1,15 @@
-//! The notion `data-flow`: what declared dependencies connect, or data that went from one job to
-//! another, is one case.
+//! The notion `data-flow`: jobs that are connected by declared dependencies, or by data that went
+//! from one to another, are one case.
 //!
 //! A job is connected to each job that read a version of a file that it wrote, as traces show
 //! ([`crate::exchanges`]), and to all that the notion `dependency` connects it to. So a workflow
-//! whose jobs a user chains by files alone is one case, and so is one that an engine submits, which
-//! declares no dependency to Slurm.
+//! with jobs that a user chains by files alone is one case. So is a workflow that an engine submits
+//! without declaring dependencies to Slurm.
 //!
-//! It joins more than workflows: jobs that have nothing to do with each other are one case when
-//! they read the same file that a traced job wrote, such as a reference genome that somebody
-//! unpacked once, and so are the workflows that they are part of. A file that was there before
-//! anything was traced joins nobody. A job that was not traced is joined by its declared
-//! dependencies only.
+//! It joins more than workflows: unrelated jobs are one case when they read the same file that a
+//! traced job wrote, such as a reference genome that a job unpacked once. So are the workflows of
+//! these jobs. A file that existed before anything was traced joins no jobs. A job that was not
+//! traced is joined by its declared dependencies only.
 //!
 //! **The id** is `data-flow:<cluster>:<id>` with the id of the case's oldest submission, by the
 //! rules of the notion `dependency`.

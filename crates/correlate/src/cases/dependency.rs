@@ -1,6 +1,6 @@
-//! The notion `dependency`: what is connected by declared dependencies is one case.
+//! The notion `dependency`: jobs that are connected by declared dependencies are one case.
 //!
-//! A case is a component of submissions ([`crate::components`]). Whose jobs they are does not
+//! A case is a component of submissions ([`crate::components`]). The users of the jobs do not
 //! matter: a dependency between jobs of two users joins them.
 //!
 //! **The id** is `dependency:<cluster>:<id>` with the id of the case's oldest submission that was

@@ -74,7 +74,7 @@ pub struct Why {
     /// Probability that the attempt belongs with what it was joined to, or to nothing that is older
     /// where it was joined to nothing. `None` where the notion does not estimate it.
     pub confidence: Option<f32>,
-    /// How far it can be trusted, where that is another than the notion's strength.
+    /// How far the assignment can be trusted, where that differs from the notion's strength.
     pub strength: Option<Strength>,
 }
 

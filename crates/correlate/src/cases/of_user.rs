@@ -1,4 +1,4 @@
-//! Notions whose cases are what a user's jobs agree on.
+//! Notions with cases of jobs of one user that share an attribute.
 
 use rustc_hash::FxHashMap;
 

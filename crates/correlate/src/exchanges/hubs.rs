@@ -1,4 +1,4 @@
-//! Hub files: those that unrelated runs read, such as a reference genome, and that join nobody.
+//! Hub files: files that unrelated runs read, such as a reference genome, and that join no jobs.
 //!
 //! In go the exchanges of data, one version of a file after the other; out come the components that
 //! they join, and the hubs with the reason. An exchange joins unless one of these holds:
@@ -33,7 +33,7 @@ const SHARED_DIRECTORIES: &[&str] =
 /// Ends of names of logs, locks and histories.
 const SHARED_ENDS: &[&str] = &[".log", ".lock", ".pid", "_history", ".pyc"];
 
-/// Why a file joins nobody.
+/// Reason why a file joins no jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HubReason {
     /// What it is.

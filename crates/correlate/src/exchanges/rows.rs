@@ -1,7 +1,7 @@
-//! Rows of `data_flow` and `links`, as far as they say which job gave data to which.
+//! Rows of `data_flow` and `links` that show which job gave data to which.
 //!
-//! In go rows, those of one table in any order; out come who wrote and who read what, as often as
-//! wanted. Names are kept once in memory, the rest is sorted outside of it.
+//! In go rows, those of one table in any order; out come the writers and readers of each version of
+//! a file, as often as wanted. Names are kept once in memory, the rest is sorted outside of it.
 
 use std::borrow::Cow;
 
@@ -28,10 +28,10 @@ flowmine_schema::columns! {
     struct BelongingRow of Link { source_type, source_scope, source, target_type, target_scope, target, target_ns, relation }
 }
 
-/// Who did something to a file.
+/// The reader or writer of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Owner {
-    /// Nobody who can be a job: the row names no task, job, pod or container.
+    /// No possible job: the row names no task, job, pod or container.
     Nobody,
     /// A job, by its number.
     Job(u32),
@@ -39,14 +39,14 @@ pub(super) enum Owner {
     Other(u32),
 }
 
-/// What somebody did to a version of a file, and when it began.
+/// An access to a version of a file: its owner and start time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
     pub by: Owner,
     pub at_ns: Option<i64>,
 }
 
-/// A job, and when it was submitted where that is said.
+/// A job, and the time of its submission where the row has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Job {
     pub number: u32,
@@ -108,7 +108,7 @@ pub struct Rows {
     /// Of tasks, pods and containers, by number.
     belongs_to: FxHashMap<u32, Vec<Target>>,
     sorter: Sorter,
-    /// Whether somebody who may be a job read what perhaps another who may be one wrote.
+    /// Whether a possible job read data that possibly another job wrote.
     any: bool,
 }
 
@@ -137,7 +137,8 @@ impl Rows {
         let writer = Done { by: owner(&row.writer_type, &row.writer_scope, &row.writer), at_ns: row.first_write_ns.or(row.last_write_ns) };
         let reader = Done { by: owner(&row.reader_type, &row.reader_scope, &row.reader), at_ns: row.first_read_ns.or(row.last_read_ns) };
         let wrote = row.written_bytes > 0;
-        // That somebody wrote who is no job only says who did not.
+        // A writer that is no job matters only if it wrote: then writers that wrote nothing gave
+        // nothing.
         if reader.by == Owner::Nobody || (writer.by == Owner::Nobody && !wrote) {
             return Ok(());
         }
@@ -209,7 +210,7 @@ fn is_belonging(row: &BelongingRow<'_>) -> bool {
     matches!(&*row.source_type, "task" | "pod" | "container") && matches!(&*row.relation, "ran-as" | "belongs-to")
 }
 
-/// The jobs that somebody belongs to, over others where need be.
+/// Returns the jobs that an owner belongs to, directly or through other owners.
 fn jobs_of(other: u32, belongs_to: &FxHashMap<u32, Vec<Target>>) -> Vec<Job> {
     let (mut jobs, mut seen, mut ahead) = (Vec::new(), FxHashSet::default(), vec![other]);
     while let Some(other) = ahead.pop() {
@@ -291,7 +292,7 @@ impl SortedRows {
         self.names.jobs.get(cluster)?.get(job).copied()
     }
 
-    /// The jobs that somebody is or belongs to.
+    /// Returns the jobs that an owner is or belongs to.
     pub(super) fn jobs_of(&self, owner: Owner) -> &[Job] {
         match owner {
             Owner::Nobody => &[],

@@ -27,7 +27,7 @@ fn task(id: &str) -> Who<'_> {
     ("task", "makeflow", id)
 }
 
-/// Who read what somebody wrote to a file with this number, at these seconds.
+/// Returns a flow from a writer to a reader through the file with this number, at these seconds.
 fn gave(inode: i64, writer: Who<'_>, wrote_at: i64, reader: Who<'_>, read_at: i64) -> DataFlow<'static> {
     let own = |text: &str| Some(text.to_owned().into());
     DataFlow {
@@ -71,7 +71,7 @@ fn write(dataset: &Dataset, flows: &[DataFlow<'static>], links: &[Link<'static>]
     transaction.commit().unwrap();
 }
 
-/// `job@submission` and its case by the notion, over parts of so many rows.
+/// Returns `job@submission` and its case by the notion, for parts of `rows_at_once` rows.
 fn assigned(dataset: &Dataset, rows_at_once: u64) -> Vec<(String, String)> {
     let rules = RowRules::default();
     let parts = Parts::of(dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
@@ -138,7 +138,7 @@ fn what_tasks_and_containers_did_their_jobs_did() {
     let flows = [
         gave(1, task("a#1"), 12, task("b#1"), 22),
         gave(2, container, 32, job("4"), 42),
-        // Nobody says which job this was, nor which cluster that is on.
+        // No row specifies which job this was, or the cluster of that job.
         gave(3, task("local#1"), 12, job("5"), 52),
         gave(4, ("job", "", "1"), 12, job("5"), 52),
         gave(5, ("unassigned", "n1", "no-rule"), 12, job("5"), 52),
@@ -171,7 +171,7 @@ fn of_a_recycled_id_that_use_counts_at_whose_time_it_was() {
     let links = [ran_as(task("a#1"), job("7"), Some(700))];
     let all = cases_of_jobs(&rows, &[gave(1, task("a#1"), 75, job("8"), 85)], &links);
     assert_eq!(pairs(&all), [("7", "7"), ("7", "8"), ("8", "8"), ("9", "9")]);
-    // Without a time nobody can say.
+    // Without a time, the submission is unknown.
     let row = DataFlow { first_write_ns: None, ..gave(1, job("7"), 75, job("8"), 85) };
     let all = cases_of_jobs(&rows, &[row], &[]);
     assert_eq!(pairs(&all), [("7", "7"), ("7", "7#2"), ("8", "8"), ("9", "9")]);
@@ -186,7 +186,7 @@ fn who_only_made_a_file_gave_nothing() {
     let of = |flows: &[DataFlow<'static>]| cases_of_jobs(&rows, flows, &[]).into_iter().map(|(_, case)| case).collect::<Vec<_>>();
     assert_eq!(of(&[made.clone(), wrote]), ["1", "2", "2"]);
     assert_eq!(of(&[made.clone(), others]), ["1", "2", "3"]);
-    // Nobody else is known to have written it: it may have been written through a mapping.
+    // No other writer is known: the file may have been written through a mapping.
     assert_eq!(of(&[made]), ["1", "2", "1"]);
 }
 
@@ -228,7 +228,7 @@ fn a_reference_that_ten_workflows_read_joins_none_of_them() {
     let hubs = || Exchanges::read(&dataset, &rules, &parts).unwrap().hubs().to_vec();
     let hub = Hub { path: "/ref/genome.fa".to_owned(), reason: HubReason::FanOut, readers: 10 };
     assert_eq!(hubs(), [hub]);
-    // `auto` follows the files, too, and takes no session beside them.
+    // `auto` follows the files, too, and uses no session in addition.
     let auto = super::notions::assigned(&dataset, &cases::Auto, ROWS_AT_ONCE);
     assert!(all.iter().all(|(name, case)| auto[name] == *case), "{auto:?}");
     // More runs than there are: now the file joins.

@@ -1,4 +1,4 @@
-//! Notions on generated users whose runs are known, and that share no code with the notions.
+//! Notions on generated users with known runs. The generator shares no code with the notions.
 //!
 //! The weights of `session` were chosen on the seeds 1 to 8 and 101 to 110, so this is a regression
 //! test. docs/case-notions.md has the table of other seeds.

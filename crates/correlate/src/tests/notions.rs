@@ -1,4 +1,4 @@
-//! Notions of single jobs, of what a user's jobs agree on, and of gaps.
+//! Notions of single jobs, of shared attributes of a user's jobs, and of gaps.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::cases::{ALL, CaseNotion, Entities, find};
 use crate::parts::{Parts, ROWS_AT_ONCE};
 use crate::{CorrelateError, Overview, RowRules, Timestamp, correlate};
 
-/// Job and case by a notion, over parts of so many rows.
+/// Returns job and case by a notion, for parts of `rows_at_once` rows.
 pub fn assigned(dataset: &Dataset, notion: &'static dyn CaseNotion, rows_at_once: u64) -> BTreeMap<String, String> {
     let rules = RowRules::default();
     let parts = Parts::of(dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
@@ -119,8 +119,8 @@ fn runs_in_one_directory_are_distinguished_by_the_submitting_session() {
     assert!(cases[0].1 == cases[1].1 && cases[1].1 != cases[2].1, "{cases:?}");
 }
 
-/// Jobs of a script that runs two steps, each seconds after the end of the other, and of another one
-/// of the same user beside it.
+/// Returns jobs of two scripts of one user that run at the same time. Each script submits a step
+/// seconds after the end of its last one.
 fn two_scripts() -> Rows {
     let mut rows = Rows::default();
     for (job, submit, end, session, name) in [

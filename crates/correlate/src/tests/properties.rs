@@ -165,7 +165,8 @@ proptest! {
     fn case_ids_stay_when_the_dataset_grows(lives in lives(), cut in 0usize..14) {
         let mut lives = lives;
         lives.sort_by_key(|l| l.submit);
-        // Only whole jobs come later, and none submitted before the last poll of what is there: that poll would have seen it.
+        // Only whole jobs are added later, and none submitted before the last poll of the existing
+        // jobs: that poll would have seen it.
         let mut cut = 1 + cut % lives.len();
         while cut < lives.len() && lives[cut].submit <= lives[cut - 1].submit + SEEN_AFTER {
             cut += 1;

@@ -98,7 +98,7 @@ impl<'j> Waits<'j> {
         event.map(|event| event.time_ns).or_else(|| at_once().map(|(_, submit)| submit))
     }
 
-    /// Adds what an event says of what the attempt did from then on.
+    /// Adds the changes that an event reports.
     fn change(&self, attempt: &Attempt, event: &Event, phase: &mut Phase, changes: &mut Vec<Change<'j>>) {
         let word = self.jobs.text(event.state);
         let moment = moment_of(event);
@@ -120,7 +120,7 @@ impl<'j> Waits<'j> {
         let doing = match state::phase(word) {
             Phase::Waiting => {
                 *phase = Phase::Waiting;
-                // Of what no poll saw, only the time is known.
+                // Of an event that no poll saw, only the time is known.
                 changes.extend(event.polled.then(|| self.waits(event, word)));
                 return;
             }

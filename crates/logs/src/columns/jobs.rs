@@ -1,8 +1,8 @@
-//! The jobs of a dataset as columns: an instance is an attempt at a job, from its submission over
-//! its start to its end.
+//! The jobs of a dataset as columns: an instance is an attempt at a job, from submission through
+//! start to end.
 //!
 //! The events are those of the log of cases ([`crate::job_log`]), in the same order, so that an
-//! exported XES file says the same.
+//! exported XES file has the same content.
 
 use flowmine_activity_log::{
     ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LeftOut, LogBuilder, Measure, NONE, NOT_READY_FOR, QUEUED_FOR, TooLarge,
@@ -116,8 +116,8 @@ fn find(key: &str) -> Option<Kept> {
     KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| Kept::Text(*pick))
 }
 
-/// Whether the labels and attributes that are asked for are among those that [`JobColumns`] knows;
-/// all others stand in the log of cases.
+/// Returns whether [`JobColumns`] knows all requested labels and attributes; the log of cases
+/// contains all others.
 pub fn suffices(options: &ReadOptions) -> bool {
     label_parts(&options.activity).is_some() && knows(&options.keep)
 }
@@ -141,8 +141,8 @@ struct TakenEvent {
 /// An attempt that has an event in the log.
 #[derive(Debug, Clone, Copy)]
 struct TakenAttempt {
-    /// What puts attempts in the order of submission, with the part and the place in it, since
-    /// attempts that the others do not tell apart are of one part.
+    /// Sort key of attempts in the order of submission. It ends with the part and the place in the
+    /// part, since attempts that agree in the rest of the key are in one part.
     order: (i64, u32, i64, u32, u32),
     /// Index into [`JobColumns::resources`], or [`NONE`].
     resource: u32,
@@ -195,7 +195,7 @@ pub struct JobColumns<'a> {
     clusters: Interner,
     part: u32,
     chunks: Vec<Chunk>,
-    /// The chunks whose case can go on in another part, ascending.
+    /// The chunks of cases that can continue in another part, ascending.
     going_on: Vec<u32>,
     events: Vec<TakenEvent>,
     attempts: Vec<TakenAttempt>,
@@ -404,8 +404,8 @@ impl<'a> JobColumns<'a> {
         ranks
     }
 
-    /// The log, once all jobs have been added, with the bytes that jobs gave to each other where
-    /// the events are put together to instances.
+    /// Returns the log, once all jobs have been added. Where events are paired to instances, it
+    /// contains the bytes that jobs gave to each other.
     ///
     /// # Errors
     /// When there are too many events, or the dataset cannot be read.
@@ -574,12 +574,13 @@ flowmine_schema::columns! {
     struct Wrote of DataFlow { writer_type, written_bytes }
 }
 
-/// Calls `each` with the rows of `data_flow`, but for those whose writer made or emptied the file
-/// and wrote nothing, where another wrote what was read: a shell opens what its commands write to.
-/// Where there is such a row, 16 bytes are held for each row.
+/// Calls `each` with the rows of `data_flow`. A row is left out if its writer created or truncated
+/// the file and wrote nothing, while another writer wrote the data that was read: a shell opens the
+/// files that its commands write to. If a writer in any row wrote nothing, memory holds 16 bytes
+/// for each row.
 ///
 /// # Errors
-/// When the dataset cannot be read, or what `each` returns.
+/// When the dataset cannot be read, or `each` returns an error.
 pub fn each_flow<E: From<DatasetError>>(dataset: &Dataset, each: impl FnMut(FlowRow<'_>) -> Result<(), E>) -> Result<(), E> {
     let any = some_wrote_nothing(dataset)?;
     each_flow_of(dataset, any, each)
@@ -589,7 +590,7 @@ fn wrote_nothing(writer_type: Option<&str>, written_bytes: i64) -> bool {
     writer_type.is_some() && written_bytes == 0
 }
 
-/// Whether there is a row whose writer wrote nothing.
+/// Returns whether the writer in any row wrote nothing.
 ///
 /// # Errors
 /// When the dataset cannot be read.
@@ -602,10 +603,11 @@ pub fn some_wrote_nothing(dataset: &Dataset) -> Result<bool, DatasetError> {
     Ok(any)
 }
 
-/// As [`each_flow`], for who knows whether [`some_wrote_nothing`].
+/// Does the same as [`each_flow`], for callers that know the result of [`some_wrote_nothing`]
+/// (`any`).
 ///
 /// # Errors
-/// Likewise.
+/// When the dataset cannot be read, or `each` returns an error.
 pub fn each_flow_of<E: From<DatasetError>>(
     dataset: &Dataset,
     any: bool,
@@ -624,7 +626,7 @@ pub fn each_flow_of<E: From<DatasetError>>(
     })
 }
 
-/// Adds up who gave bytes to whom.
+/// The bytes that attempts gave to each other, added up.
 #[derive(Debug, Default)]
 pub(super) struct GatheredFlows {
     between: FxHashMap<(u32, u32), i128>,
@@ -633,7 +635,7 @@ pub(super) struct GatheredFlows {
 }
 
 impl GatheredFlows {
-    /// Bytes read by `to` of what `from` wrote; [`NONE`] is somebody who is not in the log.
+    /// Adds bytes that `from` wrote and `to` read; [`NONE`] represents anything outside the log.
     pub fn add(&mut self, from: u32, to: u32, bytes: i64) {
         let sum = match (from, to) {
             (_, NONE) => &mut self.flows.read_by_others,
@@ -644,7 +646,8 @@ impl GatheredFlows {
         *sum += i128::from(bytes);
     }
 
-    /// The sums. A pair whose bytes 64 bits cannot hold is left out and counted as an unknown number.
+    /// Returns the sums. A pair with more bytes than 64 bits can hold is left out and counted as a
+    /// bad number.
     pub fn finish(self, left_out: &mut LeftOut) -> Flows {
         let mut between: Vec<Flow> = Vec::with_capacity(self.between.len());
         for ((from, to), bytes) in self.between {
@@ -666,7 +669,8 @@ mod tests {
 
     use super::*;
 
-    /// A shell that opens what its commands write to has written nothing of what is read.
+    /// A shell that opens the files that its commands write to has written none of the data that is
+    /// read.
     #[test]
     fn who_only_made_a_file_gave_no_bytes() {
         let dataset = TempDataset::new();
@@ -684,7 +688,7 @@ mod tests {
         dataset.derive::<DataFlow<'static>>(&[
             row(7, Some(("unassigned", "starts-tasks")), 0, "sort"),
             row(7, Some(("task", "head")), 10, "sort"),
-            // Nobody else is known to have written it: it may have been written through a mapping.
+            // No other writer is known: the file may have been written through a mapping.
             row(8, Some(("task", "ld")), 0, "sort"),
             row(9, None, 0, "sort"),
         ]);

@@ -1,9 +1,9 @@
 //! Logs as columns in memory ([`ActivityLog`](flowmine_activity_log::ActivityLog)), for models.
 //!
-//! [`Columns`] takes the records of a log, whichever reader or walk gives them; [`JobColumns`] and
-//! [`tasks()`] take a dataset. All pair events to instances by the same rules
-//! ([`LogBuilder`](flowmine_activity_log::LogBuilder)), so that a log says the same whichever way
-//! it came.
+//! [`Columns`] takes the records of a log from any reader or walk; [`JobColumns`] and [`tasks()`]
+//! take a dataset. All pair events to instances by the same rules
+//! ([`LogBuilder`](flowmine_activity_log::LogBuilder)), so that a log is the same whichever way it
+//! was read.
 
 mod jobs;
 mod objects;

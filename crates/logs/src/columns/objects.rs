@@ -193,7 +193,7 @@ impl Objects {
     }
 }
 
-/// Puts a log whose instances are events into another order.
+/// Reorders a log in which each instance is an event.
 fn in_order(log: &mut ActivityLog, order: &[u32]) {
     fn take<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
         if !column.is_empty() {

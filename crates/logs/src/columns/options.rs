@@ -44,8 +44,9 @@ impl Unit {
 pub struct ReadOptions {
     /// Which events count, and whether as instances or each by itself.
     pub unit: Unit,
-    /// The attributes whose values, joined by plus signs, are the activity; empty for the usual one
-    /// of the source. Between keys of which the first that an event has counts stands [`OR`].
+    /// The attributes that make up the activity: their values are joined by plus signs. Empty for
+    /// the usual activity of the source. Alternative keys are separated by [`OR`]: the first that
+    /// an event has counts.
     pub activity: Vec<String>,
     /// The type of objects that are the cases of an object-centric log. Without it each type is a
     /// grouping.
@@ -58,5 +59,5 @@ pub struct ReadOptions {
     pub qualifiers: Vec<String>,
 }
 
-/// Stands between keys of [`ReadOptions::activity`] of which the first that an event has counts.
+/// Separator of alternative keys in [`ReadOptions::activity`]: the first that an event has counts.
 pub const OR: char = '\u{1f}';

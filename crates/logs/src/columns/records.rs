@@ -46,7 +46,7 @@ const MEASURES: [(&str, Measure, f64); 18] = [
     ("slurm:before_ready_ns", Measure::BeforeReadyNs, 1.0),
 ];
 
-/// Event types of our own object-centric logs whose `bytes` were read or written.
+/// Event types of flowmine's own object-centric logs with `bytes` that were read or written.
 const OF_FILES: [(&str, Measure); 2] = [("read file", Measure::ReadBytes), ("wrote file", Measure::WrittenBytes)];
 
 /// Takes records and makes columns of them.
@@ -102,7 +102,7 @@ impl Columns {
                     put_text(&name.value, &mut self.case);
                 }
                 if self.case.is_empty() {
-                    // A trace without a name is a case of its own all the same.
+                    // A trace without a name is also a case of its own.
                     self.case = format!("trace {}", self.case_number);
                 }
                 self.required.look(attributes, "case:");

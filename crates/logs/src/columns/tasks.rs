@@ -1,8 +1,8 @@
-//! The tasks of a dataset as columns: an instance is an attempt at a task, a case what the notion
-//! says.
+//! The tasks of a dataset as columns: an instance is an attempt at a task, and the notion defines
+//! the cases.
 //!
 //! The events are those of the log of cases ([`crate::task_log::cases`]), in the same order, so
-//! that an exported XES file says the same.
+//! that an exported XES file has the same content.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LeftOut, LogBuilder, Measure, NONE, Transition};
 use flowmine_attribution::task_attempts;

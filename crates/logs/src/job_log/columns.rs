@@ -1,12 +1,12 @@
-//! Which columns of attempts stand in a log of jobs.
+//! Columns of attempts that a log of jobs contains.
 
 use flowmine_correlate::{Attempt, Maybe, Sym};
 
 /// A name and where its value comes from.
 pub(super) type Pick<From, To> = (&'static str, fn(&From) -> To);
 
-/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have been others
-/// before ([`flowmine_correlate::Jobs::value_at`]).
+/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have had other
+/// values before ([`flowmine_correlate::Jobs::value_at`]).
 pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
     ("cluster", |a| Some(a.cluster)),
     ("job", |a| Some(a.job)),
@@ -25,7 +25,8 @@ pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
     ("allocated_tres", |a| a.allocated_tres),
 ];
 
-/// The numbers of a job, likewise.
+/// The numbers of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have had other
+/// values before.
 pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 20] = [
     ("job_id", |a| Maybe::known(a.job_id)),
     ("attempt", |a| Maybe::known(i64::from(a.number))),

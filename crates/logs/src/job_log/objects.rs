@@ -570,7 +570,7 @@ fn expand(list: &str, unclear: &mut BTreeSet<String>) -> Vec<String> {
     }
 }
 
-/// Jobs, and what was put beside them, as an object-centric log.
+/// Jobs, and the objects added to them, as an object-centric log.
 pub struct JobObjectLog {
     types: Types,
     objects: Sorted,

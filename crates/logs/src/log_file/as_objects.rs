@@ -1,9 +1,10 @@
 //! A log file as an object-centric log.
 //!
-//! An OCEL file is one. Of an XES file each trace is an object of type `case` with the attributes
-//! of the trace and its `concept:name` as id ([`flowmine_eventlog::case_names`] where it has none
-//! of its own; what it is called then stands in `name`), and each event is one of type
-//! `concept:name`, related to its trace as `case`. Events get ids by their order in time.
+//! An OCEL file is one already. Each trace of an XES file becomes an object of type `case` with the
+//! attributes of the trace. Its id is the `concept:name` of the trace; where that is missing or not
+//! unique, [`flowmine_eventlog::case_names`] gives the id, and the attribute `name` contains its
+//! own name, if any. Each event of an XES file gets its `concept:name` as type and is related to
+//! its trace as `case`. Events get ids by their order in time.
 //!
 //! OCEL has no event without a time. One without `time:timestamp` is left out, which a finding
 //! says, or gets a time as [`Untimed`] says. OCEL has no order but that of times: how many events

@@ -183,7 +183,7 @@ struct JsonHeader<'a> {
     attributes: Vec<JsonAttribute<'a>>,
 }
 
-/// What an XES file says before its traces, as JSON.
+/// Returns the header of an XES file (the elements before its traces) as JSON.
 pub fn header(header: &CaseHeader) -> Result<String, LogError> {
     fn attributes<'a>(of: &'a [Attribute<'static>]) -> Vec<JsonAttribute<'a>> {
         of.iter().map(JsonAttribute::from).collect()

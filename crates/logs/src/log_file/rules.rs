@@ -1,13 +1,13 @@
-//! What is done to the records of somebody else's log before anything else sees them: names are
-//! replaced, attributes are left out.
+//! Rules for the records of logs of other programs, applied before anything else reads the records:
+//! names are replaced, attributes are left out.
 //!
-//! Nobody says which attribute of such a log holds a name. So with a pseudonymiser every text is
-//! replaced, whatever its attribute: ids of objects and events, names of traces and events, and all
-//! values that are text or identifiers, part by part where they are paths, with known extensions
-//! kept. What stays are the log's own words (types of objects, qualifiers, keys of attributes,
-//! extensions, classifiers), numbers, times and truth values, and of values only transitions of the
-//! standard lifecycle and states of Slurm. The type of an event is its activity, which can be the
-//! name of somebody's task: what happened to it stays (`name-1f00c0de submitted`), and so do
+//! Such a log does not declare which of its attributes hold names. So with a pseudonymiser every
+//! text is replaced, whatever its attribute: ids of objects and events, names of traces and events,
+//! and all values that are text or identifiers, part by part where they are paths, with known
+//! extensions kept. What stays are the log's own terms (types of objects, qualifiers, keys of
+//! attributes, extensions, classifiers), numbers, times and truth values, and of values only
+//! transitions of the standard lifecycle and states of Slurm. The type of an event is its activity,
+//! which can be the name of a task: the kind of event stays (`name-1f00c0de submitted`), and so do
 //! flowmine's own types of events.
 
 use std::borrow::Cow;
@@ -84,7 +84,7 @@ impl LogRules {
         record
     }
 
-    /// What an XES file says before its traces, by the rules.
+    /// Applies the rules to the header of an XES file (the elements before its traces).
     pub fn header(&self, mut header: CaseHeader) -> CaseHeader {
         self.attributes(&mut header.attributes);
         self.attributes(&mut header.trace_globals);

@@ -7,7 +7,7 @@ use flowmine_schema::tables::TaskRun;
 use crate::task_log::notions::{self, TaskNotion, case_id};
 use crate::task_log::run_names::run_or_engine;
 
-/// The part of a dataset that is taken as a run.
+/// The part of a dataset that is treated as a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum RunPart<'a> {
     /// The only run of an engine; without tasks all jobs.
@@ -31,7 +31,7 @@ pub enum NotionOfCase {
 }
 
 impl NotionOfCase {
-    /// The notion of a case, with whose name its id begins.
+    /// Returns the notion of a case: the id of the case begins with the name of the notion.
     pub fn of(case: &str) -> Option<Self> {
         Self::find(case.split_once(':')?.0)
     }
@@ -73,7 +73,7 @@ pub(super) enum TasksOf<'a> {
 }
 
 impl TasksOf<'_> {
-    /// The name of what they are together.
+    /// Returns the name of the run.
     pub fn name(self) -> String {
         match self {
             Self::All => "all tasks".to_owned(),
@@ -99,7 +99,7 @@ pub(super) enum JobsOf<'a> {
 }
 
 impl JobsOf<'_> {
-    /// The name of what they are together.
+    /// Returns the name of the run.
     pub fn name(self) -> String {
         match self {
             Self::All => "all jobs".to_owned(),

@@ -1,9 +1,9 @@
-//! Columns in the order of a table's rows, in; an [`ActivityLog`], out. Which rows are what and in
-//! which order says [`super`].
+//! Columns in the order of a table's rows, in; an [`ActivityLog`], out. [`super`] describes the
+//! meaning of the rows and their order.
 //!
-//! Rows are put together by counting those of each case, and put in order only where they are not.
-//! Then each column is moved once. Only rows with a lifecycle that says more than that something
-//! was completed go through [`LogBuilder`].
+//! Rows are grouped by counting those of each case, and sorted only where they are out of order.
+//! Then each column is moved once. Only rows with a lifecycle that records more than completions go
+//! through [`LogBuilder`].
 
 use std::thread;
 
@@ -17,7 +17,7 @@ use super::TableError;
 use super::columns::{Coded, Columns, in_order_of_rows, threads};
 use crate::log_file::as_objects::UNNAMED;
 
-/// The rows of a table, put together by case.
+/// The rows of a table, grouped by case.
 #[derive(Debug, Default)]
 struct ByCase {
     /// Where the rows of each case begin, and where those of the last end.
@@ -316,7 +316,7 @@ fn moments(mut columns: Columns, ends: Option<Ends>, mut by_case: ByCase) -> Res
     };
     log.instances = Instances { start: all.clone(), end: all, status, ..Instances::default() };
     fill(&mut log, columns, rows.as_deref());
-    // Nothing stands for rows in their own order.
+    // An empty list represents rows in their own order.
     let record = rows.filter(|rows| rows.iter().enumerate().any(|(at, &row)| at != row as usize)).unwrap_or_default();
     log.events = Events { time_ns, record };
     log.groups = vec![Cases { names, offsets, ..Cases::default() }];

@@ -94,7 +94,7 @@ impl TimeColumns {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub case: usize,
-    /// One or several, whose values are joined.
+    /// One column, or several with their values joined.
     pub activity: Vec<usize>,
     pub time: TimeColumns,
     /// Where an instance has a start of its own.

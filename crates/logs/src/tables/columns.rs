@@ -43,7 +43,7 @@ pub struct Columns {
 pub enum Want {
     Texts,
     Times,
-    /// Times whose date is in another column.
+    /// Times of day; the column with this index has the dates.
     TimesOf(usize),
     Numbers,
 }
@@ -68,7 +68,7 @@ pub struct Read {
     pub bad_rows: u64,
 }
 
-/// A table of some format (CSV, Parquet) whose columns can be read.
+/// A table of some format (CSV, Parquet) with readable columns.
 pub trait Source {
     /// The names of its columns.
     fn names(&self) -> &[String];

@@ -98,13 +98,13 @@ impl<R: io::Read> io::Read for Counted<R> {
     }
 }
 
-/// A field of a row, by where it stands.
+/// Position of a field of a row.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     start: usize,
     end: usize,
     quoted: bool,
-    /// It was put together in the scratch, because it had quotes in it.
+    /// Whether the field is in the scratch buffer, where a field that contains quotes is unescaped.
     aside: bool,
 }
 
@@ -117,7 +117,7 @@ enum Row {
     More,
 }
 
-/// A CSV table whose rows are read one after the other.
+/// A CSV table that is read row by row.
 pub struct CsvTable<'r> {
     source: Box<dyn BufRead + 'r>,
     /// Bytes read before they were unpacked.

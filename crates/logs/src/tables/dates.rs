@@ -127,7 +127,7 @@ impl Rest<'_> {
         }
     }
 
-    /// A number with so many digits.
+    /// Reads a number of `least` to `most` digits.
     fn number(&mut self, least: usize, most: usize) -> Option<i64> {
         self.digits(least, most).map(|(_, number)| number)
     }

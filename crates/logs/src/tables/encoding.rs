@@ -66,7 +66,7 @@ impl Encoding {
 /// Bytes on their way to text.
 struct Decoding {
     decoder: Decoder,
-    /// The last bytes, among which are those of a character whose other bytes have not come.
+    /// The last bytes. They include the beginning of a character that is not complete yet.
     last: Vec<u8>,
 }
 

@@ -46,9 +46,10 @@
 //! with a plus sign.
 //!
 //! In CSV, and where Parquet has text, numbers are times since 1970, days of spreadsheets or digits
-//! of dates. One unit holds for all numbers of a table: the one asked for, else one that they decide
-//! (`times`). A table whose numbers no unit fits is refused with two places. Numbers of Parquet that
-//! are no text are refused: the file could say what they are.
+//! of dates. One unit holds for all numbers of a table: the given unit, else the unit that is
+//! inferred from the numbers (`times`). A table with numbers that no single unit fits is refused,
+//! with two places. Parquet columns of numeric type are refused as times, since Parquet has types
+//! for times.
 //!
 //! What was inferred is one line ([`ReadTable::inferred`]).
 //!

@@ -8,7 +8,7 @@ use super::times::{TimeRules, TimeUnit};
 /// How many faults of one sort are reported with their places.
 pub const FAULTS_TOLD: usize = 3;
 
-/// How CSV is read, as far as it is said.
+/// Given properties of a CSV file; the others are inferred.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CsvRules {
     /// The encoding of its bytes.
@@ -47,7 +47,8 @@ pub(super) fn inferred_line(all: Vec<Inferred>) -> Option<String> {
 pub struct TableOptions {
     /// Name of the column with the case of a row.
     pub case_column: Option<String>,
-    /// The activity; with `+` between them several columns, whose values are joined by `+`.
+    /// Name of the column with the activity, or several names with `+` between them: their values
+    /// are joined by `+`.
     pub activity_column: Option<String>,
     /// Name of the column with when it happened or, where there is a start, when it ended.
     pub timestamp_column: Option<String>,

@@ -16,7 +16,7 @@ use super::{TableError, values};
 // What is missing is written in the same way on both sides.
 const _: () = assert!(NO_TEXT == NONE && NO_NUMBER == UNKNOWN);
 
-/// A file whose columns can be read.
+/// A Parquet file with readable columns.
 pub struct ParquetTable {
     file: ForeignFile,
     names: Vec<String>,
@@ -165,7 +165,7 @@ fn in_one(mut codes: Vec<u32>, groups: Vec<(Range<usize>, Texts)>) -> (Coded, u6
             if number == next { names.push(text) } else { number }
         });
         let of: Vec<u32> = of.collect();
-        // So it is for the first group, unless the file says a text twice.
+        // This holds for the first group, unless the file lists a text twice.
         if of.iter().enumerate().any(|(at, &number)| at as u32 != number) {
             for code in codes.get_mut(rows).unwrap_or_default() {
                 *code = of.get(*code as usize).copied().unwrap_or(NONE);

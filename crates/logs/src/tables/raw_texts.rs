@@ -1,4 +1,4 @@
-//! A column of texts whose encoding is not known before its end.
+//! A column of texts in an encoding that is not known before the end of the column.
 
 use flowmine_activity_log::{Interner, NONE};
 use flowmine_schema::text;

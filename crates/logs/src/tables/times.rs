@@ -1,5 +1,5 @@
-//! Columns of times while they are read: dates, of which the whole table decides the order of day
-//! and month, and numbers, whose unit is one for the whole table.
+//! Columns of times while they are read: dates and numbers. The order of day and month in dates,
+//! and the unit of numbers, are inferred from the whole table.
 //!
 //! Nothing says the unit of a number since 1970, so it is inferred from the largest number of all
 //! time columns: below 10¹¹ seconds, below 10¹⁴ milliseconds, below 10¹⁷ microseconds, else
@@ -197,10 +197,10 @@ fn has_date_field(parsed: &Parsed) -> bool {
     of_year.is_some() || month_or_day.or(week).is_some() || parsed.weekday().is_some()
 }
 
-/// How times are read, as far as it is said.
+/// Given properties of times; the others are inferred.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimeRules {
-    /// What numbers count.
+    /// The unit of numbers.
     pub unit: Option<TimeUnit>,
     /// The form of dates.
     pub format: Option<DateFormat>,
@@ -269,7 +269,7 @@ pub struct TimesReading {
     billionths: Vec<i32>,
     largest: Option<Seen>,
     smallest: Option<i64>,
-    /// The first number whose digits are those of a date.
+    /// The first number with the digits of a date.
     digits: Option<Seen>,
     /// Whether the digits of all numbers are those of dates.
     are_digits: bool,
@@ -338,8 +338,8 @@ impl TimesReading {
         }
     }
 
-    /// Takes the value of the next row, whose date and time of day are two texts. The second counts
-    /// alone where it is a whole time.
+    /// Takes the value of the next row, with date and time of day in two texts. The second counts
+    /// alone where it is a complete time.
     pub fn push_two(&mut self, date: &str, time: &str, place: u64) {
         let (day, clock) = (date.trim_ascii(), time.trim_ascii());
         let is_pattern = matches!(self.rules.format, Some(DateFormat::Pattern(_)));

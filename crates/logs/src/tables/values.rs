@@ -43,7 +43,7 @@ pub fn number(text: &str) -> Option<i64> {
     })
 }
 
-/// Whether text stands for a missing number or time in the tables of pandas and R.
+/// Returns whether the text represents a missing number or time in tables of pandas and R.
 pub fn is_missing(text: &str) -> bool {
     matches!(text, "" | "NA" | "NaN" | "nan" | "NaT" | "null" | "NULL" | "None" | "<NA>")
 }

@@ -1,9 +1,9 @@
-//! Objects put together from what different tables say of them.
+//! Objects merged from rows of different tables.
 //!
 //! In go objects, relations and mentions in any order; out come the objects, each once, with all of
-//! its relations. An object that something leads to and that nobody describes is there without
-//! attributes, so that the relation is kept. All of it is sorted by id outside of memory, which
-//! holds one object.
+//! its relations. An object that a relation or event refers to and that no table describes has no
+//! attributes, but is included to keep the relation. All records are sorted by id outside of
+//! memory, which holds one object.
 
 use flowmine_eventlog::sorted::SortRecords;
 use flowmine_eventlog::{Attribute, LogError, Object, Record, Relation};
@@ -15,7 +15,7 @@ const ON_DEMAND: u8 = 1;
 const RELATION: u8 = 2;
 const MENTION: u8 = 3;
 
-/// Takes parts of objects in any order and puts them together.
+/// Takes parts of objects in any order and merges them.
 #[derive(Default)]
 pub struct Assembler {
     parts: Sorter,
@@ -54,13 +54,13 @@ impl Assembler {
             .map_err(Into::into)
     }
 
-    /// An object with attributes whose place follows from its id.
+    /// Adds an object with attributes; its place follows from its id.
     pub fn simple(&mut self, rank: u8, kind: &str, id: &str, attributes: Vec<Attribute<'_>>) -> Result<(), LogError> {
         let object = Object { id: id.into(), kind: kind.into(), attributes, relations: Vec::new() };
         self.object(&place(rank, id), object)
     }
 
-    /// A relation between two objects, which both exist for that.
+    /// Adds a relation between two objects. Both are included in the log.
     pub fn relate(&mut self, (rank, from): (u8, &str), qualifier: &str, (to_rank, to): (u8, &str)) -> Result<(), LogError> {
         self.mention(rank, from)?;
         self.mention(to_rank, to)?;
@@ -72,7 +72,7 @@ impl Assembler {
         self.parts.push(&self.key, |bytes| record.encode(bytes)).map_err(Into::into)
     }
 
-    /// Says that an event leads to the object.
+    /// Records that an event refers to the object.
     pub fn mention(&mut self, rank: u8, id: &str) -> Result<(), LogError> {
         self.key(id, MENTION);
         self.parts.push(&self.key, |bytes| bytes.push(rank)).map_err(Into::into)
@@ -108,7 +108,7 @@ impl Assembler {
     }
 }
 
-/// One object while its records are put together.
+/// One object while its records are merged.
 #[derive(Default)]
 struct Whole {
     place: Option<Vec<u8>>,

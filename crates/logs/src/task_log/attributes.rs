@@ -69,7 +69,7 @@ pub const TASK: &[Pick<TaskRun<'static>>] = &[
     ("finished", Time, |t| time(t.finished_ns)),
 ];
 
-/// What traces show of a task, beside what its engine reports.
+/// Attributes of a task from traces, in addition to those that its engine reports.
 pub const TRACED: &[Pick<Traced>] = &[
     ("traced_processes", Integer, |t| integer(Some(t.processes))),
     ("traced_opens", Integer, |t| integer(Some(t.opens))),

@@ -1,4 +1,4 @@
-//! Tasks as a log of cases, for XES, CSV and Parquet. What a case is, [`TaskNotion`] says.
+//! Tasks as a log of cases, for XES, CSV and Parquet. A [`TaskNotion`] defines the cases.
 //!
 //! | key | value |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `lifecycle:transition` | `schedule` (queued, or submitted when that is not known), `assign` (submitted after that), `start`, `complete`, `ate_abort` (failed, aborted), `withdraw` (aborted before it started), `autoskip` (cached), `unknown` |
 //! | `time:timestamp` | the event's time, as the engine reports it; `task:precision_ns` is how exact that is |
 //! | `identity:id` | a UUID made of the attempt and the event |
-//! | `task:status` | what the attempt was then: `submitted`, `running`, and at its last event what became of it |
+//! | `task:status` | what the attempt was then: `submitted`, `running`, and at its last event the outcome |
 //! | `task:…` | what the engine reports, under the names of the table `task_runs`, without the `_ns` of times: what was asked for from the first event on, what is known from the start at the start, what only the end shows at the end. The last event of an attempt has all that is known of it |
 //! | `io:…` | at the last event of an attempt: what was traced of the whole of it |
 //!
@@ -135,7 +135,7 @@ fn by_first_event(by_case: &Sorted) -> Result<Sorted, LogError> {
         if of_case.is_empty() || !key.starts_with(&of_case) {
             let end = key.windows(2).position(|two| two == [0, 0]).ok_or(LogError::Damaged)? + 2;
             of_case = key[..end].to_vec();
-            // The time as it stands in the key, then the case.
+            // The time as encoded in the key, then the case.
             place = [key.get(end..end + 8).ok_or(LogError::Damaged)?, &of_case].concat();
             records.push(&[&place[..], &[TRACE]].concat(), |bytes| bytes.extend_from_slice(trace))?;
             records.push_record(&[&place[..], &[END]].concat(), &Record::TraceEnd)?;

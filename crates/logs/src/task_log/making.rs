@@ -114,7 +114,8 @@ impl<'a> Making<'a> {
         self.events.push_record(&self.key, &Record::Event(event))
     }
 
-    /// The log of all that was gathered, beside jobs; these are the types of the objects.
+    /// Makes the log of everything that was gathered, together with jobs. `object_types` are the
+    /// types of the objects.
     pub fn beside(
         mut self,
         mut types: Types,

@@ -2,13 +2,13 @@
 //! writers of `flowmine-eventlog` take out.
 //!
 //! In go the tables `task_runs`, `task_io`, `task_totals`, `data_flow`, `links` and `processes`.
-//! [`objects`] says which objects, events and relations an object-centric log has beside those of
-//! jobs ([`crate::job_log::objects`]), [`cases`] which attributes a log of cases. [`of_jobs`] sums
-//! up what was traced of jobs, for logs of their cases.
+//! [`objects`] lists the objects, events and relations that an object-centric log has in addition
+//! to those of jobs ([`crate::job_log::objects`]); [`cases`] lists the attributes of a log of
+//! cases. [`of_jobs`] sums up the traces of jobs, for logs of their cases.
 //!
-//! A time that is not known is no event; how much has no event, or belongs to nobody in the log, is
-//! counted ([`LeftOut`]). Everything is sorted outside of memory. What grows: sixteen bytes for
-//! each task in a log that `--from` or `--to` cut, and about two hundred for each traced job.
+//! An unknown time gives no event. Tasks without an event, and accesses without an owner in the
+//! log, are counted ([`LeftOut`]). Everything is sorted outside of memory. Memory grows by 16 bytes
+//! for each task in a log that `--from` or `--to` cut, and by about 200 for each traced job.
 
 mod assemble;
 pub(crate) mod attributes;
@@ -46,7 +46,7 @@ pub enum TaskLogError {
     /// The dataset could not be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// Jobs of the dataset could not be put together.
+    /// The jobs of the dataset could not be derived.
     #[error(transparent)]
     Correlate(#[from] CorrelateError),
     /// A temporary file could not be written or read.
@@ -66,7 +66,7 @@ impl From<SpillError> for TaskLogError {
     }
 }
 
-/// The dataset whose tasks are wanted, by which rules, and which of their events.
+/// Selection of tasks: the dataset, the rules for its rows, and the filter for their events.
 #[derive(Debug, Clone, Copy)]
 pub struct Tasks<'a> {
     pub(crate) dataset: &'a Dataset,
@@ -129,7 +129,7 @@ pub fn has_more_than_jobs(dataset: &Dataset) -> Result<bool, DatasetError> {
     Ok(has_tasks(dataset)? || dataset.row_count::<TaskIo<'static>>()? > 0 || dataset.row_count::<Process<'static>>()? > 0)
 }
 
-/// Whether something was traced that nobody has correlated yet.
+/// Returns whether the dataset has traces that have not been correlated yet.
 ///
 /// # Errors
 /// When the dataset cannot be read.
@@ -144,10 +144,10 @@ pub struct LeftOut {
     pub tasks_without_event: u64,
     /// Tasks that are in no case of the notion: those without a tag.
     pub tasks_without_case: u64,
-    /// Tasks of which the engine reports an earlier moment after a later one, whose time stands for
-    /// both.
+    /// Tasks for which the engine reports an earlier moment after a later one; both get the time of
+    /// the later moment.
     pub tasks_clamped: u64,
-    /// Rows of `task_io` with reads or writes that belong to nobody in the log.
+    /// Rows of `task_io` with reads or writes without an owner in the log.
     pub accesses_of_others: u64,
     /// Bytes read and written in these rows, added up.
     pub bytes_of_others: i64,

@@ -41,11 +41,11 @@ fn end(row: &TaskRun<'_>) -> (&'static str, &'static str) {
     }
 }
 
-/// The events of a task, in the order of its life. A time that is not known is none.
+/// Returns the events of a task, in the order of its life. An unknown time gives no event.
 ///
 /// No moment is after a later one of the same attempt: where the engine's times contradict each
-/// other (a start that it noticed or computed milliseconds after the end), the later moment's time
-/// stands for both.
+/// other (a start that it noticed or computed milliseconds after the end), both get the time of the
+/// later moment.
 pub fn moments(row: &TaskRun<'_>) -> impl Iterator<Item = Moment> {
     let (ended, transition) = end(row);
     let last = match row.cached_ns {

@@ -1,9 +1,9 @@
-//! Tasks, processes and files in an object-centric log, beside jobs.
+//! Tasks, processes and files in an object-centric log, next to jobs.
 //!
 //! | type | id | is |
 //! |---|---|---|
 //! | `engine run` | `engine run:<engine>:<name>:<id>` | a run of a workflow engine. A `workflow run` is what Slurm's dependencies join: an engine run can be none, one or many of these |
-//! | `tag` | `tag:<engine>:<run id>:<tag>` | what tells the instances of a logical task apart for people: in nf-core's pipelines the sample. Resumed runs share theirs |
+//! | `tag` | `tag:<engine>:<run id>:<tag>` | the label by which people distinguish the instances of a logical task: in nf-core's pipelines the sample. Resumed runs share their tags |
 //! | `task` | `task:<id>` as in `task_io.task` | one attempt at a task |
 //! | `process` | `process:<host>:<pid>@<start time in seconds>` | one process generation that belongs to a task or job, and its parent |
 //! | `file` | `file:<host>:<device>:<inode>`, `.<generation>`, `#2` for a later file with the same numbers | one file generation on one host, as in `task_io` |
@@ -38,7 +38,7 @@ use crate::job_log::JobObjectLog;
 
 pub use super::making::ObjectSelection;
 
-/// Puts tasks, processes and files beside jobs.
+/// Adds tasks, processes and files to the jobs.
 ///
 /// # Errors
 /// When the dataset cannot be read or a temporary file not be written.

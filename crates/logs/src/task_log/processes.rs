@@ -117,7 +117,7 @@ fn process_id(host: &str, pid: i32, started_ns: Option<i64>) -> String {
     id
 }
 
-/// One process while what is known of it is put together.
+/// One process while its records are merged.
 #[derive(Default)]
 struct One {
     key: Vec<u8>,
@@ -169,7 +169,7 @@ impl One {
         let object = Object { id: id.as_str().into(), kind: "process".into(), attributes, relations: Vec::new() };
         let place = place(PROCESS_RANK, &id);
         if self.tasks.is_empty() && self.jobs.is_empty() {
-            // It may be the parent of one that is somebody's.
+            // It may be the parent of a process that belongs to a task or job.
             return Ok(making.objects.on_demand(&place, object)?);
         }
         let moments = [("process started", row.started_ns), ("process ended", row.exit_ns)];

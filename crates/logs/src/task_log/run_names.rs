@@ -9,7 +9,8 @@ pub(super) fn is_resumed_by_id(row: &TaskRun<'_>) -> bool {
     row.engine == "nextflow" && row.run_id.is_some()
 }
 
-/// A run's engine, name and id, as they stand in ids; `None` when its engine does not name its run.
+/// Returns a run's engine, name and id, as they appear in ids; `None` when its engine does not name
+/// the run.
 pub(crate) fn run_name(row: &TaskRun<'_>) -> Option<String> {
     name_of_run(&row.engine, row.run_name.as_deref(), row.run_id.as_deref())
 }
@@ -21,17 +22,18 @@ fn name_of_run(engine: &str, name: Option<&str>, id: Option<&str>) -> Option<Str
     Some(joined(engine, &[name, id]))
 }
 
-/// The engine and the session, or what stands for it.
+/// Returns the engine and the session; where the engine has no sessions, the same as
+/// [`run_or_engine`].
 pub(super) fn session_name(row: &TaskRun<'_>) -> String {
     if is_resumed_by_id(row) { joined(&row.engine, &[row.run_id.as_deref()]) } else { run_or_engine(row) }
 }
 
-/// The same, and of tasks whose run is not known their engine.
+/// Returns a run's engine, name and id; for a task of an unknown run, its engine.
 pub fn run_or_engine(row: &TaskRun<'_>) -> String {
     run_or_its_engine(&row.engine, row.run_name.as_deref(), row.run_id.as_deref())
 }
 
-/// As [`run_or_engine`], of an engine, a run's name and its id.
+/// Does the same as [`run_or_engine`] for an engine, and the name and id of a run.
 pub(crate) fn run_or_its_engine(engine: &str, name: Option<&str>, id: Option<&str>) -> String {
     name_of_run(engine, name, id).unwrap_or_else(|| format!("{engine}:(unknown)"))
 }

@@ -1,7 +1,7 @@
 //! What a script gives its commands without a file: here-documents, here-strings, and descriptors.
 //!
-//! Where counts of calls do not tell (a program whose start needs fewer reads), the script's own text
-//! does: bash has no here-document without `<<`.
+//! Where counts of calls do not suffice (a program may need fewer reads to start), the text of the
+//! script is read: bash has no here-document without `<<`.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -10,14 +10,15 @@ use flowmine_activity_log::RunGraph;
 
 use super::{Script, Traced};
 
-/// Of a longer script only so much is read, in bytes.
+/// Maximum number of bytes read of a script.
 const LONGEST_SCRIPT: u64 = 1 << 20;
 
 /// Parts of a word by which a command names a descriptor that it was given.
 const DESCRIPTORS: [&str; 3] = ["/dev/fd/", "/proc/self/fd/", "/dev/stdin"];
 
 impl Script {
-    /// Whether the script's shell writes here-documents itself, so that its own counts tell of them.
+    /// Returns whether the script's shell writes here-documents itself, so that its own counts show
+    /// them.
     pub(super) fn shell_is_dash(&self) -> bool {
         self.program() == Some("dash")
     }

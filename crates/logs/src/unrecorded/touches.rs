@@ -27,9 +27,9 @@ const TRUNCATE: i32 = 0o1000;
 /// What the trace shows first of a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum First {
-    /// It is made, or what has it is emptied by one who would have made it.
+    /// It is created, or opened with flags that create a missing file and truncate an existing one.
     Made,
-    /// It is opened by one who would have made it: its size tells.
+    /// It is opened with a flag that creates it if missing: its size shows whether it existed.
     Opened,
     /// Something has it.
     Used,

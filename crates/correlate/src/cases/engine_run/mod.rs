@@ -1,8 +1,8 @@
 //! The notion `engine-run`: the jobs that one run of a workflow engine submitted are one case.
 //!
 //! Engines leave signatures in what Slurm records of their jobs, so no log of the engine is needed.
-//! A signature counts within one user: a copied name, comment or directory joins nobody else's run.
-//! A job without signature, or whose user is not known, is alone.
+//! A signature counts within one user: a copied name, comment or directory does not join the run of
+//! another user. A job without a signature or with an unknown user is alone.
 //!
 //! The id is `engine-run:<cluster>:<user>:<engine>:<run>`; that of a job without signature is
 //! `engine-run:<cluster>:<id>`. What shows only where a run works, and not which run it is, counts

@@ -16,7 +16,7 @@ const ROUNDS: usize = 4;
 /// Runs of a user with which a job is compared because something happened in them lately, at most.
 const RECENT_RUNS: usize = 16;
 
-/// Weight of a new run beside what is learnt of first steps.
+/// Weight of a new run, compared with the learnt weights of first steps.
 const NEW_RUN: f64 = 1.0;
 
 /// How far the sums overstate: parts of the evidence depend on each other.

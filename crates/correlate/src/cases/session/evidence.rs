@@ -182,6 +182,7 @@ fn again(run: &Run, job: &Member, share: f64, is_burst: bool) -> f64 {
     } else {
         -2.0
     };
-    // The return of what nearly all jobs of a user are called says nothing, unless it is a sweep.
+    // The return of a step that nearly all jobs of a user have is no evidence, unless it is a
+    // sweep.
     if seen.is_sweep { weight } else { weight * (1.0 - share.powi(4)) }
 }

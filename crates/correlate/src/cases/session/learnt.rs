@@ -1,11 +1,11 @@
-//! What a user's runs, as they are assigned so far, show of the next round.
+//! Weights learnt from a user's runs as assigned so far, for the next round.
 
 use rustc_hash::FxHashMap;
 
 use super::evidence::is_sweep;
 use super::members::{Member, Members, NONE};
 
-/// Weight of what is expected before anything is learnt, in jobs.
+/// Weight of the prior expectation, in jobs.
 const PRIOR: f64 = 2.0;
 /// The largest weight of the order of steps.
 const MOST: f64 = 3.0;
@@ -34,7 +34,7 @@ impl Learnt {
                 is_followed[before as usize] = true;
                 &members.all[before as usize]
             });
-            // A sweep says nothing of what follows a step.
+            // A sweep is no evidence for the step that follows another.
             if !before.is_some_and(|before| is_sweep(before, member)) {
                 learnt.pass(before.map_or(OUTSIDE, |before| before.step), member.step);
             }

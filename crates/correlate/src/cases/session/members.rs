@@ -1,4 +1,5 @@
-//! The jobs of one user, as far as they show to which run they belong. Numbers stand for texts.
+//! The attributes of a user's jobs that show to which run they belong. Texts are replaced by
+//! numbers.
 
 use rustc_hash::FxHashMap;
 
@@ -44,7 +45,7 @@ pub struct Member {
     pub ended_ns: i64,
     /// Whether it ended well, or goes on.
     pub is_successful: bool,
-    /// Number of what it does: its command and name without counters, with the verb.
+    /// Number of its step: command and name without counters, with the verb.
     pub step: u32,
     /// Whether a command, or a name that not all jobs of the user have, shows what it does.
     pub has_step: bool,
@@ -104,7 +105,7 @@ impl Members {
     pub fn new(submitted: &AllSubmitted, jobs: &[u32], quickness: f64) -> Self {
         let (mut steps, mut texts) = (Numbers::new(), Numbers::new());
         let (mut directories, mut sessions) = (Numbers::new(), Numbers::new());
-        // A user has few different names beside many jobs.
+        // A user has many jobs, but few different names.
         let mut stems: FxHashMap<Sym, String> = FxHashMap::default();
         let mut all = Vec::with_capacity(jobs.len());
         for &at in jobs {

@@ -1,10 +1,10 @@
-//! The notion `session`: a user's jobs as an interleaving of runs that nobody declared.
+//! The notion `session`: a user's jobs as an interleaving of undeclared runs.
 //!
 //! Each submission continues the run of the same user for which the evidence is strongest, or
 //! begins a new one ([`cover`]). The evidence ([`evidence`]) is a sum of logarithms of likelihood
 //! ratios: time from an end or a submission in the run, submitting session, work directory, shared
-//! words and counters, order of the steps, return of a step. What the user's other runs show of
-//! the order of steps and of directories is learnt from the assignment itself, in a few rounds
+//! words and counters, order of the steps, return of a step. The order of steps and the use of
+//! directories in the user's other runs are learnt from the assignment itself, in a few rounds
 //! ([`learnt`]).
 //!
 //! Only jobs of one user on one cluster are compared, never by account. A submission is compared

@@ -25,7 +25,7 @@ pub struct StepSeen {
     pub is_sweep: bool,
 }
 
-/// A run: some of what its jobs were.
+/// A run, with some attributes of its jobs.
 #[derive(Debug)]
 pub struct Run {
     /// The step of the oldest job.

@@ -1,4 +1,4 @@
-//! Waits of jobs whose rows are made by hand, in seconds.
+//! Waits of jobs with hand-made rows, in seconds.
 
 use flowmine_schema::tables::change;
 
