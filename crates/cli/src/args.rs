@@ -82,7 +82,7 @@ pub enum Command {
     Generate(Generate),
     /// Predict from a model of its processes when a workflow ends, and what holds it up.
     Predict(Predict),
-    /// Alias of `report --out DIR`: logs, tables and the page of a dataset.
+    /// The whole batch: correlate, export, discover, summarise.
     Run(Run),
     /// Wrap the tasks of a workflow in layers: monitor, container, sandbox, retry, and your own.
     Transform(Transform),

@@ -2,14 +2,12 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, ensure};
-use flowmine_api::groups::{CaseOptions, EventFilter, Timestamp};
 use flowmine_api::log_format::LogFormat;
-use flowmine_api::report::{Report as Page, ReportRequest, report};
-use flowmine_api::source::SourcePaths;
-use flowmine_api::{Silent, run};
+use flowmine_api::report::{Report as Page, report};
+use flowmine_api::run;
 
 use crate::args::Report;
 use crate::outcome::Outcome;
@@ -33,15 +31,6 @@ pub fn run(args: &Report) -> anyhow::Result<Outcome> {
         None => output::write(args.output.as_deref(), |out| Ok(out.write_all(html.as_bytes())?))?,
     }
     Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean })
-}
-
-/// Writes the page of a dataset into a directory of results. What reading reports was reported when
-/// the results were made.
-pub fn page_next_to(out: &Path, dataset: PathBuf, timestamp: Timestamp, filter: EventFilter) -> anyhow::Result<()> {
-    let cases = CaseOptions { timestamp, ..CaseOptions::default() };
-    let source = SourcePaths { dataset: Some(dataset), ..SourcePaths::default() };
-    let Page { html, .. } = report(&ReportRequest { source, cases, filter, ..ReportRequest::default() }, &Silent)?;
-    write_page(out, &html)
 }
 
 /// Writes the page, where no file of another program has its name.

@@ -1,4 +1,4 @@
-//! `flowmine run`: an alias of `flowmine report --out DIR`, with options for the logs.
+//! `flowmine run`: correlates, exports, discovers and summarises a dataset.
 
 use flowmine_api::run::{Request, run as make};
 
@@ -7,7 +7,7 @@ use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 use crate::{messages, output};
 
-/// Writes logs and tables of a dataset, and its page.
+/// Correlates, exports, discovers and summarises.
 pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let request = Request {
         dataset: args.source.dir()?.to_owned(),
@@ -22,7 +22,5 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     if !made.is_new {
         messages::note("nothing is new in the dataset: the results of the last run stand");
     }
-    super::report::page_next_to(&args.out, request.dataset, request.timestamp, request.filter)?;
-    messages::note("flowmine run is an alias of flowmine report DATASET --out DIR; both write report.html next to logs and tables");
     Ok(if made.is_lossy { Outcome::WithLosses } else { Outcome::Clean })
 }
