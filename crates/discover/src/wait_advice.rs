@@ -1,8 +1,14 @@
 //! What to do about a cause of waiting, in a sentence.
 
-/// The advice for the cause of this name.
-pub fn of(cause: &str) -> &'static str {
+/// The advice for the cause of this name; tasks are those of an engine.
+pub fn of(cause: &str, is_task: bool) -> &'static str {
     match cause {
+        "unknown" if is_task => {
+            "Why it waited is not known: the records of the engine do not contain its dependencies; import its own log, or trace the run."
+        }
+        "predecessor" if is_task => {
+            "The tasks waited for are where the time goes: shorten those, or start what does not need their results."
+        }
         "predecessor" => "The jobs waited for are where the time goes: shorten those, or start what does not need their results.",
         "never_satisfiable" => {
             "A job that it depends on failed: cancel it (scancel), repair that job, and submit both again; --kill-on-invalid-dep=yes cancels by itself."
@@ -11,7 +17,7 @@ pub fn of(cause: &str) -> &'static str {
         "submission" => "Its engine submitted it later than it could have: poll more often, or look at the load of the engine's host.",
         "retry" => "Attempts before the last failed: look at why, the whole time of these is lost.",
         "waiting" => "When it was submitted is not known: import the engine's own log, or the jobs of the queue.",
-        "lag" => "It ran beside the task whose output it reads: that task's start decides.",
+        "lag" => "It ran at the same time as the task with the output that it reads: that task's start decides.",
         "begin_time" => "Its begin time was asked for (--begin): nothing is to be gained on the cluster.",
         "held" | "held_by_user" => "It was held: scontrol release lets it start.",
         "held_by_admin" => "An administrator or Slurm held it: ask support why; only they can release it.",
@@ -43,8 +49,8 @@ mod tests {
     #[test]
     fn what_the_cluster_did_not_decide_is_not_solved_by_asking_for_less() {
         for cause in ["held", "held_by_user", "held_by_admin", "partition_down", "never_satisfiable", "predecessor", "begin_time"] {
-            assert!(!of(cause).contains("for less"), "{cause}");
+            assert!(!of(cause, false).contains("for less"), "{cause}");
         }
-        assert!(of("resources").contains("Ask for less"));
+        assert!(of("resources", false).contains("Ask for less"));
     }
 }

@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_of_tasks_can_be_left_out() {
-        let expected = "cache_key cgroup_path command_line container_id container_image error executable executor file_system native_id path queue tag";
+        let expected = "cache_key cgroup_path command_line container_id container_image earlier_paths error executable executor file_system native_id path queue tag";
         assert_eq!(of_tasks().join(" "), expected);
         // What cannot be null would not become unknown, but empty.
         for columns in [TaskRun::COLUMNS, Process::COLUMNS, TaskIo::COLUMNS, JobState::COLUMNS] {

@@ -106,7 +106,7 @@ pub fn text(found: &Waits) -> String {
         for one in &row.examples {
             let _ = writeln!(out, "    - {}", example(found, one));
         }
-        let _ = writeln!(out, "    {}", wait_advice::of(row.cause));
+        let _ = writeln!(out, "    {}", wait_advice::of(row.cause, found.of_tasks));
     }
     for dimension in found.by.iter().filter(|dimension| !dimension.rows.is_empty()) {
         let _ = write!(out, "\n{}", table(dimension));
@@ -125,7 +125,7 @@ fn table(dimension: &Dimension) -> String {
     };
     let columns = [
         column(dimension.name, false, &|row| row.value.clone()),
-        column("jobs", true, &|row| count(row.jobs)),
+        column(if found.of_tasks { "tasks" } else { "jobs" }, true, &|row| count(row.jobs)),
         column("queued", true, &|row| duration(row.queue_ns as f64)),
         column("core-hours", true, &|row| core_hours(row.queue_core_ns)),
         column("median", true, &|row| duration(row.median_queue_ns as f64)),
