@@ -3,8 +3,8 @@
 //! **Events** ([`LogBuilder::event`]) keep the order in which they are given. They are paired to
 //! instances by the standard lifecycle of XES (IEEE 1849-2016, Annex C): `schedule` and `assign`
 //! make an instance ready, `start` starts it, `complete`, the aborts, `withdraw` and the skips end
-//! it. Events with the same instance id (`concept:instance`) are one instance; where there are no
-//! ids the first that is open is meant. A log whose events have no lifecycle gives an instance for
+//! it. Events with the same instance id (`concept:instance`) are one instance; an event without an
+//! id belongs to the first open instance. A log with events without lifecycle gives an instance for
 //! each event.
 //!
 //! **Instances** ([`LogBuilder::instance`]) bring their times with them and are put in order here.
@@ -102,7 +102,7 @@ pub struct EventRow<'a> {
     pub instance: Option<u32>,
     /// The resource, by [`LogBuilder::resource`]; the last one known of an instance counts.
     pub resource: Option<u32>,
-    /// Which attempt of the activity it is, from 1; 0 when nobody says.
+    /// Attempt of the activity, from 1; 0 when the source does not record it.
     pub attempt: u32,
     /// Numbers; the last one known of an instance counts.
     pub measures: &'a [(Measure, i64)],
@@ -128,7 +128,7 @@ pub struct InstanceRow<'a> {
     pub resource: Option<u32>,
     /// How it ended, as far as that is known.
     pub status: Status,
-    /// Which attempt, from 1; 0 when nobody says.
+    /// Attempt of the activity, from 1; 0 when the source does not record it.
     pub attempt: u32,
     /// Numbers that are known of it; see [`Measure`] for their units.
     pub measures: &'a [(Measure, i64)],
@@ -556,8 +556,8 @@ impl LogBuilder {
         Ok(())
     }
 
-    /// Puts events of the open case that have the same time in the order of
-    /// [`LogBuilder::instance`], so that a log says the same whichever way it came.
+    /// Sorts events of the open case at the same time into the order of [`LogBuilder::instance`],
+    /// so that the log is the same for both ways of adding to it.
     fn ends_before_starts(&mut self) {
         let instances = &mut self.log.instances;
         let first = self.first;

@@ -59,7 +59,7 @@ pub struct Instances {
     pub end: Vec<u32>,
     /// Resource: a number in [`ActivityLog::resources`], or [`NONE`]. Optional.
     pub resource: Vec<u32>,
-    /// What became of it. Optional.
+    /// Outcome. Optional.
     pub status: Vec<Status>,
     /// Which attempt, from 1; 0 when it is not known. Optional.
     pub attempt: Vec<u32>,
@@ -69,17 +69,17 @@ pub struct Instances {
     pub measures: Vec<(Measure, Vec<i64>)>,
 }
 
-/// What became of an activity instance.
+/// Outcome of an activity instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// The log does not say what became of it.
+    /// The log does not record the outcome.
     #[default]
     Unknown,
     /// It ended without a failure.
     Completed,
     /// It ended by a failure of its own.
     Failed,
-    /// It was ended by somebody, or never ran.
+    /// It was cancelled, or never ran.
     Aborted,
     /// It did not run: an earlier result was taken.
     Cached,
@@ -226,9 +226,9 @@ impl Cases {
 pub struct Attribute {
     /// Its name in the source.
     pub key: String,
-    /// Its values, by the numbers that stand in `of`.
+    /// Its values; `of` contains their numbers.
     pub names: Names,
-    /// Of each instance the number of its value, or [`NONE`].
+    /// Number of the value of each instance, or [`NONE`].
     pub of: Vec<u32>,
 }
 
@@ -245,12 +245,12 @@ impl Attribute {
 pub struct Flows {
     /// From writer to reader, sorted, each pair once.
     pub between: Vec<Flow>,
-    /// Bytes read of what was there before the trace, or written by nobody in the log, by instance,
+    /// Bytes read that existed before the trace or that no instance of the log wrote, by instance,
     /// sorted.
     pub from_outside: Vec<(u32, i128)>,
-    /// Bytes read in the dataset by nobody in the log.
+    /// Bytes read in the dataset by processes outside the log.
     pub read_by_others: i128,
-    /// Bytes that instances read of what they had written themselves.
+    /// Bytes that instances read and had written themselves.
     pub read_back: i128,
     /// Whether the bytes were traced (`data_flow`) or are sizes of declared files.
     pub declared: bool,
@@ -263,7 +263,7 @@ pub struct Flow {
     pub from: u32,
     /// The instance that read: its number in the log.
     pub to: u32,
-    /// Bytes read of what `from` wrote.
+    /// Bytes that `from` wrote and `to` read.
     pub bytes: i64,
 }
 
@@ -285,21 +285,21 @@ pub struct LeftOut {
     pub without_case: u64,
     /// Numbers above 2⁶³ or below zero where there can be none; they count as not known.
     pub bad_numbers: u64,
-    /// Things of which the source knows nothing that could stand in a log: tasks without any time.
+    /// Tasks for which the source records no time at all; the log cannot contain them.
     pub without_moment: u64,
     /// Cached tasks without a time: they did not run.
     pub cached: u64,
-    /// Instances of which the end is known and not the start; they stand from when they were ready,
-    /// and how long they ran is not known.
+    /// Instances with a known end and no known start; they begin when they were ready, and their
+    /// service time is unknown.
     pub start_unknown: u64,
-    /// Instances whose start nobody reports and a trace shows: that of their first process.
+    /// Instances without a recorded start; theirs is the traced start of their first process.
     pub start_traced: u64,
     /// Instances that end before they start; their end counts as not known.
     pub ends_before_start: u64,
     /// Instances that start before they were ready; when they were ready counts as not known.
     pub starts_before_ready: u64,
-    /// Instances of which the source reports an earlier moment (submission, start) after a later
-    /// one (start, end): the time of the later one stands for both.
+    /// Instances for which the source records an earlier moment (submission, start) after a later
+    /// one (start, end): both get the time of the later one.
     pub clamped: u64,
     /// Cases of which a time frame has only a part.
     pub cut_cases: u64,
@@ -588,7 +588,7 @@ impl ActivityLog {
         self.measures(measure).and_then(|column| column.get(instance as usize)).copied().filter(|&value| value != UNKNOWN)
     }
 
-    /// What became of an instance.
+    /// Returns the outcome of an instance.
     pub fn status(&self, instance: u32) -> Status {
         self.instances.status.get(instance as usize).copied().unwrap_or_default()
     }

@@ -44,7 +44,7 @@ pub struct Concatenation {
     any: bool,
 }
 
-/// Adds a column that may be missing: on either side `none` stands for what is not there.
+/// Adds a column that may be missing on either side; missing values are `none`.
 fn add<T: Copy>(column: &mut Vec<T>, before: usize, added: Vec<T>, rows: usize, none: T, value: impl Fn(T) -> T) {
     if added.is_empty() && column.is_empty() {
         return;
@@ -59,7 +59,7 @@ fn renumbered(names: &Names, all: &mut Interner) -> Vec<u32> {
     names.iter().map(|name| all.intern(name)).collect()
 }
 
-/// A number that stands for nothing stays so.
+/// Shifts numbers; [`NONE`] stays.
 fn shifted(by: u32) -> impl Fn(u32) -> u32 {
     move |number| if number == NONE { NONE } else { number + by }
 }

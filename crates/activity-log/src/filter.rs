@@ -24,15 +24,16 @@ pub enum TimeFrame {
 /// What is wanted. The default wants all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// Only instances whose start (or only moment) is at this time or later, UTC nanoseconds since 1970.
+    /// Earliest start (or only moment) of an instance, UTC nanoseconds since 1970; earlier ones are
+    /// left out.
     pub from_ns: Option<i64>,
-    /// Only instances whose start (or only moment) is before this time, in nanoseconds since 1970.
+    /// Only instances with a start (or only moment) before this time, UTC nanoseconds since 1970.
     pub to_ns: Option<i64>,
     /// What these two do with cases that reach beyond them.
     pub frame: TimeFrame,
-    /// Only these activities; `*` stands for any text. Empty for all.
+    /// Only these activities; `*` matches any text. Empty for all.
     pub activities: Vec<String>,
-    /// Only instances of none of these activities; `*` stands for any text.
+    /// Only instances of other activities than these; `*` matches any text.
     pub without_activities: Vec<String>,
     /// Only instances with attributes that fit. Conditions that ask for a value of one attribute are
     /// alternatives; all others must hold.
@@ -58,11 +59,11 @@ pub struct Filter {
     pub min_duration_ns: Option<i64>,
     /// Only cases that take at most this long.
     pub max_duration_ns: Option<i64>,
-    /// Only cases of at least so many instances.
+    /// Minimum number of instances of a case.
     pub min_size: Option<usize>,
-    /// Only cases of at most so many instances.
+    /// Maximum number of instances of a case.
     pub max_size: Option<usize>,
-    /// Only cases of so many most frequent variants.
+    /// Number of most frequent variants to keep; cases of other variants are left out.
     pub top_variants: Option<usize>,
     /// Only cases of the most frequent variants that together cover this share of all cases (0 to
     /// 1).
@@ -355,7 +356,7 @@ fn fitting(log: &ActivityLog, conditions: &[Condition]) -> Result<Vec<Vec<bool>>
     groups.into_iter().map(of).collect()
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text.
+/// Whether a text matches a pattern in which `*` matches any text.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };

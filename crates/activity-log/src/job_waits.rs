@@ -1,8 +1,8 @@
-//! Jobs with what they waited for: another view that models take, beside the log in columns.
+//! Jobs and what they waited for: input of models in addition to the log in columns.
 //!
-//! A job's time from submission to end is tiled by parts, each with its cause. Whoever reads a
-//! source gives one [`JobWait`] after the other to a model, so that nothing is held that the model
-//! does not need.
+//! The parts of a job's time, each with its cause, cover it from submission to end without overlap.
+//! The reader of a source passes one [`JobWait`] after the other to a model, so that memory holds
+//! only what the model needs.
 
 /// The attribute that names the job of an instance, as users type it.
 pub const JOB: &str = "job";

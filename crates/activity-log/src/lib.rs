@@ -1,8 +1,7 @@
-//! One event log in memory, as columns: what every model takes, wherever the log came from.
+//! One event log in memory, as columns: the input of every model, for logs from any source.
 //!
-//! - **In:** events, which are paired by their lifecycle ([`LogBuilder::event`]), or instances
-//!   whose start and end are known ([`LogBuilder::instance`]), case after case
-//!   ([`LogBuilder::end_case`]).
+//! - **In:** events, which are paired by their lifecycle ([`LogBuilder::event`]), or instances with
+//!   known start and end ([`LogBuilder::instance`]), case after case ([`LogBuilder::end_case`]).
 //! - **Out:** an [`ActivityLog`]: **events** (a moment each, in the order of the log) and
 //!   **activity instances** made of them, one execution of an activity each, from when it was ready
 //!   over its start to its end. Instances lie in **cases**; an object-centric log has one grouping
@@ -38,7 +37,7 @@
 //! # Ok::<(), flowmine_activity_log::TooLarge>(())
 //! ```
 //!
-//! Nothing here reads files or knows Slurm, engines, models or pictures.
+//! This crate reads no files, and contains nothing about Slurm, engines, models or figures.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

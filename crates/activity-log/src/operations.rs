@@ -78,7 +78,8 @@ impl OperationKind {
 /// An operation of a process on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
+    /// Process of the operation: a place in [`Processes::rows`](crate::Processes::rows), or
+    /// [`NONE`](crate::NONE).
     pub process: u32,
     /// On which file: its number.
     pub file: u32,
@@ -119,7 +120,8 @@ impl Operation {
 /// Reads and writes of a process on an open file, added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OperationSum {
-    /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
+    /// Process of the operation: a place in [`Processes::rows`](crate::Processes::rows), or
+    /// [`NONE`](crate::NONE).
     pub process: u32,
     /// On which file: its number.
     pub file: u32,

@@ -189,7 +189,7 @@ pub(crate) mod tests {
         assert_eq!(pids(&around(&|row| row.pid == 105)), [(105, NONE)]);
         assert_eq!(around(&|_| true), all);
         assert!(around(&|_| false).rows.is_empty());
-        // A parent that is no place, and a circle.
+        // A parent that is no place, and a cycle.
         let odd = of(&[9, 2, 1]);
         assert_eq!(odd.with_parents(vec![true, true, false]), [true, true, true]);
     }

@@ -1,7 +1,7 @@
-//! A run as a graph: its tasks, who waits for whom, and which files passed between them.
+//! A run as a graph: its tasks, their dependencies, and the files that passed between them.
 //!
-//! It is the other view that models take, beside the log in columns: a model of one run follows
-//! dependencies, which a log does not have. What is not known is `None`, or [`NONE`] for a task.
+//! Models take it in addition to the log in columns: a model of one run follows dependencies, which
+//! a log does not have. Unknown values are `None`, or [`NONE`] for a task.
 
 use std::collections::BTreeSet;
 
@@ -222,19 +222,19 @@ pub struct Declared {
 pub struct FileFlow {
     /// The path: a place in [`RunGraph::files`].
     pub file: u32,
-    /// Which version of which file, so that two flows of one version are known as such.
+    /// Identifies the version of the file: two flows of one version have the same number.
     pub version: u64,
-    /// Who wrote it; [`NONE`] for nobody of the run.
+    /// Task that wrote it; [`NONE`] if no task of the run did.
     pub writer: u32,
-    /// Which attempt at the writer it was, so that what several attempts wrote is distinguished.
+    /// Attempt of the writer, which distinguishes what several attempts wrote.
     pub writer_attempt: u32,
-    /// Which attempt at the reader it was.
+    /// Attempt of the reader.
     pub reader_attempt: u32,
-    /// Whether it was there before anything was traced.
+    /// Whether it existed before the trace.
     pub was_there: bool,
-    /// Who read it; [`NONE`] for nobody of the run.
+    /// Task that read it; [`NONE`] if no task of the run did.
     pub reader: u32,
-    /// Whether somebody outside of the run read it.
+    /// Whether a process outside the run read it.
     pub read_outside: bool,
     /// Bytes that the writer wrote.
     pub written_bytes: i64,

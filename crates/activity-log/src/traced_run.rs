@@ -29,7 +29,7 @@ pub struct RunLeftOut {
     pub not_completed: u64,
     /// Tasks that were not run because an earlier result was taken.
     pub cached: u64,
-    /// Flows of data that would have made a circle of tasks.
+    /// Flows of data that would have made a cycle of tasks.
     pub circular: u64,
     /// Operations that were lost while the run was traced.
     pub lost: u64,
@@ -78,24 +78,24 @@ pub struct TracedTask {
 /// A function that never falls: places and values, both ascending.
 pub type Curve = Vec<(f64, f64)>;
 
-/// What a task read of what one other wrote, or of what was there before.
+/// What a task read that one other task wrote, or that existed before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedInput {
-    /// Who wrote it; [`NONE`] for nobody of the run.
+    /// Task that wrote it; [`NONE`] if no task of the run did.
     pub from: u32,
-    /// How far it had read, in bytes from the beginnings of the files, by time since the task's
+    /// Extent that it had read, in bytes from the beginnings of the files, by time since the task's
     /// start.
     pub read: Curve,
     /// Whether it read while the other was still writing.
     pub streamed: bool,
 }
 
-/// What a task wrote for one other, or for nobody of the run.
+/// What a task wrote that one other task read, or no task of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedOutput {
-    /// Who read it; [`NONE`] for nobody of the run.
+    /// Task that read it; [`NONE`] if no task of the run did.
     pub to: u32,
-    /// How far it had written, by time since the task's start.
+    /// Extent that it had written, in bytes, by time since the task's start.
     pub written: Curve,
 }
 
