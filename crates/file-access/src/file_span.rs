@@ -90,7 +90,7 @@ pub struct Shares {
     pub groups: Vec<Group>,
     /// Number of rows of `task_io` about files that were neither read nor written.
     pub untouched: u64,
-    /// Number of rows of `task_io` with reads or writes that belong to nobody.
+    /// Number of rows of `task_io` with reads or writes that have no owner.
     pub nobodys: u64,
     /// Operations that the traces do not have.
     pub lost: LostOperations,

@@ -18,10 +18,10 @@ flowmine_schema::columns! {
     }
 }
 
-/// So many candidates are listed.
+/// Maximum number of candidates that are listed.
 const CANDIDATES: usize = 12;
 
-/// What tells a file apart on its host. What is not known is `i64::MIN`.
+/// Identity of a file on its host. Unknown numbers are `i64::MIN`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     /// Name of the host.

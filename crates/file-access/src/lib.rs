@@ -1,14 +1,15 @@
-//! What tasks did to files, as numbers and two pictures of the monitoring paper's section VI.
+//! Accesses of tasks to files, as numbers and as two figures of section VI of the monitoring paper.
 //!
-//! In go tables that `flowmine correlate` made; out come numbers to draw:
+//! The input is the tables that `flowmine correlate` wrote; the results are numbers to draw:
 //!
 //! - [`file_span`]: for each task attempt and file the share of the task's time between first and last
 //!   access (Figure 4).
-//! - [`file_timeline`]: the reads and writes of one file, by offset and time and by whom (Figure 5).
-//!   [`find`] says which file is meant, [`merge`] keeps their number bounded.
+//! - [`file_timeline`]: the reads and writes of one file, by offset, time and owner (Figure 5).
+//!   [`find`] finds the file, [`merge`] bounds the number of bars.
 //!
 //! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. Times are UTC
-//! nanoseconds, sizes bytes; what is not known is null, and what cannot be drawn is counted.
+//! nanoseconds, sizes are bytes. Unknown values are null, and operations that cannot be drawn are
+//! counted.
 //!
 //! ```
 //! use flowmine_file_access::file_span;
@@ -44,7 +45,7 @@
 //! # }
 //! ```
 //!
-//! **Errors.** A [`FileAccessError`] says why there is nothing to draw and what to do: correlate
+//! **Errors.** A [`FileAccessError`] states why there is nothing to draw and what to do: correlate
 //! first, trace single operations, choose one of several files.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

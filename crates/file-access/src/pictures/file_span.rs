@@ -1,8 +1,8 @@
-//! Shares of tasks' times between first and last access to their files as one self-contained SVG
-//! picture (Figure 4 of the monitoring paper).
+//! Shares of tasks' times between first and last access to their files as a self-contained SVG
+//! figure (Figure 4 of the monitoring paper).
 //!
-//! A row is a logical task, a point a file of a task attempt. A row with many points shows how many
-//! have which share instead, in cells of one percent.
+//! A row is a logical task, a point a file of a task attempt. A row with many points is a histogram
+//! of the shares instead, in cells of one percent.
 
 use crate::file_span::{Group, Point, Shares, Use};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, percent};
@@ -16,12 +16,12 @@ const PLOT: f64 = 606.0;
 /// Right of 100 %, where what is above it is drawn.
 const ABOVE: f64 = 46.0;
 const NUMBERS: f64 = 132.0;
-/// A row with more points, or a higher one, shows how many there are.
+/// Maximum number of points of a row; a row with more, or a higher one, is a histogram.
 const MOST_POINTS: usize = 250;
 const HIGHEST: f64 = 96.0;
 const CELLS: usize = 100;
 const CELL: f64 = 13.0;
-/// So many logical tasks are drawn, those with most points.
+/// Maximum number of logical tasks in the figure; those with most points are drawn.
 const ROWS: usize = 60;
 const WARNING: &str = "#8a2c0d";
 
@@ -148,9 +148,9 @@ fn told(shares: &Shares, drawn: usize) -> Vec<String> {
 
 /// What is drawn of a logical task.
 enum Shape {
-    /// Points: place across, place from the row's middle, radius, what was done.
+    /// Points: place across, distance from the row's middle, radius, access.
     Swarm(Vec<Dot>),
-    /// Numbers of points by what was done and by percent; the last cell is for those above 100 %.
+    /// Numbers of points by access and by percent; the last cell is for those above 100 %.
     Cells(Vec<(Use, Vec<u64>)>),
 }
 

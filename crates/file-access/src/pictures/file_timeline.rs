@@ -1,9 +1,9 @@
-//! The reads and writes of one file as one self-contained SVG picture (Figure 5 of the monitoring
+//! The reads and writes of one file as a self-contained SVG figure (Figure 5 of the monitoring
 //! paper).
 //!
-//! A vertical bar is a read or write: its lower end is the offset, its height the bytes that were
-//! moved. Below, each task has its time as a lane. Nothing is left out in silence: what cannot be
-//! drawn, and bars that stand for several operations, are described in words.
+//! A vertical bar is a read or write: its lower end is the offset, its height the bytes that it
+//! moved. Below, each task has a lane with its time. The figure mentions all omissions: operations
+//! that cannot be drawn, and bars that represent several operations, are described in words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -101,7 +101,7 @@ pub fn svg(accesses: &Accesses) -> String {
 /// bytes.
 struct Kinds {
     of_user: Vec<usize>,
-    /// By colour: what it stands for, and how many users.
+    /// Meaning and number of users, by colour.
     names: BTreeMap<usize, (String, usize)>,
 }
 
