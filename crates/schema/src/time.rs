@@ -25,9 +25,9 @@ pub fn human(ns: i64) -> String {
     DateTime::<Utc>::from_timestamp_nanos(ns).format("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// Reads RFC 3339 (`2026-11-20T13:04:05.5Z`, with any offset), a date and time without zone taken
-/// as UTC (`2026-11-20T13:04:05`, with a space instead of `T` as well), a date (midnight UTC), or
-/// seconds since 1970.
+/// Reads RFC 3339 (`2026-11-20T13:04:05.5Z`, with any offset), a date and time without zone,
+/// interpreted as UTC (`2026-11-20T13:04:05`, or with a space instead of `T`), a date (midnight
+/// UTC), or seconds since 1970.
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if text.len() > 1 && text.bytes().all(|b| b.is_ascii_digit()) && text.len() <= 11 {

@@ -50,13 +50,13 @@ impl Diagnostic {
         Self { severity: Severity::Error, code, message: message.into(), advice: None, line: None, column: None, count: 1 }
     }
 
-    /// A warning: input was odd, and was read.
+    /// Creates a warning: input was unusual, and was read.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// An error: a file could not be read, or holds more than is read of one, which readers tell by
-    /// [`io::ErrorKind::FileTooLarge`].
+    /// Creates an error: a file could not be read, or exceeds the maximum size, which readers
+    /// report as [`io::ErrorKind::FileTooLarge`].
     pub fn of_reading(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::FileTooLarge => Self::error("file_too_large", error.to_string()),
