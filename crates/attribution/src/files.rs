@@ -470,7 +470,7 @@ impl Files {
             changed.extend(self.named(at, old, new));
             return changed;
         }
-        // What nobody has opened can be a directory: then the files below it have other names.
+        // A path that was never opened can be a directory: then the files below it get other names.
         let below = self.names.below(old);
         for (rest, at) in &below {
             changed.extend(self.named(*at, &format!("{old}/{rest}"), &format!("{new}/{rest}")));

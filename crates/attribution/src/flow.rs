@@ -536,7 +536,7 @@ impl Flows {
         Ok(number)
     }
 
-    /// A number for reads of what the reader wrote itself: they begin no phase.
+    /// Returns a number for reads of the reader's own writes: they begin no phase.
     fn unordered(&mut self) -> u64 {
         self.parts += 1;
         self.parts - 1

@@ -1,17 +1,18 @@
-//! Who belongs to whom: rules, one file each.
+//! Rules that assign processes to tasks, jobs, pods and containers, one file each.
 //!
-//! In goes what was observed of a process ([`Facts`]), a script that it opened ([`Script`]), or the
-//! job, pod and container that it is in ([`Place`]); out come findings: a process belongs to a
-//! task, a job, a pod, a container, a systemd unit. A finding says by which rule, how far that can
-//! be trusted, and on what evidence.
+//! The input is the observed properties of a process ([`Facts`]), a script that it opened
+//! ([`Script`]), or its job, pod and container ([`Place`]). The results are findings: a process
+//! belongs to a task, a job, a pod, a container, a systemd unit. A finding contains its rule, its
+//! confidence and its evidence.
 //!
-//! Rules do not know each other. [`decide`] chooses between what they find: the strongest holds; of
-//! equally strong ones that name tasks of different runs (an engine that runs in a task of another
-//! engine) the first in the order of [`ALL`]; equally strong ones that name different tasks of one
-//! run decide nothing. Whoever wins, what contradicts it is reported.
+//! Rules are independent of each other. [`decide`] chooses between their findings: the strongest
+//! holds. Of equally strong ones that name tasks of different runs (an engine that runs in a task
+//! of another engine), the first in the order of [`ALL`] holds. Equally strong ones that name
+//! different tasks of one run decide nothing. Findings that contradict the result are always
+//! reported.
 //!
 //! Before that, impossible findings are left out ([`plausible`]): the user who starts a process
-//! controls much of what rules read.
+//! controls much of the input of rules.
 //!
 //! A process for which nothing is found inherits from its parent ([`process_tree`]). A new rule is
 //! a new file with an implementation of [`Rule`] and one line in [`ALL`].

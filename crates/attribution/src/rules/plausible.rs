@@ -1,4 +1,4 @@
-//! Whether a finding can be true, by what Slurm and engines record about owner and nodes.
+//! Plausibility of findings, by the owners and nodes that Slurm and engines record.
 //!
 //! The input is the finding of a rule about a process; the result is the reason why it cannot be
 //! true. The user who starts a process chooses its environment, its command line and the names of
