@@ -1,4 +1,4 @@
-//! What can be wrong, and where.
+//! Errors and their places.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use flowmine_text::visible;
 /// A place in a file of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
-    /// Line, from 1; 0 for what stands in no file.
+    /// Line, from 1; 0 outside of any file.
     pub line: u32,
     /// Column in the line, in characters, from 1.
     pub column: u32,
@@ -23,7 +23,7 @@ impl fmt::Display for Place {
 /// What is wrong with a text, before the name of its file is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where in the text it is.
+    /// Its place in the text.
     pub at: Place,
     /// What is wrong, and what to do about it.
     pub message: String,

@@ -132,9 +132,9 @@ fn own_file(id: &str, hidden: bool, ending: &str) -> String {
 /// A task, plain or transformed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// How messages and records call it.
+    /// Its name in messages and records.
     pub name: String,
-    /// Where it stands in the workflow.
+    /// Its place in the workflow.
     pub at: Place,
     /// The outermost task, as an engine sees it; its environment is the merged one.
     pub parts: Parts,

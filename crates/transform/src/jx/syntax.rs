@@ -14,7 +14,7 @@ pub struct Expr {
     pub kind: Kind,
 }
 
-/// The kinds of expressions. Operators of one rank stand in a flat chain, grouped from the right, so
+/// The kinds of expressions. Operators of one rank form a flat chain, grouped from the right, so
 /// that long sums are not deep.
 #[derive(Debug, Clone)]
 pub enum Kind {
@@ -28,9 +28,9 @@ pub enum Kind {
     Float(f64),
     /// Text in quotes, with its escapes undone.
     Text(Arc<str>),
-    /// What an argument of the whole workflow is.
+    /// The value of an argument of the workflow.
     Value(Value),
-    /// A name, which stands for what is bound to it.
+    /// A name, which refers to the value that is bound to it.
     Name(Arc<str>),
     /// `[a, b]`.
     List(Vec<Expr>),

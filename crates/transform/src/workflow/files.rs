@@ -89,13 +89,14 @@ impl Files for NoFiles {
     }
 }
 
-/// The most files that one workflow may name to be read, each time counted.
+/// Maximum number of files that one workflow may name to be read; each time counts.
 pub const NAMED_FILES: usize = 10_000;
-/// The most bytes that these files may have together, each time counted.
+/// Maximum size of these files together, in bytes; each time counts.
 pub const NAMED_BYTES: usize = 64 << 20;
-/// The most comparisons of what a script writes with the job scripts that it submits.
+/// Maximum number of comparisons of files that a script writes with the job scripts that it
+/// submits.
 const COMPARED: usize = 1_000_000;
-/// The most rules, calls and notes that scripts and Snakefiles may give.
+/// Maximum number of rules, calls and notes of scripts and Snakefiles.
 pub const STATEMENTS: usize = 100_000;
 
 /// Whether a name is that of a device, in which nothing is stored.

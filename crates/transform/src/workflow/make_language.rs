@@ -1,9 +1,10 @@
 //! Makeflow's own language: `outputs: inputs`, a tab and a command below it, variables, `export`,
 //! categories.
 //!
-//! Read as the lexer of Makeflow 8 reads it, its ways with backslashes and quotes too. Where that
-//! lexer does what nobody can mean (a comment after a variable's value takes the next line into the
-//! value), or asks the environment of whoever runs it, the text is refused with its place.
+//! It is read as by the lexer of Makeflow 8, including its treatment of backslashes and quotes.
+//! Text that this lexer reads in a way that no user can intend (a comment after a variable's value
+//! takes the next line into the value), or for which it reads the user's environment, is refused
+//! with its place.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -17,16 +18,16 @@ use crate::error::{Fault, Place};
 use crate::jx::syntax::{Definition, Kind};
 use crate::jx::{Data, Value};
 
-/// A value within a value within a value, to this depth.
+/// Maximum depth of values within values.
 const DEPTH: usize = 32;
 
-/// Longer values and commands are refused: variables within variables double them.
+/// Maximum length of values and commands, in characters: variables within variables double them.
 const TEXT_CHARACTERS: usize = 16 << 20;
 
-/// All that variables and categories put into rules and values: no more bytes than these.
+/// Maximum size of the text that variables and categories insert into rules and values, in bytes.
 const MOST_PUT_IN: usize = 256 << 20;
 
-/// What a piece of a command or a name counts beside its characters.
+/// Size of a piece of a command or a name in addition to its characters, in bytes.
 const PIECE: usize = 32;
 
 /// What a variable sets of a rule's resources.
@@ -192,7 +193,7 @@ type Values = Vec<(usize, String)>;
 #[derive(Default)]
 struct Flow {
     rules: Vec<Rule>,
-    /// The rule whose command is yet to come.
+    /// The rule with a command that follows.
     open: Option<Rule>,
     category: String,
     variables: HashMap<String, HashMap<String, Values>>,

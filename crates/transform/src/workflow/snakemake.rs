@@ -1,11 +1,12 @@
-//! Snakemake: Snakefiles, whose rules run their shell commands through the layers.
+//! Snakemake: Snakefiles with rules that run their shell commands through the layers.
 //!
-//! Snakemake hands the shell command of a rule, with the names of files in it, to the program that
+//! Snakemake passes the shell command of a rule, with the names of files in it, to the program that
 //! the rule's resource `shell_exec` names, as `PROGRAM -c COMMAND`. The new Snakefile is the old
-//! one, byte for byte, and at its end gives each selected rule a program of ours there. (To include
-//! it would lose its default target.) Its name is `bash`, because Snakemake puts
-//! `set -euo pipefail` before commands for a shell that is called so. What the command is, and
-//! which files it has, is known when a job runs only: that is the task's argument.
+//! one, byte for byte, and at its end sets this resource of each selected rule to a program of
+//! flowmine. (A Snakefile that includes the old one would lose its default target.) The program's
+//! name is `bash`, because Snakemake puts `set -euo pipefail` before commands for a shell with that
+//! name. The command and its files are known only when a job runs: the command is the task's
+//! argument.
 //!
 //! Files that are included by a name in quotes are read too, each once, as Snakemake does. Rules without a shell command,
 //! without a name, and in shadow directories stay as they are, and are noted.

@@ -18,7 +18,7 @@ pub(super) enum End {
 const KEYWORDS: [&str; 18] =
     ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "{", "}", "!", "select", "time"];
 
-/// Commands whose arguments can be assignments of arrays.
+/// Commands with arguments that can be assignments of arrays.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 
 impl Reader<'_> {

@@ -1,9 +1,9 @@
 //! The commands of a shell script, as far as they can be known without running it.
 //!
-//! The grammar is a subset of POSIX sh and bash, and strict: a script is understood whole, or it is
-//! refused with the place of what is not understood. Nothing is expanded. A word that holds a
-//! variable, a substitution or a pattern has no literal value. Commands in `$(…)`, backquotes,
-//! loops and conditions are commands as any other.
+//! The grammar is a strict subset of POSIX sh and bash: the whole script is understood, or it is
+//! refused with the place of the first part that is not understood. Nothing is expanded. A word
+//! with a variable, a substitution or a pattern has no literal value. Commands in `$(…)`,
+//! backquotes, loops and conditions are treated like all others.
 
 mod commands;
 mod words;
@@ -15,11 +15,11 @@ pub(super) struct Word {
     pub start: usize,
     /// The byte behind it.
     pub end: usize,
-    /// Its value, where it does not depend on what happens when the script runs.
+    /// Its value, if it is the same in every run of the script.
     pub literal: Option<String>,
-    /// Its text without quotes, with `$` in the place of what is known only then.
+    /// Its text without quotes, with `$` for each part that is known only then.
     pub shape: String,
-    /// The same with one `$` for each group in braces, or `*` where a pattern is in the braces.
+    /// The same with one `$` for each group in braces, or `*` if the braces contain a pattern.
     pub names: String,
     /// Whether it holds a pattern that the shell replaces by names of files.
     pub pattern: bool,
@@ -34,14 +34,14 @@ pub(super) struct Expansion {
     pub start: usize,
     /// The byte behind it.
     pub end: usize,
-    /// Whether the shell may take its value apart: it stands outside of quotes, or is `"$@"`.
+    /// Whether the shell may split its value: it is outside of quotes, or is `"$@"`.
     pub splits: bool,
 }
 
 /// Where a command's input or output goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Redirection {
-    /// The file's name; nothing is known of those of descriptors.
+    /// The file's name, or a descriptor if the command consists of nothing else.
     pub word: Word,
     /// Whether the file is made, emptied or written.
     pub writes: bool,
@@ -61,13 +61,13 @@ pub(super) struct Simple {
     /// The elements of arrays that it assigns, and words that a loop or `case` goes through.
     pub values: Vec<Word>,
     pub redirections: Vec<Redirection>,
-    /// Whether it stands in a loop or a function, and so may run more than once.
+    /// Whether it is in a loop or a function, and so may run more than once.
     pub repeated: bool,
-    /// Whether it runs, in the script's own shell, whenever the script comes past it.
+    /// Whether it runs in the script's own shell, each time the script reaches it.
     pub plain: bool,
-    /// The number of the list of commands in which it stands.
+    /// The number of the list of commands that contains it.
     pub block: usize,
-    /// Whether it runs, in the shell of its list, whenever that list comes past it.
+    /// Whether it runs in the shell of its list, each time that list reaches it.
     pub sure: bool,
     /// The number of the shell that runs it; 0 is the script's own.
     pub shell: usize,
@@ -165,23 +165,25 @@ pub(super) fn alone(text: &str) -> Option<Word> {
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
-    /// Where the part of the text ends that is read: that between backquotes, a here-document.
+    /// End of the part of the text that is read, such as that between backquotes, or a
+    /// here-document.
     limit: usize,
     dialect: Dialect,
     script: Script,
     documents: Vec<words::Document>,
-    /// How deep what is read stands in other things.
+    /// Nesting depth at the current place.
     depth: usize,
-    /// The number of compound commands around what is read, and of loops and functions among them.
+    /// The number of compound commands around the current place, and of loops and functions among
+    /// them.
     compounds: usize,
     loops: usize,
     shell: usize,
     block: usize,
-    /// The variable that gets the output of what is read.
+    /// The variable that gets the output of the commands that are read.
     into: Option<String>,
 }
 
-/// The deepest nesting that is read.
+/// Maximum nesting depth.
 const DEPTH: usize = 64;
 
 impl<'t> Reader<'t> {

@@ -33,20 +33,20 @@ pub(super) enum Arguments {
 /// A call of sbatch, as far as it can be known without running the script.
 pub(super) struct Call {
     pub options: Vec<String>,
-    /// The names of files that the job writes (`--output`, `--error`), with `$` for what is known
-    /// only when it runs, and where each is.
+    /// The names of files that the job writes (`--output`, `--error`), with `$` for parts that are
+    /// known only when it runs, and the place of each.
     pub outputs: Vec<(String, usize)>,
     pub what: What,
     pub arguments: Arguments,
     pub replaced: (usize, usize),
     pub put_at: usize,
-    /// Resources whose amount is known when it runs only.
+    /// Resources with an amount that is known only when it runs.
     pub unknown: Vec<&'static str>,
 }
 
 pub(super) const ELSEWHERE: &str = "its job runs in another directory (--chdir), where the scripts of the layers are not";
 
-/// The resource that an option is about.
+/// Returns the resource that an option sets.
 fn kind_of(option: &str) -> Option<&'static str> {
     let kinds = [("cpus-per-task", "cores"), ("mem", "memory"), ("tmp", "disk"), ("time", "wall-time")];
     let name = CallOption::of(option)?.name;

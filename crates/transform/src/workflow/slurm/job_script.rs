@@ -1,4 +1,4 @@
-//! Job scripts, with what their lines `#SBATCH` and `#FLOWMINE` declare.
+//! Job scripts, with the declarations of their lines `#SBATCH` and `#FLOWMINE`.
 
 use super::call::Arguments;
 use super::options::{CallOption, goes_elsewhere};
@@ -7,7 +7,7 @@ use crate::error::{Fault, Place};
 use crate::script::quote;
 use crate::workflow::Entry;
 
-/// A job script, with what its `#SBATCH` and `#FLOWMINE` lines say.
+/// A job script, with the declarations of its `#SBATCH` and `#FLOWMINE` lines.
 #[derive(Default)]
 pub(super) struct JobScript {
     file: String,

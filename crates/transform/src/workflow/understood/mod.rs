@@ -28,7 +28,7 @@ const HARMLESS: [&str; 60] = [
     "wc", "grep", "egrep", "fgrep", "nproc", "expr", "nl", "rev", "tac", "comm", "mkdir", "rmdir", "touch", "umask", "stat", "df",
 ];
 
-/// Variables that change what the commands behind them do.
+/// Variables that change the effect of the commands after them.
 const FIXED: [&str; 17] = [
     "PATH",
     "ENV",
@@ -49,9 +49,9 @@ const FIXED: [&str; 17] = [
     "BASH_CMDS",
 ];
 
-/// Programs that do whatever a text says that is not in the script.
+/// Programs that execute text from outside the script.
 const OPEN: [&str; 9] = [".", "source", "eval", "exec", "trap", "alias", "enable", "builtin", "module"];
-/// Programs that take names of variables, or calculate: a subscript among their words is worked out.
+/// Programs that take names of variables, or calculate: a subscript among their words is evaluated.
 const CALCULATING: [&str; 14] =
     ["read", "mapfile", "readarray", "unset", "let", "getopts", "test", "[", "wait", "declare", "typeset", "local", "export", "readonly"];
 /// Programs that change files.
@@ -187,7 +187,7 @@ impl<'c> Check<'c> {
             for word in command.words.iter().filter(|word| word.names.contains('%')) {
                 let filled = names::without_conversions(&word.names);
                 filled.split(|c: char| c.is_whitespace() || c == '\\').for_each(|part| self.mentioned.borrow_mut().add(part, word.start));
-                // The letter behind a backslash is a part of the character that it stands for.
+                // The letter after a backslash belongs to the escape sequence.
                 filled.split('\\').for_each(|part| self.mentioned.borrow_mut().add(part.get(1..).unwrap_or_default(), word.start));
             }
         }
@@ -349,7 +349,7 @@ impl<'c> Check<'c> {
         })
     }
 
-    /// Commands that set variables whose names they get.
+    /// Checks commands that set the variables named in their arguments.
     fn sets(&self, program: &str, words: &[Word]) -> Checked {
         if program == "unset" {
             for word in words {
@@ -565,7 +565,7 @@ fn fixed(name: &str) -> Checked {
     }
 }
 
-/// Whether the name is one of a program or builtin that is told from others here.
+/// Whether the name is that of a program or builtin with a rule of its own here.
 fn is_known(name: &str) -> bool {
     let others = [
         "sbatch",
