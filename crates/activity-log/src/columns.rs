@@ -24,13 +24,13 @@ pub struct ActivityLog {
     pub instances: Instances,
     /// The cases; of an object-centric log a grouping for each type of objects.
     pub groups: Vec<Cases>,
-    /// Attributes of instances that were asked for, by which can be filtered.
+    /// Requested attributes of instances, by which a [`Filter`](crate::Filter) can select.
     pub attributes: Vec<Attribute>,
     /// Bytes that instances gave to others.
     pub flows: Option<Flows>,
-    /// What is not in the log, or not as it should be.
+    /// Numbers of records that are missing or incomplete in the log.
     pub left_out: LeftOut,
-    /// What an instance and a case are, and which filters were applied, in words.
+    /// Descriptions of instances and cases, and of the filters that were applied.
     pub words: Words,
 }
 
@@ -61,9 +61,9 @@ pub struct Instances {
     pub resource: Vec<u32>,
     /// Outcome. Optional.
     pub status: Vec<Status>,
-    /// Which attempt, from 1; 0 when it is not known. Optional.
+    /// Attempt of the activity, from 1; 0 when unknown. Optional.
     pub attempt: Vec<u32>,
-    /// Who counted the bytes. Optional.
+    /// Source of the byte counts. Optional.
     pub bytes_from: Vec<BytesFrom>,
     /// Other numbers, in the order of [`Measure`]; [`UNKNOWN`] where not known.
     pub measures: Vec<(Measure, Vec<i64>)>,
@@ -81,14 +81,14 @@ pub enum Status {
     Failed,
     /// It was cancelled, or never ran.
     Aborted,
-    /// It did not run: an earlier result was taken.
+    /// It did not run: an earlier result was used.
     Cached,
     /// It had not ended when the log did.
     Unfinished,
 }
 
-/// Who counted the bytes of an instance. Numbers of different origin are never added without saying
-/// so.
+/// Source of the byte counts of an instance. Numbers from different sources are never added without
+/// a note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BytesFrom {
     /// No bytes are known.
@@ -117,17 +117,17 @@ pub enum Measure {
     ReadCalls,
     /// Number of calls that wrote.
     WriteCalls,
-    /// Time spent in reads and writes, all threads added up, in nanoseconds.
+    /// Time spent in reads and writes, summed over all threads, in nanoseconds.
     IoTimeNs,
     /// CPU time, user and system, in nanoseconds.
     CpuTimeNs,
     /// Running time as an engine measured it, in nanoseconds.
     RunTimeNs,
-    /// Number of CPUs asked for or given.
+    /// Number of CPUs requested or allocated.
     Cpus,
-    /// Number of GPUs asked for or given.
+    /// Number of GPUs requested or allocated.
     Gpus,
-    /// Memory of the whole instance, asked for or given, in bytes.
+    /// Memory of the whole instance, requested or allocated, in bytes.
     MemoryBytes,
     /// Largest resident memory, in bytes.
     PeakMemoryBytes,
@@ -146,15 +146,15 @@ impl Measure {
     }
 }
 
-/// Which instances are together, and in which order.
+/// A grouping of instances into cases, with their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cases {
-    /// What a case is: the case notion, or the type of objects. Empty for the traces of a file.
+    /// Kind of the cases: the case notion, or the type of objects. Empty for the traces of a file.
     pub kind: String,
     /// The name of each case, in the order of the cases.
     pub names: Names,
-    /// Where the members of each case begin, and at the end where those of the last one end: one
-    /// more than there are cases.
+    /// Offset of the first member of each case, then the end of the last case: one entry more than
+    /// there are cases.
     pub offsets: Vec<u32>,
     /// Instances, by first event; `None` when they are all instances in their order.
     pub members: Option<Vec<u32>>,
@@ -190,7 +190,7 @@ impl Iterator for Members<'_> {
 impl ExactSizeIterator for Members<'_> {}
 
 impl Cases {
-    /// How many cases there are, those without instances included.
+    /// Returns the number of cases, including those without instances.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -267,7 +267,7 @@ pub struct Flow {
     pub bytes: i64,
 }
 
-/// How much is not in a log, or is in it with less than was there.
+/// Numbers of records that are missing or incomplete in a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Events of which no time is known. They are in the log, in their place.
@@ -314,7 +314,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Adds what is missing of another log.
+    /// Adds the counts of another log.
     pub(crate) fn add(&mut self, other: &Self) {
         let Self {
             events_without_time,
@@ -362,7 +362,7 @@ impl LeftOut {
         self.lost.merge(lost);
     }
 
-    /// What a time frame cut off cases, if it did.
+    /// Returns a sentence about instances that a time frame cut off cases, if it did.
     pub fn cut_sentence(&self) -> Option<String> {
         let instances = match self.cut_instances {
             1 => "1 instance lies outside and is left out".to_owned(),
@@ -438,24 +438,24 @@ impl LeftOut {
         .collect()
     }
 
-    /// Whether something is lost, so that the exit code must say it.
+    /// Whether records are lost, which the exit code must report.
     pub fn is_loss(&self) -> bool {
         self.events_without_time + self.bad_numbers > 0
     }
 }
 
-/// What a log is, in words for people.
+/// Description of a log for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
-    /// What an instance is: `task`, `job`, `event`.
+    /// Noun for an instance: `task`, `job`, `event`.
     pub instance: String,
-    /// What a case is, in words; empty when the log does not say.
+    /// Description of a case; empty when the log contains none.
     pub notion: String,
-    /// What the activity is, when it is not the usual.
+    /// Description of the activity, if it is not the usual one.
     pub activity: String,
     /// Filters that were applied, in words.
     pub filters: Vec<String>,
-    /// What an instance is ready by: `submitted`, `eligible`, `scheduled`.
+    /// Word for the moment at which an instance is ready: `submitted`, `eligible`, `scheduled`.
     pub ready: String,
 }
 
@@ -621,7 +621,7 @@ impl ActivityLog {
         instances.start.len() == self.events.time_ns.len() && instances.start.iter().zip(&instances.end).enumerate().all(own)
     }
 
-    /// The cases by which the log is looked at when nothing else is said: its first grouping.
+    /// Returns the default grouping of the log: its first one.
     pub fn cases(&self) -> Option<&Cases> {
         self.groups.first()
     }

@@ -3,9 +3,9 @@
 //! - **In:** events, which are paired by their lifecycle ([`LogBuilder::event`]), or instances with
 //!   known start and end ([`LogBuilder::instance`]), case after case ([`LogBuilder::end_case`]).
 //! - **Out:** an [`ActivityLog`]: **events** (a moment each, in the order of the log) and
-//!   **activity instances** made of them, one execution of an activity each, from when it was ready
-//!   over its start to its end. Instances lie in **cases**; an object-centric log has one grouping
-//!   for each type of objects ([`Cases`]).
+//!   **activity instances** made of them. An instance is one execution of an activity, from when it
+//!   was ready over its start to its end. Instances belong to **cases**; an object-centric log has
+//!   one grouping for each type of objects ([`Cases`]).
 //! - **Of a log:** parts of it by a [`Filter`], its distinct traces by [`variants()`].
 //! - **Also here,** because models take it: one run as a graph of tasks and files ([`RunGraph`]), a
 //!   run as it was traced ([`TracedRun`]), what jobs waited for ([`JobWait`]), processes
