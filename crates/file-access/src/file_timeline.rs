@@ -39,9 +39,9 @@ pub struct Accesses {
     pub path: String,
     /// The hosts on which it was used.
     pub hosts: Vec<String>,
-    /// Who used it, in the order of the first access.
+    /// Its users, in the order of the first access.
     pub users: Vec<User>,
-    /// What all its reads and writes lie in.
+    /// Times and offsets that contain all its reads and writes.
     pub extent: Extent,
     /// The bars that are drawn: operations, or several of them as one.
     pub bars: Vec<Bar>,
@@ -49,22 +49,22 @@ pub struct Accesses {
     pub merged: bool,
     /// Its versions, when there are several, in order.
     pub versions: Vec<Version>,
-    /// What is known of the file and not drawn.
+    /// Accesses that are known and not drawn.
     pub missing: Missing,
 }
 
-/// Who read or wrote the file.
+/// A user of the file: a task attempt, job, pod or container that read or wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
     /// The task attempt, job, pod or container that used it.
     pub owner: Owner,
-    /// What the task is an instance of.
+    /// Logical task of the task attempt.
     pub logical_task: Option<String>,
     /// When it started and ended, UTC nanoseconds since 1970, where both are known.
     pub time_ns: Option<(i64, i64)>,
-    /// Its reads of the file, added up.
+    /// Sum of its reads of the file.
     pub read: Sum,
-    /// Its writes to the file, added up.
+    /// Sum of its writes to the file.
     pub written: Sum,
 }
 
@@ -114,13 +114,13 @@ impl User {
 pub struct Version {
     /// Its number, as in `data_flow.version`.
     pub version: i64,
-    /// How it began, as in `data_flow.origin`.
+    /// Its origin, as in `data_flow.origin`.
     pub origin: String,
     /// When its first write began, UTC nanoseconds since 1970.
     pub first_ns: i64,
 }
 
-/// What is known and not drawn.
+/// Accesses that are known and not drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missing {
     /// Number of reads and writes that failed.
@@ -227,7 +227,7 @@ fn bar_of(event: &FileEvent<'_>) -> Option<Bar> {
     Some(Bar { owner: 0, write, first_ns: event.start_ns, last_ns, offset, end: offset.saturating_add(bytes), operations: 1, bytes })
 }
 
-/// Who used the file, and bars that name them by their places.
+/// Returns the users of the file, and sets the owners of bars to places in that list.
 fn users(dataset: &Dataset, found: &Found, owners: BTreeMap<Owner, u32>, bars: &mut [Bar]) -> Result<Vec<User>, FileAccessError> {
     let mut users: Vec<(u32, User)> = Vec::new();
     for (owner, number) in owners {

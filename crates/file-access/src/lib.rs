@@ -64,13 +64,13 @@ use flowmine_dataset::DatasetError;
 
 pub use owner::Owner;
 
-/// Why there is nothing to draw.
+/// Reason why there is nothing to draw.
 #[derive(Debug, thiserror::Error)]
 pub enum FileAccessError {
     /// The dataset cannot be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// Its rows cannot be walked through.
+    /// The rows of the dataset cannot be processed.
     #[error(transparent)]
     Attribution(#[from] AttributionError),
     /// There is no row of `task_io`.
@@ -84,7 +84,7 @@ pub enum FileAccessError {
     /// No file has this path.
     #[error("no file {file:?} in task_io{}", list("did you mean", .like))]
     UnknownFile {
-        /// The path or id that was asked for.
+        /// The requested path or id.
         file: String,
         /// Paths that are like it.
         like: Vec<String>,
@@ -92,9 +92,9 @@ pub enum FileAccessError {
     /// Several files have this path.
     #[error("several files were {file:?}: choose one with --file{}", list("of", .which))]
     SeveralFiles {
-        /// The path or id that was asked for.
+        /// The requested path or id.
         file: String,
-        /// Their ids, with what is known of each.
+        /// Their ids, with the known properties of each.
         which: Vec<String>,
     },
     /// The file was neither read nor written.
@@ -103,7 +103,7 @@ pub enum FileAccessError {
         /// Path of the file.
         file: String,
     },
-    /// Of the file only sums were traced, so that no single access can be drawn.
+    /// Only sums were traced for the file, so that no single access can be drawn.
     #[error("of {file:?} only sums were traced: single reads and writes are kept with `flowmine trace --detail events`")]
     OnlySums {
         /// Path of the file.

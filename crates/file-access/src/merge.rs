@@ -44,7 +44,7 @@ impl Bar {
     }
 }
 
-/// The times and bytes within which all operations lie.
+/// The range of times and bytes that contains all operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     /// When the first operation began, UTC nanoseconds since 1970.

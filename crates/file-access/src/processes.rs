@@ -15,7 +15,7 @@ flowmine_schema::columns! {
 /// The start of a process that the source does not report (`io-csv`).
 const UNTOLD: i64 = i64::MIN;
 
-/// What is known of one generation of a process number.
+/// Known properties of one generation of a process number.
 #[derive(Debug, Default)]
 struct Generation {
     started_ns: Option<i64>,
@@ -124,7 +124,7 @@ impl Processes {
         Ok(())
     }
 
-    /// To whom an operation of a process at a moment belongs.
+    /// Returns the owner of an operation of a process at a moment.
     pub fn owner(&self, pid: i32, start_ns: Option<i64>, at_ns: i64) -> Owner {
         let start = start_ns.or_else(|| {
             // The generation that was forked last has the operations.

@@ -77,7 +77,7 @@ pub enum Vocabulary {
 }
 
 impl Private {
-    /// The column on which it depends what this one holds.
+    /// Returns the column that determines the contents of this one.
     pub const fn depends_on(self) -> Option<&'static str> {
         match self {
             Private::ScopeOf(column) | Private::IdOf(column) => Some(column),
@@ -85,7 +85,7 @@ impl Private {
         }
     }
 
-    /// What `--pseudonymise` makes of it, as `docs/tables.md` says it.
+    /// Returns the pseudonymised form of the column, in the words of `docs/tables.md`.
     pub const fn becomes(self) -> &'static str {
         match self {
             Private::Harmless => "",

@@ -1,13 +1,13 @@
-//! Rows and columns: one declaration a table gives a row type and its column list.
+//! Rows and columns: one declaration for each table defines its row type and its list of columns.
 //!
 //! A row borrows its text, so that pushing a row into columns ([`ColumnSink`]) copies each string
-//! once. The order of columns is the order of declaration and is the order in a file. How columns
-//! lie in memory and in files is not known here: whoever has them says how a value is appended
-//! ([`ColumnSink`]) and read ([`ColumnSource`]).
+//! once. Columns are in the order of their declaration, also in files. This module is independent
+//! of the layout of columns in memory and in files: implementations of [`ColumnSink`] append a
+//! value, implementations of [`ColumnSource`] read one.
 //!
-//! What is read of a table is chosen by a type, a [`View`]: the table's own row type has all of its
-//! columns, a type that [`columns!`](crate::columns) declares has some. What was not asked for is
-//! no field of it, so that it cannot be used.
+//! A type, a [`View`], selects the columns that are read: the table's own row type has all of its
+//! columns, a type that [`columns!`](crate::columns) declares has some. The type has no fields for
+//! the other columns, so that they cannot be used.
 
 use std::borrow::Cow;
 

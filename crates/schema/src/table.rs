@@ -185,7 +185,7 @@ macro_rules! table {
 /// assert_eq!((sizes.path.as_deref(), sizes.read_bytes), (Some("/data/a"), 7));
 /// ```
 ///
-/// A column that was not asked for is no field:
+/// A column that was not selected is no field:
 ///
 /// ```compile_fail,E0609
 /// # use flowmine_schema::tables::TaskIo;

@@ -1,6 +1,6 @@
 //! Times: UTC nanoseconds since 1970-01-01 as `i64`, in and out of RFC 3339.
 //!
-//! The range of an `i64` is 1677 to 2262; what lies outside is refused as `None`.
+//! The range of an `i64` is 1677 to 2262; times outside of it give `None`.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ pub fn parse(text: &str) -> Option<i64> {
 pub struct Day(NaiveDate);
 
 impl Day {
-    /// The day in which a moment lies.
+    /// Returns the day of a moment.
     pub fn of(ns: i64) -> Self {
         Self(DateTime::<Utc>::from_timestamp_nanos(ns).date_naive())
     }

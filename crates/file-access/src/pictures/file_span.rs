@@ -13,7 +13,7 @@ use flowmine_draw::text::{count, counted, width, wrap_name, wrap_words};
 const MARGIN: f64 = 24.0;
 const NAMES: f64 = 178.0;
 const PLOT: f64 = 606.0;
-/// Right of 100 %, where what is above it is drawn.
+/// Width of the area right of 100 %, in which larger shares are drawn.
 const ABOVE: f64 = 46.0;
 const NUMBERS: f64 = 132.0;
 /// Maximum number of points of a row; a row with more, or a higher one, is a histogram.
@@ -146,7 +146,7 @@ fn told(shares: &Shares, drawn: usize) -> Vec<String> {
     told
 }
 
-/// What is drawn of a logical task.
+/// The shape that represents a logical task.
 enum Shape {
     /// Points: place across, distance from the row's middle, radius, access.
     Swarm(Vec<Dot>),
@@ -287,7 +287,7 @@ fn cell_colour(used: Use, n: u64, most: u64) -> String {
     blend(&[full.map(|part| 255 - (255 - part) / 4), full, full.map(|part| part / 2)], share)
 }
 
-/// What colours, sizes and lines mean; gives the lower end.
+/// Draws the legend of colours, sizes and lines; returns its lower end.
 fn legend(sheet: &mut Sheet, shares: &Shares, rows: &[Row], most: u64, top: f64, inner: f64) -> f64 {
     sheet.line((MARGIN, top), (MARGIN + inner, top), "#d5dce4", 1.0, "");
     let there = |used: Use| shares.groups.iter().flat_map(|group| &group.points).any(|point| point.used == used);
