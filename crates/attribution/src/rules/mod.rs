@@ -41,7 +41,7 @@ pub use claim::{Claim, Finding, JobClaim, Strength};
 pub use facts::{Facts, Place, Program, ROOT, Script, User};
 pub use rule::{AddClaim, Rule};
 
-/// Whether a rule wants to know that a file was opened; asked of every open.
+/// Whether a rule uses the opening of a file; called for every open.
 pub fn is_script(path: &str) -> bool {
     work_directory::is_script(path)
 }
@@ -64,7 +64,7 @@ pub static ALL: &[&dyn Rule] = &[
     &command_line::CommandLine,
 ];
 
-/// What all rules find about a process alone, in the order of the rules.
+/// Returns the findings of all rules about a process alone, in the order of the rules.
 pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in ALL {
@@ -85,7 +85,7 @@ pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Findi
     findings
 }
 
-/// What all rules find about where it is.
+/// Returns the findings of all rules about its place.
 pub fn find_by_place(place: &Place, facts: &Facts, entities: &Entities) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in ALL {
@@ -99,7 +99,7 @@ pub fn find_by_place(place: &Place, facts: &Facts, entities: &Entities) -> Vec<F
     findings
 }
 
-/// What is decided between findings of one kind.
+/// Decision between findings of one kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Decision<'f> {
     /// The finding that holds; `None` when there is none or they contradict each other.
@@ -109,7 +109,7 @@ pub struct Decision<'f> {
 }
 
 /// Chooses between findings that all claim the same kind of thing, in the order of the rules.
-/// `exclude` says of two claims whether they cannot both be true.
+/// `exclude` returns whether two claims cannot both be true.
 pub fn decide<'f>(findings: &[&'f Finding], exclude: impl Fn(&Finding, &Finding) -> bool) -> Decision<'f> {
     let Some(strongest) = findings.iter().map(|finding| finding.strength).max() else { return Decision::default() };
     let mut best = findings.iter().copied().filter(|finding| finding.strength == strongest);
