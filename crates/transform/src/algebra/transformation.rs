@@ -228,9 +228,9 @@ impl Transformation {
     }
 
     /// Resources compose by kind (the paper's section "Resource Provisioning"): an expression over
-    /// `T.resources` is the amount itself; of others memory and disk are added and all else is the
-    /// maximum, unless it says `{"add": …}`, `{"max": …}` or `{"set": …}`. What the task leaves
-    /// open stays open when something is added to it.
+    /// `T.resources` is the amount itself. Otherwise memory and disk are added, and other resources
+    /// are the maximum, unless the layer specifies `{"add": …}`, `{"max": …}` or `{"set": …}`. An
+    /// amount that the task does not specify stays unspecified when another is added to it.
     fn resources(&self, before: &Resources, scope: &Scope<'_>) -> Result<Resources, Fault> {
         let mut out = before.clone();
         let Some((_, expr)) = self.members.iter().find(|(name, _)| &**name == "resources") else { return Ok(out) };

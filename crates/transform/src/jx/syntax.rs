@@ -8,9 +8,9 @@ use crate::error::Place;
 /// An expression and its place.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// Where in its file it begins.
+    /// Place in its file at which it begins.
     pub at: Place,
-    /// What kind of expression it is, with its parts.
+    /// Kind of the expression, with its parts.
     pub kind: Kind,
 }
 
@@ -87,7 +87,7 @@ pub enum Binary {
     Or,
 }
 
-/// What follows a value and is applied to it.
+/// Operation that follows a value and is applied to it.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// `[index]`, `.name`, `{name}`.
@@ -101,7 +101,7 @@ pub enum Step {
 /// A definition of a file.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// Where in its file it begins.
+    /// Place in its file at which it begins.
     pub at: Place,
     /// The name that it defines.
     pub name: Arc<str>,

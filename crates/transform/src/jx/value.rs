@@ -90,7 +90,7 @@ impl Value {
         usize::try_from(self.size).unwrap_or(usize::MAX)
     }
 
-    /// What kind of value it is, for messages.
+    /// Returns the kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.data {
             Data::Null => "null",

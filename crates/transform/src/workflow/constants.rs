@@ -71,7 +71,7 @@ impl Constants {
         self.sure
     }
 
-    /// Whether the shell may take values apart at other bytes than blanks.
+    /// Whether the shell may split values at other bytes than blanks.
     pub(super) fn splits(&self) -> bool {
         self.splits
     }
@@ -82,7 +82,8 @@ impl Constants {
         name.is_some_and(|name| self.options.contains(name))
     }
 
-    /// The value of a variable that stands alone, without quotes, at a byte: the shell takes it apart.
+    /// Returns the value of a variable that is a word of its own, without quotes, at a byte: the
+    /// shell splits it.
     pub(super) fn split(&self, raw: &str, at: usize) -> Option<&str> {
         let name = raw.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).or_else(|| raw.strip_prefix('$'))?;
         let (_, value) = self.known.get(name).filter(|(set, _)| *set < at && !self.splits)?;
@@ -218,7 +219,7 @@ fn is_argument(first: char) -> bool {
     first.is_ascii_digit() || matches!(first, '@' | '*')
 }
 
-/// The usual ways to ask for the directory of the script itself, which is where the workflow lies.
+/// Usual expressions for the directory of the script itself, which contains the workflow.
 fn is_own_directory(value: &str) -> bool {
     let value = value.replace('"', "");
     let inside = |text: &str| -> Option<bool> {

@@ -30,7 +30,7 @@ const MOST_PUT_IN: usize = 256 << 20;
 /// Size of a piece of a command or a name in addition to its characters, in bytes.
 const PIECE: usize = 32;
 
-/// What a variable sets of a rule's resources.
+/// Resources of a rule, by the variable that sets them.
 const RESOURCES: [(&str, &str); 5] =
     [("CORES", "cores"), ("MEMORY", "memory"), ("DISK", "disk"), ("GPUS", "gpus"), ("WALL_TIME", "wall-time")];
 
@@ -112,7 +112,7 @@ impl<'t> Cursor<'t> {
         Err(Fault::new(self.at, message))
     }
 
-    /// Where the first of these stands on this line outside quotes.
+    /// Returns the place of the first such character on this line outside quotes.
     fn ahead(&self, wanted: char) -> Option<usize> {
         let (mut quote, mut chars) = (None, self.text.clone().enumerate());
         while let Some((n, c)) = chars.next() {
@@ -148,7 +148,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// What stands between single quotes, with them. Makeflow drops backslashes there too.
+    /// Reads text between single quotes, with the quotes. Makeflow drops backslashes there too.
     fn single_quoted(&mut self, out: &mut String) -> Result<(), Fault> {
         let at = self.at;
         self.next();
@@ -225,13 +225,13 @@ impl Flow {
         Ok(())
     }
 
-    /// What a variable is where the text has come to.
+    /// Returns the value of a variable at the current place in the text.
     fn lookup(&self, name: &str) -> Option<&str> {
         let of_rule = self.open.as_ref().and_then(|rule| rule.variables.get(name));
         of_rule.map(String::as_str).or_else(|| self.value(&self.category, name, self.rules.len()))
     }
 
-    /// What a variable is for a rule: what its category says, then what the whole workflow does.
+    /// Returns the value of a variable for a rule: that of its category, else that of the workflow.
     fn value(&self, category: &str, name: &str, rule: usize) -> Option<&str> {
         let of = |category: &str| {
             let values = self.variables.get(category)?.get(name)?;

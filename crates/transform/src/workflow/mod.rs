@@ -36,10 +36,10 @@ pub struct Workflow {
     form: Form,
 }
 
-/// Something to know about a workflow that was read.
+/// A note on a workflow that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Where in the workflow's file it was found.
+    /// Place in the workflow's file.
     pub at: Place,
     /// The note, as a sentence.
     pub message: String,
@@ -118,7 +118,7 @@ impl Plan {
 /// Maximum size of the tasks of a workflow with all their layers, in bytes, in addition to
 /// [`PER_TASK`] for each task.
 const MOST_TASKS: usize = 512 << 20;
-/// What each task with all its layers adds to that, in bytes.
+/// Number of bytes that each task with all its layers adds to that.
 const PER_TASK: usize = 64 << 10;
 
 impl Workflow {
@@ -225,7 +225,7 @@ impl Workflow {
     /// pattern that can match it: the script would do something else.
     ///
     /// # Errors
-    /// With the place of the name or pattern.
+    /// An error with the place of the name or pattern.
     pub fn refuse_mentioned(&self, file: &str) -> Result<()> {
         match &self.form {
             Form::Slurm(slurm) => slurm.refuse_mentioned(file).map_err(|fault| fault.in_file(&self.file)),
@@ -238,7 +238,7 @@ impl Workflow {
     /// Files that `transform` wrote are replaced.
     ///
     /// # Errors
-    /// With the place of the call.
+    /// An error with the place of the call.
     pub fn refuse_replaced(&self, file: &str, text: &str) -> Result<()> {
         let is_chain = matches!(&self.form, Form::Slurm(slurm) if slurm.is_chain());
         let Some(note) = self.notes.first().filter(|_| is_chain && !text.contains(".t_")) else { return Ok(()) };
@@ -317,7 +317,7 @@ pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
     })
 }
 
-/// What an engine runs in place of a task: the outermost script, the files it needs and those it
+/// Replacement of a task for an engine: the outermost script, and the files that it needs and
 /// makes.
 struct Outermost {
     command: String,

@@ -78,7 +78,7 @@ pub(super) fn check<'t>(lines: impl Iterator<Item = (u32, &'t str)>) -> Result<(
     Ok(())
 }
 
-/// What a line does to the lines behind it, with its place.
+/// Returns the effect of a line on the lines after it, with its place.
 fn changes(script: &Script) -> Option<(usize, String)> {
     if let Some(function) = script.functions.first() {
         return Some((function.start, format!("the function {} is for the lines behind it", function.name)));

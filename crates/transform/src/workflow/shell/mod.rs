@@ -13,7 +13,7 @@ mod words;
 pub(super) struct Word {
     /// Its first byte in the text.
     pub start: usize,
-    /// The byte behind it.
+    /// The byte after it.
     pub end: usize,
     /// Its value, if it is the same in every run of the script.
     pub literal: Option<String>,
@@ -32,13 +32,13 @@ pub(super) struct Word {
 pub(super) struct Expansion {
     /// Its first byte in the text.
     pub start: usize,
-    /// The byte behind it.
+    /// The byte after it.
     pub end: usize,
     /// Whether the shell may split its value: it is outside of quotes, or is `"$@"`.
     pub splits: bool,
 }
 
-/// Where a command's input or output goes.
+/// Redirection of a command's input or output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Redirection {
     /// The file's name, or a descriptor if the command consists of nothing else.
@@ -58,7 +58,7 @@ pub(super) struct Simple {
     pub into: Option<String>,
     /// The assignments before its words, each with its name.
     pub assigned: Vec<Word>,
-    /// The elements of arrays that it assigns, and words that a loop or `case` goes through.
+    /// The elements of arrays that it assigns, and the words of a loop or `case`.
     pub values: Vec<Word>,
     pub redirections: Vec<Redirection>,
     /// Whether it is in a loop or a function, and so may run more than once.
@@ -87,7 +87,7 @@ pub(super) struct Function {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Loop {
     pub name: String,
-    /// The words behind `in`.
+    /// The words after `in`.
     pub values: Vec<Word>,
     /// Its first byte in the text.
     pub start: usize,
@@ -95,7 +95,7 @@ pub(super) struct Loop {
     pub block: usize,
 }
 
-/// What is known of a script without running it.
+/// Properties of a script that are known without running it.
 #[derive(Debug, Default)]
 pub(super) struct Script {
     /// All simple commands, in the order in which they begin.
@@ -104,9 +104,9 @@ pub(super) struct Script {
     pub loops: Vec<Loop>,
     /// Comments, from byte to byte.
     pub comments: Vec<(usize, usize)>,
-    /// Of each shell the one that started it.
+    /// The parent of each shell.
     shells: Vec<usize>,
-    /// Of each list of commands the one in which it stands.
+    /// The list of commands that contains each list.
     blocks: Vec<usize>,
 }
 
@@ -137,7 +137,7 @@ type Outcome<T> = Result<T, Unclear>;
 /// The language of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// What all shells of POSIX read in the same way.
+    /// The syntax that all POSIX shells share.
     Posix,
     Bash,
 }
@@ -154,7 +154,7 @@ pub(super) fn script(text: &str, dialect: Dialect) -> Outcome<Script> {
     Ok(script)
 }
 
-/// The word that a text is, with nothing but a comment behind it.
+/// Returns the word of a text that contains one word and at most a comment.
 pub(super) fn alone(text: &str) -> Option<Word> {
     let mut reader = Reader::of(text, Dialect::Bash);
     let word = reader.word(None).ok()?;
@@ -228,7 +228,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Does what is a level deeper.
+    /// Calls `read` one level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
         if self.depth >= DEPTH {
             return self.unclear(format!("commands stand in commands more than {DEPTH} deep"));
@@ -250,7 +250,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a text with commands in a subscript is.
+/// Message about a text with commands in a subscript.
 pub(super) const SUBSCRIPT: &str =
     "a subscript with commands in quotes is shell code, which runs where a shell calculates with it: leave it out";
 

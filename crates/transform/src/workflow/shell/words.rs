@@ -2,7 +2,7 @@
 
 use super::{Expansion, Outcome, Reader, Word, commands::End, is_name};
 
-/// A here-document that begins behind the line.
+/// A here-document that begins after the line.
 pub(super) struct Document {
     pub start: usize,
     end: Vec<u8>,
@@ -205,8 +205,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `$'…'`, in which a backslash stands before a quote too. What it means with a backslash is not
-    /// worked out.
+    /// Reads `$'…'`, in which a backslash can also precede a quote. Escape sequences are not
+    /// evaluated.
     fn ansi_quoted(&mut self, value: &mut Value) -> Outcome<()> {
         let start = self.at;
         self.at += 2;
@@ -312,8 +312,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `${…}`, with what it says that stands there instead, as in `${x:-*.sh}`. Shells disagree on
-    /// quotes in it between double quotes.
+    /// Reads `${…}`, with its replacement, as in `${x:-*.sh}`. Shells disagree on quotes in it
+    /// between double quotes.
     fn braced(&mut self, quoted: bool) -> Outcome<Value> {
         let begun = self.at;
         self.at += 2;
@@ -391,7 +391,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<<END`, `<<-'END'`: the text begins behind this line.
+    /// Reads `<<END`, `<<-'END'`: the text begins after this line.
     pub(super) fn document(&mut self, tabs: bool) -> Outcome<()> {
         while matches!(self.peek(0), Some(b' ' | b'\t')) {
             self.at += 1;

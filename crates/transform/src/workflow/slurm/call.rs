@@ -18,7 +18,7 @@ pub(in crate::workflow) fn sbatch(command: &Simple) -> Option<&[Word]> {
     command.words.get(carried).is_some_and(is_sbatch).then(|| &command.words[carried + 1..])
 }
 
-/// What a call submits.
+/// Job script or command of a call.
 pub(super) enum What {
     Script(String),
     Wrapped(String),
@@ -53,7 +53,7 @@ fn kind_of(option: &str) -> Option<&'static str> {
     kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
-/// What is behind an option in its own word: `x_$` of `--output=x_$` and `-ox_$`.
+/// Returns the value of an option within its own word: `x_$` of `--output=x_$` and `-ox_$`.
 fn behind_option(shape: &str) -> String {
     let value = match shape.starts_with("--") {
         true => shape.split_once('=').map(|(_, value)| value),

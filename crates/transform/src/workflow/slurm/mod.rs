@@ -262,7 +262,7 @@ fn sets_array(text: &str, script: &shell::Script) -> bool {
     text.contains(ARRAY_VARIABLE) || words.filter_map(value).any(is_array)
 }
 
-/// Where a line mentions sbatch.
+/// Returns the places at which a line mentions sbatch.
 fn mentions(line: &str) -> impl Iterator<Item = usize> {
     let is_word = move |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
     let bytes = line.as_bytes();
@@ -279,7 +279,7 @@ fn variables(raw: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a mention of sbatch is a call, or says nothing: from byte to byte, in order.
+/// Returns the ranges of bytes in which a mention of sbatch is a call, or has no effect, in order.
 fn seen(script: &shell::Script) -> Vec<(usize, usize)> {
     let is_seen = |command: &&Simple| sbatch(command).is_some() || matches!(command.program(), Some("echo" | "printf"));
     let commands = script.commands.iter().filter(is_seen);
@@ -375,7 +375,7 @@ impl Slurm {
     }
 }
 
-/// Quotes the job's arguments into `FLOWMINE_ARGS`, from which the task takes them; layers hand no
+/// Quotes the job's arguments into `FLOWMINE_ARGS`, from which the task takes them; layers pass no
 /// arguments down.
 pub(super) const ARGUMENTS: &str = r#"FLOWMINE_ARGS=
 for fm_a; do

@@ -117,7 +117,7 @@ impl Composed {
     }
 }
 
-/// Whether parts, one behind the other, can be a name, with text of the script in it.
+/// Whether a sequence of parts can be a name, with text of the script in it.
 fn can_be(parts: &[Vec<Part>], file: &[char]) -> bool {
     // How much of the name the parts so far can be: without text of the script, and with it.
     let mut reached = vec![[false; 2]; file.len() + 1];

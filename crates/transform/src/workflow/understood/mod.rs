@@ -58,9 +58,9 @@ const CALCULATING: [&str; 14] =
 const CHANGING: [&str; 16] =
     ["cp", "mv", "ln", "install", "rsync", "tar", "unzip", "git", "dd", "truncate", "patch", "split", "find", "xargs", "wget", "curl"];
 
-/// What a script that submits may not do, and why.
+/// A part of a script that submits jobs that is refused, and the reason.
 pub(super) struct Misunderstood {
-    /// The byte at which it stands.
+    /// The byte at which it begins.
     pub at: usize,
     pub why: String,
 }
@@ -87,13 +87,13 @@ impl Mentioned {
     }
 }
 
-/// A script that submits jobs, with what is known of it.
+/// A script that submits jobs, with its known properties.
 pub(super) struct Chain<'c> {
     pub text: &'c str,
     pub script: &'c Script,
     pub constants: &'c Constants,
     pub one: &'c OneWord<'c>,
-    /// What its calls submit with layers, and the script itself.
+    /// The job scripts that its calls submit with layers, and the script itself.
     pub scripts: &'c [String],
     pub files: &'c Named<'c>,
 }
@@ -113,10 +113,10 @@ impl Chain<'_> {
     }
 }
 
-/// What is asked for again and again.
+/// Properties that are used repeatedly.
 struct Check<'c> {
     of: &'c Chain<'c>,
-    /// Where each function is first defined.
+    /// Place of the first definition of each function.
     functions: HashMap<&'c str, usize>,
     /// The shells that leave the directory of the workflow.
     leaving: HashSet<usize>,
@@ -321,14 +321,14 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Refuses such a pattern in a value, which the shell takes apart where it has no quotes.
+    /// Refuses such a pattern in a value, which the shell splits if it has no quotes.
     fn sees_no_scripts_in(&self, value: &str, at: usize) -> Checked {
         self.sees_no_scripts(value, at)?;
         value.split_whitespace().filter(|part| part.len() < value.len()).try_for_each(|part| self.sees_no_scripts(part, at))
     }
 
-    /// A word that the shell does not replace by names: the characters of patterns are plain ones.
-    /// Where it is printed, others can take it apart at blanks.
+    /// Checks a word that the shell does not replace by names: the characters of patterns are plain
+    /// ones. If it is printed, other programs can split it at blanks.
     fn mentions(&self, word: &Word) {
         let shape = word.literal.as_deref().unwrap_or(&word.names);
         for part in std::iter::once(shape).chain(shape.split_whitespace().filter(|part| part.len() < shape.len())) {
@@ -403,7 +403,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// A name that is written or removed, which the shell takes apart where it has no quotes.
+    /// Checks a name that is written or removed, which the shell splits if it has no quotes.
     fn stays_one(&self, command: &Simple, word: &Word) -> Checked {
         if self.one.is_one_or_none(word, command) || !self.is_taken_apart(word) {
             return Ok(());
@@ -411,7 +411,7 @@ impl<'c> Check<'c> {
         Err(format!("“{}” is known only when it runs, and {QUOTE}", self.raw(word)))
     }
 
-    /// Whether the shell takes a value in a word apart. Braces keep what stands before and behind them.
+    /// Whether the shell splits a value in a word. Braces keep the text before and after them.
     fn is_taken_apart(&self, word: &Word) -> bool {
         word.expansions.iter().any(|part| part.splits && !matches!(self.text.get(part.start..part.end), Some("{" | "}")))
     }
@@ -537,7 +537,7 @@ impl<'c> Check<'c> {
     }
 }
 
-/// Whether a word is an option of ls(1) that has no argument behind it, and shows no hidden names.
+/// Whether a word is an option of ls(1) that has no argument after it, and shows no hidden names.
 fn lists_what_is_named(option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(long) => long.is_empty() || long.contains('=') && !"hide".starts_with(long.split('=').next().unwrap_or_default()),

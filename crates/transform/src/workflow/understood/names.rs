@@ -143,14 +143,14 @@ fn matches(steps: &[Step], name: &[char]) -> bool {
     steps[step..].iter().all(|step| *step == Step::Many)
 }
 
-/// The directories that a pattern names in full before what is open in it.
+/// Returns the directories that a pattern names in full before its first unknown part.
 pub(super) fn parents_of_pattern(shape: &str) -> impl Iterator<Item = &str> {
     let open = shape.find(OPEN).filter(|_| shape.contains(GLOB)).unwrap_or(0);
     shape[..open].match_indices('/').map(|(end, _)| &shape[..end]).filter(|parent| !parent.is_empty())
 }
 
 const GLOB: [char; 3] = ['*', '?', '['];
-/// What is not known of a name.
+/// Characters of unknown parts of a name.
 const OPEN: [char; 4] = ['*', '?', '[', '$'];
 
 /// Whether names of flowmine can begin and end as a part of a pattern does.
@@ -174,7 +174,7 @@ pub(super) fn directory_of_pattern(shape: &str) -> Option<String> {
     (is_below && is_last).then(|| directory.to_owned())
 }
 
-/// Whether what is known of a name's end is the end of no script's name, nor of a directory around
+/// Whether the known end of a name is neither the end of a script's name nor of a directory around
 /// one: `….txt` of `$out.txt`.
 pub(super) fn ends_otherwise(shape: &str, scripts: &[String]) -> bool {
     let end = shape.rsplit(OPEN).next().unwrap_or_default();
