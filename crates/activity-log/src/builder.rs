@@ -3,8 +3,8 @@
 //! **Events** ([`LogBuilder::event`]) keep the order in which they are given. They are paired to
 //! instances by the standard lifecycle of XES (IEEE 1849-2016, Annex C): `schedule` and `assign`
 //! make an instance ready, `start` starts it, `complete`, the aborts, `withdraw` and the skips end
-//! it. Events with the same instance id (`concept:instance`) are one instance; where there are no
-//! ids the first that is open is meant. A log whose events have no lifecycle gives an instance for
+//! it. Events with the same instance id (`concept:instance`) are one instance; an event without an
+//! id belongs to the first open instance. A log with events without lifecycle gives an instance for
 //! each event.
 //!
 //! **Instances** ([`LogBuilder::instance`]) bring their times with them and are put in order here.
@@ -17,18 +17,18 @@ use std::collections::VecDeque;
 use crate::columns::{ActivityLog, Attribute, BytesFrom, Cases, Measure, NONE, Status, UNKNOWN};
 use crate::names::Interner;
 
-/// There is more than 32 bits can count.
+/// The log exceeds what 32 bits can count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("more than {} {what} in one log: take a part of it, by time or by case", u32::MAX - 1)]
 pub struct TooLarge {
-    /// What there are too many of, in the plural.
+    /// Kind of items that there are too many of, in the plural.
     pub what: &'static str,
 }
 
 /// A step in the life of an activity instance (XES, lifecycle extension, standard model).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Transition {
-    /// The log does not say: the event is an instance of its own.
+    /// The log records no transition: the event is an instance of its own.
     #[default]
     Untold,
     /// `schedule`, `assign`: it is ready to run.
@@ -77,7 +77,7 @@ impl Transition {
         matches!(self, Self::Complete | Self::Failed | Self::Aborted | Self::Skipped)
     }
 
-    /// How an instance ended that ends with it.
+    /// Returns the outcome of an instance that ends with this transition.
     pub fn status(self) -> Status {
         match self {
             Self::Complete => Status::Completed,
@@ -96,20 +96,20 @@ pub struct EventRow<'a> {
     pub activity: u32,
     /// UTC nanoseconds since 1970; [`UNKNOWN`] when it has none.
     pub time_ns: i64,
-    /// What happened to the instance.
+    /// Lifecycle transition of the instance.
     pub transition: Transition,
     /// The instance's id within the case, by [`LogBuilder::instance_id`].
     pub instance: Option<u32>,
     /// The resource, by [`LogBuilder::resource`]; the last one known of an instance counts.
     pub resource: Option<u32>,
-    /// Which attempt of the activity it is, from 1; 0 when nobody says.
+    /// Attempt of the activity, from 1; 0 when the source does not record it.
     pub attempt: u32,
     /// Numbers; the last one known of an instance counts.
     pub measures: &'a [(Measure, i64)],
-    /// Who counted the bytes among them.
+    /// Source of the byte counts among them.
     pub bytes_from: BytesFrom,
-    /// Values of attributes that were asked for: place in the list given to [`LogBuilder::new`],
-    /// and number of the value by [`LogBuilder::value`].
+    /// Values of requested attributes: place in the list passed to [`LogBuilder::new`], and number
+    /// of the value by [`LogBuilder::value`].
     pub attributes: &'a [(usize, u32)],
 }
 
@@ -126,13 +126,13 @@ pub struct InstanceRow<'a> {
     pub end_ns: i64,
     /// The resource, by [`LogBuilder::resource`].
     pub resource: Option<u32>,
-    /// How it ended, as far as that is known.
+    /// Outcome, if known.
     pub status: Status,
-    /// Which attempt, from 1; 0 when nobody says.
+    /// Attempt of the activity, from 1; 0 when the source does not record it.
     pub attempt: u32,
-    /// Numbers that are known of it; see [`Measure`] for their units.
+    /// Its known measures; see [`Measure`] for their units.
     pub measures: &'a [(Measure, i64)],
-    /// Who counted the bytes among them.
+    /// Source of the byte counts among them.
     pub bytes_from: BytesFrom,
     /// As [`EventRow::attributes`].
     pub attributes: &'a [(usize, u32)],
@@ -191,7 +191,7 @@ pub struct LogBuilder {
     first: usize,
     first_event: usize,
     open: FxHashMap<(u32, Option<u32>), VecDeque<u32>>,
-    /// Of open instances the event that is their end if no other is known.
+    /// Event that ends an open instance if no other end is known.
     perhaps_ended: FxHashMap<u32, u32>,
     moments: Vec<Moment>,
     starts: u64,
@@ -267,7 +267,7 @@ impl LogBuilder {
         self.values.get_mut(attribute).map_or(NONE, |values| values.intern(value))
     }
 
-    /// What is counted as left out, for the caller to add to.
+    /// Returns the counts of omissions, to which the caller can add.
     pub fn left_out(&mut self) -> &mut crate::LeftOut {
         &mut self.log.left_out
     }
@@ -556,8 +556,8 @@ impl LogBuilder {
         Ok(())
     }
 
-    /// Puts events of the open case that have the same time in the order of
-    /// [`LogBuilder::instance`], so that a log says the same whichever way it came.
+    /// Sorts events of the open case at the same time into the order of [`LogBuilder::instance`],
+    /// so that the log is the same for both ways of adding to it.
     fn ends_before_starts(&mut self) {
         let instances = &mut self.log.instances;
         let first = self.first;

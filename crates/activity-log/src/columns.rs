@@ -24,13 +24,13 @@ pub struct ActivityLog {
     pub instances: Instances,
     /// The cases; of an object-centric log a grouping for each type of objects.
     pub groups: Vec<Cases>,
-    /// Attributes of instances that were asked for, by which can be filtered.
+    /// Requested attributes of instances, by which a [`Filter`](crate::Filter) can select.
     pub attributes: Vec<Attribute>,
     /// Bytes that instances gave to others.
     pub flows: Option<Flows>,
-    /// What is not in the log, or not as it should be.
+    /// Numbers of records that are missing or incomplete in the log.
     pub left_out: LeftOut,
-    /// What an instance and a case are, and which filters were applied, in words.
+    /// Descriptions of instances and cases, and of the filters that were applied.
     pub words: Words,
 }
 
@@ -59,36 +59,36 @@ pub struct Instances {
     pub end: Vec<u32>,
     /// Resource: a number in [`ActivityLog::resources`], or [`NONE`]. Optional.
     pub resource: Vec<u32>,
-    /// What became of it. Optional.
+    /// Outcome. Optional.
     pub status: Vec<Status>,
-    /// Which attempt, from 1; 0 when it is not known. Optional.
+    /// Attempt of the activity, from 1; 0 when unknown. Optional.
     pub attempt: Vec<u32>,
-    /// Who counted the bytes. Optional.
+    /// Source of the byte counts. Optional.
     pub bytes_from: Vec<BytesFrom>,
     /// Other numbers, in the order of [`Measure`]; [`UNKNOWN`] where not known.
     pub measures: Vec<(Measure, Vec<i64>)>,
 }
 
-/// What became of an activity instance.
+/// Outcome of an activity instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// The log does not say what became of it.
+    /// The log does not record the outcome.
     #[default]
     Unknown,
     /// It ended without a failure.
     Completed,
     /// It ended by a failure of its own.
     Failed,
-    /// It was ended by somebody, or never ran.
+    /// It was cancelled, or never ran.
     Aborted,
-    /// It did not run: an earlier result was taken.
+    /// It did not run: an earlier result was used.
     Cached,
     /// It had not ended when the log did.
     Unfinished,
 }
 
-/// Who counted the bytes of an instance. Numbers of different origin are never added without saying
-/// so.
+/// Source of the byte counts of an instance. Numbers from different sources are never added without
+/// a note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BytesFrom {
     /// No bytes are known.
@@ -117,17 +117,17 @@ pub enum Measure {
     ReadCalls,
     /// Number of calls that wrote.
     WriteCalls,
-    /// Time spent in reads and writes, all threads added up, in nanoseconds.
+    /// Time spent in reads and writes, summed over all threads, in nanoseconds.
     IoTimeNs,
     /// CPU time, user and system, in nanoseconds.
     CpuTimeNs,
     /// Running time as an engine measured it, in nanoseconds.
     RunTimeNs,
-    /// Number of CPUs asked for or given.
+    /// Number of CPUs requested or allocated.
     Cpus,
-    /// Number of GPUs asked for or given.
+    /// Number of GPUs requested or allocated.
     Gpus,
-    /// Memory of the whole instance, asked for or given, in bytes.
+    /// Memory of the whole instance, requested or allocated, in bytes.
     MemoryBytes,
     /// Largest resident memory, in bytes.
     PeakMemoryBytes,
@@ -146,15 +146,15 @@ impl Measure {
     }
 }
 
-/// Which instances are together, and in which order.
+/// A grouping of instances into cases, with their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cases {
-    /// What a case is: the case notion, or the type of objects. Empty for the traces of a file.
+    /// Kind of the cases: the case notion, or the type of objects. Empty for the traces of a file.
     pub kind: String,
     /// The name of each case, in the order of the cases.
     pub names: Names,
-    /// Where the members of each case begin, and at the end where those of the last one end: one
-    /// more than there are cases.
+    /// Offset of the first member of each case, then the end of the last case: one entry more than
+    /// there are cases.
     pub offsets: Vec<u32>,
     /// Instances, by first event; `None` when they are all instances in their order.
     pub members: Option<Vec<u32>>,
@@ -190,7 +190,7 @@ impl Iterator for Members<'_> {
 impl ExactSizeIterator for Members<'_> {}
 
 impl Cases {
-    /// How many cases there are, those without instances included.
+    /// Returns the number of cases, including those without instances.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -226,9 +226,9 @@ impl Cases {
 pub struct Attribute {
     /// Its name in the source.
     pub key: String,
-    /// Its values, by the numbers that stand in `of`.
+    /// Its values; `of` contains their numbers.
     pub names: Names,
-    /// Of each instance the number of its value, or [`NONE`].
+    /// Number of the value of each instance, or [`NONE`].
     pub of: Vec<u32>,
 }
 
@@ -245,12 +245,12 @@ impl Attribute {
 pub struct Flows {
     /// From writer to reader, sorted, each pair once.
     pub between: Vec<Flow>,
-    /// Bytes read of what was there before the trace, or written by nobody in the log, by instance,
+    /// Bytes read that existed before the trace or that no instance of the log wrote, by instance,
     /// sorted.
     pub from_outside: Vec<(u32, i128)>,
-    /// Bytes read in the dataset by nobody in the log.
+    /// Bytes read in the dataset by processes outside the log.
     pub read_by_others: i128,
-    /// Bytes that instances read of what they had written themselves.
+    /// Bytes that instances read and had written themselves.
     pub read_back: i128,
     /// Whether the bytes were traced (`data_flow`) or are sizes of declared files.
     pub declared: bool,
@@ -263,11 +263,11 @@ pub struct Flow {
     pub from: u32,
     /// The instance that read: its number in the log.
     pub to: u32,
-    /// Bytes read of what `from` wrote.
+    /// Bytes that `from` wrote and `to` read.
     pub bytes: i64,
 }
 
-/// How much is not in a log, or is in it with less than was there.
+/// Numbers of records that are missing or incomplete in a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Events of which no time is known. They are in the log, in their place.
@@ -285,21 +285,21 @@ pub struct LeftOut {
     pub without_case: u64,
     /// Numbers above 2⁶³ or below zero where there can be none; they count as not known.
     pub bad_numbers: u64,
-    /// Things of which the source knows nothing that could stand in a log: tasks without any time.
+    /// Tasks for which the source records no time at all; the log cannot contain them.
     pub without_moment: u64,
     /// Cached tasks without a time: they did not run.
     pub cached: u64,
-    /// Instances of which the end is known and not the start; they stand from when they were ready,
-    /// and how long they ran is not known.
+    /// Instances with a known end and no known start; they begin when they were ready, and their
+    /// service time is unknown.
     pub start_unknown: u64,
-    /// Instances whose start nobody reports and a trace shows: that of their first process.
+    /// Instances without a recorded start; theirs is the traced start of their first process.
     pub start_traced: u64,
     /// Instances that end before they start; their end counts as not known.
     pub ends_before_start: u64,
     /// Instances that start before they were ready; when they were ready counts as not known.
     pub starts_before_ready: u64,
-    /// Instances of which the source reports an earlier moment (submission, start) after a later
-    /// one (start, end): the time of the later one stands for both.
+    /// Instances for which the source records an earlier moment (submission, start) after a later
+    /// one (start, end): both get the time of the later one.
     pub clamped: u64,
     /// Cases of which a time frame has only a part.
     pub cut_cases: u64,
@@ -314,7 +314,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Adds what is missing of another log.
+    /// Adds the counts of another log.
     pub(crate) fn add(&mut self, other: &Self) {
         let Self {
             events_without_time,
@@ -362,7 +362,7 @@ impl LeftOut {
         self.lost.merge(lost);
     }
 
-    /// What a time frame cut off cases, if it did.
+    /// Returns a sentence about instances that a time frame cut off cases, if it did.
     pub fn cut_sentence(&self) -> Option<String> {
         let instances = match self.cut_instances {
             1 => "1 instance lies outside and is left out".to_owned(),
@@ -438,24 +438,24 @@ impl LeftOut {
         .collect()
     }
 
-    /// Whether something is lost, so that the exit code must say it.
+    /// Whether records are lost, which the exit code must report.
     pub fn is_loss(&self) -> bool {
         self.events_without_time + self.bad_numbers > 0
     }
 }
 
-/// What a log is, in words for people.
+/// Description of a log for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
-    /// What an instance is: `task`, `job`, `event`.
+    /// Noun for an instance: `task`, `job`, `event`.
     pub instance: String,
-    /// What a case is, in words; empty when the log does not say.
+    /// Description of a case; empty when the log contains none.
     pub notion: String,
-    /// What the activity is, when it is not the usual.
+    /// Description of the activity, if it is not the usual one.
     pub activity: String,
     /// Filters that were applied, in words.
     pub filters: Vec<String>,
-    /// What an instance is ready by: `submitted`, `eligible`, `scheduled`.
+    /// Word for the moment at which an instance is ready: `submitted`, `eligible`, `scheduled`.
     pub ready: String,
 }
 
@@ -588,7 +588,7 @@ impl ActivityLog {
         self.measures(measure).and_then(|column| column.get(instance as usize)).copied().filter(|&value| value != UNKNOWN)
     }
 
-    /// What became of an instance.
+    /// Returns the outcome of an instance.
     pub fn status(&self, instance: u32) -> Status {
         self.instances.status.get(instance as usize).copied().unwrap_or_default()
     }
@@ -621,7 +621,7 @@ impl ActivityLog {
         instances.start.len() == self.events.time_ns.len() && instances.start.iter().zip(&instances.end).enumerate().all(own)
     }
 
-    /// The cases by which the log is looked at when nothing else is said: its first grouping.
+    /// Returns the default grouping of the log: its first one.
     pub fn cases(&self) -> Option<&Cases> {
         self.groups.first()
     }

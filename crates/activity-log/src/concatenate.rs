@@ -1,9 +1,8 @@
-//! Several logs as one: the parts of a log that several processes made, or the files of some
+//! Concatenation of logs: the parts of a log that several processes wrote, or the files of several
 //! months.
 //!
-//! In go logs with cases, one after the other; out comes one log with all their cases, in the order
-//! in which they came. A case is that of one log: cases of the same name in two logs stay two, and
-//! are counted.
+//! The input is logs with cases, one after the other; the result is one log with all their cases,
+//! in that order. Cases of the same name in two logs stay two cases, and are counted.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +12,10 @@ use crate::builder::TooLarge;
 use crate::columns::{ActivityLog, Attribute, Cases, Flow, Flows, Measure, NONE, UNKNOWN};
 use crate::names::{Interner, Names};
 
-/// Why logs cannot be one.
+/// Reason why logs cannot be concatenated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ConcatenateError {
-    /// There would be more than 32 bits can count.
+    /// The result would exceed what 32 bits can count.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
     /// One log has no cases, or groupings by several types of objects.
@@ -44,7 +43,7 @@ pub struct Concatenation {
     any: bool,
 }
 
-/// Adds a column that may be missing: on either side `none` stands for what is not there.
+/// Adds a column that may be missing on either side; missing values are `none`.
 fn add<T: Copy>(column: &mut Vec<T>, before: usize, added: Vec<T>, rows: usize, none: T, value: impl Fn(T) -> T) {
     if added.is_empty() && column.is_empty() {
         return;
@@ -54,12 +53,12 @@ fn add<T: Copy>(column: &mut Vec<T>, before: usize, added: Vec<T>, rows: usize, 
     column.resize(before + rows, none);
 }
 
-/// The numbers that names of one log have in all.
+/// Returns the numbers of the names of one log in the concatenated log.
 fn renumbered(names: &Names, all: &mut Interner) -> Vec<u32> {
     names.iter().map(|name| all.intern(name)).collect()
 }
 
-/// A number that stands for nothing stays so.
+/// Shifts numbers; [`NONE`] stays.
 fn shifted(by: u32) -> impl Fn(u32) -> u32 {
     move |number| if number == NONE { NONE } else { number + by }
 }
@@ -72,7 +71,7 @@ impl Concatenation {
     /// Adds a log after those before it.
     ///
     /// # Errors
-    /// When it cannot be one with them; then what was added is of no use.
+    /// If the log cannot be concatenated with them. The concatenation is unusable after an error.
     pub fn push(&mut self, log: ActivityLog) -> Result<(), ConcatenateError> {
         let ActivityLog { activities, resources, events, instances, mut groups, attributes, flows, left_out, words } = log;
         let (Some(cases), true) = (groups.pop(), groups.is_empty()) else { return Err(ConcatenateError::NoCases) };
@@ -185,7 +184,7 @@ impl Concatenation {
         Ok(())
     }
 
-    /// How many cases have the name of a case of an earlier log.
+    /// Returns the number of cases with the name of a case of an earlier log.
     pub fn repeated_cases(&self) -> usize {
         self.repeated_cases
     }

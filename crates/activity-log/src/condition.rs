@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// How a value is compared.
+/// Comparison operator of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comparison {
     Equal,
@@ -33,8 +33,8 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Reads `KEY=VALUE`, or `!=`, `<`, `<=`, `>`, `>=` in place of the sign. The value behind one
-    /// of the last four is a number.
+    /// Reads `KEY=VALUE`, or `!=`, `<`, `<=`, `>`, `>=` in place of `=`. The value after one of the
+    /// last four is a number.
     ///
     /// # Errors
     /// When the text is no condition.

@@ -1,43 +1,44 @@
-//! Parts of a log: a log and what is wanted of it in, the log of that part out.
+//! Filters, which select a part of a log as a new log.
 //!
-//! Whole cases are chosen first where the time frame or a part between two activities says so, then
-//! instances (by time, activity, attribute), then cases (by attribute, path, first and last
-//! activity, length, size, variant). A case of which no instance is left is not in the result; a
-//! case that had none before stays, unless cases are chosen.
+//! A filter first selects whole cases by time frame, and parts of cases between two activities;
+//! then instances (by time, activity, attribute), then cases (by attribute, path, first and last
+//! activity, length, size, variant). The result does not contain cases that lost all instances. A
+//! case that had none before stays, unless the filter selects cases.
 
 use crate::columns::{ActivityLog, Cases, Flow, Flows, Instances, NONE};
 use crate::condition::Condition;
 use crate::variants::variants;
 
-/// What a time frame does with a case that reaches beyond it.
+/// Treatment of cases that extend beyond a time frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TimeFrame {
-    /// Only the instances that start within the frame are left of it; what is cut off is counted.
+    /// It keeps only the instances that start within the frame; those cut off are counted.
     #[default]
     Trimmed,
     /// It is left out.
     Contained,
-    /// It is whole, if some of it lies within the frame.
+    /// It is kept whole if a part of it is within the frame.
     Intersecting,
 }
 
-/// What is wanted. The default wants all.
+/// Conditions that select a part of a log. The default selects all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// Only instances whose start (or only moment) is at this time or later, UTC nanoseconds since 1970.
+    /// Earliest start (or only moment) of an instance, UTC nanoseconds since 1970; earlier ones are
+    /// left out.
     pub from_ns: Option<i64>,
-    /// Only instances whose start (or only moment) is before this time, in nanoseconds since 1970.
+    /// Only instances with a start (or only moment) before this time, UTC nanoseconds since 1970.
     pub to_ns: Option<i64>,
-    /// What these two do with cases that reach beyond them.
+    /// Treatment of cases that extend beyond these two.
     pub frame: TimeFrame,
-    /// Only these activities; `*` stands for any text. Empty for all.
+    /// Only these activities; `*` matches any text. Empty for all.
     pub activities: Vec<String>,
-    /// Only instances of none of these activities; `*` stands for any text.
+    /// Only instances of other activities than these; `*` matches any text.
     pub without_activities: Vec<String>,
-    /// Only instances with attributes that fit. Conditions that ask for a value of one attribute are
-    /// alternatives; all others must hold.
+    /// Only instances with attributes that fulfil the conditions. Conditions that require a value
+    /// of the same attribute are alternatives; all others must hold.
     pub instances_where: Vec<Condition>,
-    /// Only cases with an instance that fits, as above.
+    /// Only cases with an instance that fulfils the conditions, with the same alternatives.
     pub cases_where: Vec<Condition>,
     /// Only cases of these names. Empty for all.
     pub case_names: Vec<String>,
@@ -45,24 +46,24 @@ pub struct Filter {
     pub paths: Vec<(String, String)>,
     /// Only cases in which the second activity comes some time after the first, by start.
     pub eventually: Vec<(String, String)>,
-    /// Only cases with both activities in this order, and of these only what is from the first one
-    /// to the next of the second one.
+    /// Only cases with both activities in this order, and only their instances from one of the
+    /// first activity to the next one of the second.
     pub between: Option<(String, String)>,
     /// Only cases that begin with one of these activities. Empty for all.
     pub starts_with: Vec<String>,
     /// Only cases that end with one of these activities. Empty for all.
     pub ends_with: Vec<String>,
-    /// Only cases in which each of these activities comes twice or more.
+    /// Only cases in which each of these activities occurs at least twice.
     pub rework: Vec<String>,
-    /// Only cases that take at least this long, in nanoseconds from their first to their last time.
+    /// Minimum duration of a case from its first to its last time, in nanoseconds.
     pub min_duration_ns: Option<i64>,
-    /// Only cases that take at most this long.
+    /// Maximum duration of a case, in nanoseconds.
     pub max_duration_ns: Option<i64>,
-    /// Only cases of at least so many instances.
+    /// Minimum number of instances of a case.
     pub min_size: Option<usize>,
-    /// Only cases of at most so many instances.
+    /// Maximum number of instances of a case.
     pub max_size: Option<usize>,
-    /// Only cases of so many most frequent variants.
+    /// Number of most frequent variants to keep; cases of other variants are left out.
     pub top_variants: Option<usize>,
     /// Only cases of the most frequent variants that together cover this share of all cases (0 to
     /// 1).
@@ -72,15 +73,15 @@ pub struct Filter {
 /// Why a log cannot be filtered so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
-    /// The log keeps no such attribute.
+    /// The log has no such attribute.
     #[error("the log has no attribute {key:?} to choose by; it has: {known}")]
     NoAttribute {
-        /// The key that was asked for.
+        /// The requested key.
         key: String,
         /// The keys of the log.
         known: String,
     },
-    /// Cases are to be chosen, and it is not said what a case is.
+    /// The filter selects cases, but the case notion is unspecified.
     #[error("to choose cases, say which objects are the cases (--case-notion object:TYPE)")]
     NoCases,
 }
@@ -91,7 +92,7 @@ impl Filter {
         *self == Self::default()
     }
 
-    /// Whether it chooses among cases, so that one without instances is not in the result.
+    /// Whether it selects cases, so that the result contains no case without instances.
     pub fn chooses_cases(&self) -> bool {
         let of_instances = Self {
             from_ns: self.from_ns,
@@ -104,10 +105,10 @@ impl Filter {
         *self != of_instances
     }
 
-    /// The wanted part of a log.
+    /// Returns the selected part of a log.
     ///
     /// # Errors
-    /// [`FilterError`] when the log does not have what is asked for.
+    /// [`FilterError`] if the log lacks an attribute or the cases of the filter.
     pub fn apply(&self, mut log: ActivityLog) -> Result<ActivityLog, FilterError> {
         if self.is_empty() {
             return Ok(log);
@@ -168,12 +169,12 @@ impl Filter {
         flowmine_sums::add_to(&mut log.left_out.cut_instances, cut_instances);
     }
 
-    /// Whether a time frame chooses whole cases.
+    /// Whether a time frame selects whole cases.
     fn has_frame_of_cases(&self) -> bool {
         self.frame != TimeFrame::Trimmed && self.has_frame()
     }
 
-    /// Leaves of whole cases those that lie in the frame, or have a part in it.
+    /// Keeps the whole cases that are within the frame, or have a part in it.
     fn choose_by_frame(&self, log: &ActivityLog, cases: &Cases, wanted: &mut [bool]) {
         let (from, to) = (self.from_ns.unwrap_or(i64::MIN), self.to_ns.unwrap_or(i64::MAX));
         for case in 0..cases.len() {
@@ -289,7 +290,7 @@ fn is_one_of(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, name))
 }
 
-/// Of each activity whether it fits a pattern.
+/// Returns for each activity whether it matches a pattern.
 fn named(log: &ActivityLog, pattern: &str) -> Vec<bool> {
     log.activities.iter().map(|name| matches(pattern, name)).collect()
 }
@@ -304,7 +305,7 @@ fn span(log: &ActivityLog, cases: &Cases, case: usize) -> Option<(i64, i64)> {
     Some((times().min()?, times().max()?))
 }
 
-/// Leaves of each case what is from an instance of the first activity to the next one of the last.
+/// Keeps the instances of each case from one of the first activity to the next one of the last.
 fn choose_between(log: &ActivityLog, cases: &Cases, first: &str, last: &str, wanted: &mut [bool]) {
     let (first, last) = (named(log, first), named(log, last));
     for case in 0..cases.len() {
@@ -327,14 +328,14 @@ fn choose_between(log: &ActivityLog, cases: &Cases, first: &str, last: &str, wan
     }
 }
 
-/// Whether an activity that fits the pattern comes twice or more in a case.
+/// Whether an activity that matches the pattern occurs at least twice in a case.
 fn comes_again(log: &ActivityLog, cases: &Cases, case: usize, pattern: &str) -> bool {
     let mut seen: Vec<u32> = cases.of(case).map(|at| log.instances.activity[at as usize]).collect();
     seen.sort_unstable();
     seen.windows(2).any(|pair| pair[0] == pair[1] && matches(pattern, log.activities.get(pair[0])))
 }
 
-/// Of each group of conditions that are alternatives which instances fit.
+/// Returns, for each group of alternative conditions, the instances that fulfil it.
 fn fitting(log: &ActivityLog, conditions: &[Condition]) -> Result<Vec<Vec<bool>>, FilterError> {
     let mut groups: Vec<Vec<&Condition>> = Vec::new();
     for condition in conditions {
@@ -355,7 +356,7 @@ fn fitting(log: &ActivityLog, conditions: &[Condition]) -> Result<Vec<Vec<bool>>
     groups.into_iter().map(of).collect()
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text.
+/// Whether a text matches a pattern in which `*` matches any text.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };

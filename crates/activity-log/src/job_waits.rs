@@ -1,8 +1,8 @@
-//! Jobs with what they waited for: another view that models take, beside the log in columns.
+//! Jobs and what they waited for: input of models in addition to the log in columns.
 //!
-//! A job's time from submission to end is tiled by parts, each with its cause. Whoever reads a
-//! source gives one [`JobWait`] after the other to a model, so that nothing is held that the model
-//! does not need.
+//! The parts of a job's time, each with its cause, cover it from submission to end without overlap.
+//! The reader of a source passes one [`JobWait`] after the other to a model, so that memory holds
+//! only what the model needs.
 
 /// The attribute that names the job of an instance, as users type it.
 pub const JOB: &str = "job";
@@ -13,7 +13,7 @@ pub const QUEUED_FOR: &str = "queued_for";
 /// The attribute that names the wish of its own that most kept an instance from being ready.
 pub const NOT_READY_FOR: &str = "not_ready_for";
 
-/// What kind of time a part is.
+/// Kind of the time of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WaitKind {
     /// It waited for a job on which it depends: that job's time, and no loss of its own.
@@ -53,20 +53,20 @@ impl WaitKind {
     }
 }
 
-/// A part of a job's time, with the intervals in which its borders lie; UTC nanoseconds since 1970.
+/// A part of a job's time, with the intervals of its borders; UTC nanoseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitPart<'a> {
     /// Name of its cause.
     pub cause: &'static str,
-    /// What kind of time it is.
+    /// Kind of its time.
     pub kind: WaitKind,
     /// When it began.
     pub from_ns: i64,
     /// When it ended.
     pub to_ns: i64,
-    /// Its begin lies in this interval.
+    /// Interval that contains its begin.
     pub from_within_ns: (i64, i64),
-    /// Its end lies in this interval.
+    /// Interval that contains its end.
     pub to_within_ns: (i64, i64),
     /// The scheduler's reason, as it wrote it.
     pub reason: Option<&'a str>,
@@ -74,7 +74,7 @@ pub struct WaitPart<'a> {
     pub limit: Option<&'a str>,
     /// The jobs that were waited for, with commas between.
     pub predecessors: Option<String>,
-    /// What the cause is known from.
+    /// Evidence for the cause.
     pub evidence: &'static str,
 }
 
@@ -96,7 +96,7 @@ pub struct JobWait<'a> {
     pub is_task: bool,
     /// The number of the attempt, from 1; of a task that of the last one.
     pub attempt: u32,
-    /// What it is an instance of.
+    /// Its activity.
     pub activity: &'a str,
     /// The user.
     pub user: Option<&'a str>,
@@ -108,7 +108,7 @@ pub struct JobWait<'a> {
     pub qos: Option<&'a str>,
     /// The case that it belongs to.
     pub run: &'a str,
-    /// Number of CPUs asked for or given.
+    /// Number of CPUs requested or allocated.
     pub cpus: Option<i64>,
     /// The state in which it ended; `None` while it has not.
     pub state: Option<&'a str>,
@@ -117,7 +117,7 @@ pub struct JobWait<'a> {
 }
 
 impl JobWait<'_> {
-    /// How long it was in the queue, in nanoseconds.
+    /// Returns its time in the queue, in nanoseconds.
     pub fn queued_ns(&self) -> i64 {
         let parts = self.parts.iter().filter(|part| part.kind.is_queue());
         parts.fold(0, |sum, part| sum.saturating_add(part.len_ns()))

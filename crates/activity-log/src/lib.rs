@@ -1,12 +1,11 @@
-//! One event log in memory, as columns: what every model takes, wherever the log came from.
+//! One event log in memory, as columns: the input of every model, for logs from any source.
 //!
-//! - **In:** events, which are paired by their lifecycle ([`LogBuilder::event`]), or instances
-//!   whose start and end are known ([`LogBuilder::instance`]), case after case
-//!   ([`LogBuilder::end_case`]).
+//! - **In:** events, which are paired by their lifecycle ([`LogBuilder::event`]), or instances with
+//!   known start and end ([`LogBuilder::instance`]), case after case ([`LogBuilder::end_case`]).
 //! - **Out:** an [`ActivityLog`]: **events** (a moment each, in the order of the log) and
-//!   **activity instances** made of them, one execution of an activity each, from when it was ready
-//!   over its start to its end. Instances lie in **cases**; an object-centric log has one grouping
-//!   for each type of objects ([`Cases`]).
+//!   **activity instances** made of them. An instance is one execution of an activity, from when it
+//!   was ready over its start to its end. Instances belong to **cases**; an object-centric log has
+//!   one grouping for each type of objects ([`Cases`]).
 //! - **Of a log:** parts of it by a [`Filter`], its distinct traces by [`variants()`].
 //! - **Also here,** because models take it: one run as a graph of tasks and files ([`RunGraph`]), a
 //!   run as it was traced ([`TracedRun`]), what jobs waited for ([`JobWait`]), processes
@@ -38,7 +37,7 @@
 //! # Ok::<(), flowmine_activity_log::TooLarge>(())
 //! ```
 //!
-//! Nothing here reads files or knows Slurm, engines, models or pictures.
+//! This crate reads no files, and contains nothing about Slurm, engines, models or figures.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -78,7 +78,7 @@ fn hash(text: &str) -> u64 {
 }
 
 impl Interner {
-    /// Makes room for so many more texts.
+    /// Reserves room for `more` further texts.
     pub fn reserve(&mut self, more: usize) {
         let names = &self.names;
         self.table.reserve(more, |&number| hash(names.get(number)));

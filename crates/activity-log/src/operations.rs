@@ -1,7 +1,7 @@
-//! Operations of processes on files as they were traced, one by one or added up: what models of
-//! input and output take.
+//! Traced operations of processes on files, single ones or sums: the input of models of input and
+//! output.
 
-/// What a process did to a file.
+/// Kind of an operation of a process on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OperationKind {
     /// It opened the file.
@@ -22,7 +22,7 @@ pub enum OperationKind {
     Truncate,
     /// It reserved room for the file.
     Allocate,
-    /// It waited until what was written was on disk.
+    /// It waited until its writes were on disk.
     Sync,
     /// It mapped the file into memory.
     Map,
@@ -78,26 +78,27 @@ impl OperationKind {
 /// An operation of a process on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
+    /// Process of the operation: a place in [`Processes::rows`](crate::Processes::rows), or
+    /// [`NONE`](crate::NONE).
     pub process: u32,
     /// On which file: its number.
     pub file: u32,
-    /// What the process did to the file.
+    /// Kind of the operation.
     pub kind: OperationKind,
     /// When it began, in nanoseconds since 1970.
     pub start_ns: i64,
     /// When it ended, in nanoseconds since 1970; `None` when that is not known.
     pub end_ns: Option<i64>,
-    /// Where in the file it began, in bytes.
+    /// Offset at which it began, in bytes.
     pub offset: Option<i64>,
-    /// How many bytes were asked for.
+    /// Number of requested bytes.
     pub size: Option<i64>,
     /// Bytes that it moved, or a negative error number.
     pub result: Option<i64>,
 }
 
 impl Operation {
-    /// How long it took, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub fn latency_ns(&self) -> Option<i64> {
         self.end_ns.map(|end| end.saturating_sub(self.start_ns).max(0))
     }
@@ -116,10 +117,11 @@ impl Operation {
     }
 }
 
-/// Reads and writes of a process on an open file, added up.
+/// Sums of the reads and writes of a process on an open file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OperationSum {
-    /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
+    /// Process of the operation: a place in [`Processes::rows`](crate::Processes::rows), or
+    /// [`NONE`](crate::NONE).
     pub process: u32,
     /// On which file: its number.
     pub file: u32,
@@ -127,15 +129,15 @@ pub struct OperationSum {
     pub first_ns: i64,
     /// When the last of them ended, in nanoseconds since 1970.
     pub last_ns: i64,
-    /// The reads, added up: calls, bytes, time and range.
+    /// Sums of the reads: calls, bytes, time and range.
     pub read: DirectionSum,
-    /// The writes, added up: calls, bytes, time and range.
+    /// Sums of the writes: calls, bytes, time and range.
     pub write: DirectionSum,
     /// Number of page faults on mappings of the file.
     pub faults: i64,
 }
 
-/// Operations in one direction, added up.
+/// Sums of the operations in one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DirectionSum {
     /// Calls, failed ones included.
@@ -150,12 +152,12 @@ pub struct DirectionSum {
     pub extent: Option<(i64, i64)>,
 }
 
-/// What was traced in one record: an operation, or many that were added up.
+/// One record of a trace: a single operation, or a sum of many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TracedOperation {
     /// A single operation with its times.
     One(Operation),
-    /// Reads and writes that were added up when they were traced.
+    /// Reads and writes that were summed during tracing.
     Sum(OperationSum),
 }
 
@@ -166,18 +168,18 @@ pub struct IoPhase {
     pub from_ns: i64,
     /// When it ended, in nanoseconds since 1970.
     pub to_ns: i64,
-    /// Whether it is of writes; otherwise it is of reads.
+    /// Whether its operations are writes; otherwise they are reads.
     pub write: bool,
-    /// Bytes that were moved in it.
+    /// Bytes that were read or written in it.
     pub bytes: i64,
     /// Number of operations in the phase.
     pub operations: u64,
-    /// Whether the operations were added up when they were traced: then only the first and the last
-    /// moment are known.
+    /// Whether the operations were summed during tracing: then only the first and the last moment
+    /// are known.
     pub added_up: bool,
 }
 
-/// What was traced of a task or a job.
+/// Traced properties of a task or a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TracedOwner {
     /// When its first process that was forked in the trace started, in nanoseconds since 1970.

@@ -51,7 +51,7 @@ pub struct ProcessRow {
     pub io: ProcessIo,
 }
 
-/// Reads and writes of files, added up.
+/// Sums of reads and writes of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessIo {
     /// Number of calls that read.
@@ -62,7 +62,7 @@ pub struct ProcessIo {
     pub write_calls: i64,
     /// Bytes that these calls wrote.
     pub written_bytes: i64,
-    /// Time in all of them, in nanoseconds.
+    /// Total time in them, in nanoseconds.
     pub time_ns: i64,
 }
 
@@ -82,7 +82,7 @@ impl ProcessIo {
 }
 
 impl ProcessRow {
-    /// How long it ran, in nanoseconds.
+    /// Run time, in nanoseconds.
     pub fn time_ns(&self) -> Option<i64> {
         self.started_ns.zip(self.ended_ns).and_then(|(start, end)| elapsed_ns(start, end))
     }
@@ -108,7 +108,7 @@ impl Processes {
         (children, roots)
     }
 
-    /// Which processes `is` holds for, or for one from which they descend.
+    /// Returns the processes for which `is` holds, and their descendants.
     pub fn below(&self, is: impl Fn(&ProcessRow) -> bool) -> Vec<bool> {
         let (children, _) = self.children();
         let mut kept = vec![false; self.rows.len()];
@@ -189,7 +189,7 @@ pub(crate) mod tests {
         assert_eq!(pids(&around(&|row| row.pid == 105)), [(105, NONE)]);
         assert_eq!(around(&|_| true), all);
         assert!(around(&|_| false).rows.is_empty());
-        // A parent that is no place, and a circle.
+        // A parent that is no place, and a cycle.
         let odd = of(&[9, 2, 1]);
         assert_eq!(odd.with_parents(vec![true, true, false]), [true, true, true]);
     }

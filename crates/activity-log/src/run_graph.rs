@@ -1,7 +1,7 @@
-//! A run as a graph: its tasks, who waits for whom, and which files passed between them.
+//! A run as a graph: its tasks, their dependencies, and the files that passed between them.
 //!
-//! It is the other view that models take, beside the log in columns: a model of one run follows
-//! dependencies, which a log does not have. What is not known is `None`, or [`NONE`] for a task.
+//! Models take it in addition to the log in columns: a model of one run follows dependencies, which
+//! a log does not have. Unknown values are `None`, or [`NONE`] for a task.
 
 use std::collections::BTreeSet;
 
@@ -12,39 +12,38 @@ use crate::{NONE, Names};
 pub struct RunGraph {
     /// Name of the run.
     pub name: String,
-    /// What its nodes are: `task`, `job` or `process`.
+    /// Noun for its nodes: `task`, `job` or `process`.
     pub noun: &'static str,
-    /// Of all jobs: their cases by declared dependencies, the longest first.
+    /// Cases of a graph of all jobs, by declared dependencies, the longest first.
     pub cases: Vec<String>,
     /// Its tasks, in a fixed order.
     pub tasks: Vec<RunTask>,
-    /// Who waits for whom as it was declared: ascending, each pair once.
+    /// Declared dependencies, ascending, each pair once.
     pub declared: Vec<Declared>,
     /// Declared dependencies on tasks that no row describes.
     pub unknown_parents: u64,
-    /// Whether who is submitted after another's end was ordered by whoever submits: true of jobs,
-    /// which a script or an engine can hold back without telling the scheduler why.
+    /// Whether a submission after another's end implies an order by the submitter. True for jobs: a
+    /// script or an engine can hold them back without giving the scheduler a reason.
     pub submission_orders: bool,
     /// Paths of the files in [`RunGraph::flows`].
     pub files: Names,
-    /// Who read what others wrote, as it was traced: one for each version, writer and reader.
+    /// Traced flows of files from writers to readers: one for each version, writer and reader.
     pub flows: Vec<FileFlow>,
-    /// Of processes: who forked whom, parent and child, ascending.
+    /// Forks of processes, as parent and child, ascending.
     pub forks: Vec<(u32, u32)>,
     /// Names that files were given later, by the paths that they had when they were written.
     pub renames: Vec<Rename>,
     /// Paths of files that were written, and that are no longer there.
     pub removed: Vec<String>,
-    /// Of commands of a traced script: what the script itself did that no task does.
+    /// Actions of a traced script itself that no task contains.
     pub missing: Vec<String>,
-    /// Of a traced script: what its commands may lack, without it being known which of them.
+    /// Possible omissions in the commands of a traced script, of which the command is unknown.
     pub doubts: Vec<String>,
-    /// Of commands of a traced script: the names that they used, of which a command changed one.
+    /// Names that commands of a traced script used and that a command changed.
     pub touches: Vec<Touch>,
-    /// Of a traced script: paths that a command changed, and that were there before the run.
+    /// Paths that a command of a traced script changed, and that existed before the run.
     pub was_there: BTreeSet<String>,
-    /// When records of the trace were lost: what was traced meanwhile may be more than is recorded
-    /// here.
+    /// Times at which records of the trace were lost: the graph may be incomplete for these times.
     pub losses: Vec<Loss>,
 }
 
@@ -108,15 +107,15 @@ impl RunGraph {
 /// A task, with all attempts at it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunTask {
-    /// What its run calls it; where that is a whole command, its activity and its id there.
+    /// Its name in the run; if that is a whole command, its activity and its id there.
     pub name: String,
     /// Name of the activity of which it is an instance.
     pub activity: String,
-    /// What distinguishes it from others of its activity, as its engine names it.
+    /// Engine's label that distinguishes it from others of its activity.
     pub tag: Option<String>,
-    /// What it executed, as a shell would be given it; `None` when that is not known.
+    /// The command that it executed, in the syntax of a shell; `None` when unknown.
     pub command: Option<String>,
-    /// Path of the directory in which it ran; `None` when that is not known.
+    /// Path of the directory in which it ran; `None` when unknown.
     pub work_dir: Option<String>,
     /// Number of attempts at it.
     pub attempts: u32,
@@ -136,19 +135,19 @@ pub struct RunTask {
     pub precision_ns: i64,
     /// Uncertainty of submission and end relative to other tasks, in nanoseconds.
     pub order_precision_ns: i64,
-    /// How long the last attempt ran, in nanoseconds, where that is known without times.
+    /// Run time of the last attempt, in nanoseconds, if it is known without times.
     pub run_time_ns: Option<i64>,
-    /// Time in traced reads of the last attempt, in nanoseconds, added up over its processes and
+    /// Time in traced reads of the last attempt, in nanoseconds, summed over its processes and
     /// threads.
     pub read_ns: Option<i64>,
-    /// Time in traced writes of the last attempt, in nanoseconds, added up over its processes and
+    /// Time in traced writes of the last attempt, in nanoseconds, summed over its processes and
     /// threads.
     pub write_ns: Option<i64>,
     /// Bytes that the last attempt read, as its engine measured them.
     pub engine_read_bytes: Option<i64>,
     /// Bytes that the last attempt wrote, as its engine measured them.
     pub engine_written_bytes: Option<i64>,
-    /// Whether what it waits for is known, be it that it waits for nothing.
+    /// Whether its dependencies are known; it may have none.
     pub parents_known: bool,
     /// The activities of which it uses results, as its engine's graph of activities shows them;
     /// `None` when that is not known.
@@ -159,29 +158,29 @@ pub struct RunTask {
     pub outputs: Option<Vec<String>>,
     /// Whether anything that it read or wrote was traced.
     pub traced: bool,
-    /// Whether it was not run because an earlier result was taken.
+    /// Whether it did not run because an earlier result was used.
     pub cached: bool,
     /// Whether it ended otherwise than completed.
     pub failed: bool,
     /// The user as whom its engine ran.
     pub user: Option<String>,
-    /// The queue or partition that was asked for.
+    /// The requested queue or partition.
     pub queue: Option<String>,
-    /// Number of CPUs asked for.
+    /// Number of requested CPUs.
     pub cpus: Option<i64>,
-    /// The host on which it ran, where there is one only.
+    /// The host on which it ran, if there is only one.
     pub host: Option<String>,
     /// The job that it was or ran in.
     pub job: Option<String>,
-    /// Of a process: whether it forked others, which it may have waited for all the time.
+    /// For a process, whether it forked others; it may have waited for them all the time.
     pub forked_others: bool,
-    /// Of a command of a traced script: its process.
+    /// Process of a command of a traced script.
     pub process: Option<TracedProcess>,
-    /// What its engine does around the command; `None` of engines that do nothing.
+    /// Actions of its engine before and after the command; `None` for engines without any.
     pub engine_steps: Option<EngineSteps>,
-    /// What the command is known to lack, such as a redirection.
+    /// Known omissions in the command, such as a redirection.
     pub missing: Vec<String>,
-    /// What the command may lack.
+    /// Possible omissions in the command.
     pub doubts: Vec<String>,
 }
 
@@ -194,7 +193,7 @@ pub struct LogicalParent {
     pub each: bool,
 }
 
-/// What an engine does itself around the command of a task: it makes the directories of outputs and
+/// Actions of an engine around the command of a task: it creates the directories of outputs and
 /// logs before it, and checks the outputs after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EngineSteps {
@@ -222,19 +221,19 @@ pub struct Declared {
 pub struct FileFlow {
     /// The path: a place in [`RunGraph::files`].
     pub file: u32,
-    /// Which version of which file, so that two flows of one version are known as such.
+    /// Identifies the version of the file: two flows of one version have the same number.
     pub version: u64,
-    /// Who wrote it; [`NONE`] for nobody of the run.
+    /// Task that wrote it; [`NONE`] if no task of the run did.
     pub writer: u32,
-    /// Which attempt at the writer it was, so that what several attempts wrote is distinguished.
+    /// Attempt of the writer, which distinguishes what several attempts wrote.
     pub writer_attempt: u32,
-    /// Which attempt at the reader it was.
+    /// Attempt of the reader.
     pub reader_attempt: u32,
-    /// Whether it was there before anything was traced.
+    /// Whether it existed before the trace.
     pub was_there: bool,
-    /// Who read it; [`NONE`] for nobody of the run.
+    /// Task that read it; [`NONE`] if no task of the run did.
     pub reader: u32,
-    /// Whether somebody outside of the run read it.
+    /// Whether a process outside the run read it.
     pub read_outside: bool,
     /// Bytes that the writer wrote.
     pub written_bytes: i64,

@@ -1,11 +1,11 @@
-//! A run as its tasks were traced: what each read and wrote over its life, its CPU time, who read
-//! what another wrote. What models of progress are fitted to.
+//! A traced run: reads, writes and CPU time of each task over time, and the data flow between
+//! tasks. Models of progress are fitted to it.
 //!
 //! Times are seconds since the run's first task began, amounts are bytes.
 
 use crate::NONE;
 
-/// A run as its tasks were traced.
+/// A run with the traced properties of its tasks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TracedRun {
     /// Name of the run.
@@ -16,24 +16,25 @@ pub struct TracedRun {
     pub makespan_s: Option<f64>,
     /// Processors of each host that was traced, by name.
     pub processors: Vec<(String, u32)>,
-    /// What of the run is in no task.
+    /// Numbers of tasks and operations of the run that are left out.
     pub left_out: RunLeftOut,
 }
 
-/// How many tasks of the run could not be used, and why.
+/// Numbers of tasks and operations of a run that could not be used, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunLeftOut {
     /// Tasks without a start or an end, and without a run time.
     pub without_times: u64,
     /// Tasks that had not ended, failed or were aborted.
     pub not_completed: u64,
-    /// Tasks that were not run because an earlier result was taken.
+    /// Tasks that did not run because an earlier result was used.
     pub cached: u64,
-    /// Flows of data that would have made a circle of tasks.
+    /// Flows of data that would have made a cycle of tasks.
     pub circular: u64,
     /// Operations that were lost while the run was traced.
     pub lost: u64,
-    /// Operations that were added up, so that only the first and the last are known of their times.
+    /// Whether operations were summed during tracing: then only the first and the last time are
+    /// known.
     pub only_totals: bool,
     /// Whether nothing was traced: no operation of any task.
     pub untraced: bool,
@@ -51,20 +52,20 @@ pub struct TracedTask {
     /// When it began, in seconds since the run's first task; `None` when only its run time is
     /// known.
     pub start_s: Option<f64>,
-    /// How long it ran, in seconds.
+    /// Run time, in seconds.
     pub run_s: f64,
-    /// Its host, where that is one.
+    /// Its host, if there is only one.
     pub host: Option<String>,
     /// Tasks that had to end before it began, as its engine declares.
     pub after: Vec<u32>,
     /// Whether its reads and writes were traced.
     pub traced: bool,
-    /// What it read, by who wrote it.
+    /// Its reads, by the task that wrote the data.
     pub inputs: Vec<TracedInput>,
-    /// What it wrote, by who read it.
+    /// Its writes, by the task that read the data.
     pub outputs: Vec<TracedOutput>,
-    /// How far it wrote in all its files, each counted once, in bytes; `None` when nothing was
-    /// traced.
+    /// Sum of the extents that it wrote in all its files, each counted once, in bytes; `None` when
+    /// nothing was traced.
     pub written: Option<f64>,
     /// CPU time of all its processes by time since its start; empty when not known.
     pub cpu_s: Curve,
@@ -75,27 +76,27 @@ pub struct TracedTask {
     pub io_s: Curve,
 }
 
-/// A function that never falls: places and values, both ascending.
+/// A non-decreasing function: places and values, both ascending.
 pub type Curve = Vec<(f64, f64)>;
 
-/// What a task read of what one other wrote, or of what was there before.
+/// What a task read that one other task wrote, or that existed before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedInput {
-    /// Who wrote it; [`NONE`] for nobody of the run.
+    /// Task that wrote it; [`NONE`] if no task of the run did.
     pub from: u32,
-    /// How far it had read, in bytes from the beginnings of the files, by time since the task's
+    /// Extent that it had read, in bytes from the beginnings of the files, by time since the task's
     /// start.
     pub read: Curve,
     /// Whether it read while the other was still writing.
     pub streamed: bool,
 }
 
-/// What a task wrote for one other, or for nobody of the run.
+/// What a task wrote that one other task read, or no task of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedOutput {
-    /// Who read it; [`NONE`] for nobody of the run.
+    /// Task that read it; [`NONE`] if no task of the run did.
     pub to: u32,
-    /// How far it had written, by time since the task's start.
+    /// Extent that it had written, in bytes, by time since the task's start.
     pub written: Curve,
 }
 
@@ -106,7 +107,7 @@ impl Default for TracedInput {
 }
 
 impl TracedTask {
-    /// Bytes that it read in all.
+    /// Returns the total number of bytes that it read.
     pub fn read_bytes(&self) -> f64 {
         self.inputs.iter().filter_map(|input| input.read.last()).map(|last| last.1).sum()
     }

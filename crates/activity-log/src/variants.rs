@@ -8,7 +8,7 @@ use crate::columns::{ActivityLog, Cases};
 /// The traces of a log, each sequence once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variants {
-    /// By number of cases, most first, then by the names of their activities.
+    /// The variants by number of cases, most first, then by the names of their activities.
     pub variants: Vec<Variant>,
     /// The variant of each case: an index into `variants`.
     pub of_case: Vec<u32>,

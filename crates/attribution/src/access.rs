@@ -1,5 +1,5 @@
-//! What one process did to one file, as it grows with each operation; and how that of several
-//! processes is merged.
+//! Sums of the operations of one process on one file, updated with each operation, and merged over
+//! several processes.
 
 use flowmine_schema::tables::{IoTotal, TaskIo};
 
@@ -11,7 +11,7 @@ use crate::ranges::Ranges;
 /// Maximum number of open files of one process on one file with a remembered last offset.
 const STREAMS: usize = 8;
 
-/// What one process, or all processes of a task, did to one file.
+/// Sums of the operations of one process, or of all processes of a task, on one file.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     /// The transfers that read, if any.
@@ -81,11 +81,11 @@ pub struct Transfers {
     pub strided: i64,
     /// Number of transfers that began elsewhere than sequential and strided ones do.
     pub random: i64,
-    /// Smallest number of bytes asked for in one call.
+    /// Smallest number of bytes requested in one call.
     pub size_min: Option<i64>,
-    /// Largest number of bytes asked for in one call.
+    /// Largest number of bytes requested in one call.
     pub size_max: Option<i64>,
-    /// Histogram of the bytes that were asked for in each call.
+    /// Histogram of the bytes requested in each call.
     pub sizes: Histogram,
     /// Time spent in the calls, in nanoseconds.
     pub time_ns: i64,
@@ -95,13 +95,13 @@ pub struct Transfers {
     pub latencies: Histogram,
     /// The bytes of the file that were touched, each counted once.
     pub ranges: Ranges,
-    /// Some bytes are at offsets that are not known: which bytes were touched is not known either.
+    /// Whether some bytes are at unknown offsets: then the touched ranges are unknown too.
     pub inexact: bool,
-    /// Not even the lowest and the highest offset are known.
+    /// Whether even the lowest and the highest offset are unknown.
     pub unplaced: bool,
 }
 
-/// Where the last transfers of an open file were.
+/// Places of the last transfers of an open file.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stream {
     handle: i64,
@@ -111,9 +111,9 @@ struct Stream {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Step {
-    /// Where in the file the last transfer began and ended, in bytes.
+    /// Offsets at which the last transfer began and ended, in bytes.
     before: Option<(i64, i64)>,
-    /// How far from its predecessor it began.
+    /// Distance from its predecessor, in bytes.
     stride: Option<i64>,
 }
 
@@ -248,8 +248,8 @@ impl Transfers {
         if self.unplaced { (None, None) } else { (self.offset_min, self.offset_end) }
     }
 
-    /// What they mostly are; of those that can be judged, nine of ten. Nothing where some offsets are
-    /// not known.
+    /// Returns the pattern of at least nine of ten transfers that can be classified; `None` if some
+    /// offsets are unknown.
     pub fn pattern(&self) -> Option<&'static str> {
         if self.unplaced {
             return None;
@@ -288,7 +288,7 @@ fn stream(streams: &mut Vec<Stream>, handle: i64) -> &mut Stream {
 }
 
 impl Access {
-    /// Takes an operation; returns how many ranges it may have added.
+    /// Adds an operation; returns the maximum number of ranges that it added.
     pub fn event(&mut self, event: &FileEvent<'_>) -> usize {
         match &*event.op {
             "read" | "write" => {
@@ -326,7 +326,7 @@ impl Access {
         0
     }
 
-    /// Takes operations that were added up in the kernel.
+    /// Adds operations that were summed in the kernel.
     pub fn total(&mut self, total: &IoTotal<'_>) {
         // A count is at least 0, even if a file contains less.
         let sums = |calls: i64, errors: i64, bytes: i64, time_ns: i64, offset_min, offset_end| Transfers {
@@ -426,7 +426,7 @@ impl Access {
         Some((first, last))
     }
 
-    /// Fills the columns of a row that it knows.
+    /// Fills the columns of a row for which it has values.
     pub fn fill(&self, row: &mut TaskIo<'_>) {
         let none = Transfers::default();
         let (read, write) = (self.read.as_deref().unwrap_or(&none), self.write.as_deref().unwrap_or(&none));

@@ -1,15 +1,16 @@
 //! Assignment of traced operations and processes to tasks and jobs.
 //!
-//! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
-//! `clocks`) and what is known by name ([`Entities`]); out come the tables `task_io`,
-//! `task_totals`, `logical_task_totals`, `data_flow`, the links of processes, and contradictions as
-//! diagnostics.
+//! The input is the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`,
+//! `hosts`, `clocks`) and the known tasks and jobs ([`Entities`]); the results are the tables
+//! `task_io`, `task_totals`, `logical_task_totals`, `data_flow`, the links of processes, and
+//! contradictions as diagnostics.
 //!
 //! **One pass.** Hosts are read one after the other, operations in the order in which they were
-//! written; rows of processes and files are read in step with them, as far as what they describe
-//! had begun. Memory holds the live processes with what each did to the files that it used, files
-//! in use, and for each process that ever was four bytes. What a process did is spilled when it is
-//! resolved (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
+//! written. Rows of processes and files are read in step with them, up to the time of the
+//! operations. Memory holds the live processes with the sums for the files that each used, the
+//! files in use, and four bytes for each process of the trace. The sums of a process are spilled
+//! when it is resolved (after its end), and sorted outside of memory ([`crate::sums`],
+//! [`crate::flow`]).
 //!
 //! **Every operation is assigned or has a reason** ([`Reason`]). So the bytes of all rows are the
 //! bytes of all operations, and together with the lost ones all that the kernel counted.
@@ -35,21 +36,21 @@ use crate::processes::{Belongs, ProcessSlot, Processes};
 use crate::rules::{self, Claim, Script, engine, process_tree};
 use crate::sums::{OfFile, Partials, Written};
 
-/// Files of one process that are kept in memory; then all are spilled.
+/// Maximum number of files of one process in memory; then all are spilled.
 const ACCESSES: usize = 1 << 12;
-/// Ranges of one process that are kept in memory.
+/// Maximum number of ranges of one process in memory.
 const RANGES: usize = 1 << 16;
-/// Rows of `io_totals` that are read ahead.
+/// Number of rows of `io_totals` that are read ahead.
 const TOTALS_AHEAD: usize = 1 << 14;
-/// In place of the owner of a process that is not resolved.
+/// Number in place of the owner of a process that is not resolved.
 const NOBODY_YET: u32 = u32::MAX;
 
-/// What [`attribute`] found out and wrote, in numbers.
+/// Numbers of items that [`attribute`] read and wrote.
 #[derive(Debug, Clone, Default)]
 pub struct Attributed {
     /// Number of hosts with traces.
     pub hosts: usize,
-    /// Operations, added up ones as one.
+    /// Number of operations; a sum counts as one.
     pub operations: u64,
     /// Number of processes.
     pub processes: u64,
@@ -59,7 +60,7 @@ pub struct Attributed {
     pub written: Written,
     /// Number of rows of `data_flow`.
     pub flows: u64,
-    /// What was odd, such as findings that contradict each other.
+    /// Diagnostics, such as findings that contradict each other.
     pub diagnostics: Diagnostics,
 }
 
@@ -135,7 +136,7 @@ fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, AttributionError> {
     Ok(hosts)
 }
 
-/// What is gathered over all hosts: owners, processes, steps of files.
+/// State over all hosts: owners, processes, steps of files.
 struct All<'a> {
     entities: &'a Entities,
     clocks: &'a Clocks,
@@ -169,7 +170,7 @@ struct Pass<'a, 'b, 'd> {
     totals_read: u64,
     processes: Processes,
     files: Files,
-    /// The latest time that was seen, in nanoseconds since 1970; never goes back.
+    /// The latest time of all rows that were read, in nanoseconds since 1970; it never goes back.
     now_ns: i64,
 }
 
@@ -260,7 +261,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    /// Time goes on to an operation.
+    /// Advances the time to an operation.
     fn advance(&mut self, start_ns: i64, end_ns: i64, transaction: &mut Transaction<'_>) -> Result<Order, AttributionError> {
         self.all.operations += 1;
         self.all.at += 1;
@@ -339,7 +340,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    /// An operation gave another name to a file.
+    /// Notes that an operation gave another name to a file.
     fn named(&mut self, event: &FileEvent<'_>, at: u32, now: Order) -> Result<(), AttributionError> {
         let owner_of = &mut self.all.owner_of;
         let process = match self.processes.of_operation(event.pid, event.process_start_ns, || serial(owner_of)) {
@@ -357,7 +358,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         self.all.steps.name(self.number, file, shared(file, &self.files), order, by)
     }
 
-    /// A process made a file, which may be an output that a job of its engine declares.
+    /// Notes that a process made a file, which may be a declared output of a job of its engine.
     fn made(&mut self, event: &FileEvent<'_>, path: &str) {
         let Some((run, jobs)) = event.process_start_ns.and_then(|start| self.processes.jobs_above((event.pid, start))) else { return };
         let makers = engine::with_output(&run, path, self.all.entities);
@@ -366,9 +367,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         }
     }
 
-    /// Takes the sums of operations that had ended by a time: a trace that does not keep single
-    /// operations has them for each process and open file. They are reported some seconds later and
-    /// in any order, so that some thousands are read ahead.
+    /// Adds the sums of operations that had ended by a time: a trace without single operations has
+    /// them for each process and open file. They are reported some seconds later and in any order,
+    /// so that thousands of them are read ahead.
     fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while self.next_total_ns <= until_ns {
             while self.totals_ahead.len() < TOTALS_AHEAD {
@@ -428,7 +429,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    /// What an operation did to the content of a file.
+    /// Adds the effect of an operation on the content of a file.
     fn effect(&mut self, process: u32, at: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Result<(), AttributionError> {
         let Some(file) = self.files.get(at) else { return Ok(()) };
         if let Some((epoch, steps)) = file.take(process, effect, start_ns, end_ns, now) {
@@ -437,7 +438,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    /// Puts away what a live process did: its ranges, or all of it.
+    /// Spills the sums of a live process: its ranges, or all of them.
     fn spill_accesses(&mut self, slot: u32, all_of_it: bool) -> Result<(), AttributionError> {
         let Some(node) = self.processes.get(slot) else { return Ok(()) };
         node.ranges = 0;
@@ -458,7 +459,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    /// A process has ended, or the trace has: it is decided to whom it belongs.
+    /// Decides to what a process belongs, when it or the trace has ended.
     fn resolve(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let belongs = self.processes.belongs(slot, self.all.entities);
         self.spill_accesses(slot, true)?;
@@ -527,7 +528,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 }
 
-/// The serial number of one more process.
+/// Returns the serial number of one more process.
 fn serial(owner_of: &mut Vec<u32>) -> u32 {
     owner_of.push(NOBODY_YET);
     owner_of.len() as u32 - 1
@@ -545,7 +546,7 @@ fn spill_steps(all: &mut All<'_>, host: u32, files: &Files, at: u32, epoch: Orde
     all.steps.put(host, file, shared(file, files), epoch, steps)
 }
 
-/// A file that is forgotten: its last epoch, and what is known of it.
+/// Spills a file that is removed from memory: its last epoch, and its known properties.
 fn spill(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<(), AttributionError> {
     if let Some((epoch, steps)) = file.take_steps() {
         let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
@@ -554,7 +555,7 @@ fn spill(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<
     all.steps.header(host, &file, shared(&file, files))
 }
 
-/// ProcessSlot a file that other hosts may have, the type of its file system.
+/// Returns the type of the file system of a file that other hosts may have; `None` for other files.
 fn shared<'f>(file: &File, files: &'f Files) -> Option<&'f str> {
     files.may_be_shared(file.key.device).then(|| files.file_system(file.key.device).unwrap_or(""))
 }
@@ -615,7 +616,7 @@ fn said(finding: &rules::Finding, entities: &Entities) -> String {
     format!("{name} by rule {} ({})", finding.rule, finding.evidence)
 }
 
-/// A finding that cannot be true.
+/// Returns the diagnostic of a finding that cannot be true.
 pub(crate) fn refuted(host: &str, pid: i32, said: &str, why: &str) -> Diagnostic {
     let message = format!("process {pid} of {host} belongs to {said}: that cannot be, for {why}; it is not believed");
     Diagnostic::warning("links_refuted", message)

@@ -6,7 +6,7 @@ use flowmine_spill::SpillError;
 
 use crate::AttributionError;
 
-/// A record of a temporary file that is not one of ours.
+/// A record of a temporary file that flowmine did not write.
 pub(crate) fn damaged<T>(value: Option<T>) -> Result<T, AttributionError> {
     value.ok_or(AttributionError::Temporary(SpillError::Damaged))
 }

@@ -20,7 +20,7 @@ flowmine_schema::columns! {
 /// Assumed difference of clocks that are not known to be synchronised, in nanoseconds.
 const UNSYNCHRONISED_NS: i64 = 1_000_000_000;
 
-/// What is known of one host's clock.
+/// Known properties of one host's clock.
 #[derive(Debug, Clone, Default)]
 struct HostClock {
     /// UTC of the trace, and by the clock.
@@ -96,7 +96,7 @@ impl Clocks {
         }
     }
 
-    /// By how much a host's clock can be wrong.
+    /// Returns the maximum error of a host's clock, in nanoseconds.
     pub fn doubt_ns(&self, host: u32) -> i64 {
         let Some(clock) = self.0.get(host as usize) else { return UNSYNCHRONISED_NS };
         clock.error_ns.saturating_add(if clock.unsynchronised { UNSYNCHRONISED_NS } else { 0 })

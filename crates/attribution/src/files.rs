@@ -19,7 +19,7 @@ use crate::bytes::{put, put_maybe, put_unsigned, take, take_byte, take_maybe, ta
 use crate::names::{FileNames, NameIndex};
 
 flowmine_schema::columns! {
-    /// What is read of an operation on a file.
+    /// Columns of an operation on a file that are read.
     pub struct FileEvent of IoEvent {
         pid, process_start_ns, op, start_ns, end_ns, handle, device, inode, generation, offset, size, result, flags, path,
         container_path, new_path
@@ -61,12 +61,12 @@ impl FileKey {
 /// Marks an unknown number.
 pub const UNTOLD: i64 = i64::MIN;
 
-/// What a process did to a file in one epoch.
+/// Sums of the operations of a process on a file in one epoch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Step {
     /// The process, by its serial number.
     pub process: u32,
-    /// How the version began, if this process began it by truncating or creating the file.
+    /// Origin of the version, if this process began it by truncating or creating the file.
     pub truncated: bool,
     /// Whether the process created the file in this epoch.
     pub created: bool,
@@ -144,14 +144,14 @@ pub struct File {
     pub names: FileNames,
     /// Its size when it was first seen, until its first operation.
     size: Option<i64>,
-    /// Of a file that other hosts may have: all its paths, hashed.
+    /// Hashes of all paths of a file that other hosts may have.
     pub paths: Vec<u64>,
-    /// Live processes that have to do with it.
+    /// Number of live processes that use it.
     pub users: u32,
     /// The order of the operation with which the epoch began.
     pub epoch: Order,
     steps: Vec<Step>,
-    /// Steps of this epoch were given away before its end; whether some of them read.
+    /// Set if steps of this epoch were passed on before its end: whether some of them read.
     given: Option<bool>,
     /// Processes that have written since the file was read, some of them; `None` before it was.
     writers: Option<Vec<u32>>,
@@ -164,7 +164,7 @@ const STEPS: usize = 256;
 /// Maximum number of remembered paths of a file.
 const PATHS: usize = 64;
 
-/// What an operation did to a file's content.
+/// Effect of an operation on a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Bytes read from it.
@@ -185,7 +185,7 @@ const O_TRUNC: i32 = 0o1000;
 const RENAME_EXCHANGE: i32 = 2;
 
 impl Effect {
-    /// What an operation does to a file's content, if anything.
+    /// Returns the effect of an operation on a file's content, if any.
     pub fn of(event: &FileEvent<'_>) -> Option<Self> {
         let result = event.result.unwrap_or(0);
         if result < 0 {
@@ -299,8 +299,8 @@ impl File {
         ended
     }
 
-    /// Whether the operation made the file without writing to it, as `touch` does: it opens with
-    /// `O_CREAT` what was empty, and is the first to use it.
+    /// Whether the operation made the file without writing to it, like `touch`: it opens an empty
+    /// file with `O_CREAT`, and is its first use.
     pub fn is_made_by(&mut self, event: &FileEvent<'_>) -> bool {
         let is_empty = self.size.take() == Some(0);
         is_empty && &*event.op == "open" && event.flags.is_some_and(|flags| flags & O_CREAT != 0)
@@ -397,7 +397,7 @@ impl Files {
         at
     }
 
-    /// A row of `files` says what is known of a file.
+    /// Adds a row of `files`, with the known properties of a file.
     pub fn told(&mut self, numbers: (i64, i64, i64), path: Option<&str>, file_system: Option<&str>, size: Option<i64>) {
         if let Some(name) = file_system {
             self.file_systems.entry(numbers.0).or_insert_with(|| name.into());
@@ -470,7 +470,7 @@ impl Files {
             changed.extend(self.named(at, old, new));
             return changed;
         }
-        // What nobody has opened can be a directory: then the files below it have other names.
+        // A path that was never opened can be a directory: then the files below it get other names.
         let below = self.names.below(old);
         for (rest, at) in &below {
             changed.extend(self.named(*at, &format!("{old}/{rest}"), &format!("{new}/{rest}")));
@@ -502,7 +502,7 @@ impl Files {
         device == UNTOLD || self.file_system(device).is_some_and(is_network)
     }
 
-    /// A file by its number here, to look at.
+    /// Returns a file by its number here, to read.
     pub fn peek(&self, at: u32) -> Option<&File> {
         self.all.get(at as usize)?.as_ref()
     }

@@ -79,7 +79,7 @@ impl Steps {
         put.map_err(AttributionError::Temporary)
     }
 
-    /// Puts away what is known of a file.
+    /// Spills the known properties of a file.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
@@ -174,7 +174,7 @@ pub struct Context<'a> {
 #[derive(Default)]
 struct Copies {
     files: Vec<OneFile>,
-    /// By a host's number and the file's numbers there, the place in `files`.
+    /// Place in `files`, by a host's number and the file's numbers there.
     of: FxHashMap<(u32, FileKey), usize>,
     by_path: FxHashMap<u64, usize>,
 }
@@ -199,7 +199,7 @@ struct OneFile {
     into: Option<usize>,
 }
 
-/// What an owner has to do with a version.
+/// Use of a version by an owner.
 #[derive(Debug, Clone, Copy)]
 struct VersionUse {
     owner: u32,
@@ -210,7 +210,7 @@ struct VersionUse {
     last_at: Order,
 }
 
-/// What owners have to do with a version, in the order in which they came.
+/// Uses of a version by owners, in the order of the first use.
 #[derive(Debug, Default)]
 struct Parts {
     all: Vec<VersionUse>,
@@ -218,7 +218,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Adds what an owner did to what it did before.
+    /// Adds a use to the earlier ones of the same owner.
     fn add(&mut self, more: VersionUse) {
         let at = *self.of.entry(more.owner).or_insert(self.all.len());
         let Some(part) = self.all.get_mut(at) else { return self.all.push(more) };
@@ -487,21 +487,21 @@ fn name<'c>(owner: &Owner, context: &Context<'c>) -> (&'static str, Option<Strin
     }
 }
 
-/// What an owner did to a version.
+/// Kind of a use of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Did {
     Write,
     Read,
-    /// It read what was there before anything was traced.
+    /// It read a version from before the trace.
     Look,
 }
 
-/// Rows on their way, until the phases of their owners are known.
+/// Rows that are kept until the phases of their owners are known.
 #[derive(Default)]
 struct Flows {
     rows: Sorter,
     count: u64,
-    /// By owner and order: what each did when.
+    /// Uses with their times, by owner and order.
     moments: Sorter,
     parts: u64,
 }
@@ -536,7 +536,7 @@ impl Flows {
         Ok(number)
     }
 
-    /// A number for reads of what the reader wrote itself: they begin no phase.
+    /// Returns a number for reads of the reader's own writes: they begin no phase.
     fn unordered(&mut self) -> u64 {
         self.parts += 1;
         self.parts - 1

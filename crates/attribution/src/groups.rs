@@ -24,10 +24,10 @@ use crate::links::Links;
 use crate::processes::{Belongs, Key};
 use crate::rules::{self, Claim, Facts, Strength, engine, plausible, process_tree, work_directory};
 
-/// As far as the clocks of an engine and a host may differ, in nanoseconds.
+/// Maximum difference between the clocks of an engine and a host, in nanoseconds.
 const SLACK_NS: i64 = 10_000_000_000;
 
-/// Maximum number of tasks that may declare what was made in a job, and of contradictions that are
+/// Maximum number of tasks that may declare a file that a job made, and of contradictions that are
 /// reported.
 const CLAIMS: usize = 64;
 const UNDECIDED: usize = 16;
@@ -37,7 +37,7 @@ enum Id {
     /// A container by its id and, where a user can have made its control group, by that user.
     Container(String, Option<Box<str>>),
     Cgroup(i64),
-    /// A process that an engine started as its child, with what is below it.
+    /// A process that an engine started as its child, with its descendants.
     Job(Key),
 }
 
@@ -47,14 +47,14 @@ struct Group {
     id: Id,
     /// When its first process started, in nanoseconds since 1970.
     oldest_ns: Option<i64>,
-    /// Tasks to which it may belong, each with the rule that says so and the evidence.
+    /// Tasks to which it may belong, each with the rule and the evidence.
     claims: BTreeMap<u32, (&'static str, String)>,
     task: Option<u32>,
-    /// What is known of the group where it is the child of an engine.
+    /// Properties of the group if it is the child of an engine.
     job: Job,
 }
 
-/// A child of an engine, and what is known about the processes that it started.
+/// A child of an engine, and the known properties of the processes that it started.
 #[derive(Debug, Default)]
 struct Job {
     /// The job in which its engine runs, which is one more for jobs of the same run.
@@ -63,7 +63,7 @@ struct Job {
     child: Option<Child>,
     /// Processes of which nothing else is known: number and start.
     members: Vec<(i64, Option<i64>)>,
-    /// Contradictions that stand when it is not decided.
+    /// Contradictions that are reported if it stays undecided.
     undecided: Vec<Diagnostic>,
 }
 
@@ -73,7 +73,7 @@ struct Child {
     facts: Facts,
     /// The name of its user, as [`Belongs::user`].
     user: Option<Box<str>>,
-    /// To which task rules say that it belongs.
+    /// Task to which it belongs by the rules.
     told: Option<u32>,
 }
 
@@ -102,8 +102,8 @@ impl Groups {
         numbers.first().copied()
     }
 
-    /// The group of a process, and what it says about it. `jobs` are the children of engines that
-    /// it is or is below, the innermost first.
+    /// Returns the group of a process, and adds the claims of the process to it. `jobs` are the
+    /// children of engines that it is or descends from, the innermost first.
     pub fn of_process(
         &mut self,
         host: u32,
@@ -144,7 +144,7 @@ impl Groups {
         Some(number)
     }
 
-    /// What is contradictory in a group unless it is decided.
+    /// Adds a contradiction in a group, which is reported if the group stays undecided.
     pub fn undecided(&mut self, number: u32, said: Diagnostic) {
         let undecided = &mut self.all[number as usize].job.undecided;
         if undecided.len() < UNDECIDED {

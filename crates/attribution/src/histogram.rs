@@ -1,5 +1,4 @@
-//! How many values lie between two powers of two. Few of these are ever used, so only those are
-//! kept.
+//! Histograms of values by powers of two. Few of the classes are ever used, so only those are kept.
 
 use std::fmt::Write;
 

@@ -1,16 +1,17 @@
 //! Assignment of traced processes and their bytes to tasks and jobs.
 //!
-//! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
-//! `clocks`) and what is known by name ([`entities`]): the attempts at tasks that workflow engines
-//! describe (`task_runs`), and attempts at jobs as plain values ([`entities::KnownJob`]). Out come
-//! the tables `task_io`, `task_totals`, `logical_task_totals` and `data_flow`, links of processes,
-//! and what contradicts itself as diagnostics ([`attribute`]). [`rules`] say what a process shows
-//! of where it belongs; `docs/attribution.md` lists them and what can be forged of each.
+//! The input is the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`,
+//! `hosts`, `clocks`) and the known tasks and jobs ([`entities`]): the attempts at tasks that
+//! workflow engines describe (`task_runs`), and attempts at jobs as plain values
+//! ([`entities::KnownJob`]). The results are the tables `task_io`, `task_totals`,
+//! `logical_task_totals` and `data_flow`, links of processes, and contradictions as diagnostics
+//! ([`attribute`]). [`rules`] find the owners of a process from its properties;
+//! `docs/attribution.md` lists the rules, and how each can be forged.
 //!
 //! The bytes of all rows are the bytes of all operations: unassigned operations have a reason
-//! ([`owners::Reason`]). This crate knows neither the attempts of jobs nor events nor cases. Other
-//! parts serve those who read traces or tasks: [`files`] (which file an operation means),
-//! [`task_attempts`] (each attempt at a task once, with what was traced of it).
+//! ([`owners::Reason`]). This crate is independent of attempts of jobs, events and cases. Other
+//! modules serve readers of traces or tasks: [`files`] (the file of an operation),
+//! [`task_attempts`] (each attempt at a task once, with its traced sums).
 //!
 //! ```
 //! use flowmine_attribution::attribute;
@@ -85,9 +86,9 @@
 //! **Memory** holds live processes, files in use, four bytes for each process that ever was, and
 //! all tasks and jobs by name; the rest is sorted outside of it.
 //!
-//! **Errors.** An [`AttributionError`] says that the dataset or a temporary file could not be read
-//! or written. A process that is reported twice, a job that two clusters have or an engine that
-//! contradicts the kernel is none: it is counted, and reported in the diagnostics.
+//! **Errors.** An [`AttributionError`] means that the dataset or a temporary file could not be read
+//! or written. A process that is reported twice, a job that two clusters have, or an engine that
+//! contradicts the kernel is no error: it is counted, and reported in the diagnostics.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -19,12 +19,13 @@ pub struct Links<'l> {
     listener: &'l mut dyn Listener,
     rows: Builder<Link<'static>>,
     written: u64,
-    /// Of each task what it ran as (type, scope and id in one text), so that each is said once.
+    /// Jobs, pods and containers in which each task ran (type, scope and id in one text), so that
+    /// each link is written once.
     ran_as: FxHashSet<(u32, String)>,
 }
 
 impl<'l> Links<'l> {
-    /// No rows yet; the listener gets each.
+    /// Creates links without rows; the listener gets each row.
     pub fn telling(listener: &'l mut dyn Listener) -> Self {
         Self { listener, rows: Builder::new(), written: 0, ran_as: FxHashSet::default() }
     }
@@ -40,7 +41,7 @@ impl<'l> Links<'l> {
         Ok(())
     }
 
-    /// All that a process belongs to.
+    /// Adds the links of a process.
     pub fn of_process(
         &mut self,
         facts: &Facts,
@@ -68,7 +69,7 @@ impl<'l> Links<'l> {
         Ok(())
     }
 
-    /// As what a task ran: a job, a pod, a container.
+    /// Adds the links of a task to the job, pod or container in which it ran.
     fn task_of(
         &mut self,
         finding: &Finding,
@@ -112,8 +113,8 @@ impl<'l> Links<'l> {
         self.push(&link, transaction)
     }
 
-    /// The jobs that engines say their tasks were, of tasks of which no process was seen in one. A
-    /// raw id that several jobs had at that time says nothing.
+    /// Adds links of tasks to the jobs that their engines report, if none of the task's processes
+    /// was traced in a job. A raw id that several jobs had at that time gives no link.
     pub fn of_untraced(&mut self, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let traced: FxHashSet<u32> = self.ran_as.iter().filter(|(_, what)| what.starts_with("job ")).map(|(task, _)| *task).collect();
         for (number, task) in (0u32..).zip(entities.tasks.iter()) {
@@ -142,14 +143,14 @@ impl<'l> Links<'l> {
         Ok(())
     }
 
-    /// Writes what is left; gives the number of rows, and the listener back.
+    /// Writes the remaining rows; returns the number of rows, and the listener.
     pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<(u64, &'l mut dyn Listener), AttributionError> {
         transaction.append(self.rows)?;
         Ok((self.written, self.listener))
     }
 }
 
-/// What a finding claims, as the target of a link.
+/// Returns the claim of a finding as the target of a link.
 fn target<'e>(finding: &Finding, host: &str, owner: &Owner, entities: &'e Entities) -> Link<'e> {
     let (kind, scope, id, ns, seen) = match &finding.claim {
         Claim::Task(task) => {

@@ -136,7 +136,7 @@ impl LastNames {
     }
 }
 
-/// Which file has a name now.
+/// Returns the file that has a name now.
 #[derive(Debug, Default)]
 pub struct NameIndex(BTreeMap<Box<str>, u32>);
 

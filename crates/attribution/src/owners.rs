@@ -15,11 +15,11 @@ pub enum Reason {
     StartsTasks,
     /// Its user has no process that belongs to anything.
     OtherUser,
-    /// The process ran before the trace began, and no rule says what it is.
+    /// The process ran before the trace began, and no rule assigns it.
     BeforeTrace,
     /// Nothing is known of the process but its operations.
     NoProcess,
-    /// No rule says what it is.
+    /// No rule assigns it.
     NoRule,
     /// The trace lost records of the operations, so the owner is not known.
     Lost,
@@ -84,7 +84,7 @@ impl Owner {
     }
 }
 
-/// What is added up over processes.
+/// Sums over processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessSums {
     /// Number of processes.
@@ -149,14 +149,14 @@ impl Owners {
         number
     }
 
-    /// Adds up processes of an owner.
+    /// Adds sums of processes to an owner.
     pub fn add(&mut self, number: u32, sums: &ProcessSums) {
         self.sums[number as usize].add(sums);
     }
 
-    /// The owners in order, with what each provisional number is among them. `task_of` says of a
-    /// group which task it turned out to belong to, `contradicts_itself` whether it belongs to none
-    /// because several were found.
+    /// Returns the owners in order, and the final number for each provisional one. `task_of`
+    /// returns the task to which a group belongs; `contradicts_itself` returns whether it belongs
+    /// to none because several were found.
     pub fn resolve(self, task_of: impl Fn(u32) -> Option<u32>, contradicts_itself: impl Fn(u32) -> bool) -> ResolvedOwners {
         let users: FxHashSet<i64> = {
             let owned =
@@ -196,9 +196,9 @@ impl Owners {
 pub struct ResolvedOwners {
     /// All owners, those with a task or job first: by task, job, …, reason, host.
     pub all: Vec<Owner>,
-    /// What their processes have together.
+    /// Sums of their processes.
     pub sums: Vec<ProcessSums>,
-    /// What a provisional number is in `all`.
+    /// Place in `all` of each provisional number.
     pub of: Vec<u32>,
 }
 
@@ -209,15 +209,16 @@ pub struct Time {
     pub started_ns: Option<i64>,
     /// When the owner ended, UTC nanoseconds since 1970.
     pub ended_ns: Option<i64>,
-    /// How long the owner ran, in nanoseconds.
+    /// Run time of the owner, in nanoseconds.
     pub time_ns: Option<i64>,
-    /// Where the times come from: `engine` or `processes`.
+    /// Source of the times: `engine` or `processes`.
     pub source: Option<&'static str>,
 }
 
 impl ResolvedOwners {
-    /// How long an owner ran: as its engine says, else from the first to the last of its processes.
-    /// Where an engine's times are less exact than the task lasted, those of processes are better.
+    /// Returns the run time of an owner: that of its engine, else from the first to the last of its
+    /// processes. If the uncertainty of an engine's times exceeds the task's duration, those of
+    /// processes are better.
     pub fn time(&self, number: u32, entities: &Entities) -> Time {
         let owner = &self.all[number as usize];
         let sums = &self.sums[number as usize];

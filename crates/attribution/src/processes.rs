@@ -1,4 +1,4 @@
-//! The live processes of a host: what is known of each, what it did, and to whom it belongs.
+//! The live processes of a host, with the known properties, the accesses and the owner of each.
 //!
 //! A process is a number and its start: two with the same number are two. A source that does not
 //! report starts (`io-csv`) has the time of the fork in their place, and the generation that was
@@ -41,14 +41,14 @@ const ENGINES: usize = 1 << 12;
 /// Maximum number of remembered scripts that a process opened.
 const SCRIPTS: usize = 64;
 
-/// A process, what it did to files, and what rules found out about it.
+/// A process with its accesses and the findings of rules.
 #[derive(Debug, Default)]
 pub struct Node {
     /// Number and start of the process, which identify it within a host's trace.
     pub key: Key,
     /// Number of the process, over all hosts.
     pub serial: u32,
-    /// What rules look at; `None` when no row describes it.
+    /// Input of rules; `None` if no row describes the process.
     pub facts: Option<Facts>,
     /// Whether it ran already when the trace began.
     pub before_trace: bool,
@@ -66,9 +66,9 @@ pub struct Node {
     engine: Option<Rc<Run>>,
     /// It is an engine that runs once more for jobs of a run, which are its children.
     is_inner_engine: bool,
-    /// What the process did to files, by their numbers.
+    /// Accesses of the process, by file number.
     pub accesses: FxHashMap<u32, Access>,
-    /// Ranges that its accesses keep, nearly.
+    /// Approximate number of ranges in its accesses.
     pub ranges: usize,
     scripts: Vec<Script>,
     parent: Option<Key>,
@@ -77,7 +77,7 @@ pub struct Node {
     resolved: Option<Belongs>,
 }
 
-/// To what a process belongs, by which findings.
+/// Owners of a process, with the findings.
 #[derive(Debug, Clone, Default)]
 pub struct Belongs {
     /// The Slurm job, and the finding by which it is.
@@ -129,7 +129,7 @@ pub struct Processes {
     nodes: FxHashMap<Key, u32>,
     slots: Vec<Option<Box<Node>>>,
     free: Vec<u32>,
-    /// ProcessSlot a source that does not report starts: which generation a number has now.
+    /// Current generation of each process number, for a source that does not report starts.
     current: FxHashMap<i32, Key>,
     ending: BinaryHeap<Reverse<(i64, Key)>>,
     gone: FxHashMap<Key, u32>,
@@ -229,7 +229,8 @@ impl Processes {
             (_, start) => (pid, start.unwrap_or(UNTOLD)),
         });
         let parent = parent.filter(|parent| !self.is_above(key, *parent));
-        // ProcessSlot a process that no row describes, its operations make a row; it must not hide what was reported.
+        // Operations of a process that no row describes make a row; it must not hide what was
+        // reported.
         let nothing_told = &*row.first_seen == "operation" && row.uid.is_none() && row.cgroup_id.is_none() && row.command_line.is_none();
         let Some(node) = self.get(slot) else { return };
         if nothing_told {
@@ -237,7 +238,8 @@ impl Processes {
         }
         node.facts = Some(Facts::of(row));
         node.findings = None;
-        // ProcessSlot a program that began in the trace all is known, also when its process is older.
+        // All properties of a program that began in the trace are known, even if its process is
+        // older.
         node.is_inner_engine =
             node.facts.iter().flat_map(|facts| &facts.programs).any(|program| engine::target_jobs(program).next().is_some());
         node.before_trace = &*row.first_seen == "running" && row.exec_ns.is_none();
@@ -284,7 +286,7 @@ impl Processes {
         }
     }
 
-    /// A process opened the log of a run to write to it: it is the run's engine.
+    /// Notes that a process opened the log of a run to write to it, and so is the run's engine.
     pub fn is_engine(&mut self, slot: u32, run: Run) {
         let Some(node) = self.get(slot) else { return };
         let run = Rc::new(run);
@@ -346,7 +348,7 @@ impl Processes {
         open.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// What a process belongs to, as far as is known now.
+    /// Returns what a process belongs to, as far as it is known now.
     pub fn belongs(&mut self, slot: u32, entities: &Entities) -> Belongs {
         // From the oldest ancestor down, so that a long chain needs no deep stack.
         let mut chain = Vec::new();
@@ -372,7 +374,7 @@ impl Processes {
         above.unwrap_or_default()
     }
 
-    /// A task begins in a process: what is above it and belongs to none is what started it.
+    /// Notes that a task begins in a process: processes above it without a task start tasks.
     pub fn task_begins(&mut self, slot: u32) {
         let mut at = self.get(slot).and_then(|node| node.parent);
         while let Some(node) = at.and_then(|key| self.node_mut(key)).filter(|node| !node.starts_tasks) {
@@ -381,7 +383,7 @@ impl Processes {
         }
     }
 
-    /// A process is resolved: its memory is free, but for what its children inherit.
+    /// Notes that a process is resolved: its memory is freed, except for what its children inherit.
     pub fn resolve(&mut self, slot: u32, belongs: Belongs) {
         let Some(node) = self.get(slot) else { return };
         let key = node.key;
@@ -538,7 +540,7 @@ fn different_tasks(a: &Finding, b: &Finding, entities: &Entities) -> bool {
     }
 }
 
-/// What weaker findings of the same job add: cluster and step.
+/// Completes a finding from weaker ones of the same job: cluster and step.
 fn complete(finding: &mut Finding, all: &[Finding]) {
     let Claim::Job(job) = &mut finding.claim else { return };
     for other in all {

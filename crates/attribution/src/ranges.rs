@@ -1,10 +1,9 @@
-//! Which bytes of a file were touched: ranges that neither overlap nor touch, from transfers in any
-//! order.
+//! Touched bytes of a file: ranges that neither overlap nor touch, from transfers in any order.
 //!
-//! A transfer that goes on where the last one ended only moves an end. Others gather, and are
-//! sorted into the rest some thousands at a time, so that a random access costs little. A set that
-//! has grown large is given away as sorted chunks; [`Union`] joins the chunks of several sets
-//! without holding them all.
+//! A transfer that begins where the last one ended only moves an end. Others are collected, and
+//! sorted into the rest in batches of 4096, so that a random access costs little. A set that has
+//! grown large is passed on as sorted chunks; [`Union`] joins the chunks of several sets without
+//! holding them all.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,7 +44,7 @@ impl Ranges {
         }
     }
 
-    /// How many ranges it keeps, not all apart from each other.
+    /// Returns the number of ranges that it keeps; some may overlap.
     pub fn kept(&self) -> usize {
         self.sorted.len() + self.new.len() + usize::from(self.last.is_some())
     }
@@ -84,7 +83,7 @@ fn join(ranges: &mut Vec<Range>, next: Range) {
     }
 }
 
-/// How many ranges, and how many bytes they have together.
+/// Number of ranges, and their total size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Number of ranges, none touching another.
@@ -131,7 +130,7 @@ impl Union {
         self.lists.push(Reverse((first, at)));
     }
 
-    /// Takes in all that begins before an offset.
+    /// Merges all ranges that begin before an offset.
     fn advance(&mut self, until: i64) {
         while let Some(Reverse((range, at))) = self.lists.peek().copied() {
             if range.0 > until {

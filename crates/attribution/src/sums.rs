@@ -1,7 +1,8 @@
-//! From what single processes did to the tables `task_io`, `task_totals` and `logical_task_totals`.
+//! Aggregation of the accesses of single processes into the tables `task_io`, `task_totals` and
+//! `logical_task_totals`.
 //!
-//! What a process did to a file is spilled when the process is resolved ([`Partials::put`]); when
-//! all owners are known it is sorted by owner and file, and added up row by row
+//! The access of a process to a file is spilled when the process is resolved ([`Partials::put`]).
+//! When all owners are known, the accesses are sorted by owner and file, and summed row by row
 //! ([`Partials::write`]). Memory holds one file's sums, and the sums of owners.
 
 use std::collections::BTreeMap;
@@ -31,11 +32,11 @@ const SUMS: u8 = 0;
 const READ_RANGES: u8 = 1;
 const WRITE_RANGES: u8 = 2;
 
-/// What single processes did to files, spilled.
+/// Spilled accesses of single processes to files.
 #[derive(Default)]
 pub struct Partials(Sorter);
 
-/// The file of a record: which, and what is known of it.
+/// The file of a record: its identity and known properties.
 #[derive(Debug, Clone, Copy)]
 pub struct OfFile<'f> {
     /// The numbers that identify the file on its host.
@@ -47,7 +48,7 @@ pub struct OfFile<'f> {
 }
 
 impl Partials {
-    /// Puts away what a process did to a file.
+    /// Spills the access of a process to a file.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
@@ -60,7 +61,7 @@ impl Partials {
         self.put_ranges(process, &file.key, &mut access)
     }
 
-    /// Puts away the ranges of an access, which is then without.
+    /// Spills the ranges of an access, and removes them from it.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
@@ -159,7 +160,7 @@ impl Partials {
     }
 }
 
-/// What was written to the tables of sums.
+/// Numbers of rows and bytes written to the tables of sums.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// Number of rows of `task_io`.
@@ -174,7 +175,7 @@ pub struct Written {
     pub out_of_range: OutOfRange,
 }
 
-/// What is added up in a row of `task_io`.
+/// Returns the values of a row of `task_io` that are summed.
 fn sums_of_io(row: &TaskIo<'_>) -> [i64; 13] {
     [
         row.opens,
@@ -193,7 +194,7 @@ fn sums_of_io(row: &TaskIo<'_>) -> [i64; 13] {
     ]
 }
 
-/// What is added up in a row of `task_totals`.
+/// Returns the values of a row of `task_totals` that are summed.
 fn sums_of_total(row: &TaskTotal<'_>) -> [i64; 14] {
     [
         row.opens,

@@ -1,8 +1,8 @@
-//! Attempts at tasks, each once, with all that their engines report and what was traced of them.
+//! Attempts at tasks, each once, with the records of their engines and the traced sums.
 //!
-//! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys,
-//! which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one
-//! key.
+//! The input is the tables `task_runs` and `task_totals`; the result is attempts in the order of
+//! their keys, which are those of `task_io.task`. Rows are sorted outside of memory, which holds
+//! those with one key.
 
 use flowmine_dataset::Dataset;
 use flowmine_schema::Record;
@@ -16,18 +16,18 @@ use flowmine_privacy::RowRules;
 /// An attempt at a task.
 #[derive(Debug)]
 pub struct TaskAttempt {
-    /// What `task_io.task` calls it, by the rules for rows.
+    /// Its key, as in `task_io.task`, by the rules for rows.
     pub key: String,
-    /// What its engine reports, by the rules for rows.
+    /// The record of its engine, by the rules for rows.
     pub row: TaskRun<'static>,
-    /// What was traced of it; `None` when nothing was.
+    /// Traced sums; `None` if nothing was traced.
     pub traced: Option<Traced>,
 }
 
 /// The sums of rows of `task_totals`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traced {
-    /// The host, where there is one only.
+    /// The host, if there is only one.
     pub host: Option<String>,
     /// Rows: hosts, and on each of them steps, containers and users.
     pub rows: i64,
@@ -52,7 +52,8 @@ pub struct Traced {
     pub read_time_ns: i64,
     /// Time spent in writes, in nanoseconds.
     pub write_time_ns: i64,
-    /// When the first process started, or the task as its engine says, in nanoseconds since 1970.
+    /// When the first process started, or the task according to its engine, in nanoseconds since
+    /// 1970.
     pub started_ns: Option<i64>,
     /// When the first read or write began, in nanoseconds since 1970.
     pub first_ns: Option<i64>,

@@ -10,7 +10,7 @@ use flowmine_schema::tables::TaskIo;
 
 use super::{FileAccessError, Owner};
 
-/// What a task did to a file.
+/// Use of a file by a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
     /// The task read the file.
@@ -44,7 +44,7 @@ pub struct Point {
     pub host: String,
     /// The file's path, if one is known.
     pub path: Option<String>,
-    /// What the task did to it.
+    /// How the task used it.
     pub used: Use,
     /// Time from first to last access as a share of the task's time; `None` when that is not known.
     pub share: Option<f64>,
@@ -59,7 +59,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Bytes read and written, added up.
+    /// Returns the sum of bytes read and written.
     pub fn bytes(&self) -> i64 {
         flowmine_sums::add(self.read_bytes, self.written_bytes)
     }
@@ -77,27 +77,27 @@ pub struct Group {
 }
 
 impl Group {
-    /// The logical task, or words for what has none.
+    /// Returns the logical task, or a description of points without one.
     pub fn name(&self) -> &str {
         self.logical_task.as_deref().unwrap_or("jobs and containers without a task")
     }
 }
 
-/// What all tasks did to the files, as shares by logical task.
+/// Accesses of all tasks to files, as shares by logical task.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shares {
-    /// By logical task, in the order of the first access.
+    /// The groups of points by logical task, in the order of the first access.
     pub groups: Vec<Group>,
     /// Number of rows of `task_io` about files that were neither read nor written.
     pub untouched: u64,
-    /// Number of rows of `task_io` with reads or writes that belong to nobody.
+    /// Number of rows of `task_io` with reads or writes that have no owner.
     pub nobodys: u64,
     /// Operations that the traces do not have.
     pub lost: LostOperations,
 }
 
 flowmine_schema::columns! {
-    /// How much of its time a task read and wrote a file.
+    /// Share of its time in which a task read and wrote a file.
     struct ShareRow of TaskIo {
         task, logical_task, cluster, job, pod, container, host, path, read_calls, write_calls,
         read_errors, write_errors, read_bytes, written_bytes, first_read_ns, last_read_ns,

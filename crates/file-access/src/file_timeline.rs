@@ -1,9 +1,8 @@
-//! The reads and writes of one file (Figure 5 of the monitoring paper): by offset and time, and
-//! whose they are.
+//! The reads and writes of one file (Figure 5 of the monitoring paper), by offset, time and owner.
 //!
-//! Two passes over the file's host's rows of `io_events`, one row group in memory: the first finds
-//! the extent and the processes, the second makes bars of the operations ([`super::merge`]). Whose
-//! a process is comes from `links`.
+//! Two passes read the rows of `io_events` of the file's host, with one row group in memory: the
+//! first finds the extent and the processes, the second turns operations into bars
+//! ([`super::merge`]). The owner of a process comes from `links`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,32 +39,32 @@ pub struct Accesses {
     pub path: String,
     /// The hosts on which it was used.
     pub hosts: Vec<String>,
-    /// Who used it, in the order of the first access.
+    /// Its users, in the order of the first access.
     pub users: Vec<User>,
-    /// What all its reads and writes lie in.
+    /// Times and offsets that contain all its reads and writes.
     pub extent: Extent,
     /// The bars that are drawn: operations, or several of them as one.
     pub bars: Vec<Bar>,
-    /// Whether bars stand for several operations because there are too many to draw each.
+    /// Whether some bars represent several operations, because there are too many to draw each.
     pub merged: bool,
     /// Its versions, when there are several, in order.
     pub versions: Vec<Version>,
-    /// What is known of the file and not drawn.
+    /// Accesses that are known and not drawn.
     pub missing: Missing,
 }
 
-/// Who read or wrote the file.
+/// A user of the file: a task attempt, job, pod or container that read or wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
     /// The task attempt, job, pod or container that used it.
     pub owner: Owner,
-    /// What the task is an instance of.
+    /// Logical task of the task attempt.
     pub logical_task: Option<String>,
     /// When it started and ended, UTC nanoseconds since 1970, where both are known.
     pub time_ns: Option<(i64, i64)>,
-    /// Its reads of the file, added up.
+    /// Sum of its reads of the file.
     pub read: Sum,
-    /// Its writes to the file, added up.
+    /// Sum of its writes to the file.
     pub written: Sum,
 }
 
@@ -74,7 +73,7 @@ pub struct User {
 pub struct Sum {
     /// Number of operations.
     pub operations: u64,
-    /// Bytes that they moved, by what the calls returned.
+    /// Bytes that they moved, according to the results of the calls.
     pub bytes: i64,
     /// When the first began and the last ended, UTC nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
@@ -96,7 +95,7 @@ impl User {
         Some((ns as f64 - start as f64) / (end as f64 - start as f64))
     }
 
-    /// What to call it in a picture: its logical task, else its id.
+    /// Returns its name in a figure: its logical task, else its id.
     pub fn name(&self) -> String {
         match (&self.logical_task, &self.owner) {
             (Some(name), _) => name.clone(),
@@ -110,25 +109,25 @@ impl User {
     }
 }
 
-/// A version of the file, as it stands in the table `data_flow`.
+/// A version of the file, from the table `data_flow`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
     /// Its number, as in `data_flow.version`.
     pub version: i64,
-    /// How it began, as in `data_flow.origin`.
+    /// Its origin, as in `data_flow.origin`.
     pub origin: String,
     /// When its first write began, UTC nanoseconds since 1970.
     pub first_ns: i64,
 }
 
-/// What is known and not drawn.
+/// Accesses that are known and not drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missing {
     /// Number of reads and writes that failed.
     pub failed: u64,
-    /// Number of reads and writes whose offset is not known, and their bytes.
+    /// Number of reads and writes with an unknown offset, and their bytes.
     pub no_offset: (u64, i64),
-    /// Number of reads and writes whose result is not known.
+    /// Number of reads and writes with an unknown result.
     pub no_result: u64,
     /// Page faults of mappings of the file.
     pub faults: u64,
@@ -228,7 +227,7 @@ fn bar_of(event: &FileEvent<'_>) -> Option<Bar> {
     Some(Bar { owner: 0, write, first_ns: event.start_ns, last_ns, offset, end: offset.saturating_add(bytes), operations: 1, bytes })
 }
 
-/// Who used the file, and bars that name them by their places.
+/// Returns the users of the file, and sets the owners of bars to places in that list.
 fn users(dataset: &Dataset, found: &Found, owners: BTreeMap<Owner, u32>, bars: &mut [Bar]) -> Result<Vec<User>, FileAccessError> {
     let mut users: Vec<(u32, User)> = Vec::new();
     for (owner, number) in owners {

@@ -1,4 +1,4 @@
-//! Which file is meant: a path or an id in, the file and what `task_io` says of it out.
+//! Search for a file by a path or an id; the result is the file with its rows of `task_io`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use flowmine_schema::text::visible;
 use super::{FileAccessError, untold};
 
 flowmine_schema::columns! {
-    /// What a task did to a file.
+    /// Use of a file by a task.
     pub struct FileUse of TaskIo {
         task, logical_task, cluster, job, pod, container, unassigned, host, device, inode,
         generation, incarnation, file_system, path, earlier_paths, read_calls, write_calls, read_errors,
@@ -18,10 +18,10 @@ flowmine_schema::columns! {
     }
 }
 
-/// So many candidates are listed.
+/// Maximum number of candidates that are listed.
 const CANDIDATES: usize = 12;
 
-/// What tells a file apart on its host. What is not known is `i64::MIN`.
+/// Identity of a file on its host. Unknown numbers are `i64::MIN`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     /// Name of the host.
@@ -32,7 +32,7 @@ pub struct FileId {
     pub inode: i64,
     /// The inode's generation.
     pub generation: i64,
-    /// Which of the files that had these numbers one after the other, from 1.
+    /// Number of the file among those that had these numbers one after the other, from 1.
     pub incarnation: i64,
 }
 
@@ -53,12 +53,13 @@ impl FileId {
     }
 }
 
-/// A file that was asked for, as the dataset has it.
+/// A requested file, as in the dataset.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Its path, or its id where no path is known.
+    /// Its path, or its id if no path is known.
     pub path: String,
-    /// The file as each host has it: one, but for files of network file systems.
+    /// The identity of the file on each host: a single one, except for files of network file
+    /// systems.
     pub ids: Vec<FileId>,
     /// All rows of `task_io` about it.
     pub rows: Vec<FileUse<'static>>,
@@ -68,7 +69,8 @@ pub struct Found {
 /// lists them.
 ///
 /// # Errors
-/// When the dataset cannot be read, and when not exactly one file is meant, with candidates.
+/// If the dataset cannot be read, or if the path or id does not match exactly one file; the error
+/// then lists candidates.
 pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     let mut rows = 0u64;
     let mut candidates: BTreeMap<FileId, Candidate> = BTreeMap::new();

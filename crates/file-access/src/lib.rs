@@ -1,14 +1,15 @@
-//! What tasks did to files, as numbers and two pictures of the monitoring paper's section VI.
+//! Accesses of tasks to files, as numbers and as two figures of section VI of the monitoring paper.
 //!
-//! In go tables that `flowmine correlate` made; out come numbers to draw:
+//! The input is the tables that `flowmine correlate` wrote; the results are numbers to draw:
 //!
 //! - [`file_span`]: for each task attempt and file the share of the task's time between first and last
 //!   access (Figure 4).
-//! - [`file_timeline`]: the reads and writes of one file, by offset and time and by whom (Figure 5).
-//!   [`find`] says which file is meant, [`merge`] keeps their number bounded.
+//! - [`file_timeline`]: the reads and writes of one file, by offset, time and owner (Figure 5).
+//!   [`find`] finds the file, [`merge`] bounds the number of bars.
 //!
 //! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. Times are UTC
-//! nanoseconds, sizes bytes; what is not known is null, and what cannot be drawn is counted.
+//! nanoseconds, sizes are bytes. Unknown values are null, and operations that cannot be drawn are
+//! counted.
 //!
 //! ```
 //! use flowmine_file_access::file_span;
@@ -44,7 +45,7 @@
 //! # }
 //! ```
 //!
-//! **Errors.** A [`FileAccessError`] says why there is nothing to draw and what to do: correlate
+//! **Errors.** A [`FileAccessError`] states why there is nothing to draw and what to do: correlate
 //! first, trace single operations, choose one of several files.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
@@ -63,13 +64,13 @@ use flowmine_dataset::DatasetError;
 
 pub use owner::Owner;
 
-/// Why there is nothing to draw.
+/// Reason why there is nothing to draw.
 #[derive(Debug, thiserror::Error)]
 pub enum FileAccessError {
     /// The dataset cannot be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// Its rows cannot be walked through.
+    /// The rows of the dataset cannot be processed.
     #[error(transparent)]
     Attribution(#[from] AttributionError),
     /// There is no row of `task_io`.
@@ -83,7 +84,7 @@ pub enum FileAccessError {
     /// No file has this path.
     #[error("no file {file:?} in task_io{}", list("did you mean", .like))]
     UnknownFile {
-        /// The path or id that was asked for.
+        /// The requested path or id.
         file: String,
         /// Paths that are like it.
         like: Vec<String>,
@@ -91,9 +92,9 @@ pub enum FileAccessError {
     /// Several files have this path.
     #[error("several files were {file:?}: choose one with --file{}", list("of", .which))]
     SeveralFiles {
-        /// The path or id that was asked for.
+        /// The requested path or id.
         file: String,
-        /// Their ids, with what is known of each.
+        /// Their ids, with the known properties of each.
         which: Vec<String>,
     },
     /// The file was neither read nor written.
@@ -102,7 +103,7 @@ pub enum FileAccessError {
         /// Path of the file.
         file: String,
     },
-    /// Of the file only sums were traced, so that no single access can be drawn.
+    /// Only sums were traced for the file, so that no single access can be drawn.
     #[error("of {file:?} only sums were traced: single reads and writes are kept with `flowmine trace --detail events`")]
     OnlySums {
         /// Path of the file.

@@ -1,21 +1,21 @@
 //! A bounded number of bars out of any number of reads and writes.
 //!
-//! Up to [`EXACT`] operations each is a bar. Beyond that those of one owner that fall on the same
-//! column of the picture, and on rows of it that touch, are one bar, which keeps the lowest and the
-//! highest byte, the first and the last moment, the number of operations and their bytes. When
-//! there are still too many, columns and rows get twice as wide, as often as it takes.
+//! Each of up to [`EXACT`] operations is a bar. Beyond that, operations of one owner in the same
+//! column of the figure and in rows that touch share a bar, which keeps the lowest and the highest
+//! byte, the first and the last moment, the number of operations and their bytes. While there are
+//! still too many bars, the widths of columns and rows are doubled.
 
 use std::collections::BTreeMap;
 
-/// So many operations are drawn each by itself.
+/// Maximum number of operations that are drawn one by one.
 pub const EXACT: usize = 4_000;
-/// Above so many columns and rows get wider, as long as there is more than one.
+/// Number of bars above which columns and rows get wider, if there is more than one.
 const MOST: usize = 24_000;
 
 /// One read or write, or several that are drawn as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bar {
-    /// To whom the operations belong: a place among the owners.
+    /// Owner of the operations: a place among the owners.
     pub owner: u32,
     /// Whether it wrote; otherwise it read.
     pub write: bool,
@@ -44,7 +44,7 @@ impl Bar {
     }
 }
 
-/// The times and bytes within which all operations lie.
+/// The range of times and bytes that contains all operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     /// When the first operation began, UTC nanoseconds since 1970.
@@ -63,7 +63,7 @@ type Column = (u32, bool, i64);
 #[derive(Debug)]
 pub struct Bars {
     extent: Extent,
-    /// Columns and rows of the picture that the extent has.
+    /// Columns and rows of the figure that the extent covers.
     cells: (i64, i64),
     exact: usize,
     most: usize,
@@ -74,7 +74,7 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// For a picture with so many columns and rows of pixels.
+    /// Creates bars for a figure with this number of columns and rows of pixels.
     pub fn new(extent: Extent, columns: i64, rows: i64) -> Self {
         Self { extent, cells: (columns.max(1), rows.max(1)), exact: EXACT, most: MOST, single: Vec::new(), merged: None, count: 0 }
     }
@@ -95,8 +95,8 @@ impl Bars {
         }
     }
 
-    /// The bars in the order of owner, direction, time and offset, and whether some stand for
-    /// several operations.
+    /// Returns the bars in the order of owner, direction, time and offset, and whether some of them
+    /// represent several operations.
     pub fn finish(self) -> (Vec<Bar>, bool) {
         let merged = self.merged.is_some();
         let mut bars: Vec<Bar> = self.single.into_iter().chain(self.merged.into_iter().flat_map(BTreeMap::into_values).flatten()).collect();
@@ -138,7 +138,7 @@ impl Bars {
     }
 }
 
-/// Which of so many equal parts of a range a number lies in.
+/// Returns the index of the part that contains a number, with a range in `parts` equal parts.
 fn place(number: i64, first: i64, last: i64, parts: i64) -> i64 {
     let (number, range) = (i128::from(number) - i128::from(first), (i128::from(last) - i128::from(first)).max(1));
     (number * i128::from(parts) / range).clamp(0, i128::from(parts - 1)) as i64

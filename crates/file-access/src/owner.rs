@@ -1,9 +1,9 @@
-//! To whom an access to a file belongs.
+//! The owner of an access to a file.
 
 use std::borrow::Cow;
 
-/// To whom a read or write belongs, as one thing in a picture. What ran in a job, pod or container
-/// for a task of an engine is the task's.
+/// Owner of a read or write, as one item of a figure. Accesses in a job, pod or container for a
+/// task of an engine belong to the task.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// A task attempt, by its id (`task_io.task`).
@@ -19,12 +19,13 @@ pub enum Owner {
     Pod(String),
     /// A container, by its id.
     Container(String),
-    /// Nobody: it belongs to no task, job, pod or container.
+    /// No owner: it belongs to no task, job, pod or container.
     Nobody,
 }
 
 impl Owner {
-    /// Of a row of `task_io` or `task_totals`, by its task, cluster, job, pod and container.
+    /// Returns the owner of a row of `task_io` or `task_totals`, by its task, cluster, job, pod and
+    /// container.
     pub fn of([task, cluster, job, pod, container]: [&Option<Cow<'_, str>>; 5]) -> Self {
         let text = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
         if let Some(task) = text(task) {
@@ -51,7 +52,7 @@ impl Owner {
         }
     }
 
-    /// Its id, such as that of the task; empty for nobody.
+    /// Returns its id, such as that of the task; empty for [`Owner::Nobody`].
     pub fn id(&self) -> &str {
         match self {
             Owner::Task(id) | Owner::Job { job: id, .. } | Owner::Pod(id) | Owner::Container(id) => id,

@@ -1,5 +1,4 @@
-//! Whose processes are: the processes that used a file in, their owners out, by the links that
-//! `flowmine correlate` made.
+//! Owners of the processes that used a file, by the links that `flowmine correlate` wrote.
 
 use flowmine_attribution::AttributionError;
 use flowmine_dataset::Dataset;
@@ -16,7 +15,7 @@ flowmine_schema::columns! {
 /// The start of a process that the source does not report (`io-csv`).
 const UNTOLD: i64 = i64::MIN;
 
-/// What is known of one generation of a process number.
+/// Known properties of one generation of a process number.
 #[derive(Debug, Default)]
 struct Generation {
     started_ns: Option<i64>,
@@ -28,9 +27,9 @@ struct Generation {
 /// The processes of one host that used the file.
 #[derive(Debug, Default)]
 pub struct Processes {
-    /// By number and start; where that is not known the time of the fork stands in its place.
+    /// By number and start; if the start is unknown, by the time of the fork.
     known: FxHashMap<(i32, i64), Generation>,
-    /// Of numbers without known starts, when their generations were forked, in order.
+    /// Fork times of the generations of each number without known starts, in order.
     forks: FxHashMap<i32, Vec<i64>>,
 }
 
@@ -105,7 +104,7 @@ impl Processes {
                         "container" => Owner::Container(target),
                         _ => return Ok(()),
                     };
-                    // The order of the variants is that of what says more.
+                    // The order of the variants is from the most to the least specific.
                     generation.owner = Some(generation.owner.take().map_or_else(|| owner.clone(), |known| known.min(owner.clone())));
                 }
                 _ => {}
@@ -125,7 +124,7 @@ impl Processes {
         Ok(())
     }
 
-    /// To whom an operation of a process at a moment belongs.
+    /// Returns the owner of an operation of a process at a moment.
     pub fn owner(&self, pid: i32, start_ns: Option<i64>, at_ns: i64) -> Owner {
         let start = start_ns.or_else(|| {
             // The generation that was forked last has the operations.

@@ -1,4 +1,4 @@
-//! The numbers of a picture as CSV and JSON.
+//! The numbers of a figure as CSV and JSON.
 //!
 //! CSV is as `flowmine export` writes it (RFC 4180, no formulas), nothing for an unknown value.
 //! Points and bars have the same columns in CSV and JSON. Times are UTC nanoseconds, those that end

@@ -1,21 +1,21 @@
-//! What flowmine's tables are, as declared, and the words used in them. No file is opened here.
+//! Declarations of flowmine's tables, and the words in them. This crate opens no files.
 //!
-//! - [`tables`]: a row type each, with its columns, what they mean and what they can reveal of
-//!   somebody ([`Private`]); `docs/tables.md` is made of them ([`table_docs`]). [`table!`] declares
-//!   one, [`columns!`] a choice of its columns.
-//! - [`row`]: what such types can do: push a row into columns ([`row::ColumnSink`]), read it from
+//! - [`tables`]: a row type for each table, with its columns, their meaning and the personal data
+//!   that they can reveal ([`Private`]); `docs/tables.md` is generated from them ([`table_docs`]).
+//!   [`table!`] declares a table, [`columns!`] a selection of its columns.
+//! - [`row`]: operations of such types: push a row into columns ([`row::ColumnSink`]), read it from
 //!   columns ([`row::ColumnSource`]), walk through its values, turn it into bytes for a temporary
 //!   file.
 //! - [`time`]: instants, days and how they are written. Times are UTC nanoseconds since 1970 as
 //!   `i64`, sizes are bytes, and a column's name carries its unit. An unknown value is null.
 //! - [`diagnostic`]: what was wrong with an input, and the registry of all codes;
-//!   `docs/diagnostics.md` is made of it.
-//! - [`losses`]: which kinds of lost records are operations.
-//! - [`text_numbers`]: small numbers for texts; [`text`]: foreign text, without loss or fit to be
-//!   seen.
+//!   `docs/diagnostics.md` is generated from it.
+//! - [`losses`]: the kinds of lost records that are operations.
+//! - [`text_numbers`]: small numbers for texts; [`text`]: foreign text, without loss or safe to
+//!   display.
 //!
-//! This crate knows no source: nothing here parses `squeue`, a trace or a log, and nothing here
-//! decides which event belongs to which case. Where rows lie on disk is `flowmine-dataset`'s.
+//! This crate is independent of sources: it parses no `squeue` output, trace or log, and does not
+//! assign events to cases. The layout of rows on disk belongs to `flowmine-dataset`.
 //!
 //! ```
 //! use flowmine_schema::tables::TaskRun;
@@ -39,8 +39,8 @@
 //! assert_eq!(End::take(&bytes), Some(end));
 //! ```
 //!
-//! **Refused** are, when compiled, a column of text that does not say what it can reveal of
-//! somebody, and names that are no column's; [`Record::take`] refuses bytes that are no row.
+//! The compiler **refuses** a column of text without a declaration of the personal data that it can
+//! reveal, and names of columns that do not exist. [`Record::take`] refuses bytes that are no row.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,4 +1,4 @@
-//! What the kinds of lost records in the table `losses` mean, and what is said of their sums.
+//! Meaning of the kinds of lost records in the table `losses`, and their sums in words.
 
 use crate::tables::IoLoss;
 
@@ -12,15 +12,15 @@ pub fn is_operation(kind: &str) -> bool {
     !NO_OPERATIONS.contains(&kind)
 }
 
-/// Whether reads or writes are among what a row of this kind is about, or may be.
+/// Whether the records of a row of this kind may include reads or writes.
 pub fn may_move_bytes(kind: &str) -> bool {
     is_operation(kind) && !NO_TRANSFERS.contains(&kind)
 }
 
-/// Operations on files that traces do not have: those of all rows of `losses` that were added.
+/// Operations on files that traces lack: the sum of all added rows of `losses`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LostOperations {
-    /// Number of operations, those that cannot be recorded included.
+    /// Number of operations, including those that cannot be recorded.
     pub count: u64,
     /// Bytes of their reads and writes, as far as they are known.
     pub bytes: u64,
@@ -35,13 +35,14 @@ impl LostOperations {
         }
     }
 
-    /// Adds the operations that other traces do not have.
+    /// Adds the operations that other traces lack.
     pub fn merge(&mut self, other: &Self) {
         flowmine_sums::add_to(&mut self.count, other.count);
         flowmine_sums::add_to(&mut self.bytes, other.bytes);
     }
 
-    /// What that means for sums, without a full stop; `None` when nothing was lost.
+    /// Returns the consequence for sums, as a sentence without a full stop; `None` when nothing was
+    /// lost.
     pub fn sentence(&self) -> Option<String> {
         let with_bytes = if self.bytes > 0 { format!(" with {} bytes of reads and writes", self.bytes) } else { String::new() };
         let lost = match self.count {

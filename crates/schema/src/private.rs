@@ -1,13 +1,12 @@
-//! What columns can reveal of people, projects and a site, declared where a column is
+//! What columns can reveal of people, projects and a site, declared together with the column
 //! ([`table!`](crate::table)).
 //!
-//! `--pseudonymise` follows it for every table, and `docs/tables.md` shows it.
+//! `--pseudonymise` follows it for every table, and `docs/tables.md` lists it.
 
-/// What a column holds, as far as it can reveal who or what somebody is: what pseudonyms make of it
-/// follows from that.
+/// Personal data that a column can contain. It determines how the column is pseudonymised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Private {
-    /// Nobody's name: numbers, times, and words that flowmine itself chose.
+    /// Nothing personal: numbers, times, and words that flowmine itself chose.
     Harmless,
     /// A cluster's name.
     Cluster,
@@ -34,15 +33,15 @@ pub enum Private {
     Line,
     /// A command line as a JSON array of words.
     JsonLine,
-    /// What a user wrote about a job.
+    /// Comment of a user on a job.
     Comment,
     /// The message of a diagnostic.
     Message,
-    /// What a site has called something.
+    /// Name that a site chose.
     Label,
     /// Resources as Slurm writes them: `cpu=4,gres/gpu:a100=2`.
     Resources,
-    /// A task's id, which holds the names of engine, run and task.
+    /// A task's id, which contains the names of engine, run and task.
     Task,
     /// The id of a container or pod, or the name of a systemd unit.
     Container,
@@ -50,35 +49,35 @@ pub enum Private {
     Number,
     /// A step of a job: a number, or one of Slurm's own words.
     Step,
-    /// One of a list of words that are nobody's name.
+    /// One of a list of words that are no names.
     Word(Vocabulary),
     /// Names of columns of `job_states`, with commas between.
     ColumnNames,
     /// Why a job waits or ended: Slurm's word, and what may follow it.
     Reason,
-    /// Where an id of the kind that this column says is valid: a cluster, a host, an engine.
+    /// Scope of an id, of the kind that the named column contains: a cluster, a host, an engine.
     ScopeOf(&'static str),
-    /// An id of the kind that this column says: a job, a task, a process, a container, …
+    /// An id of the kind that the named column contains: a job, a task, a process, a container, …
     IdOf(&'static str),
-    /// What is in no log under pseudonyms: text of many names, digests, histograms.
+    /// Values that pseudonymised logs do not contain: text of many names, digests, histograms.
     Withheld,
 }
 
-/// A list of words that are nobody's name.
+/// A list of words that are no names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vocabulary {
     /// Slurm's words for the states of jobs.
     States,
     /// Words of dependencies, Slurm's and flowmine's.
     Dependencies,
-    /// Flowmine's own words of what changed and who reported it.
+    /// Flowmine's own words for a change and for the source that reported it.
     Ours,
     /// Words of tasks, processes and files: engines, kinds, relations, file systems.
     OfTasks,
 }
 
 impl Private {
-    /// The column on which it depends what this one holds.
+    /// Returns the column that determines the contents of this one.
     pub const fn depends_on(self) -> Option<&'static str> {
         match self {
             Private::ScopeOf(column) | Private::IdOf(column) => Some(column),
@@ -86,7 +85,7 @@ impl Private {
         }
     }
 
-    /// What `--pseudonymise` makes of it, as `docs/tables.md` says it.
+    /// Returns the pseudonymised form of the column, in the words of `docs/tables.md`.
     pub const fn becomes(self) -> &'static str {
         match self {
             Private::Harmless => "",

@@ -1,13 +1,13 @@
-//! Rows and columns: one declaration a table gives a row type and its column list.
+//! Rows and columns: one declaration for each table defines its row type and its list of columns.
 //!
 //! A row borrows its text, so that pushing a row into columns ([`ColumnSink`]) copies each string
-//! once. The order of columns is the order of declaration and is the order in a file. How columns
-//! lie in memory and in files is not known here: whoever has them says how a value is appended
-//! ([`ColumnSink`]) and read ([`ColumnSource`]).
+//! once. Columns are in the order of their declaration, also in files. This module is independent
+//! of the layout of columns in memory and in files: implementations of [`ColumnSink`] append a
+//! value, implementations of [`ColumnSource`] read one.
 //!
-//! What is read of a table is chosen by a type, a [`View`]: the table's own row type has all of its
-//! columns, a type that [`columns!`](crate::columns) declares has some. What was not asked for is
-//! no field of it, so that it cannot be used.
+//! A type, a [`View`], selects the columns that are read: the table's own row type has all of its
+//! columns, a type that [`columns!`](crate::columns) declares has some. The type has no fields for
+//! the other columns, so that they cannot be used.
 
 use std::borrow::Cow;
 
@@ -50,20 +50,19 @@ pub struct ColumnDef {
     pub kind: ColumnKind,
     /// Whether it can be null, which means unknown.
     pub nullable: bool,
-    /// What it says, as it stands in `docs/tables.md`.
+    /// Its meaning, as in `docs/tables.md`.
     pub doc: &'static str,
-    /// What it can reveal of people, projects and a site, and so what pseudonyms make of it.
+    /// What it can reveal of people, projects and a site, which determines how it is pseudonymised.
     pub private: Private,
     /// Whether `--drop` can leave it out.
     pub droppable: bool,
 }
 
-/// The column of tables that are split whose value stands in the folder's name and, as Hive's
-/// readers want it, not in the files.
+/// Column of split tables with a value that is stored in the folder's name and, as readers of
+/// Hive's layout expect, not in the files.
 pub const HOST: &str = "host";
 
-/// A column that takes values, null where they are unknown. One of another kind than the value
-/// leaves it out.
+/// A column that takes values, null for unknown ones. It ignores a value of another kind.
 pub trait ColumnSink {
     /// Appends a text, or null.
     fn text(&mut self, value: Option<&str>);
@@ -77,8 +76,8 @@ pub trait ColumnSink {
     fn bool(&mut self, value: Option<bool>);
 }
 
-/// A column whose values can be read by the number of their row. `None` for null, where there is no
-/// such row, and from a column of another kind than what is asked for, or one that is absent.
+/// A column with values that can be read by the number of their row. The result is `None` for null,
+/// for a row that does not exist, and for a column that is absent or of another kind.
 pub trait ColumnSource {
     /// The text in row `at`.
     fn text(&self, at: usize) -> Option<&str>;
@@ -88,7 +87,7 @@ pub trait ColumnSource {
     fn i32(&self, at: usize) -> Option<i32>;
     /// The floating-point number in row `at`.
     fn f64(&self, at: usize) -> Option<f64>;
-    /// What row `at` says, true or false.
+    /// The truth value in row `at`.
     fn bool(&self, at: usize) -> Option<bool>;
 }
 
@@ -100,10 +99,10 @@ pub trait Value<'a>: Sized + Default {
     const NULLABLE: bool;
     /// Appends to a column that is being built.
     fn push<S: ColumnSink>(&self, column: &mut S);
-    /// Reads row `at`; the default when the file has no such column or, for a column that knows no
-    /// null, it holds one.
+    /// Reads row `at`; returns the default if the file has no such column, or if a column without
+    /// nulls contains one.
     fn get<S: ColumnSource>(column: &'a S, at: usize) -> Self;
-    /// The value where it stands in a row, to be changed.
+    /// Returns the value in place, to be changed.
     fn cell(&mut self) -> Cell<'_, 'a>;
     /// Appends to a row of bytes.
     fn put(&self, bytes: &mut Vec<u8>);
@@ -121,7 +120,7 @@ fn take_number<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     take_bytes(bytes, N)?.try_into().ok()
 }
 
-/// A value where it stands in a row, to be changed ([`Record::each_cell`]).
+/// A value in its place in a row, to be changed ([`Record::each_cell`]).
 pub enum Cell<'c, 'a> {
     /// Text that is always there.
     Text(&'c mut Cow<'a, str>),
@@ -279,7 +278,7 @@ impl<'a> Value<'a> for Cow<'a, str> {
 pub trait View: Sized + Send {
     /// The row with its text borrowed for `'a`.
     type Of<'a>: Record<'a>;
-    /// The table whose columns these are.
+    /// The table of the columns.
     type Table: Row;
     /// The columns, in the order of the type's fields.
     const COLUMNS: &'static [ColumnDef];
@@ -292,9 +291,9 @@ pub trait View: Sized + Send {
 pub trait Row: View<Table = Self> {
     /// The table's folder in the dataset.
     const TABLE: &'static str;
-    /// What a row is and where it comes from.
+    /// Meaning and origin of a row.
     const DOC: &'static str;
-    /// Whether its rows come from hosts and lie in a folder for each host and day.
+    /// Whether its rows come from hosts and are stored in a folder for each host and day.
     const SPLIT: bool;
     /// Appends a row to the columns, which are in the order of [`View::COLUMNS`].
     fn push<S: ColumnSink>(row: &Self::Of<'_>, columns: &mut [S]);
@@ -313,16 +312,16 @@ pub trait Record<'a>: Sized {
     fn take(bytes: &'a [u8]) -> Option<Self>;
 }
 
-/// What a table's column of this name holds. Rust knows no texts as parameters of types, so that a
-/// number stands for the name ([`name_of`]); two names of one table with one number would not
-/// compile.
+/// Type of the values of a table's column with this name. Types in Rust have no text parameters, so
+/// a number identifies the name ([`name_of`]). Two names of one table with the same number would
+/// not compile.
 #[diagnostic::on_unimplemented(message = "`{Self}` has no column of this name", label = "one of these names is no column of the table")]
 pub trait Column<const NAME: u64> {
     /// The value, with its text borrowed for `'a`.
     type Of<'a>;
 }
 
-/// The number that stands for a column's name in [`Column`] (FNV-1a, 64 bits).
+/// Returns the number of a column's name in [`Column`] (FNV-1a, 64 bits).
 pub const fn name_of(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let (mut number, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
@@ -333,7 +332,7 @@ pub const fn name_of(name: &str) -> u64 {
     number
 }
 
-/// The column of this name among those of a table.
+/// Returns the column of a table with this name.
 ///
 /// # Panics
 /// When the table has none: at compile time, where [`columns!`](crate::columns) uses it.
@@ -370,7 +369,8 @@ const fn is_same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Whether each column whose pseudonyms depend on another stands beside that one.
+/// Whether the columns include, for each column with pseudonyms that depend on another, that other
+/// one.
 #[doc(hidden)]
 pub const fn says_what_of(columns: &[ColumnDef]) -> bool {
     let mut at = 0;

@@ -18,7 +18,7 @@ macro_rules! column_type {
     (opt_bool, $a:lifetime) => { Option<bool> };
 }
 
-/// What a column can reveal of somebody; a column of text must say it.
+/// Personal data that a column can reveal; a column of text must declare it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! column_private {
@@ -38,7 +38,7 @@ macro_rules! column_private {
     };
 }
 
-/// Whether `--drop` can leave a column out, by what stands behind its kind.
+/// Whether `--drop` can leave a column out, by the word after its kind.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! is_droppable {
@@ -50,7 +50,7 @@ macro_rules! is_droppable {
     };
 }
 
-/// Whether a table is split, by what stands after its name.
+/// Whether a table is split, by the word after its name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! is_split {
@@ -62,7 +62,7 @@ macro_rules! is_split {
     };
 }
 
-/// What is the same for the row of a whole table and for that of some columns.
+/// Implementations for both the row of a whole table and the row of some columns.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! record {
@@ -100,11 +100,11 @@ macro_rules! record {
 /// Declares a table: its row type, columns and documentation in one place.
 ///
 /// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these
-/// with `opt_` before it. Behind the kind stands what it can reveal of people, projects and a site
-/// ([`Private`](crate::private::Private)): `path: opt_text(Path)`. A text must say, which may be
-/// `Harmless`; a number that does not is. What `--drop` can leave out says `droppable` behind that.
-/// A table whose rows come from hosts says `by host` after its name: its files lie in a folder for
-/// each host and day.
+/// with `opt_` before it. After the kind, in parentheses, follows what it can reveal of people,
+/// projects and a site ([`Private`](crate::private::Private)): `path: opt_text(Path)`. A text must
+/// declare it, as `Harmless` if it reveals nothing; a number is `Harmless` by default. Then follows
+/// `droppable`, if `--drop` can leave the column out. A table with rows that come from hosts has
+/// `by host` after its name: its files are stored in a folder for each host and day.
 ///
 /// ```compile_fail
 /// flowmine_schema::table! {
@@ -185,7 +185,7 @@ macro_rules! table {
 /// assert_eq!((sizes.path.as_deref(), sizes.read_bytes), (Some("/data/a"), 7));
 /// ```
 ///
-/// A column that was not asked for is no field:
+/// A column that was not selected is no field:
 ///
 /// ```compile_fail,E0609
 /// # use flowmine_schema::tables::TaskIo;

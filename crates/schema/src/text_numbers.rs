@@ -1,12 +1,12 @@
-//! Numbers for texts, the same for the same text, quickly.
+//! Fast numbering of texts: equal texts have equal numbers.
 //!
 //! Most ids are a word and a number (`order-17`, `e4711`). These are found in a table by that
-//! number, without a hash and, where ids come in their order, without leaving the processor's
-//! cache. Other texts are found by their hashes, the short ones without a look at the text itself.
+//! number, without a hash and, if ids arrive in order, without leaving the processor's cache. Other
+//! texts are found by their hashes, the short ones without a comparison with the stored text.
 
 use hashbrown::HashTable;
 
-/// Stands for the number of a text that has none.
+/// Number of a text that has none.
 pub const NONE: u32 = u32::MAX;
 
 /// Words before numbers that have a table.
@@ -15,26 +15,26 @@ const WORDS: usize = 4;
 /// Ids may be numbered up to this in a table of any size.
 const FEW: usize = 1 << 16;
 
-/// Which texts have which numbers. The texts are the caller's.
+/// Numbers of texts. The caller owns the texts.
 #[derive(Debug, Default)]
 pub struct TextNumbers {
     /// Ids with numbers below this are in tables.
     most: usize,
     words: Vec<(Vec<u8>, Vec<u32>)>,
-    /// Place in `words` of the word that came last.
+    /// Place in `words` of the most recent word.
     last: usize,
     short: HashTable<(Short, u32)>,
     long: HashTable<(u64, u32)>,
 }
 
 impl TextNumbers {
-    /// For a column of so many rows: tables take at most 64 bytes for each of these.
+    /// Creates numbers for a column with `rows` rows: tables take at most 64 bytes for each row.
     pub fn new(rows: usize) -> Self {
         Self { most: rows.saturating_mul(4).max(FEW), ..Self::default() }
     }
 
-    /// The number of a text; a new text gets `next`. `text` gives the text of a number that was
-    /// given.
+    /// Returns the number of a text; a new text gets `next`. `text` returns the text of an earlier
+    /// number.
     #[inline]
     pub fn number<'a>(&mut self, of: &[u8], next: u32, text: impl Fn(u32) -> &'a [u8]) -> u32 {
         let most = self.most;

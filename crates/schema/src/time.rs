@@ -1,6 +1,6 @@
 //! Times: UTC nanoseconds since 1970-01-01 as `i64`, in and out of RFC 3339.
 //!
-//! The range of an `i64` is 1677 to 2262; what lies outside is refused as `None`.
+//! The range of an `i64` is 1677 to 2262; times outside of it give `None`.
 
 use std::fmt;
 
@@ -25,9 +25,9 @@ pub fn human(ns: i64) -> String {
     DateTime::<Utc>::from_timestamp_nanos(ns).format("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// Reads RFC 3339 (`2026-11-20T13:04:05.5Z`, with any offset), a date and time without zone taken
-/// as UTC (`2026-11-20T13:04:05`, with a space instead of `T` as well), a date (midnight UTC), or
-/// seconds since 1970.
+/// Reads RFC 3339 (`2026-11-20T13:04:05.5Z`, with any offset), a date and time without zone,
+/// interpreted as UTC (`2026-11-20T13:04:05`, or with a space instead of `T`), a date (midnight
+/// UTC), or seconds since 1970.
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if text.len() > 1 && text.bytes().all(|b| b.is_ascii_digit()) && text.len() <= 11 {
@@ -50,7 +50,7 @@ pub fn parse(text: &str) -> Option<i64> {
 pub struct Day(NaiveDate);
 
 impl Day {
-    /// The day in which a moment lies.
+    /// Returns the day of a moment.
     pub fn of(ns: i64) -> Self {
         Self(DateTime::<Utc>::from_timestamp_nanos(ns).date_naive())
     }

@@ -1,4 +1,4 @@
-//! What can be wrong, and where.
+//! Errors and their places.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use flowmine_text::visible;
 /// A place in a file of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
-    /// Line, from 1; 0 for what stands in no file.
+    /// Line, from 1; 0 outside of any file.
     pub line: u32,
     /// Column in the line, in characters, from 1.
     pub column: u32,
@@ -20,12 +20,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with a text, before the name of its file is known.
+/// An error in a text, before the name of its file is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where in the text it is.
+    /// Its place in the text.
     pub at: Place,
-    /// What is wrong, and what to do about it.
+    /// The error and its remedy.
     pub message: String,
 }
 
@@ -49,9 +49,9 @@ pub enum Error {
     Text {
         /// The file as the user named it.
         file: String,
-        /// Where in the file the fault is.
+        /// Place of the error in the file.
         at: Place,
-        /// What is wrong, and what to do.
+        /// The error and its remedy.
         message: String,
     },
     /// A transformation does not go with a task.
@@ -59,13 +59,13 @@ pub enum Error {
     Application {
         /// The file of the transformation.
         file: String,
-        /// Where in that file it is.
+        /// Place of the error in that file.
         at: Place,
         /// Name of the transformation.
         layer: String,
         /// The task, by its name and where it stands.
         task: String,
-        /// What is wrong, and what to do.
+        /// The error and its remedy.
         message: String,
     },
     /// Tasks of one workflow do not go together.
@@ -73,9 +73,9 @@ pub enum Error {
     Collision {
         /// The file of the workflow, as the user named it.
         file: String,
-        /// Where the task stands at which that was found.
+        /// Place of the task at which the collision was found.
         at: Place,
-        /// What collides, and what to do.
+        /// The collision and its remedy.
         message: String,
     },
     /// A file could not be read or written.
@@ -88,5 +88,5 @@ pub enum Error {
     },
 }
 
-/// What this crate's functions give.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -14,9 +14,9 @@
 //! [`workflow::Workflow::read`] asks for job scripts, and [`algebra::Contents`] for checksums of
 //! inputs.
 //!
-//! **Errors.** Refused are names that collide, definitions that need themselves, and what is too
-//! large or too deep: an [`Error`] has file, line and column. What cannot be wrapped stays as it is
-//! and is in [`workflow::Workflow::notes`].
+//! **Errors.** Names that collide, recursive definitions, and input that is too large or too deep
+//! are refused: an [`Error`] has file, line and column. Tasks that cannot be wrapped stay unchanged
+//! and are listed in [`workflow::Workflow::notes`].
 //!
 //! A monitor around the only task of a workflow:
 //!

@@ -48,7 +48,7 @@ pub struct KnownJobs {
     by_id: FxHashMap<i64, Vec<u32>>,
     /// The host lists that were seen, each expanded once.
     lists: FxHashSet<Arc<str>>,
-    /// What Slurm calls nodes, in small letters and without domains.
+    /// Slurm's names of nodes, in small letters and without domains.
     nodes: FxHashSet<String>,
 }
 

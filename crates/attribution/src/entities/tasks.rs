@@ -1,8 +1,8 @@
 //! Attempts at tasks of workflow engines, each once, and how they are found.
 //!
-//! In goes the table `task_runs`. A log that was imported again after it had grown, before earlier
-//! rows were replaced, describes its tasks twice: rows of the same attempt that do not contradict
-//! each other are one, and the one that says more of its end holds.
+//! The input is the table `task_runs`. A log that was imported again after it had grown, before
+//! earlier rows were replaced, describes its tasks twice: rows of the same attempt that do not
+//! contradict each other are merged, and the one with the later status holds.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub struct Task {
     pub work_dir: Option<String>,
     /// Id that the executor gave it, such as a job id.
     pub native_id: Option<String>,
-    /// What kind of id `native_id` is.
+    /// Kind of the id `native_id`.
     pub native_kind: Option<String>,
     /// Host on which the attempt ran.
     pub host: Option<String>,
@@ -53,13 +53,13 @@ pub struct Task {
     pub container_id: Option<String>,
     /// Script or command line of the attempt.
     pub command: Option<String>,
-    /// When it was handed to the executor.
+    /// When it was submitted to the executor.
     pub submitted: Option<Moment>,
     /// When the attempt began.
     pub started: Option<Moment>,
     /// When the attempt had ended.
     pub finished: Option<Moment>,
-    /// When its earlier result was taken.
+    /// When its earlier result was used.
     pub cached: Option<Moment>,
     /// Outcome of the attempt, as in `status` of `task_runs`.
     pub status: String,
@@ -93,7 +93,7 @@ impl Task {
         Some((self.started?.0, self.finished?.0)).filter(|(started, finished)| started <= finished)
     }
 
-    /// Whether start and end are known more exactly than they are apart.
+    /// Whether the uncertainty of start and end is smaller than the time between them.
     pub fn time_is_exact(&self) -> bool {
         let told = |moment: Option<Moment>| moment.and_then(|(at, precision)| Some((at, precision?)));
         let (Some((started, a)), Some((finished, b))) = (told(self.started), told(self.finished)) else { return false };
@@ -116,7 +116,7 @@ impl Task {
             || differ(&at(self.cached), &at(other.cached))
     }
 
-    /// How much it says of its end.
+    /// Returns the rank of its status, from unknown to ended.
     fn told(&self) -> u8 {
         match &*self.status {
             "unknown" => 0,
@@ -133,8 +133,7 @@ impl AsRef<Task> for Task {
     }
 }
 
-/// What is known of tasks that have the same key: rows that do not contradict each other are one
-/// attempt.
+/// Tasks with the same key: rows that do not contradict each other are one attempt.
 #[derive(Debug)]
 pub(crate) struct SameKey<T>(Vec<T>);
 
@@ -145,7 +144,8 @@ impl<T> Default for SameKey<T> {
 }
 
 impl<T: AsRef<Task>> SameKey<T> {
-    /// Takes a row; of rows that do not contradict each other the one that says more is kept.
+    /// Adds a row; of rows that do not contradict each other, the one with the later status is
+    /// kept.
     pub(crate) fn push(&mut self, told: T) {
         match self.0.iter_mut().find(|known| !known.as_ref().contradicts(told.as_ref())) {
             Some(known) if told.as_ref().told() >= known.as_ref().told() => *known = told,
@@ -199,7 +199,7 @@ struct OfRun {
 }
 
 flowmine_schema::columns! {
-    /// What is read of `task_runs`.
+    /// Columns of `task_runs` that are read.
     pub(crate) struct TaskRow of TaskRun {
         engine, run_id, run_name, task_id, attempt, name, logical_task, cache_key, work_dir,
         native_id, native_kind, host, user, container_id, command, submitted_ns,

@@ -1,15 +1,15 @@
-//! What a rule can find: that a process belongs to something, by which rule, how sure.
+//! Findings of rules: the owner of a process, the rule, and the confidence.
 
 use super::facts::User;
 
-/// How far a finding can be trusted.
+/// Confidence in a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// A last resort: what was observed makes it likely.
+    /// A last resort: the observed properties make it likely.
     Inferred,
-    /// It follows from what was observed.
+    /// It follows from the observed properties.
     Derived,
-    /// A scheduler, an engine or the kernel says so, with an id.
+    /// A scheduler, an engine or the kernel declares it, with an id.
     Declared,
 }
 
@@ -24,7 +24,7 @@ impl Strength {
     }
 }
 
-/// What a rule says that a process belongs to.
+/// The owner of a process by a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// A task attempt, by its number in [`crate::entities::Tasks`].
@@ -53,13 +53,13 @@ pub struct JobClaim {
 /// A claim with the rule that made it, its evidence and its strength.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What the process belongs to.
+    /// The owner of the process.
     pub claim: Claim,
     /// Name of the rule that made the claim.
     pub rule: &'static str,
-    /// How far the claim can be trusted.
+    /// Confidence in the claim.
     pub strength: Strength,
-    /// What the rule saw, as text.
+    /// Evidence of the rule, as text.
     pub evidence: String,
     /// The users who can have made what the rule saw; empty where they are not known.
     pub users: Vec<User>,

@@ -1,6 +1,6 @@
-//! The last resort: a shell runs what an engine says that a task runs, at the time at which it ran,
-//! where it ran, and ends as it ended. When several tasks fit, all are said, which contradict each
-//! other.
+//! The last resort: a shell runs the command that an engine reports for a task, at the time and
+//! place of the task, and ends with the same result. If several tasks match, the rule claims all of
+//! them, and the claims contradict each other.
 //!
 //! A shell may execute its last command in its own place: what it was before counts as well.
 //! Whether the process is below the engine that ran the task is looked at when it is decided

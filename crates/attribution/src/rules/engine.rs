@@ -1,4 +1,4 @@
-//! Which run a process belongs to, by the engine that it descends from, and which of its jobs.
+//! The run of a process, by the engine from which it descends, and its job in the run.
 //!
 //! Snakemake starts the jobs of a run as its own children: for a command `bash -c 'set -euo
 //! pipefail; COMMAND'`, for Python code and groups of jobs itself once more, `python -m snakemake …
@@ -38,8 +38,7 @@ fn is_name(name: &str) -> bool {
     name.len() == form.len() && name.bytes().zip(form).all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form })
 }
 
-/// Whether an open makes the file, or what is in it: an input that is opened to be changed is none
-/// of that.
+/// Whether an open makes the file or its contents; one that opens an input to change it does not.
 pub fn makes(flags: Option<i32>) -> bool {
     flags.is_some_and(|flags| flags & ACCESS == WRITE_ONLY || flags & ACCESS != 0 && flags & MAKES != 0)
 }
@@ -69,7 +68,8 @@ pub fn ran_as(task: &Task, facts: &Facts, slack_ns: i64) -> bool {
     covers(facts.started_ns) && covers(facts.exit_ns) && ended_so
 }
 
-/// How late an engine may write what it says of a job, in nanoseconds: on a busy machine a job has begun before.
+/// Maximum delay of an engine's record of a job, in nanoseconds: on a busy machine the job begins
+/// before it.
 const LATE_NS: i64 = 1_000_000_000;
 
 /// Of tasks those that a process may be ([`ran_as`]): by the times as they are, or else by times that the engine wrote late.

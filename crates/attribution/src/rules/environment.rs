@@ -8,7 +8,7 @@ use super::facts::{Facts, User};
 use super::rule::{AddClaim, Rule};
 use crate::entities::Entities;
 
-/// The variables that rules look at: what `flowmine trace` keeps when nothing else is asked.
+/// The variables that rules read: those that `flowmine trace` records by default.
 pub const VARIABLES: &[&str] = &[
     "SLURM_JOB_ID",
     "SLURM_STEP_ID",

@@ -1,4 +1,4 @@
-//! What rules look at: a process as it was observed, a script that it opened, where it is.
+//! Input of rules: the observed properties of a process, a script that it opened, its place.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::entities::Run;
 /// The name of the user who may act for every other.
 pub const ROOT: &str = "root";
 
-/// What was observed of a process.
+/// Observed properties of a process.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     /// Name of the host.
@@ -54,23 +54,23 @@ pub struct Program {
     pub exec_ns: Option<i64>,
     /// The program's command line, word by word.
     pub command_line: Option<Vec<String>>,
-    /// Whether the command line is not all of it.
+    /// Whether the command line is incomplete.
     pub command_line_cut: bool,
     /// Working directory of the process when it began the program.
     pub work_dir: Option<String>,
-    /// Who started the program.
+    /// The user who started the program.
     pub real_user: Option<User>,
 }
 
-/// A user, as a trace names him.
+/// A user, as named in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum User {
-    /// By name.
+    /// A user with a name.
     Named(Box<str>),
-    /// By an id that has no name on the host, as in a user namespace.
+    /// A user with an id that has no name on the host, as in a user namespace.
     Unnamed(i64),
-    /// One whom the tracer could not know.
+    /// A user whom the tracer could not determine.
     Unknown,
 }
 
@@ -175,7 +175,7 @@ pub struct Script {
     pub at_ns: i64,
 }
 
-/// Where a process is, as found by the rules that look at it alone.
+/// Place of a process, as found by the rules for single processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// The Slurm job in which the process is.

@@ -1,17 +1,18 @@
-//! Who belongs to whom: rules, one file each.
+//! Rules that assign processes to tasks, jobs, pods and containers, one file each.
 //!
-//! In goes what was observed of a process ([`Facts`]), a script that it opened ([`Script`]), or the
-//! job, pod and container that it is in ([`Place`]); out come findings: a process belongs to a
-//! task, a job, a pod, a container, a systemd unit. A finding says by which rule, how far that can
-//! be trusted, and on what evidence.
+//! The input is the observed properties of a process ([`Facts`]), a script that it opened
+//! ([`Script`]), or its job, pod and container ([`Place`]). The results are findings: a process
+//! belongs to a task, a job, a pod, a container, a systemd unit. A finding contains its rule, its
+//! confidence and its evidence.
 //!
-//! Rules do not know each other. [`decide`] chooses between what they find: the strongest holds; of
-//! equally strong ones that name tasks of different runs (an engine that runs in a task of another
-//! engine) the first in the order of [`ALL`]; equally strong ones that name different tasks of one
-//! run decide nothing. Whoever wins, what contradicts it is reported.
+//! Rules are independent of each other. [`decide`] chooses between their findings: the strongest
+//! holds. Of equally strong ones that name tasks of different runs (an engine that runs in a task
+//! of another engine), the first in the order of [`ALL`] holds. Equally strong ones that name
+//! different tasks of one run decide nothing. Findings that contradict the result are always
+//! reported.
 //!
 //! Before that, impossible findings are left out ([`plausible`]): the user who starts a process
-//! controls much of what rules read.
+//! controls much of the input of rules.
 //!
 //! A process for which nothing is found inherits from its parent ([`process_tree`]). A new rule is
 //! a new file with an implementation of [`Rule`] and one line in [`ALL`].
@@ -40,7 +41,7 @@ pub use claim::{Claim, Finding, JobClaim, Strength};
 pub use facts::{Facts, Place, Program, ROOT, Script, User};
 pub use rule::{AddClaim, Rule};
 
-/// Whether a rule wants to know that a file was opened; asked of every open.
+/// Whether a rule uses the opening of a file; called for every open.
 pub fn is_script(path: &str) -> bool {
     work_directory::is_script(path)
 }
@@ -63,7 +64,7 @@ pub static ALL: &[&dyn Rule] = &[
     &command_line::CommandLine,
 ];
 
-/// What all rules find about a process alone, in the order of the rules.
+/// Returns the findings of all rules about a process alone, in the order of the rules.
 pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in ALL {
@@ -84,7 +85,7 @@ pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Findi
     findings
 }
 
-/// What all rules find about where it is.
+/// Returns the findings of all rules about its place.
 pub fn find_by_place(place: &Place, facts: &Facts, entities: &Entities) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in ALL {
@@ -98,7 +99,7 @@ pub fn find_by_place(place: &Place, facts: &Facts, entities: &Entities) -> Vec<F
     findings
 }
 
-/// What is decided between findings of one kind.
+/// Decision between findings of one kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Decision<'f> {
     /// The finding that holds; `None` when there is none or they contradict each other.
@@ -108,7 +109,7 @@ pub struct Decision<'f> {
 }
 
 /// Chooses between findings that all claim the same kind of thing, in the order of the rules.
-/// `exclude` says of two claims whether they cannot both be true.
+/// `exclude` returns whether two claims cannot both be true.
 pub fn decide<'f>(findings: &[&'f Finding], exclude: impl Fn(&Finding, &Finding) -> bool) -> Decision<'f> {
     let Some(strongest) = findings.iter().map(|finding| finding.strength).max() else { return Decision::default() };
     let mut best = findings.iter().copied().filter(|finding| finding.strength == strongest);

@@ -1,8 +1,8 @@
-//! An engine says as what its task ran: a Slurm job, a process, a pod, a container.
+//! Rule by an engine's record of how its task ran: a Slurm job, a process, a pod, a container.
 //!
-//! Where an engine writes a number and not what it is (Makeflow), it is tried as both, a job and a
+//! If an engine writes a number without its kind (Makeflow), it is tried as both, a job and a
 //! process. Process numbers are used again: the process must have started while the task ran, on
-//! its host where that is known. A job, pod or container that several tasks ran in says nothing.
+//! its host where that is known. A job, pod or container of several tasks gives no finding.
 
 use super::claim::{Claim, Strength};
 use super::facts::{Facts, Place};

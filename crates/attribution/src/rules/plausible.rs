@@ -1,4 +1,4 @@
-//! Whether a finding can be true, by what Slurm and engines record about owner and nodes.
+//! Plausibility of findings, by the owners and nodes that Slurm and engines record.
 //!
 //! The input is the finding of a rule about a process; the result is the reason why it cannot be
 //! true. The user who starts a process chooses its environment, its command line and the names of
@@ -15,7 +15,7 @@ use super::facts::{Facts, ROOT, User};
 use super::{container_cgroup, native_id, slurm_cgroup};
 use crate::entities::{Entities, KnownJob, Task};
 
-/// What is known of the processes above one.
+/// Known properties of the ancestors of a process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Above<'a> {
     /// Name of the user of the process, or of the nearest ancestor that has one: ids of a user
@@ -86,13 +86,14 @@ fn named<'u>(users: &'u [User], above: Option<&'u str>) -> Vec<Cow<'u, str>> {
     users.iter().filter_map(name).collect()
 }
 
-/// What holds against each Slurm job that a task can have been, by its engine.
+/// Returns the first objection, if there is one to each Slurm job that a task can have been by its
+/// engine.
 fn of_job(task: &Task, at_ns: Option<i64>, entities: &Entities, against: impl Fn(&KnownJob) -> Option<String>) -> Option<String> {
     let id = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job"))?.parse().ok()?;
     first_of_all(entities.jobs.find(id, None, at_ns).iter().map(|at| against(entities.jobs.get(*at))))
 }
 
-/// The first reason, when there is one against each.
+/// Returns the first reason, if there is one against each.
 fn first_of_all(mut reasons: impl Iterator<Item = Option<String>>) -> Option<String> {
     let first = reasons.next()??;
     reasons.all(|reason| reason.is_some()).then_some(first)

@@ -1,8 +1,8 @@
-//! What a process belongs to, its children belong to, when nothing else is found of them.
+//! Inheritance: the children of a process belong to its owner, if nothing else is found for them.
 //!
 //! Processes are distinguished by host, number and start, so that a number that is used again has
-//! its own parent; the parent is the one that forked, also when it ended first. A child that was
-//! forked before its parent came to belong to something does not belong to it.
+//! its own parent. The parent is the process that forked, even if it ended first. A child that was
+//! forked before its parent got an owner does not inherit it.
 
 /// The rule's name, as in the table `links`.
 pub const NAME: &str = "process-tree";

@@ -3,9 +3,9 @@
 //! v1: `/slurm/uid_1000/job_7/step_0/task_0` (`/slurm_NODE/…` with several slurmd on a machine);
 //! v2: `/system.slice/slurmstepd.scope/job_7/step_batch/user/task_0` (cgroup.conf(5), slurm's
 //! cgroup_v2 documentation). Steps are numbers, `batch`, `extern`, `interactive`. Only these places
-//! count, from the root of the hierarchy: below a service or session that systemd hands to a user
-//! he can make any others. A slurmd in a container has its groups below the container's, as seen
-//! from outside; what is traced there counts by its environment.
+//! count, from the root of the hierarchy: below a service or session that systemd delegates to a
+//! user, the user can make any others. A slurmd in a container has its groups below the
+//! container's, as seen from outside; its processes are assigned by their environment.
 
 use super::claim::{Claim, JobClaim, Strength};
 use super::facts::Facts;
@@ -74,9 +74,9 @@ fn below_v2(path: &str) -> Option<&str> {
     }
 }
 
-/// Whether a control group is one that systemd hands to a user, who can make others in it
-/// (systemd's documentation on control group delegation): of his sessions, or a service with
-/// `Delegate=`, such as a notebook server. Services of container runtimes run as root.
+/// Whether systemd delegates a control group to a user, who can make others in it (systemd's
+/// documentation on control group delegation): that of a session, or of a service with `Delegate=`,
+/// such as a notebook server. Services of container runtimes run as root.
 pub(super) fn is_of_user(step: &str) -> bool {
     let is_service = step.ends_with(".service") && !RUNTIMES.contains(&step);
     step == "user.slice" || step.starts_with("user@") || step.starts_with("user-") || is_service

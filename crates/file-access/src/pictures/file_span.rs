@@ -1,8 +1,8 @@
-//! Shares of tasks' times between first and last access to their files as one self-contained SVG
-//! picture (Figure 4 of the monitoring paper).
+//! Shares of tasks' times between first and last access to their files as a self-contained SVG
+//! figure (Figure 4 of the monitoring paper).
 //!
-//! A row is a logical task, a point a file of a task attempt. A row with many points shows how many
-//! have which share instead, in cells of one percent.
+//! A row is a logical task, a point a file of a task attempt. A row with many points is a histogram
+//! of the shares instead, in cells of one percent.
 
 use crate::file_span::{Group, Point, Shares, Use};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, percent};
@@ -13,15 +13,15 @@ use flowmine_draw::text::{count, counted, width, wrap_name, wrap_words};
 const MARGIN: f64 = 24.0;
 const NAMES: f64 = 178.0;
 const PLOT: f64 = 606.0;
-/// Right of 100 %, where what is above it is drawn.
+/// Width of the area right of 100 %, in which larger shares are drawn.
 const ABOVE: f64 = 46.0;
 const NUMBERS: f64 = 132.0;
-/// A row with more points, or a higher one, shows how many there are.
+/// Maximum number of points of a row; a row with more, or a higher one, is a histogram.
 const MOST_POINTS: usize = 250;
 const HIGHEST: f64 = 96.0;
 const CELLS: usize = 100;
 const CELL: f64 = 13.0;
-/// So many logical tasks are drawn, those with most points.
+/// Maximum number of logical tasks in the figure; those with most points are drawn.
 const ROWS: usize = 60;
 const WARNING: &str = "#8a2c0d";
 
@@ -146,11 +146,11 @@ fn told(shares: &Shares, drawn: usize) -> Vec<String> {
     told
 }
 
-/// What is drawn of a logical task.
+/// The shape that represents a logical task.
 enum Shape {
-    /// Points: place across, place from the row's middle, radius, what was done.
+    /// Points: place across, distance from the row's middle, radius, access.
     Swarm(Vec<Dot>),
-    /// Numbers of points by what was done and by percent; the last cell is for those above 100 %.
+    /// Numbers of points by access and by percent; the last cell is for those above 100 %.
     Cells(Vec<(Use, Vec<u64>)>),
 }
 
@@ -287,7 +287,7 @@ fn cell_colour(used: Use, n: u64, most: u64) -> String {
     blend(&[full.map(|part| 255 - (255 - part) / 4), full, full.map(|part| part / 2)], share)
 }
 
-/// What colours, sizes and lines mean; gives the lower end.
+/// Draws the legend of colours, sizes and lines; returns its lower end.
 fn legend(sheet: &mut Sheet, shares: &Shares, rows: &[Row], most: u64, top: f64, inner: f64) -> f64 {
     sheet.line((MARGIN, top), (MARGIN + inner, top), "#d5dce4", 1.0, "");
     let there = |used: Use| shares.groups.iter().flat_map(|group| &group.points).any(|point| point.used == used);

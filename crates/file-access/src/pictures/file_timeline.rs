@@ -1,9 +1,9 @@
-//! The reads and writes of one file as one self-contained SVG picture (Figure 5 of the monitoring
+//! The reads and writes of one file as a self-contained SVG figure (Figure 5 of the monitoring
 //! paper).
 //!
-//! A vertical bar is a read or write: its lower end is the offset, its height the bytes that were
-//! moved. Below, each task has its time as a lane. Nothing is left out in silence: what cannot be
-//! drawn, and bars that stand for several operations, are described in words.
+//! A vertical bar is a read or write: its lower end is the offset, its height the bytes that it
+//! moved. Below, each task has a lane with its time. The figure mentions all omissions: operations
+//! that cannot be drawn, and bars that represent several operations, are described in words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -97,11 +97,11 @@ pub fn svg(accesses: &Accesses) -> String {
     sheet.document(right + MARGIN, (y + MARGIN).ceil(), &title, &[facts, missing].concat().join(" "))
 }
 
-/// Which colours users have: each its own, or when there are many the logical tasks with the most
-/// bytes.
+/// Colours of users: one for each, or, if there are many, one for each of the logical tasks with
+/// the most bytes.
 struct Kinds {
     of_user: Vec<usize>,
-    /// By colour: what it stands for, and how many users.
+    /// Meaning and number of users, by colour.
     names: BTreeMap<usize, (String, usize)>,
 }
 
@@ -158,7 +158,8 @@ fn time_axis(accesses: &Accesses) -> (Axis, Ticks) {
     (axis, ticks)
 }
 
-/// What is taken off all offsets: nothing, unless the accesses are far from the file's beginning.
+/// Returns the offset that is subtracted from all offsets: 0, unless the accesses are far from the
+/// file's beginning.
 fn offset_base(accesses: &Accesses) -> i64 {
     let span = accesses.extent.end.saturating_sub(accesses.extent.offset);
     if accesses.extent.offset <= span.saturating_mul(2) && accesses.extent.offset >= 0 { 0 } else { accesses.extent.offset }
@@ -370,7 +371,7 @@ fn lane_words(user: &User) -> String {
     words
 }
 
-/// Which colour is what; gives the lower end.
+/// Draws the legend of colours; returns its lower end.
 fn legend(sheet: &mut Sheet, accesses: &Accesses, kinds: &Kinds, top: f64, inner: f64) -> f64 {
     sheet.line((MARGIN, top), (MARGIN + inner, top), "#d5dce4", 1.0, "");
     let mut y = top + 18.0;

@@ -1,4 +1,4 @@
-//! Pictures of what tasks did to files.
+//! Figures of the accesses of tasks to files.
 
 pub mod file_span;
 pub mod file_timeline;

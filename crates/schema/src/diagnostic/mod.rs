@@ -1,4 +1,4 @@
-//! Diagnostics: a bad line never stops a run and never vanishes; it becomes one of these.
+//! Diagnostics: a bad line neither stops the import nor is ignored; it becomes a diagnostic.
 
 pub mod codes;
 
@@ -6,17 +6,17 @@ use std::io;
 
 use crate::tables::DiagnosticRow;
 
-/// How bad a diagnostic is: whether rows are missing because of it.
+/// Severity of a diagnostic: whether rows are missing because of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Read, but something about it was odd or is not known.
+    /// The input was read, but a part of it was unusual or is unknown.
     Warning,
-    /// Rejected: rows are missing because of it.
+    /// The input was rejected: rows are missing because of it.
     Error,
 }
 
 impl Severity {
-    /// The severity's word in the column `severity` of `diagnostics`.
+    /// Returns its word in the column `severity` of `diagnostics`.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Warning => "warning",
@@ -25,38 +25,38 @@ impl Severity {
     }
 }
 
-/// Something wrong with an input.
+/// A problem of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether the input was rejected or only odd.
+    /// Whether the input was rejected or only unusual.
     pub severity: Severity,
     /// A short fixed name, one of [`codes::CODES`].
     pub code: &'static str,
-    /// One sentence, made safe for terminals by who prints it.
+    /// One sentence. The code that prints it makes it safe for terminals.
     pub message: String,
-    /// What the user can do about it.
+    /// Advice to the user.
     pub advice: Option<&'static str>,
     /// Line of the input, from 1; `None` where there is no such place.
     pub line: Option<u64>,
     /// Column in bytes, from 1.
     pub column: Option<u64>,
-    /// How often it occurred; more than 1 where alike ones were counted together.
+    /// Number of occurrences; more than 1 if equal ones were counted together.
     pub count: u64,
 }
 
 impl Diagnostic {
-    /// An error: input was rejected.
+    /// Creates an error: input was rejected.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, code, message: message.into(), advice: None, line: None, column: None, count: 1 }
     }
 
-    /// A warning: input was odd, and was read.
+    /// Creates a warning: input was unusual, and was read.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// An error: a file could not be read, or holds more than is read of one, which readers tell by
-    /// [`io::ErrorKind::FileTooLarge`].
+    /// Creates an error: a file could not be read, or exceeds the maximum size, which readers
+    /// report as [`io::ErrorKind::FileTooLarge`].
     pub fn of_reading(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::FileTooLarge => Self::error("file_too_large", error.to_string()),
@@ -102,10 +102,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// How many of one code are kept with their place.
+    /// Maximum number of diagnostics of one code that are kept with their place.
     pub const KEPT: usize = 20;
 
-    /// Adds a diagnostic; from [`Diagnostics::KEPT`] of its code on it is only counted.
+    /// Adds a diagnostic; beyond [`Diagnostics::KEPT`] of its code it is only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.kept.iter().filter(|d| d.code == diagnostic.code).count() < Self::KEPT {
             self.kept.push(diagnostic);
@@ -124,13 +124,13 @@ impl Diagnostics {
         }
     }
 
-    /// The same with other words in place of all messages.
+    /// Returns the same diagnostics with `words` instead of each message.
     pub fn without_messages(&self, words: &str) -> Self {
         let without = |all: &[Diagnostic]| all.iter().map(|d| Diagnostic { message: words.to_owned(), ..d.clone() }).collect();
         Self { kept: without(&self.kept), more: without(&self.more) }
     }
 
-    /// In order, the summed-up ones last.
+    /// Iterates over the diagnostics in order; those that were only counted are last.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.kept.iter().chain(&self.more)
     }
@@ -140,12 +140,12 @@ impl Diagnostics {
         self.kept.is_empty()
     }
 
-    /// How many inputs were rejected.
+    /// Returns the number of rejected inputs.
     pub fn errors(&self) -> u64 {
         self.iter().filter(|d| d.severity == Severity::Error).map(|d| d.count).sum()
     }
 
-    /// Number of warnings, with those that were only counted.
+    /// Returns the number of warnings, including those that were only counted.
     pub fn warnings(&self) -> u64 {
         self.iter().filter(|d| d.severity == Severity::Warning).map(|d| d.count).sum()
     }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::task::{FileName, Parts, Task};
 use crate::error::{Error, Fault, Place, Result};
 
-/// What is done when transformations give two tasks of a workflow an output of one name.
+/// Policy for transformations that give two tasks of a workflow an output of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Collisions {
     /// The workflow is refused: nothing is transformed.

@@ -1,17 +1,18 @@
-//! `T.ID`: a checksum over what makes a task (the paper's section "Transformations as Functions").
+//! `T.ID`: a checksum over the parts of a task (the paper's section "Transformations as
+//! Functions").
 
 use sha2::{Digest, Sha256};
 
 use super::task::{FileName, Setting, Task};
 
-/// What the inputs of a task hold, where they are there already.
+/// Contents of the inputs of a task that exist already.
 pub trait Contents {
-    /// A digest of a file's content by its name in the workflow; nothing for what tasks are yet to
-    /// make.
+    /// Returns a digest of a file's content by its name in the workflow; `None` for files that
+    /// tasks will make.
     fn digest(&self, name: &str) -> Option<[u8; 32]>;
 }
 
-/// Contents for tasks whose input files are not there: no digest is known.
+/// Contents for tasks without existing input files: no digest is known.
 pub struct NoContents;
 
 impl Contents for NoContents {
@@ -21,8 +22,8 @@ impl Contents for NoContents {
 }
 
 /// The checksum of a task: its name, layer, command, names and contents of inputs, names of
-/// outputs, environment and resources; 16 hexadecimal digits. The name is in it so that two tasks
-/// that are otherwise the same have files of their own.
+/// outputs, environment and resources; 16 hexadecimal digits. It includes the name so that two
+/// otherwise equal tasks have different files.
 pub fn task_id(task: &Task, contents: &dyn Contents) -> String {
     let mut sum = Sha256::new();
     // Each text has its length before it, so that no two tasks are one sequence of bytes.
@@ -60,7 +61,8 @@ pub fn task_id(task: &Task, contents: &dyn Contents) -> String {
         put(&amount.to_string());
     }
     for file in &parts.inputs {
-        // The script of a layer below follows from that layer, whose identifier is in its name.
+        // The script of a layer below follows from that layer; the script's name contains the
+        // layer's identifier.
         let script = task.under.iter().any(|layer| layer.script() == file.outer);
         let digest = if script { None } else { contents.digest(&file.outer) };
         sum.update([u8::from(digest.is_some())]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Fault, Place};
 use crate::jx::{Data, Value};
 
-/// What a task runs: a shell command, with commands before and after it.
+/// Commands of a task: a shell command, with commands before and after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Command {
     /// Shell commands before it; the first that fails ends the task.
@@ -41,7 +41,7 @@ impl FileName {
     }
 }
 
-/// What is done to a variable of the environment.
+/// Change of a variable of the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setting {
     /// The variable has this value.
@@ -55,7 +55,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// What is set, or put before or behind what is there; empty where the variable is unset.
+    /// Returns the text that is set, prepended or appended; empty if the variable is unset.
     fn text(&self) -> &str {
         match self {
             Self::Set(text) | Self::Prepend(text) | Self::Append(text) => text,
@@ -64,14 +64,14 @@ impl Setting {
     }
 }
 
-/// What is done to variables of the environment, by their names.
+/// Changes of variables of the environment, by name.
 pub type Environment = BTreeMap<String, Setting>;
 
 /// Resources by kind: `cores` and `gpus` as numbers, `memory` and `disk` in MB, `wall-time` in
 /// seconds, others as the engine takes them.
 pub type Resources = BTreeMap<String, i64>;
 
-/// What a task consists of.
+/// Parts of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parts {
     /// The command that runs.
@@ -80,7 +80,7 @@ pub struct Parts {
     pub inputs: Vec<FileName>,
     /// The files that it writes.
     pub outputs: Vec<FileName>,
-    /// What it sees of the environment.
+    /// Its changes of the environment.
     pub environment: Environment,
     /// The resources that it needs.
     pub resources: Resources,
@@ -105,7 +105,7 @@ pub struct Layer {
     pub name: String,
     /// The checksum, [`super::task_id`].
     pub id: String,
-    /// What it runs, with the variables that this layer itself sets.
+    /// Its parts, with the variables that this layer itself sets.
     pub parts: Parts,
     /// Whether it runs in a directory of its own.
     pub sandbox: bool,
@@ -132,9 +132,9 @@ fn own_file(id: &str, hidden: bool, ending: &str) -> String {
 /// A task, plain or transformed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// How messages and records call it.
+    /// Its name in messages and records.
     pub name: String,
-    /// Where it stands in the workflow.
+    /// Its place in the workflow.
     pub at: Place,
     /// The outermost task, as an engine sees it; its environment is the merged one.
     pub parts: Parts,
@@ -147,7 +147,7 @@ pub struct Task {
     /// Whether its scripts and records have hidden names: the script that starts it may list the
     /// directory.
     pub hidden: bool,
-    /// What is below, the plain task first.
+    /// The layers below, the plain task first.
     pub under: Vec<Layer>,
 }
 

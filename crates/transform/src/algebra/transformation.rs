@@ -1,4 +1,4 @@
-//! Transformations: incomplete tasks whose variables are bound when they are applied (Figures
+//! Transformations: incomplete tasks with variables that are bound when they are applied (Figures
 //! "Abstract Singularity transformation" and "Resulting task").
 
 use std::rc::Rc;
@@ -32,9 +32,9 @@ pub struct Composition(pub Vec<Transformation>);
 const FIELDS: [&str; 8] = ["name", "command", "inputs", "outputs", "environment", "resources", "sandbox", "dataset"];
 
 impl Composition {
-    /// Reads a file: an object (with T unbound), or `define F(T) …`. Of several functions `choice`
-    /// names one; functions of functions, `define Both(T) = Outer(Inner(T))`, are compositions.
-    /// `values` stand in place of what the file's `let` binds.
+    /// Reads a file: an object (with T unbound), or `define F(T) …`. `choice` names one of several
+    /// functions; functions of functions, `define Both(T) = Outer(Inner(T))`, are compositions.
+    /// `values` replace the values that the file's `let` binds.
     pub fn read(file: &str, text: &str, choice: Option<&str>, values: &[(String, String)]) -> Result<Self> {
         Self::read_text(file, text, choice, values).map_err(|fault| fault.in_file(file))
     }
@@ -187,7 +187,8 @@ impl Transformation {
             sandbox: task.sandbox,
             hidden: task.hidden,
         };
-        // A layer with a directory of its own gives its files their names in the workflow: above it nobody is renamed.
+        // A layer with a directory of its own gives its files their names in the workflow: layers
+        // above it rename none.
         let mut seen = task;
         if seen.sandbox {
             outer_names(&mut seen.parts);
@@ -227,9 +228,9 @@ impl Transformation {
     }
 
     /// Resources compose by kind (the paper's section "Resource Provisioning"): an expression over
-    /// `T.resources` is the amount itself; of others memory and disk are added and all else is the
-    /// maximum, unless it says `{"add": …}`, `{"max": …}` or `{"set": …}`. What the task leaves
-    /// open stays open when something is added to it.
+    /// `T.resources` is the amount itself. Otherwise memory and disk are added, and other resources
+    /// are the maximum, unless the layer specifies `{"add": …}`, `{"max": …}` or `{"set": …}`. An
+    /// amount that the task does not specify stays unspecified when another is added to it.
     fn resources(&self, before: &Resources, scope: &Scope<'_>) -> Result<Resources, Fault> {
         let mut out = before.clone();
         let Some((_, expr)) = self.members.iter().find(|(name, _)| &**name == "resources") else { return Ok(out) };
@@ -274,7 +275,7 @@ fn composed(how: &str, known: Option<i64>, value: &Value) -> Result<Option<i64>,
     })
 }
 
-/// What extends a variable whose value is known is that value, extended.
+/// Resolves settings that extend a variable with a known value to the extended value.
 fn extended(own: Environment, before: &Environment) -> Environment {
     let with = |(name, setting): (String, Setting)| {
         let setting = match (setting, before.get(&name)) {

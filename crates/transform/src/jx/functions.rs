@@ -3,7 +3,7 @@
 use super::{Data, Evaluator, VALUE_SIZE, Value, numbers};
 use crate::error::{Fault, Place};
 
-/// What can be called besides `define`d functions.
+/// Built-in functions, which can be called in addition to those of `define`.
 pub const NAMES: [&str; 17] = [
     "range", "format", "template", "join", "len", "str", "int", "float", "ceil", "floor", "basename", "dirname", "keys", "values", "items",
     "escape", "let",

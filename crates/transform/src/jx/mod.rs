@@ -1,16 +1,16 @@
 //! JX, Makeflow's JSON with expressions, and the paper's notation (section "Notation").
 //!
-//! In goes text, out comes a [`Value`] with the place of each part. Accepted are JSON; `+ - * / %`,
-//! comparisons, `and or not` (also `&& || !`), lookups `a.b`, `a["b"]`, `a{b}` (as the paper
-//! writes), slices, comprehensions `[x for x in list if test]`, functions ([`functions::NAMES`]),
-//! sizes (`3G` is 3072, in MB), comments from `#` to the end of a line; and as statements
-//! `let X = Y`, `define F(X) = Y` and `eval X`. `{"eval": "text"}` is an expression in a file that
-//! must be JSON.
+//! The input is text; the result is a [`Value`] with the place of each part. JX accepts JSON; `+ -
+//! * / %`, comparisons, `and or not` (also `&& || !`), lookups `a.b`, `a["b"]`, `a{b}` (as the
+//! paper writes), slices, comprehensions `[x for x in list if test]`, functions
+//! ([`functions::NAMES`]), sizes (`3G` is 3072, in MB), comments from `#` to the end of a line; and
+//! as statements `let X = Y`, `define F(X) = Y` and `eval X`. `{"eval": "text"}` is an expression
+//! in a file that must be JSON.
 //!
-//! What jx2json (coop-computing-tools 9.9) makes of an expression, this makes of it too: operators of
-//! one rank are grouped from the right (`1 - 2 - 3` is 2), `or` binds closer than `and`, both
-//! operands of which are evaluated, and a definition is evaluated where its name is used, so that
-//! it sees the names of the comprehensions around. What differs is in `docs/transform.md`.
+//! Results equal those of jx2json (coop-computing-tools 9.9): operators of one rank are grouped
+//! from the right (`1 - 2 - 3` is 2), `or` binds closer than `and`, both operands of which are
+//! evaluated, and a definition is evaluated where its name is used, so that it can use the names of
+//! the comprehensions around. `docs/transform.md` lists the differences.
 //!
 //! Nothing here reads a file, asks the network or runs a program: Makeflow's `fetch` and `listdir`
 //! are refused. Depth, sizes and steps are bounded, and a definition that needs itself is refused.

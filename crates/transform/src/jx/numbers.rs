@@ -29,7 +29,7 @@ pub(super) fn written(number: f64) -> String {
     general(number, 16)
 }
 
-/// The whole number that is left of one without what is behind the point, where it fits 64 bits.
+/// Returns a number without its fraction as a whole number, if that fits 64 bits.
 pub(super) fn whole(number: f64) -> Option<i64> {
     // The bounds are 2^63, which i64 does not reach above.
     let (low, high) = (i64::MIN as f64, -(i64::MIN as f64));

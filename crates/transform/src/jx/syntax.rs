@@ -8,13 +8,13 @@ use crate::error::Place;
 /// An expression and its place.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// Where in its file it begins.
+    /// Place in its file at which it begins.
     pub at: Place,
-    /// What kind of expression it is, with its parts.
+    /// Kind of the expression, with its parts.
     pub kind: Kind,
 }
 
-/// The kinds of expressions. Operators of one rank stand in a flat chain, grouped from the right, so
+/// The kinds of expressions. Operators of one rank form a flat chain, grouped from the right, so
 /// that long sums are not deep.
 #[derive(Debug, Clone)]
 pub enum Kind {
@@ -28,9 +28,9 @@ pub enum Kind {
     Float(f64),
     /// Text in quotes, with its escapes undone.
     Text(Arc<str>),
-    /// What an argument of the whole workflow is.
+    /// The value of an argument of the workflow.
     Value(Value),
-    /// A name, which stands for what is bound to it.
+    /// A name, which refers to the value that is bound to it.
     Name(Arc<str>),
     /// `[a, b]`.
     List(Vec<Expr>),
@@ -87,7 +87,7 @@ pub enum Binary {
     Or,
 }
 
-/// What follows a value and is applied to it.
+/// Operation that follows a value and is applied to it.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// `[index]`, `.name`, `{name}`.
@@ -101,7 +101,7 @@ pub enum Step {
 /// A definition of a file.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// Where in its file it begins.
+    /// Place in its file at which it begins.
     pub at: Place,
     /// The name that it defines.
     pub name: Arc<str>,

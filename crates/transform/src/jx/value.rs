@@ -1,4 +1,4 @@
-//! Values: JSON with places, whose depth and size are known and bounded.
+//! Values: JSON with places, and with known and bounded depth and size.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::error::{Fault, Place};
 /// A value and where it comes from. Copies share their parts.
 #[derive(Debug, Clone)]
 pub struct Value {
-    /// Where the expression stands that gave it.
+    /// Place of the expression that it results from.
     pub at: Place,
     /// The value itself.
     pub data: Data,
@@ -90,7 +90,7 @@ impl Value {
         usize::try_from(self.size).unwrap_or(usize::MAX)
     }
 
-    /// What kind of value it is, for messages.
+    /// Returns the kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.data {
             Data::Null => "null",

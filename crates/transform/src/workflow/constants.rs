@@ -1,4 +1,4 @@
-//! Variables of a script that submits jobs, as far as their values are sure without running it.
+//! Variables of a script that submits jobs, if their values are certain without running it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,18 +8,20 @@ use super::slurm::{leaves_job, sbatch};
 /// A value is no path beyond this length (`PATH_MAX`, limits.h(0p)).
 const LONGEST_PATH: usize = 4096;
 
-/// Variables whose values can be known without running the script.
+/// Variables with values that are known without running the script.
 ///
-/// Such a variable is set by one plain assignment, which the script always comes past, and is named
-/// nowhere else but to be used. Nothing in the script may set variables by names that are not there.
+/// Such a variable is set by one plain assignment that the script always executes, and occurs
+/// elsewhere only where it is used. No command of the script may set variables by names that are
+/// not written in it.
 pub(super) struct Constants {
-    /// Of each variable, where it is set and to what.
+    /// Place of the assignment and value, by variable.
     known: HashMap<String, (usize, String)>,
     /// Variables that hold options of sbatch, and nothing else, whenever they are set.
     options: HashSet<String>,
-    /// Whether `IFS` is set for more than a `read`: what becomes of a variable without quotes is not known then.
+    /// Whether `IFS` is set for more than a `read`: then the words of a variable without quotes are
+    /// unknown.
     splits: bool,
-    /// Whether each command shows which variables it sets.
+    /// Whether each command names the variables that it sets.
     sure: bool,
 }
 
@@ -64,12 +66,12 @@ impl Constants {
         known
     }
 
-    /// Whether each command shows which variables it sets.
+    /// Whether each command names the variables that it sets.
     pub(super) fn are_sure(&self) -> bool {
         self.sure
     }
 
-    /// Whether the shell may take values apart at other bytes than blanks.
+    /// Whether the shell may split values at other bytes than blanks.
     pub(super) fn splits(&self) -> bool {
         self.splits
     }
@@ -80,7 +82,8 @@ impl Constants {
         name.is_some_and(|name| self.options.contains(name))
     }
 
-    /// The value of a variable that stands alone, without quotes, at a byte: the shell takes it apart.
+    /// Returns the value of a variable that is a word of its own, without quotes, at a byte: the
+    /// shell splits it.
     pub(super) fn split(&self, raw: &str, at: usize) -> Option<&str> {
         let name = raw.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).or_else(|| raw.strip_prefix('$'))?;
         let (_, value) = self.known.get(name).filter(|(set, _)| *set < at && !self.splits)?;
@@ -120,8 +123,8 @@ impl Constants {
     }
 }
 
-/// How often each name stands in a script where it is not the value that is asked for. Comments, and
-/// what `echo`, `printf` and `sbatch` get, set nothing.
+/// Counts the occurrences of each name in a script, except those that use its value. Comments, and
+/// arguments of `echo`, `printf` and `sbatch`, set nothing.
 pub(super) fn named<'t>(text: &'t str, script: &shell::Script) -> HashMap<&'t str, usize> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let bytes = text.as_bytes();
@@ -179,7 +182,8 @@ fn sets_separators(text: &str, script: &shell::Script, named: &HashMap<&str, usi
     named.get("IFS").is_some_and(|count| *count > for_read)
 }
 
-/// Whether a command may set variables whose names it does not show, because it works them out.
+/// Whether a command may set variables with names that are not written in it, because it computes
+/// them.
 fn sets_what_is_not_named(command: &Simple, text: &str) -> bool {
     let words = &command.words;
     let Some(program) = words.first().and_then(|word| word.literal.as_deref()) else { return false };
@@ -215,7 +219,7 @@ fn is_argument(first: char) -> bool {
     first.is_ascii_digit() || matches!(first, '@' | '*')
 }
 
-/// The usual ways to ask for the directory of the script itself, which is where the workflow lies.
+/// Usual expressions for the directory of the script itself, which contains the workflow.
 fn is_own_directory(value: &str) -> bool {
     let value = value.replace('"', "");
     let inside = |text: &str| -> Option<bool> {

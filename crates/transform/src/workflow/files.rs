@@ -11,23 +11,22 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Fault, Place};
 
-/// What is known of the files that a workflow names.
+/// Access to the files that a workflow names.
 pub trait Files {
-    /// A file's text by its name in the workflow.
+    /// Returns a file's text by its name in the workflow.
     ///
     /// # Errors
     /// When it cannot be read, or is no text.
     fn text(&self, name: &str) -> io::Result<String>;
 
-    /// Whether what is written to or removed at `changed` can change the file `script`, as both lie
-    /// now. By default the names decide.
+    /// Whether writing or removing `changed` can change the file `script`, in their present places.
+    /// By default the names decide.
     fn can_change(&self, changed: &str, script: &str) -> bool {
         can_change(changed, script)
     }
 
-    /// Whether what is written to a name that is not known can change the file `script` although
-    /// the name does not end as the script's: where it is a link, or has several names. By default
-    /// it has one.
+    /// Whether writing to an unknown name can change the file `script`, although that name ends
+    /// differently: if the file is a link, or has several names. By default it has one.
     fn has_other_names(&self, script: &str) -> bool {
         let _ = script;
         false
@@ -80,7 +79,7 @@ pub fn leads_here_in(directory: &Path, name: &str) -> bool {
     matches!((real(directory), real(&directory.join(name))), (Some(here), Some(there)) if here.starts_with(&there))
 }
 
-/// For workflows that name no files which are to be read.
+/// Files of workflows that name none that must be read.
 pub struct NoFiles;
 
 impl Files for NoFiles {
@@ -89,13 +88,14 @@ impl Files for NoFiles {
     }
 }
 
-/// The most files that one workflow may name to be read, each time counted.
+/// Maximum number of files that one workflow may name to be read; each time counts.
 pub const NAMED_FILES: usize = 10_000;
-/// The most bytes that these files may have together, each time counted.
+/// Maximum size of these files together, in bytes; each time counts.
 pub const NAMED_BYTES: usize = 64 << 20;
-/// The most comparisons of what a script writes with the job scripts that it submits.
+/// Maximum number of comparisons of files that a script writes with the job scripts that it
+/// submits.
 const COMPARED: usize = 1_000_000;
-/// The most rules, calls and notes that scripts and Snakefiles may give.
+/// Maximum number of rules, calls and notes of scripts and Snakefiles.
 pub const STATEMENTS: usize = 100_000;
 
 /// Whether a name is that of a device, in which nothing is stored.
@@ -103,7 +103,7 @@ pub(super) fn is_device(name: &str) -> bool {
     matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
 }
 
-/// The files of one workflow, with what was read of them so far.
+/// The files of one workflow, with the amounts that were read so far.
 pub(super) struct Named<'f> {
     files: &'f dyn Files,
     count: Cell<usize>,

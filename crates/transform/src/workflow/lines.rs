@@ -8,7 +8,8 @@ use crate::error::Place;
 pub(super) struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
-    /// A byte that was asked for, and its column: later ones of its line are counted from there.
+    /// The last requested byte and its column, from which the columns of later bytes of its line
+    /// are counted.
     last: Cell<(usize, usize)>,
 }
 

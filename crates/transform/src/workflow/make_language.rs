@@ -1,9 +1,10 @@
 //! Makeflow's own language: `outputs: inputs`, a tab and a command below it, variables, `export`,
 //! categories.
 //!
-//! Read as the lexer of Makeflow 8 reads it, its ways with backslashes and quotes too. Where that
-//! lexer does what nobody can mean (a comment after a variable's value takes the next line into the
-//! value), or asks the environment of whoever runs it, the text is refused with its place.
+//! It is read as by the lexer of Makeflow 8, including its treatment of backslashes and quotes.
+//! Text that this lexer reads in a way that no user can intend (a comment after a variable's value
+//! takes the next line into the value), or for which it reads the user's environment, is refused
+//! with its place.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -17,19 +18,19 @@ use crate::error::{Fault, Place};
 use crate::jx::syntax::{Definition, Kind};
 use crate::jx::{Data, Value};
 
-/// A value within a value within a value, to this depth.
+/// Maximum depth of values within values.
 const DEPTH: usize = 32;
 
-/// Longer values and commands are refused: variables within variables double them.
+/// Maximum length of values and commands, in characters: variables within variables double them.
 const TEXT_CHARACTERS: usize = 16 << 20;
 
-/// All that variables and categories put into rules and values: no more bytes than these.
+/// Maximum size of the text that variables and categories insert into rules and values, in bytes.
 const MOST_PUT_IN: usize = 256 << 20;
 
-/// What a piece of a command or a name counts beside its characters.
+/// Size of a piece of a command or a name in addition to its characters, in bytes.
 const PIECE: usize = 32;
 
-/// What a variable sets of a rule's resources.
+/// Resources of a rule, by the variable that sets them.
 const RESOURCES: [(&str, &str); 5] =
     [("CORES", "cores"), ("MEMORY", "memory"), ("DISK", "disk"), ("GPUS", "gpus"), ("WALL_TIME", "wall-time")];
 
@@ -111,7 +112,7 @@ impl<'t> Cursor<'t> {
         Err(Fault::new(self.at, message))
     }
 
-    /// Where the first of these stands on this line outside quotes.
+    /// Returns the place of the first such character on this line outside quotes.
     fn ahead(&self, wanted: char) -> Option<usize> {
         let (mut quote, mut chars) = (None, self.text.clone().enumerate());
         while let Some((n, c)) = chars.next() {
@@ -147,7 +148,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// What stands between single quotes, with them. Makeflow drops backslashes there too.
+    /// Reads text between single quotes, with the quotes. Makeflow drops backslashes there too.
     fn single_quoted(&mut self, out: &mut String) -> Result<(), Fault> {
         let at = self.at;
         self.next();
@@ -192,7 +193,7 @@ type Values = Vec<(usize, String)>;
 #[derive(Default)]
 struct Flow {
     rules: Vec<Rule>,
-    /// The rule whose command is yet to come.
+    /// The rule with a command that follows.
     open: Option<Rule>,
     category: String,
     variables: HashMap<String, HashMap<String, Values>>,
@@ -224,13 +225,13 @@ impl Flow {
         Ok(())
     }
 
-    /// What a variable is where the text has come to.
+    /// Returns the value of a variable at the current place in the text.
     fn lookup(&self, name: &str) -> Option<&str> {
         let of_rule = self.open.as_ref().and_then(|rule| rule.variables.get(name));
         of_rule.map(String::as_str).or_else(|| self.value(&self.category, name, self.rules.len()))
     }
 
-    /// What a variable is for a rule: what its category says, then what the whole workflow does.
+    /// Returns the value of a variable for a rule: that of its category, else that of the workflow.
     fn value(&self, category: &str, name: &str, rule: usize) -> Option<&str> {
         let of = |category: &str| {
             let values = self.variables.get(category)?.get(name)?;

@@ -1,8 +1,8 @@
 //! Makeflow's JSON and JX (`makeflow --json`, `makeflow --jx`).
 //!
-//! The expressions are evaluated here, so that what comes out is JSON whatever went in. Rules that
-//! run a workflow of their own (`makeflow` or `workflow` in place of `command`) stay as they are,
-//! as do fields that flowmine does not know.
+//! The expressions are evaluated here, so that the output is JSON for both inputs. Rules that run
+//! another workflow (`makeflow` or `workflow` instead of `command`) stay unchanged, as do fields
+//! that flowmine does not know.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::error::Fault;
 use crate::jx::syntax::{Definition, Expr, Kind};
 use crate::jx::{Data, Evaluator, Scope, Value, parse};
 
-/// What of the workflow is written again as it was.
+/// Parts of the workflow that are written unchanged.
 pub(super) struct Makeflow {
     top: Vec<(Arc<str>, Json)>,
     rules: Vec<(Option<usize>, Map<String, Json>)>,
@@ -57,7 +57,8 @@ pub(super) fn is_makes_language(name: &str, ending: &str, text: &str) -> bool {
     telling || matches!(ending, "json" | "jx") && text.lines().zip(text.lines().skip(1)).any(is_rule)
 }
 
-/// What a file of arguments defines: an object of JX, in which the arguments `before` are known.
+/// Returns the definitions of a file of arguments: an object of JX, which can use the arguments
+/// `before`.
 pub(super) fn arguments(text: &str, before: &[Definition]) -> Result<Vec<Definition>, Fault> {
     let mut program = parse(text)?;
     let start = crate::Place { line: 1, column: 1 };
@@ -114,7 +115,8 @@ fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow::new(top, kept)), notes })
 }
 
-/// What rules take from their categories and from the workflow: no more names and bytes than these.
+/// Maximum number of names and bytes that rules inherit from their categories and from the
+/// workflow.
 const MOST_SHARED: usize = 256 << 20;
 
 /// The categories of a workflow by their names.
@@ -123,8 +125,8 @@ fn categories(workflow: &Value) -> HashMap<&str, &Value> {
     members.into_iter().flatten().map(|(name, value)| (&**name, value)).collect()
 }
 
-/// A rule as a task. What its category and the workflow say of resources and environment holds
-/// where the rule says nothing.
+/// Returns a rule as a task. It inherits the resources and environment of its category and of the
+/// workflow, unless it has its own.
 fn entry(workflow: &Value, categories: &HashMap<&str, &Value>, rule: &Value, number: usize, shared: &mut usize) -> Result<Entry, Fault> {
     let category = match rule.get("category").or_else(|| workflow.get("default_category")) {
         Some(name) => Some(name.as_text("category")?.to_owned()),

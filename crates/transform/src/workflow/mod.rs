@@ -1,6 +1,6 @@
-//! Workflows in and out: Makeflow's JSON, JX and own language, Slurm's job scripts and the scripts
-//! that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a
-//! line.
+//! Reads and writes workflows: Makeflow's JSON, JX and own language, Slurm's job scripts and the
+//! scripts that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands,
+//! one a line.
 
 mod constants;
 mod files;
@@ -31,17 +31,17 @@ pub struct Workflow {
     pub file: String,
     /// Its tasks, with the categories in which they are.
     pub tasks: Vec<Entry>,
-    /// What of it cannot be wrapped, and stays as it is.
+    /// Parts that cannot be wrapped, and stay unchanged.
     pub notes: Vec<Note>,
     form: Form,
 }
 
-/// Something to know about a workflow that was read.
+/// A note on a workflow that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Where in the workflow's file it was found.
+    /// Place in the workflow's file.
     pub at: Place,
-    /// What there is to know, in a sentence.
+    /// The note, as a sentence.
     pub message: String,
 }
 
@@ -49,18 +49,18 @@ pub struct Note {
 pub struct Entry {
     /// The task itself.
     pub task: Task,
-    /// Its category, where the workflow knows such.
+    /// Its category, in workflows with categories.
     pub category: Option<String>,
-    /// The numbers of tasks that come before it, beside those that make its inputs.
+    /// The numbers of tasks that come before it, in addition to those that make its inputs.
     pub after: Vec<usize>,
     /// Whether its inputs and outputs are declared.
     pub files: bool,
-    /// Why its scripts may run more than once in a run of the workflow, where they may.
+    /// Reason why its scripts may run more than once in a run of the workflow, if they may.
     pub repeats: Option<&'static str>,
 }
 
 impl Entry {
-    /// What the task is an instance of: its category, else its program.
+    /// Returns the activity of the task: its category, else its program.
     fn activity(&self) -> &str {
         self.category.as_deref().unwrap_or_else(|| program(&self.task.parts.command.cmd))
     }
@@ -84,7 +84,7 @@ enum Form {
 pub struct Plan {
     /// The text of the new workflow.
     pub workflow: String,
-    /// Files beside it that are not the layers' scripts: job scripts.
+    /// Files next to it other than the layers' scripts: job scripts.
     pub files: Vec<Script>,
     /// Each task's layers, the plain one first; none for tasks that were not selected.
     pub tasks: Vec<(Task, Vec<Layer>)>,
@@ -93,12 +93,12 @@ pub struct Plan {
     instances: bool,
 }
 
-/// The identifier of a task before anything was applied to it, its name where nothing was.
+/// Returns the identifier of a task before any layer was applied, or its name if none was.
 fn plain_id((task, layers): &(Task, Vec<Layer>)) -> &str {
     layers.first().map_or(&task.name, |layer| &layer.id)
 }
 
-/// What the records of a task say of it.
+/// Properties of a task in its records.
 struct Known {
     activity: String,
     /// The numbers of the tasks that come before it.
@@ -115,9 +115,10 @@ impl Plan {
     }
 }
 
-/// What the tasks of a workflow may have in bytes with all their layers, beside [`PER_TASK`] of each.
+/// Maximum size of the tasks of a workflow with all their layers, in bytes, in addition to
+/// [`PER_TASK`] for each task.
 const MOST_TASKS: usize = 512 << 20;
-/// What each task with all its layers adds to that, in bytes.
+/// Number of bytes that each task with all its layers adds to that.
 const PER_TASK: usize = 64 << 10;
 
 impl Workflow {
@@ -128,9 +129,9 @@ impl Workflow {
         Self::read_with(file, bytes, files, &[])
     }
 
-    /// As [`Workflow::read`], with files of JX whose values hold in place of the workflow's own
-    /// definitions (`makeflow --jx-args`); of several the last. Each is its name and its bytes, and
-    /// sees the values of those before it.
+    /// As [`Workflow::read`], with files of JX with values that replace the workflow's own
+    /// definitions (`makeflow --jx-args`); the last of several values holds. Each is its name and
+    /// its bytes, and can use the values of those before it.
     pub fn read_with(file: &str, bytes: &[u8], files: &dyn Files, arguments: &[(String, Vec<u8>)]) -> Result<Self> {
         let mut definitions: Vec<Definition> = Vec::new();
         for (name, bytes) in arguments {
@@ -224,7 +225,7 @@ impl Workflow {
     /// pattern that can match it: the script would do something else.
     ///
     /// # Errors
-    /// With the place of the name or pattern.
+    /// An error with the place of the name or pattern.
     pub fn refuse_mentioned(&self, file: &str) -> Result<()> {
         match &self.form {
             Form::Slurm(slurm) => slurm.refuse_mentioned(file).map_err(|fault| fault.in_file(&self.file)),
@@ -232,12 +233,12 @@ impl Workflow {
         }
     }
 
-    /// Refuses to replace a file with this text by the new workflow, where a script that submits
-    /// jobs has a call whose job script is known only when it runs: the call may submit that file.
-    /// What `transform` wrote is replaced.
+    /// Refuses to replace a file with this text by the new workflow, if a script that submits jobs
+    /// has a call with a job script that is known only when it runs: the call may submit that file.
+    /// Files that `transform` wrote are replaced.
     ///
     /// # Errors
-    /// With the place of the call.
+    /// An error with the place of the call.
     pub fn refuse_replaced(&self, file: &str, text: &str) -> Result<()> {
         let is_chain = matches!(&self.form, Form::Slurm(slurm) if slurm.is_chain());
         let Some(note) = self.notes.first().filter(|_| is_chain && !text.contains(".t_")) else { return Ok(()) };
@@ -250,8 +251,8 @@ impl Workflow {
         matches!(self.form, Form::Slurm(_) | Form::Snakemake(_))
     }
 
-    /// Refuses a directory of its own for a task whose files are not declared: they would not be
-    /// there.
+    /// Refuses a directory of its own for a task without declared files: the directory would not
+    /// contain them.
     fn need_files(&self, after: &[Task]) -> Result<()> {
         for (entry, task) in self.tasks.iter().zip(after).filter(|(entry, _)| !entry.files) {
             let of_layers = task.under.iter().find(|layer| layer.sandbox).map(|layer| &layer.name);
@@ -269,7 +270,8 @@ impl Workflow {
         Ok(())
     }
 
-    /// What comes before a task is what makes its inputs.
+    /// Returns the properties of all tasks. The tasks before a task are those that make its inputs,
+    /// and its declared predecessors.
     fn known(&self) -> Vec<Known> {
         let outputs =
             |(n, entry): (usize, &Entry)| entry.task.parts.outputs.iter().map(move |file| (file.outer.clone(), n)).collect::<Vec<_>>();
@@ -283,8 +285,8 @@ impl Workflow {
     }
 }
 
-/// Contents of what no task makes: so a workflow that has run has the identifiers that it had
-/// before.
+/// Contents of files that no task makes: so the identifiers are the same before and after a run of
+/// the workflow.
 struct Sources<'a> {
     made: HashSet<&'a str>,
     contents: &'a dyn Contents,
@@ -315,7 +317,7 @@ pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
     })
 }
 
-/// What an engine runs in place of a task: the outermost script, the files it needs and those it
+/// Replacement of a task for an engine: the outermost script, and the files that it needs and
 /// makes.
 struct Outermost {
     command: String,

@@ -1,7 +1,7 @@
-//! Words of a script that submits jobs that stay one word, whatever happens when it runs.
+//! Words of a script that submits jobs that stay one word in every run of the script.
 //!
-//! The shell takes the value of a variable without quotes apart at blanks. `sbatch -t $M job.sh`
-//! submits another script where `M` is `5 other.sh`, and also where it is empty.
+//! The shell splits the value of a variable without quotes at blanks. `sbatch -t $M job.sh` submits
+//! another script if `M` is `5 other.sh`, and also if it is empty.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::constants::{Constants, named};
 use super::shell::{Expansion, Script, Simple, Word, assigned, is_name};
 use super::slurm::sbatch;
 
-/// What to do where a word may become several.
+/// Advice for a word that may become several.
 pub(super) const QUOTE: &str = "without quotes its value can become several words or none: write double quotes around it";
 
 pub(super) struct OneWord<'s> {
@@ -22,15 +22,16 @@ pub(super) struct OneWord<'s> {
     set: HashMap<(&'s str, usize), usize>,
 }
 
-/// What a variable or a word holds, when it is one word.
+/// Value of a variable or a word that is one word.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     may_be_empty: bool,
-    /// Whether it may be an answer of sbatch, “Submitted batch job 1”: the last of its words is asked for.
+    /// Whether it may be an answer of sbatch, “Submitted batch job 1”, of which the last word is
+    /// used.
     answer: bool,
 }
 
-/// A word with what is known of it if these variables are known.
+/// A word and its properties, on condition that these variables are known.
 #[derive(Debug, Default)]
 struct Judged<'s> {
     held: Held,
@@ -94,7 +95,7 @@ impl<'s> OneWord<'s> {
         self.is_one(word, command) || !word.pattern && self.holds(word, command).is_some()
     }
 
-    /// Whether something is left of a word behind its first bytes, whatever happens when the script runs.
+    /// Whether a word is longer than its first bytes in every run of the script.
     pub(super) fn is_longer(&self, word: &Word, command: &Simple, bytes: usize) -> bool {
         if let Some(value) = self.constants.value(self.text, word) {
             return value.len() > bytes;
@@ -117,7 +118,7 @@ impl<'s> OneWord<'s> {
         Some(held)
     }
 
-    /// What a part of a word holds there, where each of its variables has been set.
+    /// Returns the value of a part of a word, if each of its variables has been set before.
     fn judged(&self, part: &Expansion, word: &Word, command: &Simple) -> Option<Held> {
         let Judged { mut held, uses } = self.part(part, command.block)?;
         for name in uses {
@@ -175,7 +176,7 @@ impl<'s> OneWord<'s> {
         })
     }
 
-    /// A value that is assigned: the shell does not take it apart there.
+    /// Judges an assigned value, which the shell does not split.
     fn value(&self, word: &Word, block: usize) -> Option<Judged<'s>> {
         let (_, shape) = word.shape.split_once('=')?;
         if !is_plain(shape) || shape.matches('$').count() != word.expansions.len() {
@@ -193,7 +194,7 @@ impl<'s> OneWord<'s> {
         Some(all)
     }
 
-    /// What a loop goes through, or an array holds: each is one word, and none is empty.
+    /// Judges the words of a loop or an array: each is one word, and none is empty.
     fn fields(&self, words: &[Word], block: usize) -> Option<Judged<'s>> {
         let mut all = Judged::default();
         for word in words {
@@ -301,7 +302,7 @@ fn is_number_of_answer(words: &[&str]) -> bool {
 
 const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// Whether what is written out has no blanks and no patterns.
+/// Whether literal text has no blanks and no patterns.
 fn is_plain(text: &str) -> bool {
     match text.strip_prefix('(').or_else(|| text.strip_prefix('`')) {
         // Commands have blanks between their words, their output is taken apart.

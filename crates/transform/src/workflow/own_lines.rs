@@ -9,7 +9,7 @@ use super::shell::{self, Dialect, Script, Simple, assigned};
 use super::slurm::sbatch;
 use crate::error::{Fault, Place};
 
-/// Commands that change the shell for what comes behind them.
+/// Commands that change the shell for the commands after them.
 const CHANGING: [&str; 25] = [
     "cd",
     "pushd",
@@ -37,13 +37,13 @@ const CHANGING: [&str; 25] = [
     "readarray",
     "module",
 ];
-/// Words that stand in the middle of something longer.
+/// Words that occur within a longer construct.
 const PARTS: [&str; 13] = ["then", "else", "elif", "fi", "do", "done", "esac", "in", "}", ")", ";;", "&&", "||"];
 
 const HINT: &str = "each line of this file is a command by itself. Where it is a script, it begins with #!/bin/bash; else put what belongs \
                     together on one line, in brackets: (cd d && tool)";
 
-/// Refuses a list of which a line belongs to others.
+/// Refuses a list with a line that depends on others.
 pub(super) fn check<'t>(lines: impl Iterator<Item = (u32, &'t str)>) -> Result<(), Fault> {
     let mut set: HashSet<String> = HashSet::new();
     for (line, text) in lines {
@@ -78,7 +78,7 @@ pub(super) fn check<'t>(lines: impl Iterator<Item = (u32, &'t str)>) -> Result<(
     Ok(())
 }
 
-/// What a line does to the lines behind it, with its place.
+/// Returns the effect of a line on the lines after it, with its place.
 fn changes(script: &Script) -> Option<(usize, String)> {
     if let Some(function) = script.functions.first() {
         return Some((function.start, format!("the function {} is for the lines behind it", function.name)));

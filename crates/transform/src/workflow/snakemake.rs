@@ -1,11 +1,12 @@
-//! Snakemake: Snakefiles, whose rules run their shell commands through the layers.
+//! Snakemake: Snakefiles with rules that run their shell commands through the layers.
 //!
-//! Snakemake hands the shell command of a rule, with the names of files in it, to the program that
+//! Snakemake passes the shell command of a rule, with the names of files in it, to the program that
 //! the rule's resource `shell_exec` names, as `PROGRAM -c COMMAND`. The new Snakefile is the old
-//! one, byte for byte, and at its end gives each selected rule a program of ours there. (To include
-//! it would lose its default target.) Its name is `bash`, because Snakemake puts
-//! `set -euo pipefail` before commands for a shell that is called so. What the command is, and
-//! which files it has, is known when a job runs only: that is the task's argument.
+//! one, byte for byte, and at its end sets this resource of each selected rule to a program of
+//! flowmine. (A Snakefile that includes the old one would lose its default target.) The program's
+//! name is `bash`, because Snakemake puts `set -euo pipefail` before commands for a shell with that
+//! name. The command and its files are known only when a job runs: the command is the task's
+//! argument.
 //!
 //! Files that are included by a name in quotes are read too, each once, as Snakemake does. Rules without a shell command,
 //! without a name, and in shadow directories stay as they are, and are noted.
@@ -19,7 +20,7 @@ use crate::error::{Fault, Place};
 use crate::jx::quote_json;
 use crate::script::Script;
 
-/// What of the Snakefile is written again.
+/// Parts of the Snakefile that are written again.
 pub(super) struct Snakemake {
     text: String,
     rules: Vec<String>,
@@ -29,7 +30,7 @@ pub(super) struct Snakemake {
 const COMMAND: &str =
     "eval \"set -- ${FLOWMINE_ARGS?a layer does not hand the command of the job down}\"; unset FLOWMINE_ARGS; exec \"$@\"";
 
-/// How many files may be included by each other.
+/// Maximum depth of files that include each other.
 const DEPTH: usize = 16;
 
 pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow, Fault> {
@@ -59,7 +60,7 @@ struct Included<'f> {
     file: &'f str,
     /// The place in the workflow's own file from which it, or what includes it, is included.
     from: Place,
-    /// How many files include each other down to this one.
+    /// Depth of the file among files that include each other.
     depth: usize,
 }
 
@@ -204,8 +205,8 @@ impl Open {
     }
 }
 
-/// What `use rule a as b with:` and `use rule * from m as m_*` call the rule: its new name, else that
-/// of the other.
+/// Returns the name of a rule after `use rule a as b with:` or `use rule * from m as m_*`: its new
+/// name, else that of the other.
 fn used(words: &str) -> Option<&str> {
     let rest = directive(words, "use").and_then(|rest| directive(rest.trim_start(), "rule"))?.trim();
     let rest = rest.strip_suffix(':').unwrap_or(rest).trim_end();
@@ -236,7 +237,7 @@ fn calls(words: &str, name: &str) -> bool {
     false
 }
 
-/// What follows a word and a blank or a colon.
+/// Returns the text after a word and a blank or a colon.
 fn directive<'t>(words: &'t str, word: &str) -> Option<&'t str> {
     words.strip_prefix(word).filter(|rest| rest.starts_with([' ', '\t', ':']))
 }

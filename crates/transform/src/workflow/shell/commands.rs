@@ -2,7 +2,7 @@
 
 use super::{Function, Loop, Outcome, Reader, Redirection, SUBSCRIPT, Simple, Word, is_name, runs_commands};
 
-/// What ends a list, which is left for whoever asked.
+/// End of a list, which is left for the caller to read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum End {
     Text,
@@ -18,7 +18,7 @@ pub(super) enum End {
 const KEYWORDS: [&str; 18] =
     ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "{", "}", "!", "select", "time"];
 
-/// Commands whose arguments can be assignments of arrays.
+/// Commands with arguments that can be assignments of arrays.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 
 impl Reader<'_> {
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands here, for a message.
+    /// Returns the text at the current place, for a message.
     fn shown(&self) -> String {
         let word = self.keyword();
         let shown =
@@ -215,7 +215,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// A compound command, with the redirections behind it.
+    /// Reads a compound command, with the redirections after it.
     fn compound(&mut self, start: usize, repeats: bool, read: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<()> {
         self.compounds += 1;
         self.loops += usize::from(repeats);

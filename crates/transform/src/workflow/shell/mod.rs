@@ -1,9 +1,9 @@
 //! The commands of a shell script, as far as they can be known without running it.
 //!
-//! The grammar is a subset of POSIX sh and bash, and strict: a script is understood whole, or it is
-//! refused with the place of what is not understood. Nothing is expanded. A word that holds a
-//! variable, a substitution or a pattern has no literal value. Commands in `$(…)`, backquotes,
-//! loops and conditions are commands as any other.
+//! The grammar is a strict subset of POSIX sh and bash: the whole script is understood, or it is
+//! refused with the place of the first part that is not understood. Nothing is expanded. A word
+//! with a variable, a substitution or a pattern has no literal value. Commands in `$(…)`,
+//! backquotes, loops and conditions are treated like all others.
 
 mod commands;
 mod words;
@@ -13,13 +13,13 @@ mod words;
 pub(super) struct Word {
     /// Its first byte in the text.
     pub start: usize,
-    /// The byte behind it.
+    /// The byte after it.
     pub end: usize,
-    /// Its value, where it does not depend on what happens when the script runs.
+    /// Its value, if it is the same in every run of the script.
     pub literal: Option<String>,
-    /// Its text without quotes, with `$` in the place of what is known only then.
+    /// Its text without quotes, with `$` for each part that is known only then.
     pub shape: String,
-    /// The same with one `$` for each group in braces, or `*` where a pattern is in the braces.
+    /// The same with one `$` for each group in braces, or `*` if the braces contain a pattern.
     pub names: String,
     /// Whether it holds a pattern that the shell replaces by names of files.
     pub pattern: bool,
@@ -32,16 +32,16 @@ pub(super) struct Word {
 pub(super) struct Expansion {
     /// Its first byte in the text.
     pub start: usize,
-    /// The byte behind it.
+    /// The byte after it.
     pub end: usize,
-    /// Whether the shell may take its value apart: it stands outside of quotes, or is `"$@"`.
+    /// Whether the shell may split its value: it is outside of quotes, or is `"$@"`.
     pub splits: bool,
 }
 
-/// Where a command's input or output goes.
+/// Redirection of a command's input or output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Redirection {
-    /// The file's name; nothing is known of those of descriptors.
+    /// The file's name, or a descriptor if the command consists of nothing else.
     pub word: Word,
     /// Whether the file is made, emptied or written.
     pub writes: bool,
@@ -58,16 +58,16 @@ pub(super) struct Simple {
     pub into: Option<String>,
     /// The assignments before its words, each with its name.
     pub assigned: Vec<Word>,
-    /// The elements of arrays that it assigns, and words that a loop or `case` goes through.
+    /// The elements of arrays that it assigns, and the words of a loop or `case`.
     pub values: Vec<Word>,
     pub redirections: Vec<Redirection>,
-    /// Whether it stands in a loop or a function, and so may run more than once.
+    /// Whether it is in a loop or a function, and so may run more than once.
     pub repeated: bool,
-    /// Whether it runs, in the script's own shell, whenever the script comes past it.
+    /// Whether it runs in the script's own shell, each time the script reaches it.
     pub plain: bool,
-    /// The number of the list of commands in which it stands.
+    /// The number of the list of commands that contains it.
     pub block: usize,
-    /// Whether it runs, in the shell of its list, whenever that list comes past it.
+    /// Whether it runs in the shell of its list, each time that list reaches it.
     pub sure: bool,
     /// The number of the shell that runs it; 0 is the script's own.
     pub shell: usize,
@@ -87,7 +87,7 @@ pub(super) struct Function {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Loop {
     pub name: String,
-    /// The words behind `in`.
+    /// The words after `in`.
     pub values: Vec<Word>,
     /// Its first byte in the text.
     pub start: usize,
@@ -95,7 +95,7 @@ pub(super) struct Loop {
     pub block: usize,
 }
 
-/// What is known of a script without running it.
+/// Properties of a script that are known without running it.
 #[derive(Debug, Default)]
 pub(super) struct Script {
     /// All simple commands, in the order in which they begin.
@@ -104,9 +104,9 @@ pub(super) struct Script {
     pub loops: Vec<Loop>,
     /// Comments, from byte to byte.
     pub comments: Vec<(usize, usize)>,
-    /// Of each shell the one that started it.
+    /// The parent of each shell.
     shells: Vec<usize>,
-    /// Of each list of commands the one in which it stands.
+    /// The list of commands that contains each list.
     blocks: Vec<usize>,
 }
 
@@ -137,7 +137,7 @@ type Outcome<T> = Result<T, Unclear>;
 /// The language of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// What all shells of POSIX read in the same way.
+    /// The syntax that all POSIX shells share.
     Posix,
     Bash,
 }
@@ -154,7 +154,7 @@ pub(super) fn script(text: &str, dialect: Dialect) -> Outcome<Script> {
     Ok(script)
 }
 
-/// The word that a text is, with nothing but a comment behind it.
+/// Returns the word of a text that contains one word and at most a comment.
 pub(super) fn alone(text: &str) -> Option<Word> {
     let mut reader = Reader::of(text, Dialect::Bash);
     let word = reader.word(None).ok()?;
@@ -165,23 +165,25 @@ pub(super) fn alone(text: &str) -> Option<Word> {
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
-    /// Where the part of the text ends that is read: that between backquotes, a here-document.
+    /// End of the part of the text that is read, such as that between backquotes, or a
+    /// here-document.
     limit: usize,
     dialect: Dialect,
     script: Script,
     documents: Vec<words::Document>,
-    /// How deep what is read stands in other things.
+    /// Nesting depth at the current place.
     depth: usize,
-    /// The number of compound commands around what is read, and of loops and functions among them.
+    /// The number of compound commands around the current place, and of loops and functions among
+    /// them.
     compounds: usize,
     loops: usize,
     shell: usize,
     block: usize,
-    /// The variable that gets the output of what is read.
+    /// The variable that gets the output of the commands that are read.
     into: Option<String>,
 }
 
-/// The deepest nesting that is read.
+/// Maximum nesting depth.
 const DEPTH: usize = 64;
 
 impl<'t> Reader<'t> {
@@ -226,7 +228,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Does what is a level deeper.
+    /// Calls `read` one level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
         if self.depth >= DEPTH {
             return self.unclear(format!("commands stand in commands more than {DEPTH} deep"));
@@ -248,7 +250,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a text with commands in a subscript is.
+/// Message about a text with commands in a subscript.
 pub(super) const SUBSCRIPT: &str =
     "a subscript with commands in quotes is shell code, which runs where a shell calculates with it: leave it out";
 

@@ -2,7 +2,7 @@
 
 use super::{Expansion, Outcome, Reader, Word, commands::End, is_name};
 
-/// A here-document that begins behind the line.
+/// A here-document that begins after the line.
 pub(super) struct Document {
     pub start: usize,
     end: Vec<u8>,
@@ -32,13 +32,13 @@ impl Value {
         self.shape.push(byte);
     }
 
-    /// A part that is known only when the script runs.
+    /// Adds a part that is known only when the script runs.
     fn unknown(&mut self, shape: u8) {
         self.literal = None;
         self.shape.push(shape);
     }
 
-    /// What may stand here, in the place of what is known only when the script runs.
+    /// Adds a possible value of a part that is known only when the script runs.
     fn may_be(&mut self, other: &Value) {
         self.literal = None;
         self.shape.extend_from_slice(&other.shape);
@@ -47,16 +47,16 @@ impl Value {
     }
 }
 
-/// Whether an expansion is several words between double quotes too: `$@`, `${A[@]}`, and `${!x}`,
-/// which can stand for them.
+/// Whether an expansion can be several words even in double quotes: `$@`, `${A[@]}`, and `${!x}`,
+/// which can refer to them.
 fn is_several(raw: &[u8]) -> bool {
     let Some(inside) = raw.strip_prefix(b"${") else { return raw == b"$@" };
     let is_number = inside.starts_with(b"#") && inside.len() > 2;
     !is_number && (inside.starts_with(b"@") || inside.starts_with(b"!") || inside.windows(3).any(|part| part == b"[@]"))
 }
 
-/// A shape with what a group in braces can be in its place: `job$.sh` of `job{8,9}.sh`. The braces
-/// are at these bytes; true for those that open.
+/// Replaces each group in braces of a shape by `$` or `*`: `job{8,9}.sh` gives `job$.sh`. The
+/// braces are at these bytes, with true for those that open.
 fn without_braces(shape: &[u8], braces: &[(usize, bool)]) -> Vec<u8> {
     let (mut out, mut open, mut braces) = (Vec::with_capacity(shape.len()), Vec::new(), braces.iter().peekable());
     for (at, byte) in shape.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Reader<'_> {
         Ok(Some(length))
     }
 
-    /// A word, of which so many bytes are an assignment's name.
+    /// Reads a word; its first `head` bytes are the name of an assignment.
     pub(super) fn word(&mut self, head: Option<usize>) -> Outcome<Word> {
         let start = self.at;
         let head = head.unwrap_or_default();
@@ -205,8 +205,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `$'…'`, in which a backslash stands before a quote too. What it means with a backslash is not
-    /// worked out.
+    /// Reads `$'…'`, in which a backslash can also precede a quote. Escape sequences are not
+    /// evaluated.
     fn ansi_quoted(&mut self, value: &mut Value) -> Outcome<()> {
         let start = self.at;
         self.at += 2;
@@ -253,8 +253,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A variable, commands whose output stands there, or a calculation. The output goes into the
-    /// variable `into`, where the word assigns to one.
+    /// Reads a variable, a command substitution, or a calculation. If the word is an assignment,
+    /// the output goes into the variable `into`.
     fn expansion(&mut self, value: &mut Value, into: Option<&str>, quoted: bool) -> Outcome<()> {
         let begun = self.at;
         let is_substitution = self.peek(0) == Some(b'`') || self.peek(1) == Some(b'(');
@@ -312,8 +312,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `${…}`, with what it says that stands there instead, as in `${x:-*.sh}`. Shells disagree on
-    /// quotes in it between double quotes.
+    /// Reads `${…}`, with its replacement, as in `${x:-*.sh}`. Shells disagree on quotes in it
+    /// between double quotes.
     fn braced(&mut self, quoted: bool) -> Outcome<Value> {
         let begun = self.at;
         self.at += 2;
@@ -349,17 +349,17 @@ impl Reader<'_> {
         self.at += 1;
         match stands_there {
             true => Ok(inside),
-            // Of what is cut off, or put in its place, nothing is known, but that `$@` is several words.
+            // The result of a cut or a replacement is unknown, except that `$@` is several words.
             false => Ok(Value { expansions: inside.expansions, ..Value::new() }),
         }
     }
 
-    /// The rest of `$((…))` and `((…))`, with the commands in it whose output is calculated with.
+    /// Reads the rest of `$((…))` and `((…))`, with the commands in it that provide operands.
     pub(super) fn arithmetic(&mut self) -> Outcome<()> {
         self.calculations(false)
     }
 
-    /// The rest of `((…;…;…))` behind `for`.
+    /// Reads the rest of `((…;…;…))` after `for`.
     pub(super) fn three_calculations(&mut self) -> Outcome<()> {
         self.calculations(true)
     }
@@ -391,7 +391,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<<END`, `<<-'END'`: the text begins behind this line.
+    /// Reads `<<END`, `<<-'END'`: the text begins after this line.
     pub(super) fn document(&mut self, tabs: bool) -> Outcome<()> {
         while matches!(self.peek(0), Some(b' ' | b'\t')) {
             self.at += 1;

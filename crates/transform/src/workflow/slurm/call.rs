@@ -18,7 +18,7 @@ pub(in crate::workflow) fn sbatch(command: &Simple) -> Option<&[Word]> {
     command.words.get(carried).is_some_and(is_sbatch).then(|| &command.words[carried + 1..])
 }
 
-/// What a call submits.
+/// Job script or command of a call.
 pub(super) enum What {
     Script(String),
     Wrapped(String),
@@ -33,27 +33,27 @@ pub(super) enum Arguments {
 /// A call of sbatch, as far as it can be known without running the script.
 pub(super) struct Call {
     pub options: Vec<String>,
-    /// The names of files that the job writes (`--output`, `--error`), with `$` for what is known
-    /// only when it runs, and where each is.
+    /// The names of files that the job writes (`--output`, `--error`), with `$` for parts that are
+    /// known only when it runs, and the place of each.
     pub outputs: Vec<(String, usize)>,
     pub what: What,
     pub arguments: Arguments,
     pub replaced: (usize, usize),
     pub put_at: usize,
-    /// Resources whose amount is known when it runs only.
+    /// Resources with an amount that is known only when it runs.
     pub unknown: Vec<&'static str>,
 }
 
 pub(super) const ELSEWHERE: &str = "its job runs in another directory (--chdir), where the scripts of the layers are not";
 
-/// The resource that an option is about.
+/// Returns the resource that an option sets.
 fn kind_of(option: &str) -> Option<&'static str> {
     let kinds = [("cpus-per-task", "cores"), ("mem", "memory"), ("tmp", "disk"), ("time", "wall-time")];
     let name = CallOption::of(option)?.name;
     kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
-/// What is behind an option in its own word: `x_$` of `--output=x_$` and `-ox_$`.
+/// Returns the value of an option within its own word: `x_$` of `--output=x_$` and `-ox_$`.
 fn behind_option(shape: &str) -> String {
     let value = match shape.starts_with("--") {
         true => shape.split_once('=').map(|(_, value)| value),

@@ -1,4 +1,4 @@
-//! Job scripts, with what their lines `#SBATCH` and `#FLOWMINE` declare.
+//! Job scripts, with the declarations of their lines `#SBATCH` and `#FLOWMINE`.
 
 use super::call::Arguments;
 use super::options::{CallOption, goes_elsewhere};
@@ -7,7 +7,7 @@ use crate::error::{Fault, Place};
 use crate::script::quote;
 use crate::workflow::Entry;
 
-/// A job script, with what its `#SBATCH` and `#FLOWMINE` lines say.
+/// A job script, with the declarations of its `#SBATCH` and `#FLOWMINE` lines.
 #[derive(Default)]
 pub(super) struct JobScript {
     file: String,
@@ -22,7 +22,7 @@ pub(super) struct JobScript {
     array: bool,
     /// The names of files that the job writes, with the patterns of sbatch(1).
     pub writes: Vec<String>,
-    /// Where a line gives the job another directory.
+    /// Place of a line that sets another directory for the job.
     pub elsewhere: Option<Place>,
     pub notes: Vec<crate::workflow::Note>,
 }
@@ -81,7 +81,7 @@ impl JobScript {
         Ok(())
     }
 
-    /// What options say of name and resources; later ones hold.
+    /// Sets name and resources from options; later ones hold.
     pub(super) fn take_options(&mut self, words: &[String]) {
         let mut n = 0;
         while let Some(word) = words.get(n) {
@@ -161,14 +161,15 @@ impl JobScript {
     }
 }
 
-/// What is behind `#SBATCH`, or behind `#SLURM`, which sbatch reads too; a blank need not follow.
+/// Returns the text after `#SBATCH`, or after `#SLURM`, which sbatch reads too; a blank need not
+/// follow.
 pub(super) fn directive(line: &str) -> Option<&str> {
     line.strip_prefix("#SBATCH").or_else(|| line.strip_prefix("#SLURM"))
 }
 
-/// The words of a line `#SBATCH`, as sbatch takes them apart: a backslash counts between quotes of
-/// both kinds, a comment may begin inside of a word, and an empty word ends the line. Nothing where
-/// a quote has no end. On lines of flowmine (`cuts` is false) a comment begins in front of a word only.
+/// Splits a line `#SBATCH` into words like sbatch: a backslash escapes between quotes of both
+/// kinds, a comment may begin inside of a word, and an empty word ends the line. Returns `None` if
+/// a quote has no end. On lines of flowmine (`cuts` is false) a comment begins only before a word.
 fn words(line: &str, cuts: bool) -> Option<Vec<String>> {
     let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\u{b}' | '\u{c}');
     let (mut words, mut chars) = (Vec::new(), line.chars().peekable());

@@ -1,11 +1,12 @@
 //! Slurm: job scripts with `#SBATCH` lines, and scripts that submit them with `sbatch`, as people
 //! write them (sbatch(1)).
 //!
-//! A job script is a task. A script that submits is read only where all of it is understood. Each
-//! `sbatch` whose job script can be known without running it is a task; in the new script it submits
-//! a job script of ours in that one's place, and all else stays as it is, byte for byte. A job declares no files: lines
-//! `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the job script declare them. What cannot be
-//! known stays, and is noted with its place.
+//! A job script is a task. A script that submits jobs is transformed only if all of it is
+//! understood. Each `sbatch` with a job script that is known without running it is a task. In the
+//! new script it submits flowmine's job script instead, and all else stays the same, byte for byte.
+//! Slurm has no declaration of files: lines `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the
+//! job script declare them. Calls that depend on the run stay unchanged, and are noted with their
+//! place.
 
 mod call;
 mod job_script;
@@ -31,25 +32,25 @@ use call::{Arguments, Call, ELSEWHERE, What};
 use job_script::{JobScript, directive};
 use options::is_array;
 
-/// How the script of ours stands in the text in place of what the user wrote.
+/// Where flowmine's job scripts replace the user's in the text.
 pub(super) struct Slurm {
     text: String,
     jobs: Vec<Job>,
     /// Whether the workflow is the job script itself.
     alone: bool,
-    /// What a script that submits mentions.
+    /// Names that a script that submits jobs mentions.
     mentioned: Mentioned,
 }
 
 struct Job {
-    /// Of a script that submits: the bytes in whose place our job script stands, and where it is
-    /// put when that is not the same place.
+    /// In a script that submits jobs: the range of bytes that flowmine's job script replaces, and
+    /// where it is inserted if that is another place.
     replaced: (usize, usize),
     put_at: usize,
-    /// What stands in the head of the new job script.
+    /// The lines at the head of the new job script.
     head: Vec<String>,
     resources: Resources,
-    /// Whether its arguments are known when it runs only.
+    /// Whether its arguments are known only when it runs.
     arguments: bool,
 }
 
@@ -181,7 +182,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
             task.task.parts.inputs.clear();
             task.category = script.name.clone().or_else(|| Some("wrap".to_owned()));
         }
-        // Whose output of sbatch the dependencies name.
+        // The tasks with an output of sbatch that the dependencies name.
         let depends = words.iter().filter_map(|word| text.get(word.start..word.end)).filter(|raw| raw.contains('$'));
         let mut parents: Vec<usize> = depends.flat_map(variables).filter_map(|name| makers.get(name).copied()).collect();
         parents.sort_unstable();
@@ -208,7 +209,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         jobs.push(Job { replaced: call.replaced, put_at: call.put_at, head, resources: task.task.parts.resources.clone(), arguments });
         tasks.push(task);
     }
-    // A command whose name is in a variable is not read as a call.
+    // A command with its name in a variable is not read as a call.
     for command in &script.commands {
         let first = command.words.first().filter(|word| word.literal.is_none());
         let value = first.and_then(|word| constants.split(text.get(word.start..word.end)?, word.start));
@@ -261,7 +262,7 @@ fn sets_array(text: &str, script: &shell::Script) -> bool {
     text.contains(ARRAY_VARIABLE) || words.filter_map(value).any(is_array)
 }
 
-/// Where a line mentions sbatch.
+/// Returns the places at which a line mentions sbatch.
 fn mentions(line: &str) -> impl Iterator<Item = usize> {
     let is_word = move |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
     let bytes = line.as_bytes();
@@ -278,7 +279,7 @@ fn variables(raw: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a mention of sbatch is a call, or says nothing: from byte to byte, in order.
+/// Returns the ranges of bytes in which a mention of sbatch is a call, or has no effect, in order.
 fn seen(script: &shell::Script) -> Vec<(usize, usize)> {
     let is_seen = |command: &&Simple| sbatch(command).is_some() || matches!(command.program(), Some("echo" | "printf"));
     let commands = script.commands.iter().filter(is_seen);
@@ -341,7 +342,7 @@ impl Slurm {
         !self.alone
     }
 
-    /// The new workflow, and the job scripts beside it.
+    /// Returns the new workflow, and the job scripts next to it.
     pub(super) fn write(&self, tasks: &[(Task, Vec<Layer>)]) -> (String, Vec<Script>) {
         let (mut edits, mut scripts) = (Vec::new(), Vec::new());
         for (job, (task, layers)) in self.jobs.iter().zip(tasks) {
@@ -374,7 +375,7 @@ impl Slurm {
     }
 }
 
-/// Quotes the job's arguments into `FLOWMINE_ARGS`, from which the task takes them; layers hand no
+/// Quotes the job's arguments into `FLOWMINE_ARGS`, from which the task takes them; layers pass no
 /// arguments down.
 pub(super) const ARGUMENTS: &str = r#"FLOWMINE_ARGS=
 for fm_a; do

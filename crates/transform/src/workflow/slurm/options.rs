@@ -68,7 +68,7 @@ impl<'w> CallOption<'w> {
         self.value.is_none() && self.kind == Kind::Known(Argument::Required)
     }
 
-    /// Whether it takes the next word if nothing is behind it in its own.
+    /// Whether it takes the next word if its own word contains no value.
     pub(super) fn needs_argument(&self) -> bool {
         self.kind == Kind::Known(Argument::Required)
     }
@@ -94,8 +94,8 @@ impl<'w> CallOption<'w> {
     }
 }
 
-/// Whether a long option, or what it may be shortened to, says neither what is submitted nor in
-/// which directory the job runs.
+/// Whether a long option, or its abbreviation, changes neither the submitted script nor the
+/// directory of the job.
 pub(in crate::workflow) fn leaves_job(name: &str) -> bool {
     let option = CallOption::long(name);
     !option.is_directory() && option.name != "wrap" && !option.is_ambiguous()

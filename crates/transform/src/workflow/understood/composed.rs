@@ -1,33 +1,33 @@
-//! Names that a script puts together from variables alone: `$x$y`, of which no part is written out.
+//! Names that a script composes from variables alone: `$x$y`, without any literal part.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::shell::{Script, Word, assigned, is_name};
 use super::names;
 
-/// The most settings of a variable that are told from each other.
+/// Maximum number of settings of a variable that are distinguished.
 const SETTINGS: usize = 64;
-/// The most names of a script that are put together.
+/// Maximum number of composed names of a script.
 pub(super) const NAMES: usize = 1000;
 
-/// What a part of a name may be.
+/// A possible value of a part of a name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Part {
-    /// Its text, with `$` for what is known only when the script runs.
+    /// Its text, with `$` for parts that are known only when the script runs.
     shape: String,
-    /// Whether text of the script is in it, also where the shape does not show it.
+    /// Whether it contains text of the script, even if the shape does not show it.
     has_text: bool,
 }
 
-/// The names of a script that are put together, by their text in it.
+/// The composed names of a script, by their text in it.
 #[derive(Default)]
 pub(super) struct Composed(BTreeMap<String, (usize, Vec<Vec<Part>>)>);
 
-/// What the variables of a script may hold.
+/// Possible values of the variables of a script.
 pub(super) struct Values<'c> {
     text: &'c str,
     settings: HashMap<&'c str, Vec<&'c str>>,
-    /// The variables in which text of the script is.
+    /// The variables that contain text of the script.
     with_text: HashSet<&'c str>,
 }
 
@@ -78,7 +78,7 @@ impl<'c> Values<'c> {
     }
 }
 
-/// The variable of `$x` or `${x…}`, and whether all of its value stands there.
+/// Returns the variable of `$x` or `${x…}`, and whether the expansion is its whole value.
 fn variable(raw: &str) -> Option<(&str, bool)> {
     let inside = raw.strip_prefix('$')?;
     let (inside, is_braced) = inside.strip_prefix('{').map_or((inside, false), |rest| (rest, true));
@@ -88,7 +88,7 @@ fn variable(raw: &str) -> Option<(&str, bool)> {
 }
 
 impl Composed {
-    /// Adds the names in a word that are put together. False where there are too many of them.
+    /// Adds the composed names in a word. Returns false if there are too many of them.
     pub(super) fn add(&mut self, word: &Word, values: &Values<'_>) -> bool {
         let shape = word.shape.split_once('=').filter(|(name, _)| is_name(name.as_bytes())).map_or(&*word.shape, |(_, value)| value);
         if word.expansions.len() < 2 || !shape.contains("$$") || shape.matches('$').count() != word.expansions.len() {
@@ -117,7 +117,7 @@ impl Composed {
     }
 }
 
-/// Whether parts, one behind the other, can be a name, with text of the script in it.
+/// Whether a sequence of parts can be a name, with text of the script in it.
 fn can_be(parts: &[Vec<Part>], file: &[char]) -> bool {
     // How much of the name the parts so far can be: without text of the script, and with it.
     let mut reached = vec![[false; 2]; file.len() + 1];

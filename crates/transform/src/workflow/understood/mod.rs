@@ -28,7 +28,7 @@ const HARMLESS: [&str; 60] = [
     "wc", "grep", "egrep", "fgrep", "nproc", "expr", "nl", "rev", "tac", "comm", "mkdir", "rmdir", "touch", "umask", "stat", "df",
 ];
 
-/// Variables that change what the commands behind them do.
+/// Variables that change the effect of the commands after them.
 const FIXED: [&str; 17] = [
     "PATH",
     "ENV",
@@ -49,18 +49,18 @@ const FIXED: [&str; 17] = [
     "BASH_CMDS",
 ];
 
-/// Programs that do whatever a text says that is not in the script.
+/// Programs that execute text from outside the script.
 const OPEN: [&str; 9] = [".", "source", "eval", "exec", "trap", "alias", "enable", "builtin", "module"];
-/// Programs that take names of variables, or calculate: a subscript among their words is worked out.
+/// Programs that take names of variables, or calculate: a subscript among their words is evaluated.
 const CALCULATING: [&str; 14] =
     ["read", "mapfile", "readarray", "unset", "let", "getopts", "test", "[", "wait", "declare", "typeset", "local", "export", "readonly"];
 /// Programs that change files.
 const CHANGING: [&str; 16] =
     ["cp", "mv", "ln", "install", "rsync", "tar", "unzip", "git", "dd", "truncate", "patch", "split", "find", "xargs", "wget", "curl"];
 
-/// What a script that submits may not do, and why.
+/// A part of a script that submits jobs that is refused, and the reason.
 pub(super) struct Misunderstood {
-    /// The byte at which it stands.
+    /// The byte at which it begins.
     pub at: usize,
     pub why: String,
 }
@@ -87,13 +87,13 @@ impl Mentioned {
     }
 }
 
-/// A script that submits jobs, with what is known of it.
+/// A script that submits jobs, with its known properties.
 pub(super) struct Chain<'c> {
     pub text: &'c str,
     pub script: &'c Script,
     pub constants: &'c Constants,
     pub one: &'c OneWord<'c>,
-    /// What its calls submit with layers, and the script itself.
+    /// The job scripts that its calls submit with layers, and the script itself.
     pub scripts: &'c [String],
     pub files: &'c Named<'c>,
 }
@@ -113,10 +113,10 @@ impl Chain<'_> {
     }
 }
 
-/// What is asked for again and again.
+/// Properties that are used repeatedly.
 struct Check<'c> {
     of: &'c Chain<'c>,
-    /// Where each function is first defined.
+    /// Place of the first definition of each function.
     functions: HashMap<&'c str, usize>,
     /// The shells that leave the directory of the workflow.
     leaving: HashSet<usize>,
@@ -187,7 +187,7 @@ impl<'c> Check<'c> {
             for word in command.words.iter().filter(|word| word.names.contains('%')) {
                 let filled = names::without_conversions(&word.names);
                 filled.split(|c: char| c.is_whitespace() || c == '\\').for_each(|part| self.mentioned.borrow_mut().add(part, word.start));
-                // The letter behind a backslash is a part of the character that it stands for.
+                // The letter after a backslash belongs to the escape sequence.
                 filled.split('\\').for_each(|part| self.mentioned.borrow_mut().add(part.get(1..).unwrap_or_default(), word.start));
             }
         }
@@ -321,14 +321,14 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Refuses such a pattern in a value, which the shell takes apart where it has no quotes.
+    /// Refuses such a pattern in a value, which the shell splits if it has no quotes.
     fn sees_no_scripts_in(&self, value: &str, at: usize) -> Checked {
         self.sees_no_scripts(value, at)?;
         value.split_whitespace().filter(|part| part.len() < value.len()).try_for_each(|part| self.sees_no_scripts(part, at))
     }
 
-    /// A word that the shell does not replace by names: the characters of patterns are plain ones.
-    /// Where it is printed, others can take it apart at blanks.
+    /// Checks a word that the shell does not replace by names: the characters of patterns are plain
+    /// ones. If it is printed, other programs can split it at blanks.
     fn mentions(&self, word: &Word) {
         let shape = word.literal.as_deref().unwrap_or(&word.names);
         for part in std::iter::once(shape).chain(shape.split_whitespace().filter(|part| part.len() < shape.len())) {
@@ -349,7 +349,7 @@ impl<'c> Check<'c> {
         })
     }
 
-    /// Commands that set variables whose names they get.
+    /// Checks commands that set the variables named in their arguments.
     fn sets(&self, program: &str, words: &[Word]) -> Checked {
         if program == "unset" {
             for word in words {
@@ -403,7 +403,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// A name that is written or removed, which the shell takes apart where it has no quotes.
+    /// Checks a name that is written or removed, which the shell splits if it has no quotes.
     fn stays_one(&self, command: &Simple, word: &Word) -> Checked {
         if self.one.is_one_or_none(word, command) || !self.is_taken_apart(word) {
             return Ok(());
@@ -411,7 +411,7 @@ impl<'c> Check<'c> {
         Err(format!("“{}” is known only when it runs, and {QUOTE}", self.raw(word)))
     }
 
-    /// Whether the shell takes a value in a word apart. Braces keep what stands before and behind them.
+    /// Whether the shell splits a value in a word. Braces keep the text before and after them.
     fn is_taken_apart(&self, word: &Word) -> bool {
         word.expansions.iter().any(|part| part.splits && !matches!(self.text.get(part.start..part.end), Some("{" | "}")))
     }
@@ -537,7 +537,7 @@ impl<'c> Check<'c> {
     }
 }
 
-/// Whether a word is an option of ls(1) that has no argument behind it, and shows no hidden names.
+/// Whether a word is an option of ls(1) that has no argument after it, and shows no hidden names.
 fn lists_what_is_named(option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(long) => long.is_empty() || long.contains('=') && !"hide".starts_with(long.split('=').next().unwrap_or_default()),
@@ -565,7 +565,7 @@ fn fixed(name: &str) -> Checked {
     }
 }
 
-/// Whether the name is one of a program or builtin that is told from others here.
+/// Whether the name is that of a program or builtin with a rule of its own here.
 fn is_known(name: &str) -> bool {
     let others = [
         "sbatch",

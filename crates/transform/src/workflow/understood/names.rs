@@ -1,5 +1,5 @@
 //! Names of files in a script that submits jobs: whether they can be those of job scripts, or of
-//! what flowmine adds. Shapes of words have `$` in the place of what is known only in a run.
+//! files that flowmine adds. Shapes of words have `$` for parts that are known only in a run.
 
 /// Whether a name in the directory of the workflow is one of flowmine's own.
 pub(super) fn is_of_flowmine(path: &str) -> bool {
@@ -18,12 +18,12 @@ pub(super) fn sees_no_scripts(shape: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a shape names files: it has a pattern, or text that is written out.
+/// Whether a shape names files: it has a pattern, or literal text.
 pub(super) fn names_files(shape: &str) -> bool {
     shape.contains(GLOB) || has_text(shape)
 }
 
-/// Whether something of a name is written out.
+/// Whether a name has a literal part.
 pub(super) fn has_text(shape: &str) -> bool {
     shape.contains(|c| !matches!(c, '$' | '/' | '.'))
 }
@@ -36,7 +36,7 @@ pub(super) fn is_pattern(text: &str) -> bool {
 /// Whether a name or a pattern is, or can match, a file of the directory of the workflow.
 pub(super) fn can_be(shape: &str, file: &str) -> bool {
     let file: Vec<char> = file.chars().collect();
-    // What is known only in a run can be any name; that says nothing of this one.
+    // A part that is known only in a run can be any name, so it is no evidence for this one.
     parts_here(shape).filter(|part| names_files(part)).any(|part| matches(&steps(part), &file))
 }
 
@@ -56,7 +56,7 @@ pub(in crate::workflow) fn can_be_written(shape: &str, path: &str) -> bool {
     has_text(shape) && matches(&steps(&tidy(shape)), &tidy(path).chars().collect::<Vec<_>>())
 }
 
-/// A text with `$` in the place of what `%d`, `%04d` or `%j` stands for.
+/// Replaces conversions such as `%d`, `%04d` and `%j` in a text by `$`.
 pub(in crate::workflow) fn without_conversions(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, behind)) = rest.split_once('%') {
@@ -143,14 +143,14 @@ fn matches(steps: &[Step], name: &[char]) -> bool {
     steps[step..].iter().all(|step| *step == Step::Many)
 }
 
-/// The directories that a pattern names in full before what is open in it.
+/// Returns the directories that a pattern names in full before its first unknown part.
 pub(super) fn parents_of_pattern(shape: &str) -> impl Iterator<Item = &str> {
     let open = shape.find(OPEN).filter(|_| shape.contains(GLOB)).unwrap_or(0);
     shape[..open].match_indices('/').map(|(end, _)| &shape[..end]).filter(|parent| !parent.is_empty())
 }
 
 const GLOB: [char; 3] = ['*', '?', '['];
-/// What is not known of a name.
+/// Characters of unknown parts of a name.
 const OPEN: [char; 4] = ['*', '?', '[', '$'];
 
 /// Whether names of flowmine can begin and end as a part of a pattern does.
@@ -174,7 +174,7 @@ pub(super) fn directory_of_pattern(shape: &str) -> Option<String> {
     (is_below && is_last).then(|| directory.to_owned())
 }
 
-/// Whether what is known of a name's end is the end of no script's name, nor of a directory around
+/// Whether the known end of a name is neither the end of a script's name nor of a directory around
 /// one: `….txt` of `$out.txt`.
 pub(super) fn ends_otherwise(shape: &str, scripts: &[String]) -> bool {
     let end = shape.rsplit(OPEN).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Programs that read only, unless their arguments say otherwise.
+//! Programs that only read, unless their arguments specify otherwise.
 
 use super::super::shell::Word;
 
@@ -92,7 +92,7 @@ fn is_reading_script(script: &str) -> bool {
     true
 }
 
-/// What follows a command.
+/// Returns the text after a command.
 fn command(mut rest: &str) -> Option<&str> {
     // Addresses: numbers, `$`, `/…/`, with commas and `!`.
     loop {
@@ -115,7 +115,7 @@ fn command(mut rest: &str) -> Option<&str> {
     }
 }
 
-/// What follows the next mark that no backslash precedes.
+/// Returns the text after the next mark that no backslash precedes.
 fn past(text: &str, mark: char) -> Option<&str> {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
