@@ -109,12 +109,12 @@ pub fn text(found: &Waits) -> String {
         let _ = writeln!(out, "    {}", wait_advice::of(row.cause, found.of_tasks));
     }
     for dimension in found.by.iter().filter(|dimension| !dimension.rows.is_empty()) {
-        let _ = write!(out, "\n{}", table(dimension));
+        let _ = write!(out, "\n{}", table(dimension, if found.of_tasks { "tasks" } else { "jobs" }));
     }
     out
 }
 
-fn table(dimension: &Dimension) -> String {
+fn table(dimension: &Dimension, entities: &str) -> String {
     let by_time = matches!(dimension.name, "hour" | "week");
     let shown = &dimension.rows[..if by_time { dimension.rows.len() } else { dimension.rows.len().min(SHOWN) }];
     let column = |heading: &str, right: bool, of: &dyn Fn(&DimensionRow) -> String| Column {
@@ -125,7 +125,7 @@ fn table(dimension: &Dimension) -> String {
     };
     let columns = [
         column(dimension.name, false, &|row| row.value.clone()),
-        column(if found.of_tasks { "tasks" } else { "jobs" }, true, &|row| count(row.jobs)),
+        column(entities, true, &|row| count(row.jobs)),
         column("queued", true, &|row| duration(row.queue_ns as f64)),
         column("core-hours", true, &|row| core_hours(row.queue_core_ns)),
         column("median", true, &|row| duration(row.median_queue_ns as f64)),
