@@ -17,9 +17,9 @@ pub struct Timed {
     pub start_ns: i64,
     /// End of the task.
     pub end_ns: i64,
-    /// Latest end of its possible predecessors, if its predecessors are not known.
+    /// Latest possible end of its predecessors, if these are not known.
     pub waits_until_ns: Option<i64>,
-    /// Returns its running time.
+    /// Running time of the task.
     pub run_ns: i64,
 }
 

@@ -53,7 +53,7 @@ impl Quantity {
         }
     }
 
-    /// Whether it is a time, in nanoseconds.
+    /// Returns whether it is a time, in nanoseconds.
     pub fn is_time(self) -> bool {
         matches!(self, Self::RunTime | Self::QueueTime | Self::Turnaround | Self::CpuTime)
     }
@@ -314,7 +314,7 @@ mod tests {
 
     use super::*;
 
-    /// A log of instances: activity, start, end.
+    /// Makes a log of instances: activity, start, end.
     fn log(rows: &[(&str, i64, i64)]) -> ActivityLog {
         let mut builder = LogBuilder::new(&[]);
         for (name, start, end) in rows {

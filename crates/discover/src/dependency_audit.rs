@@ -334,8 +334,8 @@ fn needless(run: &RunGraph, pairs: &Pairs, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the files of each task, and whether it wrote them: a task that writes a file of another
-/// must keep the order.
+/// Files of each task, and whether it wrote them: the order of two tasks matters if one writes a
+/// file of the other.
 struct Touched(FxHashMap<u32, BTreeMap<u32, bool>>);
 
 impl Touched {
@@ -463,7 +463,7 @@ pub(crate) fn is_at_end(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/') || end.starts_with('/'))
 }
 
-/// Whether `directory`, absolute or not, is above `path`.
+/// Returns whether `directory`, absolute or not, is above `path`.
 fn holds(directory: &str, path: &str) -> bool {
     if directory.is_empty() {
         return false;
