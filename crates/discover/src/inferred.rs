@@ -14,7 +14,7 @@
 //!    never a task with another tag.
 //!
 //! A rule holds only for tasks that had ended when the other was submitted. The confidence is the
-//! precision that `tests/integration/inferred.rs` requires on runs whose dependencies are known.
+//! precision that `tests/integration/inferred.rs` requires on runs with known dependencies.
 
 mod by_bytes;
 

@@ -57,8 +57,8 @@ pub struct Schedule {
 }
 
 impl Network {
-    /// Creates the network of the given number of tasks, and returns also the number of edges that
-    /// were left out because they are in a cycle.
+    /// Creates the network of the given number of tasks, and counts the edges that are left out
+    /// because they are in a cycle.
     pub fn new(tasks: usize, edges: Vec<Edge>) -> (Self, u64) {
         let network = Self::ordered(tasks, edges);
         if network.order.len() == tasks {

@@ -637,7 +637,7 @@ fn hash(parts: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Numbers keys in the order of their first occurrence, and returns also the number of different
+/// Returns a number for each key, in the order of first occurrence, and the number of different
 /// keys.
 fn numbered<K: Hash + Eq>(keys: impl Iterator<Item = K>) -> (Vec<u32>, u32) {
     let mut numbers: FxHashMap<K, u32> = FxHashMap::default();

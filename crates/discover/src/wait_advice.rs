@@ -1,6 +1,6 @@
-//! What to do about a cause of waiting, in a sentence.
+//! Advice on causes of waiting.
 
-/// The advice for the cause of this name.
+/// Returns the advice for the cause with this name, as a sentence.
 pub fn of(cause: &str) -> &'static str {
     match cause {
         "predecessor" => "The jobs waited for are where the time goes: shorten those, or start what does not need their results.",
