@@ -122,7 +122,7 @@ pub struct Batch {
 /// Activity, resource, start, end, rank of the case by name, instance.
 type Key = (u32, u32, i64, i64, u32, u32);
 
-/// Finds the batches of a log, by activity and, if wanted, resource.
+/// Finds the batches of a log, by activity and, if requested, by resource.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches {
     let mut found = Batches {
         about: About::of(log, cases),

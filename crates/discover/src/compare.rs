@@ -19,11 +19,11 @@ use crate::two_samples::{self, TwoSamples};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// From start to end, in nanoseconds.
+    /// Time from start to end, in nanoseconds.
     RunTime,
-    /// From ready to start, in nanoseconds.
+    /// Time from ready to start, in nanoseconds.
     QueueTime,
-    /// From ready to end, in nanoseconds, if the start is not known.
+    /// Time from ready to end, in nanoseconds, if the start is not known.
     Turnaround,
     /// Bytes read by an instance.
     ReadBytes,
@@ -98,7 +98,7 @@ pub struct Side {
     /// Description of the log.
     #[serde(flatten)]
     pub about: About,
-    /// From the first to the last known moment of its cases, in nanoseconds.
+    /// Time from the first to the last known moment of its cases, in nanoseconds.
     pub time_ns: Option<i64>,
 }
 

@@ -36,7 +36,7 @@ use division::Facts;
 pub enum TimePart {
     /// Before its submission, if its predecessors are not known.
     Unknown,
-    /// Before its submission, while as many tasks ran as ever did: all executor slots were taken.
+    /// Before its submission, while the maximum number of tasks ran: all executor slots were taken.
     Slots,
     /// From the end of all its predecessors (or the start of the run) to its first submission.
     Submission,
@@ -148,7 +148,7 @@ pub struct CriticalPath {
     /// First moment at which one of them was ready, submitted or started, in nanoseconds since
     /// 1970; null if no times are known.
     pub begin_ns: Option<i64>,
-    /// From there to the end of the last task, in nanoseconds.
+    /// Time from there to the end of the last task, in nanoseconds.
     pub makespan_ns: Option<i64>,
     /// Sum of the running times of all tasks, in nanoseconds.
     pub work_ns: i64,
@@ -286,11 +286,11 @@ pub struct Gain {
     pub part: TimePart,
     /// Time of this part on the critical path, in nanoseconds.
     pub on_path_ns: i64,
-    /// How much shorter the run is when the part is divided by `factor`, in nanoseconds.
+    /// Time by which the run is shorter if the part is divided by `factor`, in nanoseconds.
     pub gain_ns: i64,
     /// The factor by which the part is divided.
     pub factor: f64,
-    /// How much shorter the run is when the part takes no time, in nanoseconds.
+    /// Time by which the run is shorter if the part takes no time, in nanoseconds.
     pub most_ns: i64,
 }
 

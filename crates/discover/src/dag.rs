@@ -24,7 +24,7 @@ pub struct Task<'t> {
     pub logical_task: &'t str,
     /// The ids of the tasks of its run that must end before it; `None` if they are not known.
     pub parents: Option<Vec<String>>,
-    /// From start to end, in nanoseconds.
+    /// Time from start to end, in nanoseconds.
     pub run_time_ns: Option<i64>,
 }
 

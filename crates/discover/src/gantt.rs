@@ -43,7 +43,7 @@ pub struct Gantt {
     pub bars: Vec<Bar>,
     /// Traced phases of reads and writes: those of a bar are adjacent, in order.
     pub phases: Vec<IoPhase>,
-    /// From the first to the last known moment of a bar, UTC nanoseconds since 1970.
+    /// First and last known moment of the bars, UTC nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
     /// Number of instances that ran at the same time.
     pub running: Level,

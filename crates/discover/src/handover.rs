@@ -64,7 +64,7 @@ pub struct Pass {
     pub count: u64,
     /// Number of cases in which the second took over from the first.
     pub cases: u64,
-    /// From the end of the first instance to the start of the second, in nanoseconds.
+    /// Time from the end of the first instance to the start of the second, in nanoseconds.
     pub between_ns: Option<Stats>,
 }
 

@@ -191,9 +191,9 @@ impl SummaryAndSteps {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReadsAndWrites")]
 struct Both {
-    /// Of reads.
+    /// Distribution of reads.
     read: SummaryAndSteps,
-    /// Of writes.
+    /// Distribution of writes.
     write: SummaryAndSteps,
 }
 

@@ -34,7 +34,7 @@ impl Default for Options {
 /// Reason why there is no spectrum.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpectrumError {
-    /// The log has no such activity.
+    /// The log has no activity with this name.
     #[error("the log has no activity {0:?}: see `flowmine discover summary` for those it has")]
     NoActivity(String),
     /// The path has fewer than two activities.

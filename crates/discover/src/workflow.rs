@@ -10,8 +10,8 @@
 //! relative to it, and a task that ran in a subdirectory changes to it first. If tasks ran in
 //! separate directories of their own (Nextflow), it is their common parent, and only traced files
 //! are known, because declared names are relative to those directories. A task without declared
-//! outputs has as outputs the files in the directory that it wrote and no task read. A task without
-//! a command that makes nothing and only names files (Snakemake's `all`) is left out.
+//! outputs has as outputs the files in the directory that it wrote and no task read. A task that
+//! has no command, makes nothing and only names files (Snakemake's `all`) is left out.
 //!
 //! A file that was renamed after it was written has the name by which it was read.
 //!

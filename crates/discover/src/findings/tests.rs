@@ -343,7 +343,8 @@ fn profile(processes: u64, read_calls: u64, read_bytes: i64, time_ns: i64) -> Pr
     }
 }
 
-/// Alignments that wait for a long check of which they read nothing; they read what `fetch` wrote.
+/// Alignments that wait for a long check from which they read nothing; they read the output of
+/// `fetch`.
 fn needless(seed: u64) -> Scenario {
     let (mut random, mut run, usual) = healthy(seed * 2 + 1);
     run.word = "task";

@@ -36,7 +36,7 @@ pub struct Usage {
     pub gpus: Option<i64>,
     /// Memory of the whole instance, in bytes.
     pub memory_bytes: Option<i64>,
-    /// The most memory that it used, in bytes.
+    /// Peak memory, in bytes.
     pub peak_bytes: Option<i64>,
     /// CPU time that it used, in nanoseconds.
     pub cpu_time_ns: Option<i64>,
