@@ -1,34 +1,34 @@
-//! What a log is, for those who see only a model of it: a log and its cases in, words and counts
-//! out.
+//! Description of a log for the readers of a model: a log and its cases in, words and counts out.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases};
 use flowmine_draw::text::{counted, visible, wrap_name};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a model is of. Names in it are as the log has them, not yet fit to be seen.
+/// Description of the log of a model. Names are as in the log, not yet escaped for display.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct About {
-    /// What an instance is: `task`, `job`; `instance` when the log does not say.
+    /// Word for an instance: `task`, `job`; `instance` if the log does not specify it.
     pub instance: String,
-    /// What a case is, in the log's words; empty when it does not say.
+    /// Word for a case in the log; empty if the log does not specify it.
     pub case: String,
-    /// What the activity is, when it is not the usual.
+    /// Definition of the activity, if it is not the default.
     pub activity: String,
-    /// What makes an instance ready: `submitted`, `scheduled`; `ready` when the log does not say.
+    /// Event that makes an instance ready: `submitted`, `scheduled`; `ready` if the log does not
+    /// specify it.
     pub ready: String,
-    /// Filters that were applied before.
+    /// Filters that have been applied to the log.
     pub filters: Vec<String>,
     /// Number of instances in the log.
     pub instances: u64,
-    /// How many cases there are, those without instances included.
+    /// Number of cases, including those without instances.
     pub cases: u64,
-    /// What is lost or doubtful in the log, in sentences without full stops.
+    /// Missing and doubtful parts of the log, as sentences without full stops.
     pub notes: Vec<String>,
 }
 
 impl About {
-    /// What a picture or a table says about a log and its cases in words.
+    /// Returns the description of a log and its cases for figures and tables.
     pub fn of(log: &ActivityLog, cases: &Cases) -> Self {
         let words = &log.words;
         let or = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };
@@ -49,19 +49,19 @@ impl About {
         }
     }
 
-    /// A number of instances with their word: `12 tasks`.
+    /// Returns a number of instances with their word: `12 tasks`.
     pub fn counted(&self, n: u64) -> String {
         let one = self.word();
         counted(n, &one, &format!("{one}s"))
     }
 
-    /// The word for an instance, fit to be seen and as short as words are.
+    /// Returns the word for an instance, escaped for display and shortened to the length of a word.
     pub fn word(&self) -> String {
         let head: String = self.instance.chars().take(100).collect();
         wrap_name(&head, 11.0, 90.0, 1).concat()
     }
 
-    /// What every picture says: what a case is, what the activity is, filters, doubts.
+    /// Returns the sentences of every figure: definition of case and activity, filters, doubts.
     pub fn facts(&self) -> Vec<String> {
         let mut facts = Vec::new();
         if !self.case.is_empty() {
@@ -80,7 +80,7 @@ impl About {
     }
 }
 
-/// Who counted bytes, in a word for JSON and columns of tables.
+/// Returns the origin of byte counts as a word for JSON and table columns.
 pub fn origin(from: BytesFrom) -> &'static str {
     match from {
         BytesFrom::Nobody => "untold",
@@ -91,7 +91,7 @@ pub fn origin(from: BytesFrom) -> &'static str {
     }
 }
 
-/// Who counted bytes, in a sentence: `bytes counted by …`.
+/// Returns the origin of byte counts as a phrase: `bytes counted by …`.
 pub fn origin_words(from: &str) -> &'static str {
     match from {
         "trace" => "flowmine's trace",
@@ -105,13 +105,13 @@ pub fn origin_words(from: &str) -> &'static str {
 /// All origins, in the order in which they are shown.
 pub(crate) const ORIGINS: [BytesFrom; 5] = [BytesFrom::Trace, BytesFrom::Engine, BytesFrom::Accounting, BytesFrom::Log, BytesFrom::Nobody];
 
-/// Who counted the bytes of an instance.
+/// Returns the origin of the byte counts of an instance.
 pub(crate) fn bytes_from(log: &ActivityLog, instance: u32) -> BytesFrom {
     log.instances.bytes_from.get(instance as usize).copied().unwrap_or_default()
 }
 
-/// The first and the last known moment of a case, submissions included; `None` when no time is
-/// known.
+/// Returns the first and the last known moment of a case, submissions included; `None` if no time
+/// is known.
 pub fn span(log: &ActivityLog, cases: &Cases, case: usize) -> Option<(i64, i64)> {
     let mut found: Option<(i64, i64)> = None;
     for at in cases.of(case) {

@@ -1,6 +1,6 @@
-//! What is noteworthy of how a run reads and writes, by thresholds that have names: what Darshan's
-//! job summary shows and Drishti advises of POSIX calls (Bez, Ather & Byna, *Drishti: Guiding
-//! End-Users in the I/O Optimization Journey*, PDSW 2022), of any program, not of MPI alone.
+//! Noteworthy reads and writes of a run, by named thresholds: what Darshan's job summary shows and
+//! Drishti advises of POSIX calls (Bez, Ather & Byna, *Drishti: Guiding End-Users in the I/O
+//! Optimization Journey*, PDSW 2022), of any program, not of MPI alone.
 
 use flowmine_draw::text::count as number;
 
@@ -8,10 +8,10 @@ use crate::io_profile_numbers::{Group, KindOf, Profile};
 
 pub use crate::noteworthy::{Advice, Thresholds};
 
-/// So many are given: those with most time.
+/// Maximum number of pieces of advice, those with most time.
 const MOST: usize = 30;
 
-/// What is noteworthy of a profile, what takes most time first.
+/// Returns the noteworthy parts of a profile, those with most time first.
 pub fn of(profile: &Profile, thresholds: &Thresholds) -> Vec<Advice> {
     let mut found = Vec::new();
     for group in &profile.groups {
@@ -83,7 +83,7 @@ impl Finder<'_, '_> {
             let unaligned = self.group.unaligned[direction];
             let share = unaligned as f64 / count as f64;
             let what = if direction == 0 { "unaligned_reads" } else { "unaligned_writes" };
-            // Small requests are unaligned all by themselves.
+            // Small requests are always unaligned.
             if small as f64 <= of.small_share * count as f64 {
                 let seen = format!("{} of {} {many} begin or end within a page of 4,096 bytes", percent(share), number(count));
                 self.put(what, (share, "unaligned_share", of.unaligned_share), time, seen, "move whole pages, from multiples of 4,096 on");

@@ -1,9 +1,9 @@
-//! When work arrives and how much is done: submissions by weekday and hour, and the number of
-//! submissions, starts and ends over time. Times are UTC.
+//! Arrivals and throughput: submissions by weekday and hour, and the number of submissions, starts
+//! and ends over time. Times are UTC.
 
 use flowmine_activity_log::{ActivityLog, UNKNOWN};
 
-/// The most columns over time.
+/// Maximum number of columns over time.
 pub const COLUMNS: usize = 120;
 
 const SECOND: i64 = 1_000_000_000;
@@ -32,13 +32,13 @@ const WIDTHS: [i64; 15] = [
 /// Arrivals and throughput of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arrivals {
-    /// What an instance is, in the words of the log.
+    /// Word for an instance in the log.
     pub instance: String,
     /// Number of arrivals on each weekday from Monday, and in each hour of it.
     pub by_hour: [[u64; 24]; 7],
-    /// Whether an arrival is a submission; else it is the first moment that is known.
+    /// Whether an arrival is a submission; otherwise it is the first known moment.
     pub are_submissions: bool,
-    /// When the first column begins, in nanoseconds since 1970.
+    /// Start of the first column, in nanoseconds since 1970.
     pub begin_ns: i64,
     /// The width of a column, in nanoseconds.
     pub width_ns: i64,

@@ -2,11 +2,11 @@
 //! Event Log Identification*, SIMPDA 2015): a log in, the groups of instances of one activity that
 //! one resource worked on together out, by PM4Py's definition (`discover_batches`).
 //!
-//! The instances of an activity and a resource are put in order of start and end. One that starts
-//! no later than the merge distance after all before it have ended is of the same batch. Batches
-//! below the smallest size are none. An instance without known times, with an end before its start
-//! or without a resource is counted and in no batch. One of which only one moment is known starts
-//! and ends then.
+//! The instances of an activity and a resource are sorted by start and end. An instance belongs to
+//! the batch before it if it starts no later than the merge distance after the end of that batch.
+//! Groups below the smallest size are not batches. An instance without known times, with an end
+//! before its start or without a resource is counted and is in no batch. An instance with a single
+//! known moment starts and ends at that moment.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE};
 use schemars::JsonSchema;
@@ -15,16 +15,16 @@ use serde::Serialize;
 use crate::about::About;
 use crate::ranks::ranks;
 
-/// When instances count as a batch.
+/// Definition of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Two instances are of one batch if the second starts no later than so many nanoseconds after
-    /// the first ended. PM4Py's `merge_distance`.
+    /// Maximum time from the end of one instance to the start of the next in the same batch, in
+    /// nanoseconds. PM4Py's `merge_distance`.
     pub merge_distance_ns: i64,
-    /// The fewest instances of a batch. PM4Py's `min_batch_size`.
+    /// Minimum number of instances of a batch. PM4Py's `min_batch_size`.
     pub min_size: usize,
-    /// Whether a batch belongs to one resource. Without, instances of an activity are taken
-    /// together wherever they ran.
+    /// Whether a batch belongs to one resource. Otherwise, instances of an activity are grouped
+    /// wherever they ran.
     pub by_resource: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for Options {
     }
 }
 
-/// How the instances of a batch lie to each other. Of several that fit, the first.
+/// Arrangement in time of the instances of a batch. If several kinds apply, the first one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchKind {
@@ -51,10 +51,10 @@ pub enum BatchKind {
 }
 
 impl BatchKind {
-    /// All kinds in the order in which they are looked for.
+    /// All kinds, in the order of the tests.
     pub const ALL: [Self; 5] = [Self::Simultaneous, Self::AtStart, Self::AtEnd, Self::Sequential, Self::Concurrent];
 
-    /// Its name in lower case with underscores, such as `at_start`.
+    /// Returns its name in lower case with underscores, such as `at_start`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Simultaneous => "simultaneous",
@@ -69,7 +69,7 @@ impl BatchKind {
 /// The batches of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Batches {
-    /// The log that the batches are of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
     /// The distance that was used, in nanoseconds.
@@ -78,13 +78,13 @@ pub struct Batches {
     pub min_size: usize,
     /// Whether a batch belongs to one resource.
     pub by_resource: bool,
-    /// By activity and resource: those with most batches first, then by names.
+    /// Groups by activity and resource: those with most batches first, then by name.
     pub groups: Vec<Group>,
-    /// Instances without a resource, where one was asked for.
+    /// Number of instances without a resource, if one is required.
     pub without_resource: u64,
-    /// Instances of which no time, or only one of two, is known.
+    /// Number of instances with fewer than two known times.
     pub without_time: u64,
-    /// Instances that end before they start.
+    /// Number of instances that end before they start.
     pub backwards: u64,
 }
 
@@ -93,9 +93,9 @@ pub struct Batches {
 pub struct Group {
     /// Name of the activity.
     pub activity: String,
-    /// The resource; `None` when resources were not looked at.
+    /// The resource; `None` if batches do not depend on resources.
     pub resource: Option<String>,
-    /// How many instances were looked at, in batches and not.
+    /// Number of instances, in batches or not.
     pub instances: u64,
     /// Number of these instances that are in batches.
     pub in_batches: u64,
@@ -103,10 +103,10 @@ pub struct Group {
     pub batches: Vec<Batch>,
 }
 
-/// Instances of one activity (and resource) that were worked on together.
+/// Instances of one activity (and resource) that were processed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Batch {
-    /// How its instances lie to each other.
+    /// Arrangement in time of its instances.
     pub kind: BatchKind,
     /// The first start, UTC nanoseconds since 1970.
     pub start_ns: i64,
@@ -114,14 +114,15 @@ pub struct Batch {
     pub end_ns: i64,
     /// Number of instances in the batch.
     pub instances: u64,
-    /// The cases of them, each once, in the order of their first starts, then ends, then by name.
+    /// The cases of the instances, each once, in the order of their first starts, then ends, then
+    /// by name.
     pub cases: Vec<String>,
 }
 
 /// Activity, resource, start, end, rank of the case by name, instance.
 type Key = (u32, u32, i64, i64, u32, u32);
 
-/// Finds the batches of a log, by activity and, if wanted, resource.
+/// Finds the batches of a log, by activity and, if requested, by resource.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches {
     let mut found = Batches {
         about: About::of(log, cases),

@@ -1,8 +1,8 @@
-//! What follows from times alone: the longest chain of tasks in which each began after the one
-//! before it had ended.
+//! Bounds from times alone: the longest chain of tasks, each of which began after the end of the
+//! previous one.
 //!
-//! A task waited only for what had ended before it was submitted. So whatever the dependencies are
-//! that nobody recorded, no chain of running times is longer.
+//! A task can only have waited for tasks that had ended before its submission. So no chain of
+//! running times is longer, whatever the unrecorded dependencies are.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use crate::precedence::Network;
 pub struct Timed {
     /// Its number in the network of known dependencies.
     pub at: u32,
-    /// When it started.
+    /// Start of the task.
     pub start_ns: i64,
-    /// When it ended.
+    /// End of the task.
     pub end_ns: i64,
-    /// Where it is not known for what it waited: all that ended by then can be among it.
+    /// Latest possible end of its predecessors, if these are not known.
     pub waits_until_ns: Option<i64>,
-    /// How long it ran.
+    /// Running time of the task.
     pub run_ns: i64,
 }
 
-/// The longest chain of running times, in nanoseconds.
+/// Returns the length of the longest chain of running times, in nanoseconds.
 pub fn longest_chain(tasks: &[Timed], known: &Network) -> i64 {
     let mut order: Vec<&Timed> = tasks.iter().collect();
     order.sort_by_key(|task| (task.start_ns, task.end_ns, task.at));
-    // Of each task the length of the longest chain that ends with it.
+    // Length of the longest chain that ends with each task.
     let mut ends: BTreeMap<u32, i64> = BTreeMap::new();
-    // By end, the longest chain that has ended by then: ascending in both.
+    // Ends, with the longest chain that has ended by then: ascending in both.
     let mut longest: BTreeMap<i64, i64> = BTreeMap::new();
     for task in order {
         let declared = known.waits_for(task.at).filter(|edge| edge.lag_ns.is_none()).filter_map(|edge| ends.get(&edge.from)).max();
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The longest chain by trying all tasks before each.
+    /// Finds the longest chain by trying all tasks before each.
     fn by_hand(tasks: &[Timed]) -> i64 {
         let mut order = tasks.to_vec();
         order.sort_by_key(|task| (task.start_ns, task.end_ns, task.at));

@@ -6,7 +6,7 @@ use flowmine_draw::axis::{Axis, Ticks};
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
 
-/// Year, month (from 1) and day (from 1) of a day since 1970-01-01.
+/// Returns year, month (from 1) and day (from 1) of a day since 1970-01-01.
 fn date(day: i128) -> (i128, i128, i128) {
     // Years that begin on 1 March put the leap day at their end; 400 of them have 146,097 days.
     let from_march = day + 719_468;
@@ -20,7 +20,7 @@ fn date(day: i128) -> (i128, i128, i128) {
     (era * 400 + year + i128::from(month <= 2), month, day)
 }
 
-/// The day since 1970-01-01 of the first of a month; months may be above 12.
+/// Returns the day since 1970-01-01 of the first of a month; months may be above 12.
 fn first_of(year: i128, month: i128) -> i128 {
     let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
     let (year, from_march) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -28,7 +28,7 @@ fn first_of(year: i128, month: i128) -> i128 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * from_march + 2) / 5 - 719_468
 }
 
-/// The day in UTC, such as `2026-11-22`, of nanoseconds since 1970.
+/// Returns the day in UTC, such as `2026-11-22`, of nanoseconds since 1970.
 fn day_words(ns: i128) -> String {
     let (year, month, day) = date(ns.div_euclid(DAY));
     format!("{year:04}-{month:02}-{day:02}")
@@ -39,7 +39,7 @@ fn clock(ns: i128) -> (i128, i128, i128) {
     (second / 3600, second / 60 % 60, second % 60)
 }
 
-/// `2026-11-22T15:00:40.25Z`, with as many decimals as are not zero.
+/// Formats a time as `2026-11-22T15:00:40.25Z`, without trailing zeros.
 pub fn iso(ns: i64) -> String {
     let ns = i128::from(ns);
     let (h, m, s) = clock(ns);
@@ -48,36 +48,36 @@ pub fn iso(ns: i64) -> String {
     format!("{}T{h:02}:{m:02}:{s:02}{}{part}Z", day_words(ns), if part.is_empty() { "" } else { "." })
 }
 
-/// `2026-11-22 15:00:40`, for people.
+/// Formats a time for people: `2026-11-22 15:00:40`.
 pub fn moment(ns: i64) -> String {
     let (h, m, s) = clock(i128::from(ns));
     format!("{} {h:02}:{m:02}:{s:02}", day_words(i128::from(ns)))
 }
 
-/// The begin of the week of a time, a Monday at midnight (UTC).
+/// Returns the start of the week of a time, a Monday at midnight (UTC).
 fn week_begin(ns: i64) -> i128 {
     let day = i128::from(ns).div_euclid(DAY);
     // 1970-01-01 was a Thursday.
     (day - (day + 3).rem_euclid(7)) * DAY
 }
 
-/// The begin of the week of a time, a Monday at midnight (UTC), in nanoseconds since 1970.
+/// Returns the start of the week of a time, a Monday at midnight (UTC), in nanoseconds since 1970.
 pub fn week_begin_ns(ns: i64) -> i64 {
     i64::try_from(week_begin(ns)).unwrap_or(i64::MIN)
 }
 
-/// The day on which the week of a time began, a Monday (UTC).
+/// Returns the first day of the week of a time, a Monday (UTC).
 pub fn monday(ns: i64) -> String {
     day_words(week_begin(ns))
 }
 
-/// The hour of the day (UTC), two digits.
+/// Returns the hour of the day (UTC), two digits.
 pub fn hour(ns: i64) -> String {
     format!("{:02}", clock(i128::from(ns)).0)
 }
 
-/// Ticks at round times of an axis whose numbers are nanoseconds since `zero_ns`, and what the axis
-/// is about.
+/// Returns ticks at round times for an axis in nanoseconds since `zero_ns`, and the title of the
+/// axis.
 pub fn ticks(axis: &Axis, zero_ns: i64, most: f64) -> (Ticks, String) {
     let span = axis.high - axis.low;
     let zero = i128::from(zero_ns);

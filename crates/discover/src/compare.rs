@@ -1,9 +1,9 @@
-//! Two runs, datasets or periods beside each other: what appeared, vanished, took longer, moved
-//! more bytes, and which differences chance explains.
+//! Comparison of two runs, datasets or periods: what appeared, vanished, took longer or moved more
+//! bytes, and which differences chance explains.
 //!
-//! Two logs in; numbers by activity out. Executions are put side by side by what they are instances
-//! of, not by their ids. A difference has an effect size (Cliff's delta) and a corrected p-value;
-//! where there are too few numbers for any, that is said.
+//! Two logs in; numbers by activity out. Instances are compared by activity, not by id. A
+//! difference has an effect size (Cliff's delta) and a corrected p-value; if there are too few
+//! numbers, the verdict states that.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::about::{About, bytes_from, origin, span};
 use crate::stats::Stats;
 use crate::two_samples::{self, TwoSamples};
 
-/// What is compared of an activity's instances.
+/// Compared quantity of an activity's instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// From start to end, in nanoseconds.
+    /// Time from start to end, in nanoseconds.
     RunTime,
-    /// From ready to start, in nanoseconds.
+    /// Time from ready to start, in nanoseconds.
     QueueTime,
-    /// From ready to end, in nanoseconds, where that is all that is known.
+    /// Time from ready to end, in nanoseconds, if the start is not known.
     Turnaround,
     /// Bytes read by an instance.
     ReadBytes,
@@ -40,7 +40,7 @@ impl Quantity {
     pub const ALL: [Self; 7] =
         [Self::RunTime, Self::QueueTime, Self::Turnaround, Self::ReadBytes, Self::WrittenBytes, Self::CpuTime, Self::PeakMemory];
 
-    /// Its name in words, such as `run time`.
+    /// Returns its name in words, such as `run time`.
     pub fn name(self) -> &'static str {
         match self {
             Self::RunTime => "run time",
@@ -53,28 +53,28 @@ impl Quantity {
         }
     }
 
-    /// Whether it is a time, in nanoseconds.
+    /// Returns whether it is a time, in nanoseconds.
     pub fn is_time(self) -> bool {
         matches!(self, Self::RunTime | Self::QueueTime | Self::Turnaround | Self::CpuTime)
     }
 }
 
-/// What chance has to do with a difference.
+/// Verdict on whether chance explains a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// All numbers of both logs are the same.
+    /// All numbers of both logs are equal.
     Same,
-    /// Chance alone makes such a difference in less than one of twenty cases, all tests of this
-    /// comparison considered.
+    /// Chance alone causes such a difference in less than one of twenty cases, corrected for all
+    /// tests of this comparison.
     BeyondChance,
     /// Chance alone explains the difference: its corrected p-value is not below [`LEVEL`].
     Chance,
-    /// There are too few numbers to tell: no difference between so few could be beyond chance.
+    /// Too few numbers: no difference between so few could be significant.
     TooFew,
 }
 
-/// Below this a difference is beyond chance.
+/// Significance level: with a lower p-value, a difference is beyond chance.
 pub const LEVEL: f64 = 0.05;
 
 /// Two logs compared: activity by activity, in numbers and times.
@@ -84,7 +84,7 @@ pub struct Comparison {
     pub first: Side,
     /// The second log, which is compared to the first.
     pub second: Side,
-    /// By activity, those whose total time differs most first.
+    /// Activities, those with the largest difference in total time first.
     pub activities: Vec<Activity>,
     /// Whether both logs are equal in everything that is compared.
     pub equal: bool,
@@ -93,12 +93,12 @@ pub struct Comparison {
 /// One of the two logs that are compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
-    /// What the log is called by who compares.
+    /// Name of the log, given by the caller.
     pub name: String,
-    /// The log that this side is of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
-    /// From the first to the last known moment of its cases, in nanoseconds.
+    /// Time from the first to the last known moment of its cases, in nanoseconds.
     pub time_ns: Option<i64>,
 }
 
@@ -114,31 +114,31 @@ pub struct Activity {
     /// Time of all instances of the second less that of the first, in nanoseconds: running where
     /// that is known, else queued and running.
     pub time_difference_ns: Option<i128>,
-    /// The quantities that are known of both logs, each with its difference.
+    /// Quantities that are known in both logs, each with its difference.
     pub quantities: Vec<Difference>,
-    /// What is known on one side only, so that it is not compared.
+    /// Quantities that are known in one log only and therefore not compared.
     pub one_sided: Vec<Quantity>,
 }
 
 /// Number of instances of an activity in one log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
-    /// All instances of the activity.
+    /// Number of all instances of the activity.
     pub instances: u64,
-    /// Instances whose status is failed.
+    /// Number of instances with the status failed.
     pub failed: u64,
-    /// Those that were not run because earlier results were taken.
+    /// Number of instances that did not run because an earlier result was reused.
     pub cached: u64,
-    /// Instances that are a second or later attempt.
+    /// Number of instances that are a second or later attempt.
     pub retries: u64,
 }
 
-/// How one quantity of an activity differs between the two logs.
+/// Difference of one quantity of an activity between the two logs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The quantity that is compared.
     pub quantity: Quantity,
-    /// Who counted the bytes; only numbers of the same origin are compared.
+    /// Origin of the byte counts; only numbers of the same origin are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_by: Option<&'static str>,
     /// Statistics of the first log's instances, in the quantity's unit (nanoseconds or bytes).
@@ -147,12 +147,12 @@ pub struct Difference {
     pub second: Stats,
     /// The second's mean over the first's; null where that is zero.
     pub ratio: Option<f64>,
-    /// Effect, and the p-value before it is corrected.
+    /// Effect size, and the uncorrected p-value.
     #[serde(flatten)]
     pub test: TwoSamples,
     /// The p-value corrected for all tests of this comparison (Holm).
     pub corrected_p: f64,
-    /// What chance has to do with the difference, by `corrected_p`.
+    /// Verdict on whether chance explains the difference, by `corrected_p`.
     pub verdict: Verdict,
 }
 
@@ -165,7 +165,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Adds what was gathered of an activity with the same name.
+    /// Adds the values of an activity with the same name.
     fn add(&mut self, other: Self) {
         let (of, more) = (&mut self.counts, other.counts);
         of.instances += more.instances;
@@ -183,8 +183,8 @@ pub fn discover(first: (&str, &ActivityLog, &Cases), second: (&str, &ActivityLog
     discover_renamed(first, second, &BTreeMap::new())
 }
 
-/// Compares two logs, of which the first calls activities differently: `renamed` has the names in
-/// the second by those in the first.
+/// Compares two logs with different names of activities: `renamed` maps names of the first to names
+/// of the second.
 pub fn discover_renamed(
     first: (&str, &ActivityLog, &Cases),
     second: (&str, &ActivityLog, &Cases),
@@ -233,7 +233,8 @@ fn gather(log: &ActivityLog, renamed: &BTreeMap<String, String>) -> BTreeMap<Str
         of.counts.failed += u64::from(status == Status::Failed);
         of.counts.cached += u64::from(status == Status::Cached);
         of.counts.retries += u64::from(log.attempt(at).is_some_and(|attempt| attempt > 1));
-        // What was not run took no time, and what has not ended took not yet all of its time.
+        // An instance that did not run took no time, and the time of one that has not ended is
+        // incomplete.
         if matches!(status, Status::Cached | Status::Unfinished) {
             continue;
         }
@@ -264,8 +265,8 @@ fn gather(log: &ActivityLog, renamed: &BTreeMap<String, String>) -> BTreeMap<Str
     by_name
 }
 
-/// Time of all instances of the second less that of the first. Of what is on one side only it is
-/// that side's.
+/// Returns the time of all instances of the second log minus that of the first. For an activity in
+/// one log only, it is the time in that log.
 fn time_difference(first: &Numbers, second: &Numbers) -> Option<i128> {
     let sum = |numbers: &Numbers, of: Quantity| numbers.get(&(of, None)).map(|list| list.iter().map(|&ns| i128::from(ns)).sum::<i128>());
     for of in [Quantity::RunTime, Quantity::Turnaround] {
@@ -280,7 +281,7 @@ fn time_difference(first: &Numbers, second: &Numbers) -> Option<i128> {
 
 fn difference((quantity, from): (Quantity, Option<BytesFrom>), first: &mut [i64], second: &mut [i64]) -> Option<Difference> {
     let test = two_samples::compare(first, second)?;
-    // Both are in order now.
+    // Both are sorted now.
     let same = first == second;
     let (one, other) = (Stats::of(first)?, Stats::of(second)?);
     let verdict = match () {
@@ -292,7 +293,8 @@ fn difference((quantity, from): (Quantity, Option<BytesFrom>), first: &mut [i64]
     Some(Difference { quantity, counted_by: from.map(origin), first: one, second: other, ratio, test, corrected_p: test.p, verdict })
 }
 
-/// Corrects p-values for their number. What cannot say anything is no test.
+/// Corrects p-values for the number of tests. Samples that are too small to be significant do not
+/// count as tests.
 fn correct(activities: &mut [Activity]) {
     let mut tests: Vec<&mut Difference> =
         activities.iter_mut().flat_map(|of| &mut of.quantities).filter(|of| matches!(of.verdict, Verdict::Chance)).collect();
@@ -312,7 +314,7 @@ mod tests {
 
     use super::*;
 
-    /// A log of instances: activity, start, end.
+    /// Makes a log of instances: activity, start, end.
     fn log(rows: &[(&str, i64, i64)]) -> ActivityLog {
         let mut builder = LogBuilder::new(&[]);
         for (name, start, end) in rows {

@@ -1,19 +1,20 @@
-//! What a run waited for: its critical path, the slack of everything beside it, and what would be
-//! gained if a part of it were faster.
+//! Critical path of a run, the slack of all other tasks, and the gain if a part of the path were
+//! faster.
 //!
-//! In goes a run as a graph; out come numbers. A dependency is what was declared, or what a task
-//! read of what another wrote. Each is taken by the precedence diagramming method: where the task
-//! started after the other had ended, it waited for the end (finish to start); where it started
-//! before, it ran beside it and waited for its start, with the lag that was seen (start to start).
+//! In goes a run as a graph; out come numbers. A dependency was declared, or follows from a task
+//! that read the output of another. Each is interpreted by the precedence diagramming method: a
+//! task that started after the end of the other waited for that end (finish to start); a task that
+//! started earlier overlapped the other and waited for its start, with the observed lag (start to
+//! start).
 //!
-//! Where it is not known what tasks waited for, probable predecessors are inferred
-//! ([`crate::inferred`]) and marked. Where none can be, the answer is bounds that follow from times
-//! alone (`bounds.rs`), and nothing is said of gains and slack.
+//! If the predecessors of tasks are not known, probable ones are inferred ([`crate::inferred`]) and
+//! marked. If none can be inferred, the result has bounds from times alone (`bounds.rs`), without
+//! gains and slack.
 //!
-//! The time of a task has parts ([`TimePart`]). With all parts as they were seen, the longest path
-//! through the graph ends when the run ended; a part is made faster by computing it again with
-//! that part divided. The answer is a bound: it keeps lags and queue times as they were, though
-//! others might have used what becomes free.
+//! The time of a task has parts ([`TimePart`]). With all parts as observed, the longest path
+//! through the graph ends at the end of the run; the gain of a faster part comes from the longest
+//! path with that part divided. The gain is a bound: lags and queue times stay as they were,
+//! although other tasks might have used the freed resources.
 
 mod division;
 pub mod task_waits;
@@ -29,42 +30,41 @@ use crate::stats::Stats;
 use crate::who::Who;
 use division::Facts;
 
-/// What a part of a task's time is.
+/// Part of a task's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimePart {
-    /// Before its submission, where it is not known what it waited for.
+    /// Before its submission, if its predecessors are not known.
     Unknown,
-    /// Before its submission, while as many tasks ran as ever did: all executor slots were taken.
+    /// Before its submission, while the maximum number of tasks ran: all executor slots were taken.
     Slots,
-    /// From the end of all that it waits for (or the begin of the run) to its first submission.
+    /// From the end of all its predecessors (or the start of the run) to its first submission.
     Submission,
     /// Attempts before the last one.
     Retry,
-    /// A hold, a begin time or a requeue, after its submission and the end of all that it waits
-    /// for.
+    /// A hold, a begin time or a requeue, after its submission and the end of all its predecessors.
     OwnWish,
-    /// From when nothing but the cluster kept it from starting to its start.
+    /// From the moment when only the cluster delayed its start to its start.
     Queue,
-    /// From the end of all that it waits for to its start, where its submission is not known.
+    /// From the end of all its predecessors to its start, if its submission is not known.
     Waiting,
-    /// From the start of a task that it ran beside to its own.
+    /// From the start of a task that it overlapped to its own start.
     Lag,
     /// Time in traced reads, while it ran.
     Read,
     /// Time in traced writes, while it ran.
     Write,
-    /// The rest of its run, where reads and writes were traced.
+    /// The rest of its running time, if reads and writes were traced.
     Compute,
-    /// Its run, where they were not, or where several processes read and wrote at the same time
-    /// for longer than the task ran.
+    /// Its running time, if they were not traced, or if the reads and writes of parallel processes
+    /// add up to more than the running time.
     Run,
-    /// From its submission to its end, where its start is not known.
+    /// From its submission to its end, if its start is not known.
     Turnaround,
 }
 
 impl TimePart {
-    /// All of them, in the order in which they happen.
+    /// All parts, in the order in which they occur.
     pub const ALL: [Self; 13] = [
         Self::Unknown,
         Self::Slots,
@@ -81,7 +81,7 @@ impl TimePart {
         Self::Turnaround,
     ];
 
-    /// Its name in lower case, such as `submission`.
+    /// Returns its name in lower case, such as `submission`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -100,7 +100,7 @@ impl TimePart {
         }
     }
 
-    /// What it is, in a few words.
+    /// Returns its description, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Unknown => "before the submission; what it waited for is not known",
@@ -120,12 +120,13 @@ impl TimePart {
     }
 }
 
-/// What gains are computed, and how many.
+/// Selection of the computed gains.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// By what a part is divided to say what would be gained; more than 1.
+    /// Factor by which a part is divided to compute the gain; more than 1.
     pub faster: f64,
-    /// For how many parts of activities gains are computed, those with most time on the path first.
+    /// Maximum number of parts of activities for which gains are computed, those with most time on
+    /// the path first.
     pub most_gains: usize,
 }
 
@@ -140,37 +141,36 @@ impl Default for Options {
 pub struct CriticalPath {
     /// Name of the run.
     pub run: String,
-    /// What its nodes are: `task` or `job`.
+    /// Word for its nodes: `task` or `job`.
     pub noun: &'static str,
-    /// Number of tasks of which the path was computed.
+    /// Number of tasks from which the path was computed.
     pub tasks: u64,
-    /// When the first of them was ready, submitted or started, in nanoseconds since 1970; null when
-    /// no times are known.
+    /// First moment at which one of them was ready, submitted or started, in nanoseconds since
+    /// 1970; null if no times are known.
     pub begin_ns: Option<i64>,
-    /// From there to the end of the last task, in nanoseconds.
+    /// Time from there to the end of the last task, in nanoseconds.
     pub makespan_ns: Option<i64>,
     /// Sum of the running times of all tasks, in nanoseconds.
     pub work_ns: i64,
-    /// Whether all dependencies are known on which the path rests.
+    /// Certainty of the dependencies on which the path rests.
     pub certainty: Certainty,
-    /// The longest path of running times alone, of known dependencies: no number of machines makes
-    /// the run shorter.
+    /// Longest path of running times alone, over known dependencies, in nanoseconds: more machines
+    /// cannot make the run shorter.
     pub span_ns: i64,
-    /// The longest chain of running times that times allow: with any number of machines the run
-    /// needs at most this, in nanoseconds. Null where all dependencies are known, and it is
-    /// `span_ns`.
+    /// Longest chain of running times that the times allow, in nanoseconds: with enough machines
+    /// the run needs at most this. Null if all dependencies are known; then it is `span_ns`.
     pub most_span_ns: Option<i64>,
-    /// Dependencies by where they are known from.
+    /// Numbers of dependencies by source.
     pub dependencies: Dependencies,
-    /// What of the run is not in the answer.
+    /// Parts of the run that are not in the result.
     pub left_out: LeftOut,
     /// The tasks on the path, from the first to the last.
     pub path: Vec<Step>,
-    /// The kinds of time on the path, added up, the longest first.
+    /// Sums of each kind of time on the path, the longest first.
     pub parts: Vec<PartTime>,
-    /// How much shorter the run would be for each part that is made faster, most first.
+    /// Gains: how much shorter the run would be for each part that is made faster, largest first.
     pub gains: Vec<Gain>,
-    /// Parts of activities on the path of which it is not said what would be gained.
+    /// Number of parts of activities on the path for which no gain was computed.
     pub more_gains: u64,
     /// The slack of tasks by activity, least first.
     pub slack: Vec<Slack>,
@@ -179,121 +179,122 @@ pub struct CriticalPath {
 /// Dependencies between tasks with times, each pair once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dependencies {
-    /// Known from a declaration alone.
+    /// Declared only.
     pub declared: u64,
-    /// Seen alone: a task read what another wrote.
+    /// Observed only: a task read the output of another.
     pub traced: u64,
-    /// Known from a declaration and seen as well.
+    /// Both declared and observed.
     pub both: u64,
-    /// Inferred: none of the above.
+    /// Inferred: neither declared nor observed.
     pub inferred: u64,
-    /// Of all these: the task ran beside what it depends on.
+    /// Of all these, dependencies in which the task overlapped its predecessor.
     pub beside: u64,
 }
 
-/// How many tasks and dependencies the answer leaves out, and why.
+/// Numbers of tasks and dependencies that the result leaves out, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// Tasks of which it is not known when they started and ended, or how long they ran.
+    /// Tasks with unknown start and end, or unknown running time.
     pub tasks_without_times: u64,
     /// Tasks that ended before they started.
     pub tasks_backwards: u64,
-    /// Processes that forked others, for which they may have waited all the time.
+    /// Processes that forked others; they may have waited for these all the time.
     pub forked_others: u64,
-    /// Dependencies on tasks that no row describes.
+    /// Dependencies on tasks without a row.
     pub unknown_parents: u64,
-    /// Tasks of which nobody declared what they wait for, and of which nothing was traced: that of
-    /// some is inferred.
+    /// Tasks without declared dependencies and without a trace; the dependencies of some are
+    /// inferred.
     pub tasks_without_parents: u64,
-    /// Dependencies that go in a circle.
+    /// Dependencies in a cycle.
     pub circular: u64,
-    /// Dependencies of tasks that started before what they depend on did.
+    /// Dependencies of tasks that started before their predecessor.
     pub started_before: u64,
 }
 
-/// On what a critical path rests.
+/// Certainty of a critical path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// What each task waited for is known.
+    /// The predecessors of each task are known.
     #[default]
     Known,
-    /// What some tasks waited for is inferred.
+    /// The predecessors of some tasks are inferred.
     Inferred,
-    /// What some tasks waited for is neither known nor inferred: the path begins where knowledge
-    /// ends, and of gains and slack nothing follows.
+    /// The predecessors of some tasks are neither known nor inferred: the path begins at such a
+    /// task, and gains and slack cannot be computed.
     Partial,
 }
 
-/// Why a task could not start earlier.
+/// Reason why a task did not start earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum After {
-    /// Nothing: it depends on no task.
+    /// None: it depends on no task.
     Begin,
-    /// The end of the task before, as declared.
+    /// The end of the previous task, as declared.
     Declared,
-    /// The end of the task before, which wrote what this one read.
+    /// The end of the previous task, the output of which this one read.
     Traced,
-    /// The start of the task before: it ran beside it.
+    /// The start of the previous task, which it overlapped.
     Beside,
-    /// The end of the task before, as inferred: see `confidence`.
+    /// The end of the previous task, as inferred: see `confidence`.
     Inferred,
-    /// It is not known for what it waited.
+    /// Its predecessors are not known.
     Unknown,
 }
 
 /// A task on the critical path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
-    /// Its place among the tasks of the run.
+    /// Index among the tasks of the run.
     #[serde(skip)]
     pub place: u32,
     /// Name of the task.
     pub task: String,
-    /// What identifies it.
+    /// Identity of the task.
     pub who: Who,
-    /// Name of the activity of which it is an instance.
+    /// Name of its activity.
     pub activity: String,
-    /// What it waited for, so that it did not start earlier.
+    /// Reason why it did not start earlier.
     pub after: After,
-    /// How sure it is that it waited for the task before, between 0 and 1; null of the first task.
+    /// Confidence that it waited for the previous task, between 0 and 1; null for the first task.
     pub confidence: Option<f64>,
-    /// When its part of the path begins, in nanoseconds from the begin of the run.
+    /// Start of its part of the path, in nanoseconds from the start of the run.
     pub from_ns: i64,
-    /// When it ends, or when the next task, which ran beside it, starts its lag.
+    /// End of its part, or the start of the lag of the next task if that overlapped it, in
+    /// nanoseconds from the start of the run.
     pub to_ns: i64,
-    /// The parts of its time that lie on the path, in the order in which they happen.
+    /// The parts of its time that lie on the path, in the order in which they occur.
     pub parts: Vec<PartTime>,
 }
 
 /// Time of one kind, of a task or of the whole path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PartTime {
-    /// On what the time was spent.
+    /// Kind of time.
     pub part: TimePart,
-    /// How long, in nanoseconds. Negative where clocks are not exact.
+    /// Duration, in nanoseconds. Negative if clocks are not exact.
     pub time_ns: i64,
 }
 
-/// How much shorter the run would be.
+/// Gain: how much shorter the run would be with a faster part.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Gain {
-    /// Name of the activity whose part is made faster; null for that of all.
+    /// Name of the activity with the faster part; null for all activities.
     pub activity: Option<String>,
     /// The part of its time that is made faster.
     pub part: TimePart,
-    /// What of it lies on the critical path, in nanoseconds.
+    /// Time of this part on the critical path, in nanoseconds.
     pub on_path_ns: i64,
-    /// How much shorter the run is when the part is divided by `factor`, in nanoseconds.
+    /// Time by which the run is shorter if the part is divided by `factor`, in nanoseconds.
     pub gain_ns: i64,
     /// The factor by which the part is divided.
     pub factor: f64,
-    /// How much shorter the run is when the part takes no time, in nanoseconds.
+    /// Time by which the run is shorter if the part takes no time, in nanoseconds.
     pub most_ns: i64,
 }
 
-/// How much later the tasks of an activity could have ended without making the run longer.
+/// Slack of an activity: how much later its tasks could have ended without making the run longer.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Slack {
     /// Name of the activity.
@@ -304,12 +305,12 @@ pub struct Slack {
     pub slack_ns: Option<Stats>,
 }
 
-/// Where the time of each task went: columns of one part each, in the order of [`TimePart::ALL`].
+/// Time of each task by part: one column for each part, in the order of [`TimePart::ALL`].
 type Parts = Vec<[i64; TimePart::ALL.len()]>;
 
 const LAG: usize = TimePart::Lag as usize;
 
-/// Finds the critical path of a run, what would be gained on it, and the slack beside it.
+/// Finds the critical path of a run, its gains, and the slack of the other tasks.
 pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     let mut found = CriticalPath { run: run.name.clone(), noun: run.noun, ..CriticalPath::default() };
     found.left_out.unknown_parents = run.unknown_parents;
@@ -344,22 +345,22 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     found
 }
 
-/// Whether it is known for what a task waited: from records, or because none had ended when it was
-/// submitted.
+/// Returns whether the predecessors of a task are known: from records, or because no task had ended
+/// at its submission.
 fn is_known(task: &RunTask, first_end: Option<i64>) -> bool {
     let submitted = task.submitted_ns.or(task.started_ns);
     let nothing_ended = || submitted.zip(first_end).is_some_and(|(at, end)| at.saturating_add(task.order_precision_ns) < end);
     task.parents_known || task.traced || nothing_ended()
 }
 
-/// The tasks that have times, of which the path is computed.
+/// Tasks with times, from which the path is computed.
 struct Chosen<'r> {
     tasks: Vec<&'r RunTask>,
-    /// For each of them its number among the tasks of the run.
+    /// Index of each of them among the tasks of the run.
     of_run: Vec<u32>,
-    /// Where each task of the run is among them.
+    /// Index of each task of the run among them.
     place: Vec<Option<u32>>,
-    /// Of each whether it is known for what it waited.
+    /// Whether the predecessors of each are known.
     known: Vec<bool>,
     begin_ns: Option<i64>,
     noun: &'static str,
@@ -376,7 +377,7 @@ impl<'r> Chosen<'r> {
             begin_ns: None,
             noun: run.noun,
         };
-        // Any of unknown times may have ended first.
+        // Any task with unknown times may have ended first.
         let ends: Option<Vec<i64>> = run.tasks.iter().map(|task| bounds(task).map(|(_, end)| end)).collect();
         let first_end = ends.and_then(|ends| ends.into_iter().min());
         for (at, (task, place)) in (0..).zip(run.tasks.iter().zip(&mut chosen.place)) {
@@ -410,10 +411,10 @@ impl<'r> Chosen<'r> {
     }
 }
 
-/// Times farther from 1970 than 126 years are no times; so differences cannot overflow.
+/// Times more than 126 years from 1970 are treated as unknown, so that differences cannot overflow.
 const FARTHEST_NS: u64 = 4_000_000_000_000_000_000;
 
-/// Start and end of a task; its submission where its start is not known.
+/// Returns start and end of a task; its submission if its start is not known.
 fn bounds(task: &RunTask) -> Option<(i64, i64)> {
     let sane = |ns: &i64| ns.unsigned_abs() < FARTHEST_NS;
     task.started_ns.or(task.submitted_ns).filter(sane).zip(task.finished_ns.filter(sane))
@@ -423,7 +424,7 @@ fn run_time(task: &RunTask) -> Option<i64> {
     task.run_time_ns.filter(|ns| (0..FARTHEST_NS as i64).contains(ns))
 }
 
-/// Who depends on whom, each pair once, ascending.
+/// Returns the dependencies, each pair once, ascending.
 fn edges(run: &RunGraph, chosen: &Chosen<'_>, found: &mut CriticalPath) -> Vec<Edge> {
     let place = |task: u32| chosen.place.get(task as usize).copied().flatten();
     let declared = run.declared.iter().map(|of| (of.from, of.to, true, of.for_start));
@@ -443,7 +444,7 @@ fn edges(run: &RunGraph, chosen: &Chosen<'_>, found: &mut CriticalPath) -> Vec<E
         }
         let is_declared = same.iter().any(|pair| pair.2);
         let is_traced = same.iter().any(|pair| !pair.2);
-        // Only what is declared and nothing else can wait for a start alone.
+        // Only a dependency that is declared and not observed can wait for a start alone.
         let for_start = same.iter().all(|pair| pair.3);
         let Some(lag_ns) = lag(chosen.tasks[from as usize], chosen.tasks[to as usize], for_start) else {
             found.left_out.started_before += 1;
@@ -462,7 +463,7 @@ fn edges(run: &RunGraph, chosen: &Chosen<'_>, found: &mut CriticalPath) -> Vec<E
     edges
 }
 
-/// Adds the probable predecessors of tasks of which it is not known for what they waited.
+/// Adds the probable predecessors of tasks without known ones.
 fn put_inferred(run: &RunGraph, chosen: &Chosen<'_>, edges: &mut Vec<Edge>) {
     let known: std::collections::BTreeSet<(u32, u32)> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
     let place = |task: u32| chosen.place.get(task as usize).copied().flatten();
@@ -475,8 +476,8 @@ fn put_inferred(run: &RunGraph, chosen: &Chosen<'_>, edges: &mut Vec<Edge>) {
     }
 }
 
-/// `Some(None)`: it waited for the end; `Some(Some(lag))`: for the start; `None`: it started
-/// before.
+/// Returns the kind of a dependency: `Some(None)` if it waited for the end, `Some(Some(lag))` for
+/// the start, `None` if it started before.
 #[expect(clippy::option_option, reason = "the two answers are different questions")]
 fn lag(from: &RunTask, to: &RunTask, for_start: bool) -> Option<Option<i64>> {
     let (Some((from_start, from_end)), Some((to_start, _))) = (bounds(from), bounds(to)) else { return Some(None) };
@@ -505,7 +506,8 @@ fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
     all
 }
 
-/// When as many tasks ran as ever did; nothing of jobs, which no executor has slots for.
+/// Returns the intervals in which all executor slots were taken; none for jobs, which have no
+/// executor with slots.
 fn full_slots(chosen: &Chosen<'_>) -> Vec<(i64, i64)> {
     if chosen.noun != "task" {
         return Vec::new();
@@ -513,7 +515,7 @@ fn full_slots(chosen: &Chosen<'_>) -> Vec<(i64, i64)> {
     crate::slots::full(chosen.tasks.iter().filter_map(|task| task.started_ns.zip(task.finished_ns)))
 }
 
-/// What is known of the wait of a task; `None` where it waited only for the starts of others.
+/// Returns the facts about the wait of a task; `None` if it waited only for the starts of others.
 fn facts<'f>(chosen: &'f Chosen<'_>, network: &Network, at: u32, begin_ns: i64, full: &'f [(i64, i64)]) -> Option<Facts<'f>> {
     let task = chosen.tasks[at as usize];
     let waited_for = network.waits_for(at).filter(|edge| edge.lag_ns.is_none());
@@ -550,15 +552,15 @@ fn times(parts: &Parts) -> Times {
     Times { before_ns: parts.iter().map(|of| of[..LAG].iter().sum()).collect(), run_ns: parts.iter().map(running).collect() }
 }
 
-/// The longest path of running times.
+/// Returns the longest path of running times.
 fn span(network: &Network, parts: &Parts) -> i64 {
     let mut times = times(parts);
     times.before_ns.fill(0);
     network.schedule(&times).end_ns
 }
 
-/// The longest chain of running times that times allow: a task of which it is not known for what it
-/// waited may have waited for any that ended before it was submitted.
+/// Returns the longest chain of running times that the times allow: a task without known
+/// predecessors may have waited for any task that ended before its submission.
 fn most_span(chosen: &Chosen<'_>, known: &Network, parts: &Parts) -> i64 {
     let worst = chosen.tasks.iter().map(|task| task.order_precision_ns).max().unwrap_or(0);
     let tasks: Vec<Timed> = (0u32..)
@@ -583,7 +585,7 @@ fn most_span(chosen: &Chosen<'_>, known: &Network, parts: &Parts) -> i64 {
 fn steps(run: &RunGraph, chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
     let mut sums = [0i64; TimePart::ALL.len()];
     let mut next = schedule.last;
-    // Where the task after this one ran beside it, only what was before its start counts.
+    // If the next task overlapped this one, only the time before the start of the next one counts.
     let mut until: Option<i64> = None;
     while let Some(at) = next {
         let task = chosen.tasks[at as usize];
@@ -629,7 +631,8 @@ fn steps(run: &RunGraph, chosen: &Chosen<'_>, network: &Network, schedule: &Sche
     found.parts.sort_by_key(|of| std::cmp::Reverse(of.time_ns));
 }
 
-/// What would be gained by each part of each activity on the path, and by each part of all.
+/// Computes the gain of each part of each activity on the path, and of each part over all
+/// activities.
 fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, options: &Options, found: &mut CriticalPath) {
     let mut on_path: std::collections::BTreeMap<(Option<&str>, TimePart), i64> = std::collections::BTreeMap::new();
     for step in &found.path {
@@ -675,7 +678,7 @@ fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
     found.gains = gains;
 }
 
-/// The slack of tasks by activity, those with the least slack first.
+/// Returns the slack of tasks by activity, those with the least slack first.
 fn slack(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts) -> Vec<Slack> {
     let slack = network.slack(&times(parts), schedule);
     let mut by_activity: std::collections::BTreeMap<&str, Vec<i64>> = std::collections::BTreeMap::new();
@@ -705,7 +708,7 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// A task that was submitted, started and ended at these seconds.
+    /// Returns a task with these times of submission, start and end, in seconds.
     fn task(name: &str, submitted: i64, started: i64, finished: i64) -> RunTask {
         RunTask {
             name: name.to_owned(),
@@ -735,7 +738,8 @@ mod tests {
 
     #[test]
     fn the_path_is_what_was_waited_for() {
-        // a and b at once; c waits for both, is submitted a second after, queues two, and had failed once.
+        // a and b at once; c waits for both, is submitted a second later, queues for two, and had
+        // failed once.
         let mut c = task("c", 14, 16, 20);
         c.attempts = 2;
         c.first_ns = Some(11 * S);
@@ -751,7 +755,7 @@ mod tests {
         assert_eq!(found.parts.iter().map(|of| of.time_ns).sum::<i64>(), 20 * S);
         let slack: Vec<(&str, i64)> = found.slack.iter().map(|of| (of.activity.as_str(), of.slack_ns.unwrap().min / S)).collect();
         assert_eq!(slack, [("a", 0), ("c", 0), ("b", 6)]);
-        // a twice as fast: c can begin 5 s earlier, for b has ended by then.
+        // a twice as fast: c can start 5 s earlier, because b has ended by then.
         let a = found.gains.iter().find(|gain| gain.activity.as_deref() == Some("a")).unwrap();
         assert_eq!((a.part, a.gain_ns / S, a.most_ns / S), (TimePart::Run, 5, 6));
         // The longest chain of running times: a, then c.
@@ -794,7 +798,7 @@ mod tests {
         assert_eq!(discover(&RunGraph::default(), &Options::default()).path, []);
     }
 
-    /// What waits for what by the definition: after an end, or with a lag after a start.
+    /// Dependencies by definition: after an end, or with a lag after a start.
     fn waits(from: &RunTask, to: &RunTask, for_start: bool) -> Option<Option<i64>> {
         let (begin, end, start) = (from.started_ns?, from.finished_ns?, to.started_ns?);
         match () {
@@ -804,7 +808,7 @@ mod tests {
         }
     }
 
-    /// The start of a task by trying every way to it, of running times alone.
+    /// Computes the start of a task by trying every path to it, with running times alone.
     fn start_by_hand(at: usize, tasks: &[RunTask], edges: &[(usize, usize, bool)]) -> i64 {
         let of = edges.iter().filter(|(_, to, _)| *to == at).filter_map(|&(from, to, for_start)| {
             let start = start_by_hand(from, tasks, edges);
@@ -818,7 +822,7 @@ mod tests {
     fn what_nobody_recorded_gives_bounds_and_no_gains() {
         let unknown =
             |name: &str, submitted, started, finished| RunTask { parents_known: false, ..task(name, submitted, started, finished) };
-        // a and b begin before anything has ended; c began after a, d after both.
+        // a and b start before anything has ended; c starts after a, d after both.
         let tasks = vec![unknown("a", 0, 0, 10), unknown("b", 1, 1, 30), unknown("c", 12, 12, 14), unknown("d", 40, 41, 50)];
         let found = discover(&run(tasks, &[]), &Options::default());
         assert_eq!((found.certainty, found.left_out.tasks_without_parents), (Certainty::Partial, 2));
@@ -851,7 +855,7 @@ mod tests {
 
     proptest! {
         /// Random workflows with retries, pipes and tasks that overlap: the span is the longest of
-        /// all ways, and each task of the path waited for the one before it.
+        /// all paths, and each task of the path waited for the previous one.
         #[test]
         fn the_longest_way_is_that_of_trying_all(
             times in prop::collection::vec((0i64..40, 1i64..25, 0i64..5, 1u32..4), 1..9),
@@ -869,7 +873,7 @@ mod tests {
                 })
                 .collect();
             let mut graph = run(tasks.clone(), &[]);
-            // Only forwards, so that there is no circle.
+            // Only forwards, so that there is no cycle.
             graph.declared = declared.iter().map(|(a, b, start)| Declared { from: a % count, to: b % count, for_start: *start }).filter(|of| of.from < of.to).collect();
             graph.declared.sort_unstable();
             graph.declared.dedup_by_key(|of| (of.from, of.to));
@@ -878,7 +882,7 @@ mod tests {
                 graph.flows.push(FileFlow { version, writer, reader, written_bytes: 1, read_bytes: 1, ..FileFlow::default() });
             }
             let mut edges: Vec<(usize, usize, bool)> = graph.flows.iter().map(|flow| (flow.writer as usize, flow.reader as usize, false)).collect();
-            // Who also read of it waited for its end where it could.
+            // A task that also read from it waited for its end if possible.
             edges.extend(
                 graph.declared.iter().map(|of| (of.from as usize, of.to as usize, of.for_start)).filter(|of| !edges.contains(&(of.0, of.1, false))).collect::<Vec<_>>(),
             );
@@ -899,8 +903,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the times: the path is as long as the run, its parts add up to it, and nothing
-        /// that is faster makes it longer.
+        /// For any times, the path is as long as the run, its parts add up to it, and no faster
+        /// part makes it longer.
         #[test]
         fn the_parts_add_up(
             times in prop::collection::vec((0i64..30, 0i64..10, 0i64..10, 0i64..20), 1..12),

@@ -1,9 +1,9 @@
-//! Which tasks wait for which, by logical task, as workflow engines declare it: it needs no times.
+//! Dependencies between logical tasks, as declared by workflow engines; no times are needed.
 //!
 //! In go attempts at tasks, each with the tasks of its run that must end before it; out comes a
-//! graph whose nodes are logical tasks and whose edges say how many times a task of one waits for a
-//! task of the other. Several attempts at a task are one task. What an engine does not report is
-//! counted: tasks without a list of parents, and parents that are in no row.
+//! graph. Its nodes are logical tasks; its edges have the number of times that a task of one waits
+//! for a task of the other. Several attempts at a task are one task. Gaps in the engine's records
+//! are counted: tasks without a list of parents, and parents without a row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,34 +18,34 @@ use crate::stats::Stats;
 pub struct Task<'t> {
     /// Name of its run.
     pub run: &'t str,
-    /// What its run calls it; attempts with the same id are one task.
+    /// Its id in the run; attempts with the same id are one task.
     pub id: Option<&'t str>,
-    /// Name of the logical task of which it is an instance.
+    /// Name of its logical task.
     pub logical_task: &'t str,
-    /// The ids of the tasks of its run that must end before it; `None` when that is not known.
+    /// The ids of the tasks of its run that must end before it; `None` if they are not known.
     pub parents: Option<Vec<String>>,
-    /// From start to end, in nanoseconds.
+    /// Time from start to end, in nanoseconds.
     pub run_time_ns: Option<i64>,
 }
 
-/// Logical tasks and which of them wait for which, over all runs.
+/// Logical tasks with their dependencies, over all runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Dag {
     /// Number of runs.
     pub runs: u64,
     /// Number of tasks over all runs; several attempts at a task are one.
     pub tasks: u64,
-    /// Number of tasks of which nobody declared what they wait for.
+    /// Number of tasks without declared dependencies.
     pub without_parents: u64,
-    /// Number of dependencies on tasks that no row describes.
+    /// Number of dependencies on tasks without a row.
     pub unknown_parents: u64,
     /// Logical tasks, by name.
     pub nodes: Vec<Node>,
-    /// Who waits for whom, by the places of the nodes.
+    /// Dependencies, by the indices of the nodes.
     pub edges: Vec<Edge>,
 }
 
-/// A logical task: what tasks are instances of.
+/// A logical task: the common definition of several tasks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
     /// Name of the logical task.
@@ -54,32 +54,33 @@ pub struct Node {
     pub tasks: u64,
     /// Number of attempts at these tasks.
     pub attempts: u64,
-    /// From start to end, in nanoseconds, of the attempts of which it is known.
+    /// Time from start to end, in nanoseconds, of the attempts with known times.
     pub run_time_ns: Option<Stats>,
 }
 
-/// Tasks of one logical task wait for tasks of another, or of the same.
+/// Dependency of the tasks of one logical task on those of another, or of the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Edge {
-    /// The logical task that must end first: a place in [`Dag::nodes`].
+    /// The logical task that must end first: an index into [`Dag::nodes`].
     pub from: usize,
-    /// The logical task that waits for it: a place in [`Dag::nodes`].
+    /// The logical task that waits for it: an index into [`Dag::nodes`].
     pub to: usize,
-    /// Number of pairs of tasks of which the second waits for the first.
+    /// Number of pairs of tasks in which the second waits for the first.
     pub dependencies: u64,
     /// Number of tasks of `to` that wait for at least one task of `from`.
     pub waiting: u64,
 }
 
-/// What is known of a task so far.
+/// Known data of a task so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
-    /// Its logical task, once a row described it.
+    /// Its logical task, once its row was read.
     of: Option<u32>,
     has_parents: bool,
 }
 
-/// Takes attempts in any order. Holds an id for each task and a number for each dependency.
+/// Builder of the graph from attempts in any order. It holds an id for each task and a number for
+/// each dependency.
 #[derive(Debug, Default)]
 pub struct Builder {
     runs: FxHashMap<String, u32>,
@@ -131,10 +132,10 @@ impl Builder {
         self.tasks.len() as u32 - 1
     }
 
-    /// The graph of all attempts that were added.
+    /// Returns the graph of all attempts that were added.
     pub fn finish(self) -> Dag {
         let mut found = Dag { runs: self.runs.len() as u64, ..Dag::default() };
-        // Nodes come by name; their numbers are those of their first appearance.
+        // Nodes are sorted by name; until here their numbers follow their first appearance.
         let mut place = vec![0; self.names.len()];
         let mut rows: Vec<Option<(u64, u64, Vec<i64>)>> = self.nodes.into_iter().map(Some).collect();
         for (name, number) in self.names {

@@ -1,12 +1,12 @@
-//! Whether what a workflow declares is what its tasks did: declared dependencies, inputs and
-//! outputs against the data flow that was traced.
+//! Comparison of a workflow's declarations with the traced data flow: dependencies, inputs and
+//! outputs.
 //!
-//! In goes a run as a graph; out come findings, each with its evidence. A task waits for another
-//! when it is declared to, directly or through tasks between. Only what was traced is judged: a
-//! task whose operations nobody saw is in no finding that says that it did not do something.
+//! In goes a run as a graph; out come findings, each with its evidence. A task waits for another if
+//! that is declared, directly or through other tasks. Only traced tasks are judged: a task without
+//! a trace is in no finding about something that it did not do.
 //!
-//! What is not judged: declared files that are patterns, and files that were there before the
-//! trace began and that nobody declares.
+//! Not judged are declared files that are patterns, and undeclared files that existed before the
+//! trace began.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,27 +17,27 @@ use serde::Serialize;
 
 use crate::who::Who;
 
-/// The kinds of findings of a check.
+/// Kind of finding of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
-    /// A task read what another wrote and is not declared to wait for it.
+    /// A task read the output of another and is not declared to wait for it.
     MissingDependency,
     /// Two tasks wrote the same path and neither waits for the other.
     WrittenTwice,
-    /// A task is declared to wait for one that gave it nothing, directly or through others, and
-    /// with which it shares no file that one of them wrote.
+    /// A task is declared to wait for one from which it had no data, directly or through others,
+    /// and with which it shares no file that one of them wrote.
     NeedlessDependency,
-    /// A task read what another wrote, and the file is none of its declared inputs.
+    /// A task read the output of another, and the file is not a declared input.
     UndeclaredInput,
-    /// A task wrote what another read, and the file is none of its declared outputs.
+    /// A task wrote a file that another read, and the file is not a declared output.
     UndeclaredOutput,
-    /// A file was written, is no declared output, and nobody read it.
+    /// A file was written, is not a declared output, and was not read by any task.
     NeverRead,
 }
 
 impl CheckKind {
-    /// Its name, as it stands in tables.
+    /// Returns its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::MissingDependency => "missing_dependency",
@@ -49,7 +49,7 @@ impl CheckKind {
         }
     }
 
-    /// What a user can do about a finding of this kind, in sentences.
+    /// Returns advice on a finding of this kind, as sentences.
     pub fn advice(self) -> &'static str {
         match self {
             Self::MissingDependency => {
@@ -70,69 +70,70 @@ impl CheckKind {
     }
 }
 
-/// One difference between what was declared and what was traced.
+/// A difference between declarations and trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
-    /// What kind of finding it is.
+    /// Kind of finding.
     pub kind: CheckKind,
     /// The task that wrote, or is waited for.
     pub first: Option<String>,
-    /// Name of the activity of which the first task is an instance.
+    /// Name of the activity of the first task.
     pub first_activity: Option<String>,
-    /// What identifies the first task.
+    /// Identity of the first task.
     pub first_who: Option<Who>,
     /// The task that read, waits, or wrote too.
     pub second: Option<String>,
-    /// Name of the activity of which the second task is an instance.
+    /// Name of the activity of the second task.
     pub second_activity: Option<String>,
-    /// What identifies the second task.
+    /// Identity of the second task.
     pub second_who: Option<Who>,
-    /// The file, where it is about one; of several the one with most bytes.
+    /// The file of the finding; of several, the one with most bytes.
     pub path: Option<String>,
     /// Number of files that the finding is about.
     pub files: u64,
     /// Bytes that passed from the one task to the other, or were written, in these files.
     pub bytes: i64,
-    /// Of a missing dependency: from the writer's last write to the reader's first read, the
-    /// shortest of all files. Negative: it read before all was written.
+    /// Time from the writer's last write to the reader's first read for a missing dependency, the
+    /// shortest of all files, in nanoseconds. Negative if the task read before all was written.
     pub margin_ns: Option<i64>,
-    /// Of a needless one: by how much earlier the task could have been ready. Null where times
-    /// are not known.
+    /// Time by which the task could have been ready earlier without a needless dependency, in
+    /// nanoseconds. Null if times are not known.
     pub cost_ns: Option<i64>,
-    /// Whether the order of writing and reading is not sure, because clocks differ.
+    /// Whether the order of writing and reading is uncertain, because clocks differ.
     pub doubtful: bool,
 }
 
-/// What a check of one run found, and how much it could judge.
+/// Findings of the check of one run, with its coverage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// Name of the run.
     pub run: String,
-    /// What its nodes are: `task` or `job`.
+    /// Word for its nodes: `task` or `job`.
     pub noun: &'static str,
     /// Number of tasks (or jobs) in the run.
     pub tasks: u64,
-    /// Number of tasks of which nothing was traced, without those whose earlier result was taken.
+    /// Number of tasks without a trace, except those with a reused result.
     pub not_traced: u64,
-    /// Tasks of which nobody declared what they wait for.
+    /// Number of tasks without declared dependencies.
     pub without_parents: u64,
-    /// Tasks of which nobody declared what they read or write.
+    /// Number of tasks without declared inputs and outputs.
     pub without_files: u64,
-    /// Tasks whose declared files are patterns, so that they are not compared.
+    /// Number of tasks with patterns as declared files, which are not compared.
     pub with_patterns: u64,
     /// Number of dependencies that the run declares.
     pub declared: u64,
-    /// Pairs of tasks of which one read what the other wrote.
+    /// Number of pairs of tasks in which one read the output of the other.
     pub traced: u64,
-    /// Dependencies on tasks that no row describes.
+    /// Number of dependencies on tasks without a row.
     pub unknown_parents: u64,
-    /// Pairs of tasks that are in order because the one was submitted after the other's end.
+    /// Number of pairs of tasks that are in order because one was submitted after the end of the
+    /// other.
     pub ordered_by_submission: u64,
     /// The findings, ordered by kind, then by their tasks.
     pub findings: Vec<Finding>,
 }
 
-/// Compares what is declared with what was traced.
+/// Compares the declarations of a run with its trace.
 pub fn discover(run: &RunGraph) -> Check {
     let count = |is: &dyn Fn(&RunTask) -> bool| run.tasks.iter().filter(|task| is(task)).count() as u64;
     let mut found = Check {
@@ -160,18 +161,18 @@ pub fn discover(run: &RunGraph) -> Check {
     found
 }
 
-/// What passed from one task to another.
+/// Data that passed from one task to another.
 #[derive(Debug, Default)]
 struct Passed {
     files: BTreeSet<u32>,
     bytes: i64,
-    /// Bytes of the file of which most passed, and its number.
+    /// Bytes and number of the file with most bytes passed.
     most: Option<(i64, u32)>,
     margin_ns: Option<i64>,
     doubtful: bool,
 }
 
-/// For each pair of tasks, writer and reader, what passed between them.
+/// Data that passed between each pair of tasks (writer, reader).
 struct Pairs(BTreeMap<(u32, u32), Passed>);
 
 impl Pairs {
@@ -200,14 +201,14 @@ impl Passed {
     }
 }
 
-/// Who is declared to wait for whom, through others too.
+/// Declared dependencies, direct and indirect.
 struct Ancestors<'r> {
     parents: Parents<'r>,
     of: u32,
     known: FxHashSet<u32>,
 }
 
-/// Declared dependencies by who waits.
+/// Declared dependencies of each task.
 struct Parents<'r> {
     edges: &'r [flowmine_activity_log::Declared],
     by_child: FxHashMap<u32, Vec<u32>>,
@@ -222,7 +223,7 @@ impl<'r> Ancestors<'r> {
         Self { parents: Parents { edges: &run.declared, by_child }, of: NONE, known: FxHashSet::default() }
     }
 
-    /// Whether `of` waits for `other`. Asked for one task after another it walks once for each.
+    /// Returns whether `of` waits for `other`. Consecutive calls for the same task share one walk.
     fn contain(&mut self, of: u32, other: u32) -> bool {
         if self.of != of {
             self.of = of;
@@ -264,9 +265,9 @@ fn path(run: &RunGraph, file: u32) -> Option<String> {
     Some(run.files.get(file)).filter(|path| !path.is_empty()).map(str::to_owned)
 }
 
-/// Data that passed between tasks of which the one is not declared to wait for the other.
+/// Finds data that passed between tasks without a declared dependency.
 fn missing(run: &RunGraph, pairs: &Pairs, ancestors: &mut Ancestors<'_>, all: &mut Check) {
-    // One reader after another, so that its ancestors are walked once.
+    // Reader by reader, so that the ancestors of each are walked once.
     let mut by_reader: Vec<(&(u32, u32), &Passed)> = pairs.0.iter().collect();
     by_reader.sort_by_key(|((writer, reader), _)| (*reader, *writer));
     for (&(writer, reader), passed) in by_reader {
@@ -287,14 +288,14 @@ fn missing(run: &RunGraph, pairs: &Pairs, ancestors: &mut Ancestors<'_>, all: &m
     }
 }
 
-/// Whether the second task was submitted when the first had ended, by somebody who may have
-/// waited for that.
+/// Returns whether the second task was submitted after the end of the first, by a submitter that
+/// may have waited for it.
 fn in_order_of_submission(run: &RunGraph, first: u32, second: u32) -> bool {
     let (first, second) = (&run.tasks[first as usize], &run.tasks[second as usize]);
     run.submission_orders && first.finished_ns.zip(second.first_ns).is_some_and(|(end, submitted)| submitted >= end)
 }
 
-/// Declared dependencies along which nothing passed.
+/// Finds declared dependencies over which no data passed.
 fn needless(run: &RunGraph, pairs: &Pairs, findings: &mut Vec<Finding>) {
     let mut gave: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for &(writer, reader) in pairs.0.keys() {
@@ -333,8 +334,8 @@ fn needless(run: &RunGraph, pairs: &Pairs, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The files of each task, and whether it wrote them: who writes what another read or wrote must
-/// keep the order.
+/// Files of each task, and whether it wrote them: the order of two tasks matters if one writes a
+/// file of the other.
 struct Touched(FxHashMap<u32, BTreeMap<u32, bool>>);
 
 impl Touched {
@@ -357,7 +358,7 @@ impl Touched {
     }
 }
 
-/// All whose data a task has, through others too.
+/// Returns all tasks from which a task has data, directly or indirectly.
 fn all_givers(task: u32, gave: &FxHashMap<u32, Vec<u32>>) -> FxHashSet<u32> {
     let mut known = FxHashSet::default();
     let mut open = vec![task];
@@ -371,7 +372,7 @@ fn all_givers(task: u32, gave: &FxHashMap<u32, Vec<u32>>) -> FxHashSet<u32> {
     known
 }
 
-/// What is reported of files one by one.
+/// Finds differences of single files.
 fn files(run: &RunGraph, ancestors: &mut Ancestors<'_>, findings: &mut Vec<Finding>) {
     undeclared(run, findings);
     never_read(run, findings);
@@ -401,7 +402,7 @@ fn undeclared(run: &RunGraph, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Versions that nobody read, of tasks whose outputs are declared.
+/// Finds versions without a reader, of tasks with declared outputs.
 fn never_read(run: &RunGraph, findings: &mut Vec<Finding>) {
     let mut read: FxHashSet<u64> = FxHashSet::default();
     read.extend(run.flows.iter().filter(|flow| flow.reader != NONE || flow.read_outside).map(|flow| flow.version));
@@ -420,7 +421,7 @@ fn never_read(run: &RunGraph, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Paths that several tasks wrote, none of which waits for the others.
+/// Finds paths that several tasks wrote without waiting for each other.
 fn written_twice(run: &RunGraph, ancestors: &mut Ancestors<'_>, findings: &mut Vec<Finding>) {
     let mut writers: BTreeMap<u32, BTreeMap<u32, i64>> = BTreeMap::new();
     for flow in run.flows.iter().filter(|flow| flow.writer != NONE && flow.written_bytes > 0) {
@@ -428,7 +429,8 @@ fn written_twice(run: &RunGraph, ancestors: &mut Ancestors<'_>, findings: &mut V
         *bytes = (*bytes).max(flow.written_bytes);
     }
     for (file, writers) in writers {
-        // In the order of writing: neighbours are compared, so that a hundred writers are a hundred questions.
+        // In the order of writing: only neighbours are compared, so that a hundred writers need a
+        // hundred comparisons.
         let mut order: Vec<(u32, i64)> = writers.into_iter().collect();
         order.sort_by_key(|(task, _)| (run.tasks[*task as usize].started_ns, *task));
         for pair in order.windows(2) {
@@ -446,8 +448,9 @@ fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '[', '{'])
 }
 
-/// Whether a list of declared files has this path: itself, its end, or a directory above it. A
-/// list with a pattern has every path, because nobody knows what the pattern stands for.
+/// Returns whether a list of declared files contains this path: the path, its end, or a directory
+/// above it. A list with a pattern contains every path, because the files of the pattern are not
+/// known.
 pub(crate) fn declares(declared: &[String], path: &str) -> bool {
     declared.iter().any(|one| {
         let one = one.trim_start_matches("./").trim_end_matches('/');
@@ -455,12 +458,12 @@ pub(crate) fn declares(declared: &[String], path: &str) -> bool {
     })
 }
 
-/// Whether a path ends with these names.
+/// Returns whether a path ends with these names.
 pub(crate) fn is_at_end(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/') || end.starts_with('/'))
 }
 
-/// Whether `directory`, absolute or not, is above `path`.
+/// Returns whether `directory`, absolute or not, is above `path`.
 fn holds(directory: &str, path: &str) -> bool {
     if directory.is_empty() {
         return false;
@@ -524,7 +527,7 @@ mod tests {
         let mut clean = run(3, &[(0, 1), (1, 2), (0, 2)]);
         flow(&mut clean, "/w/x", 0, 1);
         flow(&mut clean, "/w/y", 1, 2);
-        // c waits for a directly too, whose data it has through b.
+        // c also waits for a directly, and has its data through b.
         assert_eq!(found(&clean), []);
     }
 
@@ -581,7 +584,7 @@ mod tests {
         assert_eq!(found(&files), []);
     }
 
-    /// A workflow whose tasks read what the tasks before them wrote, and declare just that.
+    /// A workflow in which tasks read the output of earlier tasks, and declare exactly that.
     fn clean(tasks: usize, gives: &[(usize, usize)]) -> RunGraph {
         let mut pairs: Vec<(u32, u32)> =
             gives.iter().map(|(a, b)| ((a % tasks) as u32, (b % tasks) as u32)).filter(|(a, b)| a < b).collect();
@@ -594,14 +597,14 @@ mod tests {
         made
     }
 
-    /// Whether a task has another's data, or waits for it, by trying all ways.
+    /// Returns whether a task has another's data, or waits for it, by trying all paths.
     fn reaches(pairs: &[(u32, u32)], from: u32, to: u32) -> bool {
         pairs.iter().any(|&(a, b)| b == to && (a == from || reaches(pairs, from, a)))
     }
 
     proptest::proptest! {
-        /// Nothing in a clean workflow; a dependency that is taken out is missed if no other way
-        /// remains; one that is put in is needless if no data comes that way.
+        /// A clean workflow has no findings; a removed dependency is missing if no other path
+        /// remains; an added one is needless if no data passes over it.
         #[test]
         fn what_is_planted_is_found(
             tasks in 2usize..10,

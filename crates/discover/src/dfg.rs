@@ -1,33 +1,34 @@
 //! Directly-follows graphs of activity instances, with times and bytes.
 //!
-//! In goes a log and a grouping of its instances into cases; out comes a [`Dfg`]: the activities,
-//! which follows which directly, how often, how long one waited for the other, and how many bytes
-//! went from one to the other.
+//! In goes a log and a grouping of its instances into cases; out comes a [`Dfg`]: the activities
+//! and the pairs that follow directly, with frequencies, waiting times and the bytes from one to
+//! the other.
 //!
 //! **What follows directly.** Instances have a beginning and an end. `a` precedes `b` when `a`
 //! ended before `b` started. `b` follows `a` directly when `a` precedes `b` and no third instance
 //! of the case lies wholly between them: none that started after `a` had ended, and ended before
 //! `b` started. That is the transitive reduction of the interval order of a case, the
 //! directly-follows relation of Leemans, Fahland and van der Aalst, "Using Life Cycle Information
-//! in Process Discovery" (BPM workshops 2015, section 3). Where instances are moments it is the
+//! in Process Discovery" (BPM workshops 2015, section 3). For instances that are moments, it is the
 //! usual relation of neighbours. Instances that overlap in time are **concurrent**
 //! ([`Dfg::concurrent`]) and have no edge.
 //!
 //! **How often.** An edge `A → B` is counted once for each instance of `B` that follows an instance
-//! of `A` directly. When several instances of `A` end before it, side by side, it is the last one
-//! that it waited for, so a step that gathers a thousand samples counts once and not a thousand
-//! times. Where instances are moments, counts are those of PM4Py and process_mining.
+//! of `A` directly. If several parallel instances of `A` end before it, only the last one counts,
+//! because `B` waited for that one: a step that gathers a thousand samples counts once, not a
+//! thousand times. For instances that are moments, the counts equal those of PM4Py and
+//! process_mining.
 //!
-//! **Times.** Waiting is from the end of `A` to the start of `B`. What has an unknown time is
-//! counted and in no statistic.
+//! **Times.** Waiting is from the end of `A` to the start of `B`. Steps with an unknown time are
+//! counted and are in no statistic.
 //!
-//! **Bytes.** Between activities: what instances of `A` wrote and instances of `B` read
+//! **Bytes.** Between activities: the bytes that instances of `A` wrote and instances of `B` read
 //! ([`flowmine_activity_log::Flows`]). A pair that exchanged bytes without following directly is an
 //! edge with frequency 0.
 //!
-//! The result depends on the cases, not on their order nor on how numbers were given out:
-//! activities are sorted by name, edges by their ends. Memory is 20 bytes for each step and 16 for
-//! each instance with times and bytes, since exact percentiles need every value.
+//! The result does not depend on the order of cases or on internal numbers: activities are sorted
+//! by name, edges by their ends. Memory is 20 bytes for each step and 16 for each instance with
+//! times and bytes, since exact percentiles need every value.
 
 mod paths;
 mod steps;
@@ -51,92 +52,92 @@ pub struct Dfg {
     pub activities: Vec<Activity>,
     /// Pairs, sorted by (`from`, `to`), each once.
     pub edges: Vec<Edge>,
-    /// Activity and number of cases in which an instance of it has nothing before it, sorted by
+    /// Start activities with their number of cases (an instance has no predecessor), sorted by
     /// activity.
     pub starts: Vec<(usize, u64)>,
-    /// Activity and number of cases in which an instance of it has nothing after it, sorted by
+    /// End activities with their number of cases (an instance has no successor), sorted by
     /// activity.
     pub ends: Vec<(usize, u64)>,
-    /// Pairs of activities whose instances overlapped in time, sorted; `a <= b`.
+    /// Pairs of activities with instances that overlapped in time, sorted; `a <= b`.
     pub concurrent: Vec<Concurrent>,
-    /// Cases with at least one instance.
+    /// Number of cases with at least one instance.
     pub cases: u64,
-    /// Cases without any; they are not among `cases`.
+    /// Number of cases without instances; they are not in `cases`.
     pub empty_cases: u64,
-    /// Instances in cases; one that is in two cases counts twice.
+    /// Number of instances in cases; one that is in two cases counts twice.
     pub instances: u64,
-    /// Steps in which the later instance carries the earlier time.
+    /// Number of steps in which the later instance has the earlier time.
     pub backward_steps: u64,
-    /// Steps of which the end of the first or the start of the second is not known.
+    /// Number of steps in which the end of the first or the start of the second is not known.
     pub steps_without_time: u64,
-    /// Instances that started while instances of more than a thousand activities ran; what they
-    /// were concurrent to is not in `concurrent`.
+    /// Number of instances that started while instances of more than a thousand activities ran;
+    /// their concurrent activities are not in `concurrent`.
     pub uncounted_overlaps: u64,
-    /// What became of bytes that went from instance to instance; `None` when nothing is known of
-    /// that.
+    /// Origins of the bytes that instances read; `None` if no origin is known.
     pub flow: Option<FlowTotals>,
-    /// What is not in the log, or not as it should be.
+    /// Missing and inconsistent data of the log.
     pub left_out: LeftOut,
-    /// What an instance and a case of the log are, and which filters were applied, in words.
+    /// Description of the log: words for instance and case, and filters.
     pub words: Words,
 }
 
 /// An activity with the counts, times and bytes of its instances in cases.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Activity {
-    /// Its name, as the log has it: any characters, not yet escaped for anything.
+    /// Its name in the log: any characters, not yet escaped.
     pub name: String,
     /// Number of its instances in cases.
     pub frequency: u64,
-    /// Cases in which it occurs.
+    /// Number of cases in which it occurs.
     pub cases: u64,
-    /// From start to end, in nanoseconds; `None` when of no instance both are known.
+    /// Time from start to end, in nanoseconds; `None` if no instance has both.
     pub service_ns: Option<Stats>,
-    /// From ready to start, in nanoseconds.
+    /// Time from ready to start, in nanoseconds.
     pub queue_ns: Option<Stats>,
     /// Bytes read by an instance.
     pub read_bytes: Option<Stats>,
     /// Bytes written by an instance.
     pub written_bytes: Option<Stats>,
-    /// Who counted the bytes: origins with numbers of instances, most first.
+    /// Origins of the byte counts with numbers of instances, most first.
     pub bytes_from: Vec<(BytesFrom, u64)>,
-    /// Bytes read and written for each second of service, of the instances of which both are known.
+    /// Bytes read and written per second of service, of the instances with both known.
     pub bytes_per_s: Option<f64>,
-    /// Number of instances whose status is failed.
+    /// Number of instances with the status failed.
     pub failed: u64,
-    /// Instances that were ended from outside or never ran.
+    /// Number of instances that were ended from outside or never ran.
     pub aborted: u64,
-    /// Instances whose result was taken from an earlier run.
+    /// Number of instances with a result reused from an earlier run.
     pub cached: u64,
-    /// Instances that had not ended when the log did.
+    /// Number of instances that had not ended at the end of the log.
     pub unfinished: u64,
-    /// Instances that are a second or later attempt.
+    /// Number of instances that are a second or later attempt.
     pub retries: u64,
-    /// How many of its instances ran at the same time, at most, in one case.
+    /// Maximum number of its instances that ran at the same time in one case.
     pub most_at_once: u64,
-    /// What of it lies on the critical paths of cases; `None` where it is on none.
+    /// Its share of the critical paths of cases; `None` if it is on none.
     pub on_path: Option<OnPath>,
 }
 
-/// A pair of activities of which the second follows the first directly, or read its bytes.
+/// A pair of activities in which the second follows the first directly, or read its bytes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Edge {
     /// Index of the first activity in [`Dfg::activities`].
     pub from: usize,
     /// Index of the second activity in [`Dfg::activities`].
     pub to: usize,
-    /// How often the second follows the first directly; 0 for a pair that only exchanged bytes.
+    /// Number of times that the second follows the first directly; 0 for a pair that only exchanged
+    /// bytes.
     pub frequency: u64,
-    /// Cases in which the second follows the first directly.
+    /// Number of cases in which the second follows the first directly.
     pub cases: u64,
     /// Waiting time, from the end of the first to the start of the second, in nanoseconds.
     pub wait_ns: Option<Stats>,
-    /// The sum of these waits where the first was the last to end of all that the second follows
-    /// directly: what it really waited for.
+    /// Sum of the waits in which the first ended last of all predecessors of the second, so that
+    /// the second waited for it, in nanoseconds.
     pub last_wait_ns: i128,
-    /// Bytes that an instance of the second read of what an instance of the first wrote.
+    /// Bytes that an instance of the second read from the output of an instance of the first.
     pub bytes: Option<Stats>,
-    /// What of it lies on the critical paths of cases; `None` where it is on none.
+    /// Its share of the critical paths of cases; `None` if it is on none.
     pub on_path: Option<OnPath>,
 }
 
@@ -147,40 +148,39 @@ pub struct Concurrent {
     pub a: usize,
     /// Index of the other, or the same.
     pub b: usize,
-    /// How often an instance of one started while an instance of the other ran.
+    /// Number of times that an instance of one started while an instance of the other ran.
     pub frequency: u64,
-    /// Time during which both ran, in nanoseconds, over all cases; `None` where too many ran at
-    /// once to add it up.
+    /// Time during which both ran, in nanoseconds, over all cases; `None` if too many ran at once
+    /// to compute it.
     pub overlap_ns: Option<i128>,
 }
 
-/// The bytes that were read, by where they came from. Their sum is what is known of the dataset.
+/// Bytes that were read, by origin. Their sum is the known total of the dataset.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlowTotals {
-    /// Read of what another instance of the log wrote: the bytes on the edges.
+    /// Read from the output of another instance of the log: the bytes on the edges.
     pub between: i128,
-    /// Read of what was there before, or was written by nobody in the log.
+    /// Read from data that existed before, or that no instance of the log wrote.
     pub from_outside: i128,
-    /// Read by an instance of what it had written itself.
+    /// Read by an instance from its own output.
     pub read_back: i128,
     /// Read in the dataset, but by no instance of the log.
     pub read_by_others: i128,
-    /// Whether they are sizes of declared files, and not traced.
+    /// Whether these are sizes of declared files, not traced bytes.
     pub declared: bool,
 }
 
-/// Activities above which pairs are found by hash, below by a table of their product (16 MB at
-/// most).
+/// Number of activities above which pairs are found by hash; below, by a square table (at most 16
+/// MB).
 const DENSE_LIMIT: usize = 2048;
 
-/// So many activities at the same moment are the most whose common time is added up for each pair.
+/// Maximum number of activities at one moment for which the common time of each pair is added up.
 const MOST_PAIRED: usize = 48;
 
-/// So many activities that run when an instance starts are the most that are each counted as
-/// concurrent to it.
+/// Maximum number of activities that are counted as concurrent to an instance at its start.
 const MOST_COUNTED: usize = 1024;
 
-/// Numbers pairs of activities in the order in which they are first seen.
+/// Numbering of pairs of activities by first occurrence.
 struct Pairs {
     activities: usize,
     dense: Vec<u32>,
@@ -208,7 +208,7 @@ impl Pairs {
     }
 }
 
-/// Counts cases: a case that comes by again is not counted again.
+/// Counter of cases that counts each case once.
 #[derive(Debug, Clone, Copy, Default)]
 struct CaseCount {
     count: u64,
@@ -225,7 +225,7 @@ impl CaseCount {
     }
 }
 
-/// Values with the place that each belongs to, for statistics by place.
+/// Values with the index to which each belongs, for statistics by index.
 #[derive(Default)]
 struct Values {
     slots: Vec<u32>,
@@ -238,7 +238,7 @@ impl Values {
         self.values.push(value);
     }
 
-    /// The statistics of each place.
+    /// Returns the statistics of each index.
     fn stats(self, places: usize) -> Vec<Option<Stats>> {
         let numbers = Grouped::of(places, || self.slots.iter().copied().zip(self.values.iter().copied()));
         drop(self);
@@ -246,7 +246,7 @@ impl Values {
     }
 }
 
-/// What is counted of an edge while cases pass by.
+/// State of an edge while cases are read.
 #[derive(Debug, Clone, Copy, Default)]
 struct EdgeCount {
     frequency: u64,
@@ -254,7 +254,7 @@ struct EdgeCount {
     last_wait: i128,
 }
 
-/// What is found while cases pass by.
+/// Results while cases are read.
 struct Walk<'l> {
     log: &'l ActivityLog,
     pairs: Pairs,
@@ -267,7 +267,7 @@ struct Walk<'l> {
     backward_steps: u64,
     steps_without_time: u64,
     overlaps: FxHashMap<(u32, u32), (u64, i128)>,
-    /// Too many activities ran at once to add up for each pair how long.
+    /// Too many activities ran at once to add up the time of each pair.
     overlap_unknown: bool,
     uncounted_overlaps: u64,
     most_at_once: Vec<u64>,
@@ -298,14 +298,14 @@ impl<'l> Walk<'l> {
         self.log.instances.activity[instance as usize]
     }
 
-    /// `last` says that no other instance that `b` follows directly ended later than `a`.
+    /// Counts a step. With `last`, no other direct predecessor of `b` ended later than `a`.
     fn step(&mut self, case: u32, a: u32, b: u32, last: bool) {
         let end = self.log.end_ns(a).unwrap_or(UNKNOWN);
         let start = self.log.start_ns(b).filter(|_| self.log.start_is_known(b)).unwrap_or(UNKNOWN);
         self.follow(case, (self.activity(a), end), (self.activity(b), start), last);
     }
 
-    /// An activity that ended is followed by one that started.
+    /// Counts a step from an activity that ended to one that started.
     fn follow(&mut self, case: u32, (a, end): (u32, i64), (b, start): (u32, i64), last: bool) {
         let slot = self.pairs.slot(a, b);
         if slot as usize == self.edges.len() {
@@ -315,7 +315,7 @@ impl<'l> Walk<'l> {
         edge.frequency += 1;
         edge.cases.see(case);
         let known = end != UNKNOWN && start != UNKNOWN;
-        // Two times further apart than 292 years do not fit, and count as unknown.
+        // Two times more than 292 years apart do not fit, and count as unknown.
         match start.checked_sub(end).filter(|_| known) {
             None => self.steps_without_time += 1,
             Some(wait) => {
@@ -328,8 +328,8 @@ impl<'l> Walk<'l> {
         }
     }
 
-    /// A case of a log of moments. `false`, and nothing done, when they are not in the order of the
-    /// log.
+    /// Counts a case of a log of moments. Returns `false` and does nothing if they are not in the
+    /// order of the log.
     fn moments(&mut self, case: u32, cases: &Cases) -> bool {
         if !cases.of(case as usize).is_sorted_by(|a, b| a < b) {
             return false;
@@ -337,7 +337,8 @@ impl<'l> Walk<'l> {
         let log = self.log;
         let mut before: Option<(u32, i64)> = None;
         let mut members = cases.of(case as usize);
-        // Events of an object lie apart in memory: some are fetched at a time, so that the processor need not wait for each.
+        // Events of an object lie apart in memory: several are fetched at a time, so that the
+        // processor does not wait for each.
         let mut fetched = [(0, 0); 32];
         loop {
             let mut count = 0;
@@ -365,8 +366,7 @@ impl<'l> Walk<'l> {
         true
     }
 
-    /// A case whose instances come one after the other. `false`, and nothing done, when some
-    /// overlap.
+    /// Counts a case with sequential instances. Returns `false` and does nothing if some overlap.
     fn sequence(&mut self, case: u32, cases: &Cases) -> bool {
         let instances = &self.log.instances;
         let mut ended = None;
@@ -395,7 +395,7 @@ impl<'l> Walk<'l> {
         true
     }
 
-    /// A case with instances that overlap.
+    /// Counts a case with instances that overlap.
     fn overlapping(&mut self, case: u32, cases: &Cases) {
         let log = self.log;
         let instances = &log.instances;
@@ -495,10 +495,10 @@ impl<'l> Walk<'l> {
     }
 }
 
-/// The directly-follows graph of a log in one of its groupings.
+/// Returns the directly-follows graph of a log in one of its groupings.
 pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let mut walk = Walk::new(log);
-    // A step for each instance but the first of a case, where none overlap.
+    // A step for each instance except the first of a case, if none overlap.
     let steps = cases.offsets.last().map_or(0, |&end| end as usize);
     walk.waits = Values { slots: Vec::with_capacity(steps), values: Vec::with_capacity(steps) };
     let (mut with, mut empty, mut instances) = (0, 0, 0u64);
@@ -522,7 +522,7 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
 
     let waits = std::mem::take(&mut walk.waits);
     let pairs = walk.pairs.list.len();
-    // Each instance once, whatever the cases: what it took and moved is its own.
+    // Each instance counts once, however many cases it is in: its time and bytes are its own.
     let (waits, (paths, activities)) = both(move || waits.stats(pairs), || (Paths::of(log, cases), activities(log, cases)));
 
     let mut place = vec![usize::MAX; log.activities.len()];
@@ -584,7 +584,7 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     dfg
 }
 
-/// Bytes between activities, by pair, and what became of all.
+/// Returns the bytes between activities by pair, and the origins of all bytes.
 fn flows(log: &ActivityLog, pairs: &mut Pairs) -> (Vec<Option<Stats>>, Option<FlowTotals>) {
     let mut values = Values::default();
     let Some(flows) = &log.flows else { return (vec![None; pairs.list.len()], None) };
@@ -603,11 +603,11 @@ fn flows(log: &ActivityLog, pairs: &mut Pairs) -> (Vec<Option<Stats>>, Option<Fl
     (values.stats(pairs.list.len()), Some(totals))
 }
 
-/// What instances of each activity took and moved, by the numbers of the log.
+/// Returns times and bytes of the instances of each activity, by the numbers of the log.
 pub(crate) fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
     let n = log.activities.len();
     let mut out = vec![Activity::default(); n];
-    // Of a grouping that does not hold all instances only those that it holds.
+    // If a grouping does not contain all instances, only those that it contains.
     let members: Option<Vec<bool>> = cases.members.as_ref().map(|members| {
         let mut inside = vec![false; log.len()];
         members.iter().for_each(|&at| inside[at as usize] = true);
@@ -772,7 +772,7 @@ mod tests {
         assert!(found.edges.iter().all(|edge| edge.wait_ns.is_none()));
     }
 
-    /// The definition, by looking at all pairs.
+    /// Implements the definition by comparing all pairs.
     fn by_definition(log: &ActivityLog) -> BTreeMap<(String, String), u64> {
         let mut out = BTreeMap::new();
         let cases = &log.groups[0];

@@ -1,14 +1,14 @@
-//! How numbers are distributed, kept while they pass by: count, sum, mean, deviation, and a
-//! histogram of which the cumulative shares are exact.
+//! Distribution of a stream of numbers: count, sum, mean, deviation, and a histogram with exact
+//! cumulative shares.
 //!
-//! Numbers lie in buckets, eight to a doubling; up to 16 each number has its own. Of each bucket
-//! the least and the greatest number are kept, so that the share of numbers up to the greatest of a
-//! bucket is exact; what lies between two of these places is not known better.
+//! Numbers lie in buckets, eight to a doubling; up to 16 each number has its own. Each bucket keeps
+//! its least and its greatest number, so that the share of numbers up to the greatest of a bucket
+//! is exact; the distribution within a bucket is not known.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Numbers that passed by. Of nanoseconds or bytes; negative ones count as zero.
+/// Distribution of numbers in nanoseconds or bytes; negative ones count as zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distribution {
     count: u64,
@@ -25,20 +25,20 @@ struct Bucket {
     max: i64,
 }
 
-/// A place of the cumulative distribution.
+/// A step of the cumulative distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
-    /// Least number that is in this step.
+    /// Smallest value in this step.
     pub from: i64,
-    /// Greatest number that is in it.
+    /// Largest value in this step.
     pub to: i64,
     /// Number of values in this step.
     pub count: u64,
-    /// The share of all numbers that are not greater.
+    /// Share of all values that are not greater.
     pub share: f64,
 }
 
-/// What a distribution says in a few numbers, in the unit of what was added.
+/// Summary of a distribution, in the unit of the added values.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Number of values.
@@ -47,13 +47,13 @@ pub struct Summary {
     pub sum: i128,
     /// Arithmetic mean of all values.
     pub mean: f64,
-    /// Standard deviation of the numbers themselves.
+    /// Standard deviation of the values (divided by their count).
     pub stdev: f64,
     /// Smallest value.
     pub min: i64,
-    /// The number below or at which half of them lie, up to an eighth too high.
+    /// Median, up to an eighth too high.
     pub median: i64,
-    /// The number below or at which 95 of 100 lie, up to an eighth too high.
+    /// 95th percentile, up to an eighth too high.
     pub p95: i64,
     /// Largest value.
     pub max: i64,
@@ -73,7 +73,8 @@ impl Distribution {
         let number = number.max(0);
         self.count += 1;
         self.sum += i128::from(number);
-        // Welford's way, so that nothing is lost where the deviation is small beside the mean.
+        // Welford's algorithm, which loses no precision if the deviation is small compared with the
+        // mean.
         let off = number as f64 - self.mean;
         self.mean += off / self.count as f64;
         self.squares += off * (number as f64 - self.mean);
@@ -89,12 +90,12 @@ impl Distribution {
         bucket.count += 1;
     }
 
-    /// Number of values that were added.
+    /// Returns the number of values that were added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Sum of all values, in their unit.
+    /// Returns the sum of all values, in their unit.
     pub fn sum(&self) -> i128 {
         self.sum
     }
@@ -122,7 +123,7 @@ impl Distribution {
         }
     }
 
-    /// The cumulative distribution: each of its shares is exact.
+    /// Returns the cumulative distribution: each of its shares is exact.
     pub fn steps(&self) -> Vec<Step> {
         let mut up_to = 0;
         let there = self.buckets.iter().filter(|bucket| bucket.count > 0);
@@ -134,13 +135,13 @@ impl Distribution {
             .collect()
     }
 
-    /// How many are less than a number, as far as buckets show: those of the number's own bucket
-    /// count when all of them are less.
+    /// Returns how many values are less than a number, by buckets: values in the number's own
+    /// bucket count if all of them are less.
     pub fn below(&self, number: i64) -> u64 {
         self.buckets.iter().filter(|bucket| bucket.count > 0 && bucket.max < number).map(|bucket| bucket.count).sum()
     }
 
-    /// The summary; `None` of no numbers.
+    /// Returns the summary; `None` without values.
     pub fn summary(&self) -> Option<Summary> {
         let steps = self.steps();
         let (first, last) = (steps.first()?, steps.last()?);
@@ -179,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// Shares are those of the numbers, sums are exact, and two parts are the whole.
+        /// Shares are those of the numbers, sums are exact, and two parts add up to the whole.
         #[test]
         fn shares_are_exact(numbers in prop::collection::vec(0i64..2_000_000_000_000, 1..200), cut in 0usize..200) {
             let whole = of(&numbers);

@@ -2,8 +2,8 @@
 //! WITS 2007): a log and its cases in, one dot or bar for each activity instance out, in rows of
 //! cases.
 //!
-//! Instances of which no time is known are counted and have no dot; cases without any known time
-//! are counted and have no row.
+//! Instances without a known time are counted and have no dot; cases without a known time are
+//! counted and have no row.
 
 use flowmine_activity_log::{ActivityLog, Cases, Names};
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::about::{About, span};
 use crate::stats::percentile;
 
-/// By what the rows of a dotted chart are ordered.
+/// Order of the rows of a dotted chart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -27,7 +27,7 @@ pub enum Sort {
     Name,
 }
 
-/// What the horizontal axis is.
+/// Quantity of the horizontal axis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Time {
@@ -38,29 +38,29 @@ pub enum Time {
     Relative,
 }
 
-/// How rows are ordered and which time the dots have.
+/// Order of the rows and time of the dots.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// By what the rows are ordered.
+    /// Order of the rows.
     pub sort: Sort,
-    /// What the horizontal axis is; `None` for what fits the log.
+    /// Quantity of the horizontal axis; `None`: selected by the log.
     pub time: Option<Time>,
 }
 
 /// A dotted chart: rows of cases and the dots in them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DottedChart {
-    /// The log that the chart is of.
+    /// Description of the log.
     pub about: About,
-    /// By what the rows are ordered.
+    /// Order of the rows.
     pub sort: Sort,
-    /// Which time the dots and the axis show.
+    /// Time of the dots and the axis.
     pub time: Time,
-    /// Whether the time was chosen by the log.
+    /// Whether the time was selected by the log.
     pub is_time_chosen: bool,
     /// The names of activities, by their numbers in the log.
     pub activities: Names,
-    /// How many dots each activity has.
+    /// Number of dots of each activity.
     pub counts: Vec<u64>,
     /// The names of the cases that have a row, in the order of rows.
     pub rows: Names,
@@ -70,29 +70,31 @@ pub struct DottedChart {
     pub dots: Vec<Dot>,
     /// Whether some dot has a start and an end.
     pub intervals: bool,
-    /// Instances that have no dot because no time of them is known.
+    /// Number of instances without a known time, which have no dot.
     pub without_time: u64,
-    /// Cases that have no row because no time of their instances is known.
+    /// Number of cases without a known time, which have no row.
     pub cases_without_time: u64,
 }
 
-/// One activity instance: a dot, or a bar where its start and end are known.
+/// One activity instance: a dot, or a bar if its start and end are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dot {
-    /// Its row: an index into [`DottedChart::rows`].
+    /// Index of its row in [`DottedChart::rows`].
     pub row: u32,
-    /// Its activity: a number in [`DottedChart::activities`].
+    /// Index of its activity in [`DottedChart::activities`].
     pub activity: u32,
-    /// Its start or only moment: UTC nanoseconds since 1970, or since the case's first moment.
+    /// Start or only moment: UTC nanoseconds since 1970, or since the case's first moment.
     pub start_ns: i64,
-    /// Its end, counted like `start_ns`; `None` unless start and end are known.
+    /// End, in the same form as `start_ns`; `None` unless start and end are known.
     pub end_ns: Option<i64>,
 }
 
-/// With cases shorter than this share of the log, moments are a diagonal in which no case is seen.
+/// Share of the log's duration: with shorter cases, a chart of moments is a diagonal without
+/// visible cases.
 const SHORT: f64 = 0.05;
 
-/// Relative time where all but the longest twentieth of the cases are short in the time of the log.
+/// Returns relative time if all but the longest twentieth of the cases are short compared with the
+/// log.
 fn fitting_time(spans: &[Option<(i64, i64)>]) -> Time {
     let known = || spans.iter().flatten();
     let (Some(first), Some(last)) = (known().map(|span| span.0).min(), known().map(|span| span.1).max()) else { return Time::Absolute };
@@ -153,7 +155,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedCh
             });
         }
     }
-    // Those of cases without a row: no time of them is known.
+    // Instances of cases without a row: their times are not known.
     let no_row = (0..cases.len()).filter(|&case| spans[case].is_none());
     chart.without_time += no_row.map(|case| cases.of(case).len() as u64).sum::<u64>();
     chart

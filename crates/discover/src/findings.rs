@@ -1,16 +1,16 @@
-//! Findings: what costs a log time that can be won back, each with its cause, evidence, share, gain
-//! and action.
+//! Findings: avoidable losses of time in a log, each with its cause, evidence, share, gain and
+//! action.
 //!
-//! In goes a log with its cases, and, where they are known, what jobs waited for, one run as a
-//! graph with its critical path, and a profile of reads and writes ([`Input`]). Out comes a list,
-//! ranked by the **weight** of each finding: core time, in which an instance whose CPUs are not
-//! known counts as one CPU. A finding about the makespan of runs weighs the same share of all core
-//! time.
+//! In goes a log with its cases and, if available, the waits of jobs, one run as a graph with its
+//! critical path, and a profile of reads and writes ([`Input`]). Out comes a list, ranked by the
+//! **weight** of each finding: core time, in which an instance without known CPUs counts as one
+//! CPU. A finding about the makespan of runs weighs the same share of all core time.
 //!
 //! A rule is a file below `findings/rules/` and a line in [`rules::ALL`]. Thresholds are in
-//! [`thresholds`], each with its reason. Rules merge what has one cause over activities.
+//! [`thresholds`], each with its reason. Rules merge findings with the same cause in several
+//! activities.
 //!
-//! Stakes of findings overlap (a slow node delays a critical path) and are not to be added.
+//! The stakes of findings overlap (a slow node delays a critical path); do not add them.
 
 mod endings;
 mod facts;
@@ -38,25 +38,25 @@ pub use needs::Need;
 pub use source::Source;
 pub use thresholds::Threshold;
 
-/// What findings are made of.
+/// Input of the rules.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     /// The log.
     pub log: &'a ActivityLog,
     /// Its cases.
     pub cases: &'a Cases,
-    /// What its jobs waited for; without them the log's own queue times and causes count.
+    /// Waits of its jobs; without them, queue times and causes come from the log.
     pub waits: Option<&'a [waits::Wait]>,
-    /// One run as a graph: that of the case with the longest time from begin to end.
+    /// One run as a graph: the case with the longest time from start to end.
     pub run: Option<&'a RunGraph>,
     /// The critical path of this run.
     pub path: Option<&'a CriticalPath>,
-    /// How files were read and written, by activity.
+    /// Profile of reads and writes of files, by activity.
     pub profile: Option<&'a Profile>,
 }
 
 impl<'a> Input<'a> {
-    /// A log and its cases, and nothing else.
+    /// Creates an input from a log and its cases alone.
     pub fn of(log: &'a ActivityLog, cases: &'a Cases) -> Self {
         Self { log, cases, waits: None, run: None, path: None, profile: None }
     }
@@ -65,48 +65,48 @@ impl<'a> Input<'a> {
 /// The ranked findings of a log.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Findings {
-    /// The log that the findings are of.
+    /// Description of the log.
     pub about: About,
-    /// What recorded the log, as far as advice depends on it.
+    /// Recorder of the log, as far as advice depends on it.
     pub source: Source,
-    /// What shares are parts of.
+    /// Totals of which shares are parts.
     pub whole: Whole,
     /// The findings, most at stake first.
     pub findings: Vec<Finding>,
     /// Number of findings with less than the least share at stake.
     pub small: u64,
-    /// What could not be judged, and what to record so that it can.
+    /// Gaps: what could not be judged, and what to record.
     pub not_judged: Vec<NotJudged>,
-    /// The thresholds by which findings were made.
+    /// Thresholds of the rules.
     pub thresholds: Vec<Threshold>,
 }
 
-/// What shares are parts of.
+/// Totals of which shares are parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Whole {
     /// Time in the queue and running time, over all instances, in nanoseconds.
     pub time_ns: i128,
-    /// The same, each multiplied by the CPUs of its instance, in nanoseconds of one core. An
-    /// instance whose CPUs are not known counts as one.
+    /// Time in the queue and running time × CPUs, in nanoseconds of one core. An instance without
+    /// known CPUs counts as one CPU.
     pub core_ns: i128,
-    /// From begin to end, over all cases, in nanoseconds.
+    /// Time from start to end, over all cases, in nanoseconds.
     pub makespan_ns: i128,
 }
 
-/// What a share is a part of, and what a gain is of.
+/// Quantity of a share or a gain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Core time in the queue and running.
     CoreTime,
-    /// Time in the queue and running, where CPUs are not known.
+    /// Time in the queue and running, if CPUs are not known.
     Time,
-    /// Time from begin to end of the cases.
+    /// Time from start to end of the cases.
     Makespan,
 }
 
 impl Quantity {
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::CoreTime => "core_time",
@@ -115,7 +115,7 @@ impl Quantity {
         }
     }
 
-    /// What it is, in words.
+    /// Returns its description.
     pub fn words(self) -> &'static str {
         match self {
             Self::CoreTime => "the core time in the queue and running",
@@ -132,11 +132,11 @@ pub struct Finding {
     pub rule: &'static str,
     /// The cause, in a few words.
     pub cause: String,
-    /// The activities that it is about, most at stake first.
+    /// Activities of the finding, most at stake first.
     pub activities: Vec<String>,
-    /// What was found, in a sentence with its numbers, without a full stop.
+    /// The fact: a sentence with its numbers, without a full stop.
     pub found: String,
-    /// What the instances have in common that others have not.
+    /// Values that the instances share and others do not have.
     pub shared: Vec<Shared>,
     /// Number of instances that show it.
     pub instances: u64,
@@ -144,41 +144,41 @@ pub struct Finding {
     pub examples: Vec<Example>,
     /// Time at stake, in nanoseconds.
     pub at_stake_ns: i128,
-    /// Core time at stake, in nanoseconds of one core; null where CPUs are not known, and of
-    /// findings about makespan.
+    /// Core time at stake, in nanoseconds of one core; null if CPUs are not known, and for findings
+    /// about makespan.
     pub at_stake_core_ns: Option<i128>,
     /// The share at stake, 0 to 1.
     pub share: f64,
-    /// What `share` is a part of.
+    /// Quantity of which `share` is a part.
     pub share_of: Quantity,
-    /// What would be gained.
+    /// Estimated gain.
     pub gain: Gain,
-    /// What to do, in sentences.
+    /// Recommended action, in sentences.
     pub action: String,
-    /// What the finding is ranked by, in nanoseconds of one core.
+    /// Weight for the ranking, in nanoseconds of one core.
     #[serde(skip)]
     weight_ns: i128,
 }
 
-/// What a finding's instances have in common that most others have not.
+/// Value that a finding's instances share and most others do not have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Shared {
-    /// What it is: node, hour, exit code, …
+    /// Kind of value: node, hour, exit code, …
     pub what: &'static str,
     /// Its value, in words.
     pub value: String,
 }
 
-/// What would be gained, as a range with its assumption.
+/// Estimated gain, as a range with its assumption.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Gain {
-    /// The least, in nanoseconds of `of`.
+    /// Lower bound, in nanoseconds of `of`.
     pub low_ns: i128,
-    /// The most, in nanoseconds of `of`.
+    /// Upper bound, in nanoseconds of `of`.
     pub high_ns: i128,
-    /// What is gained.
+    /// Quantity that is gained.
     pub of: Quantity,
-    /// What the range is computed from: `log`, `critical path` or `profile`.
+    /// Source of the range: `log`, `critical path` or `profile`.
     pub from: &'static str,
     /// The assumption, as a clause.
     pub assumption: String,
@@ -187,20 +187,20 @@ pub struct Gain {
 /// An instance that shows a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Example {
-    /// What identifies it.
+    /// Identity of the instance.
     #[serde(flatten)]
     pub who: Who,
-    /// The name of its case; null where it is not known.
+    /// The name of its case; null if it is not known.
     pub case: Option<String>,
-    /// When it started, in nanoseconds since 1970.
+    /// Start, in nanoseconds since 1970.
     pub start_ns: Option<i64>,
     /// The node or other resource on which it ran.
     pub resource: Option<String>,
-    /// What of its time is at stake, in nanoseconds.
+    /// Time at stake, in nanoseconds.
     pub time_ns: i128,
 }
 
-/// What could not be judged.
+/// Gap: missing data, and rules that could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NotJudged {
     /// The data that is missing, as a noun phrase.
@@ -211,7 +211,7 @@ pub struct NotJudged {
     pub record: &'static str,
 }
 
-/// Finds what costs time, and ranks it.
+/// Finds avoidable losses of time, and ranks them.
 pub fn discover(input: &Input<'_>) -> Findings {
     let facts = Facts::new(input);
     let mut findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| (rule.find)(&facts)).collect();
@@ -232,7 +232,7 @@ pub fn discover(input: &Input<'_>) -> Findings {
     }
 }
 
-/// An action or assumption that an earlier finding states is referred to, not repeated.
+/// Replaces an action or assumption that an earlier finding states by a reference to it.
 fn refer_to_repeated_sentences(findings: &mut [Finding]) {
     for at in 1..findings.len() {
         let (before, rest) = findings.split_at_mut(at);

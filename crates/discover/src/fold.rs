@@ -1,29 +1,30 @@
-//! Folding: when equal parts of a structure are one, so that a thousand samples are one branch or
+//! Folding: equal parts of a structure become one, so that a thousand samples are one branch or
 //! lane with a count.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is equal, from the strictest to the coarsest. What a model means by it stands there.
+/// Definition of equality, from the strictest to the coarsest. Each model documents its
+/// interpretation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fold {
-    /// Nothing is equal: no parts are folded.
+    /// No parts are equal: nothing is folded.
     Never,
-    /// What has the same name and the same around it, equally often.
+    /// Parts with the same name and the same surroundings, equally often.
     #[default]
     Equal,
-    /// What has the same name and the same around it, however often.
+    /// Parts with the same name and the same surroundings, however often.
     Alike,
-    /// What has the same name, whatever is around it.
+    /// Parts with the same name, whatever their surroundings.
     Name,
 }
 
 impl Fold {
-    /// All, from the strictest to the coarsest.
+    /// All values, from the strictest to the coarsest.
     pub const ALL: [Self; 4] = [Self::Never, Self::Equal, Self::Alike, Self::Name];
 
-    /// What is tried: what was asked for or, when nothing was, all that fold anything, the
+    /// Returns the values to try: the requested one or, by default, all that fold anything, the
     /// strictest first.
     pub fn candidates(asked: Option<Self>) -> Vec<Self> {
         asked.map_or_else(|| Self::ALL[1..].to_vec(), |fold| vec![fold])

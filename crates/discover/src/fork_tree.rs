@@ -1,9 +1,9 @@
-//! Which process forked which: the fork tree, with times and bytes, equal sub-trees folded.
+//! Fork tree: processes and their children, with times and bytes, and with equal sub-trees folded.
 //!
 //! In go processes ([`Processes`]); out comes a tree of programs. Processes with the same parent
-//! are one node when they are equal, and what they forked is folded likewise, so that a thousand
-//! samples are one branch that says "× 1000". What is equal is a matter of [`Fold`]: the strictest
-//! that leaves few enough nodes is taken when none is asked for.
+//! are one node when they are equal, and their children are folded in the same way, so that a
+//! thousand samples are one branch with "× 1000". [`Fold`] defines equality; by default, it is the
+//! strictest value that leaves few enough nodes.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use serde::Serialize;
 pub use crate::fold::Fold;
 use crate::stats::Stats;
 
-/// When processes are folded into one node.
+/// Definition of the processes that are folded into one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// When processes of one parent are one: they run the same program and, unless only that counts
-    /// ([`Fold::Name`]), forked the same, all the way down. `None`: the strictest of
-    /// [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
+    /// Equality of processes with the same parent: they run the same program and, except with
+    /// [`Fold::Name`], have equal descendants. `None`: the strictest of [`Fold::Equal`] and the
+    /// coarser ones that has at most `most_nodes`.
     pub fold: Option<Fold>,
-    /// The most nodes that a tree should have when `fold` is `None`.
+    /// Maximum number of nodes of a tree if `fold` is `None`.
     pub most_nodes: usize,
 }
 
@@ -35,51 +35,51 @@ impl Default for Options {
 /// The fork tree of the traced processes, with equal sub-trees folded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessTree {
-    /// How processes were folded.
+    /// Applied folding.
     pub fold: Fold,
     /// Number of processes in the tree.
     pub processes: u64,
-    /// Hosts on which they ran.
+    /// Number of hosts on which they ran.
     pub hosts: u64,
-    /// From the first start to the last end, in nanoseconds; null when either is not known.
+    /// Time from the first start to the last end, in nanoseconds; null if either is not known.
     pub time_ns: Option<i64>,
-    /// Processes that ran before the trace began, neither forked nor read nor wrote a file, and are
-    /// not in it.
+    /// Number of processes that ran before the trace began and neither forked nor read nor wrote a
+    /// file; they are not in the tree.
     pub idle_before: u64,
-    /// Processes whose parents lead in a circle; not in it.
+    /// Number of processes with parents in a cycle; they are not in the tree.
     pub circular: u64,
-    /// Records of forks, programs and ends that were lost.
+    /// Number of lost records of forks, programs and ends.
     pub lost: u64,
-    /// The nodes, each before those that it forked: depth first, siblings by their first start.
+    /// Nodes, each before its children: depth first, siblings by their first start.
     pub nodes: Vec<Node>,
 }
 
 /// Processes that are folded into one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
-    /// The node of what forked them: a place in [`ProcessTree::nodes`]; null for a root.
+    /// Node of their parent: an index into [`ProcessTree::nodes`]; null for a root.
     pub parent: Option<u32>,
-    /// How far below the root: 0 for a root.
+    /// Distance from the root: 0 for a root.
     pub depth: u32,
-    /// Name of the program that they run; null when that is not known.
+    /// Name of the program that they run; null if it is not known.
     pub program: Option<String>,
-    /// Whether they went on with the program of what forked them.
+    /// Whether they continued with the program of their parent.
     pub forked_only: bool,
     /// Number of processes in the node.
     pub processes: u64,
-    /// Tasks and jobs to which they belong.
+    /// Number of tasks and jobs to which they belong.
     pub owners: u64,
-    /// Name of one of these tasks or jobs; null when they belong to none.
+    /// Name of one of these tasks or jobs; null if they belong to none.
     pub owner: Option<String>,
-    /// The process number, when there is one.
+    /// Process number (PID), if there is a single process.
     pub pid: Option<i32>,
-    /// When the first of them started, in nanoseconds since 1970.
+    /// Start of the first of them, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the last ended, in nanoseconds since 1970; null while one runs.
+    /// End of the last of them, in nanoseconds since 1970; null while one runs.
     pub ended_ns: Option<i64>,
-    /// How long they ran, from start to end, in nanoseconds.
+    /// Times from start to end, in nanoseconds.
     pub time_ns: Option<Stats>,
-    /// Their CPU time, added up, in nanoseconds; null when that of one is not known.
+    /// Sum of their CPU time, in nanoseconds; null if that of one is not known.
     pub cpu_ns: Option<i64>,
     /// Traced bytes that they read from files.
     pub read_bytes: i64,
@@ -87,18 +87,18 @@ pub struct Node {
     pub written_bytes: i64,
     /// Time in these reads and writes, in nanoseconds.
     pub io_ns: i64,
-    /// Bytes that they and all below them read.
+    /// Bytes that they and their descendants read.
     pub all_read_bytes: i64,
-    /// Bytes that they and all below them wrote.
+    /// Bytes that they and their descendants wrote.
     pub all_written_bytes: i64,
-    /// CPU time of them and all below, of those of which it is known.
+    /// CPU time of them and their descendants, as far as known, in nanoseconds.
     pub all_cpu_ns: i64,
-    /// How many failed: another exit code than 0, or a signal.
+    /// Number that failed: with a nonzero exit code, or by a signal.
     pub failed: u64,
-    /// How many had not ended, or of how many the end is not known.
+    /// Number that had not ended, or with an unknown end.
     pub without_end: u64,
-    /// When at least one of them ran: from and to, in order, apart from each other. Of what did not
-    /// end until the last moment of all.
+    /// Intervals in which at least one of them ran, in order and disjoint, in nanoseconds since
+    /// 1970. A process without an end counts until the last moment of the trace.
     pub running_ns: Vec<(i64, i64)>,
 }
 
@@ -129,12 +129,12 @@ pub fn discover(all: &Processes, options: &Options) -> ProcessTree {
     found
 }
 
-/// Whether nothing is known of it but that it was there when the trace began.
+/// Returns whether the process only existed when the trace began, without further data.
 fn is_idle(row: &ProcessRow) -> bool {
     row.was_running && row.io == ProcessIo::default()
 }
 
-/// The processes that can be reached from the roots, each after its parent.
+/// Returns the processes that can be reached from the roots, each after its parent.
 fn from_roots(children: &[Vec<u32>], roots: &[u32]) -> Vec<u32> {
     let mut order = roots.to_vec();
     let mut next = 0;
@@ -145,7 +145,7 @@ fn from_roots(children: &[Vec<u32>], roots: &[u32]) -> Vec<u32> {
     order
 }
 
-/// A number for each process: processes with the same parent and number are one node.
+/// Returns a number for each process: processes with the same parent and number are one node.
 fn kinds(all: &Processes, children: &[Vec<u32>], order: &[u32], fold: Fold) -> Vec<u32> {
     let mut kinds: Vec<u32> = (0..all.rows.len() as u32).collect();
     if fold == Fold::Never {
@@ -168,7 +168,7 @@ fn kinds(all: &Processes, children: &[Vec<u32>], order: &[u32], fold: Fold) -> V
     kinds
 }
 
-/// Processes that become a node, below which node and how deep.
+/// Processes that become a node, with its parent and depth.
 struct Open {
     members: Vec<u32>,
     parent: Option<u32>,
@@ -196,7 +196,7 @@ fn folded(all: &Processes, children: &[Vec<u32>], roots: &[u32], kinds: &[u32]) 
     nodes
 }
 
-/// When at least one of them ran.
+/// Returns the intervals in which at least one of them ran.
 fn running(all: &Processes, members: &[u32], last_ns: i64) -> Vec<(i64, i64)> {
     let times = members.iter().map(|&at| &all.rows[at as usize]);
     let mut times: Vec<(i64, i64)> = times.filter_map(|row| Some((row.started_ns?, row.ended_ns.unwrap_or(last_ns)))).collect();
@@ -211,7 +211,8 @@ fn running(all: &Processes, members: &[u32], last_ns: i64) -> Vec<(i64, i64)> {
     running
 }
 
-/// The processes of a list by kind; the one that started first comes last, to be taken first.
+/// Groups the processes of a list by kind; the one that started first is last, because the last is
+/// removed first.
 fn groups(all: &Processes, list: &[u32], kinds: &[u32], parent: Option<u32>, depth: u32) -> Vec<Open> {
     let mut by_kind: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for &at in list {
@@ -264,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    /// Processes by parent and program, each of which starts at its place and runs for 10 ns.
+    /// Makes processes from parents and programs; each starts at its index and runs for 10 ns.
     fn of(rows: &[(u32, u32)]) -> Processes {
         let row = |(at, &(parent, program)): (usize, &(u32, u32))| ProcessRow {
             host: 0,
@@ -325,8 +326,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any parents, circles too: every process is in one node or counted, and nothing is lost
-        /// from the sums.
+        /// For any parents, including cycles, every process is in one node or counted, and the sums
+        /// are complete.
         #[test]
         fn nothing_is_lost(rows in prop::collection::vec((0u32..40, 0u32..4), 0..40), fold in 0usize..4) {
             let all = of(&rows);

@@ -1,10 +1,10 @@
-//! Gantt chart: what ran where and when, and how much at once.
+//! Gantt chart: instances by resource and time, and their parallelism.
 //!
-//! A log and its cases in; out come bars in lanes. Instances of one resource (a host, or what was
-//! asked for) that ran at the same time lie in lanes of their own, its slots: each takes the first
-//! that is free when it starts, so that a resource has as many lanes as it ever ran at once. An
-//! instance on several resources (a job on several nodes) has a bar on each; it counts once in what
-//! ran at once.
+//! A log and its cases in; out come bars in lanes. Simultaneous instances of one resource (a host,
+//! or the chosen attribute) are in separate lanes, its slots: each takes the first lane that is
+//! free at its start, so that the number of lanes is the maximum number of simultaneous instances.
+//! An instance on several resources (a job on several nodes) has a bar on each; it counts once
+//! among the running instances.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -18,41 +18,42 @@ use crate::about::About;
 use crate::ranks::InstanceRanks;
 use crate::who::Identities;
 
-/// What the resources of a chart are.
+/// Definition of the resources of a chart.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The attribute by which instances are put together; `None`: their resource.
+    /// Attribute by which instances are grouped; `None`: their resource.
     pub by: Option<String>,
-    /// Divides a value of that attribute into resources: an instance on several has a bar on each.
+    /// Function that splits a value of that attribute into resources: an instance on several has a
+    /// bar on each.
     pub divide: Option<fn(&str) -> Vec<String>>,
 }
 
 /// A Gantt chart: resources with lanes, and the bars in them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gantt {
-    /// The log that the chart is of.
+    /// Description of the log.
     pub about: About,
-    /// The names of activities; [`Bar::activity`] is a number of one.
+    /// The names of activities; [`Bar::activity`] is an index into them.
     pub activities: Names,
-    /// The names of cases; [`Bar::case`] is a number of one.
+    /// The names of cases; [`Bar::case`] is an index into them.
     pub cases: Names,
     /// Resources, by name, with their lanes.
     pub resources: Vec<Resource>,
     /// Bars by lane, then by start.
     pub bars: Vec<Bar>,
-    /// When they read and wrote, as far as that was traced: those of a bar together, in order.
+    /// Traced phases of reads and writes: those of a bar are adjacent, in order.
     pub phases: Vec<IoPhase>,
-    /// From the first to the last known moment of a bar, UTC nanoseconds since 1970.
+    /// First and last known moment of the bars, UTC nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
-    /// How many instances ran at the same time.
+    /// Number of instances that ran at the same time.
     pub running: Level,
-    /// How many instances waited at the same time: ready and not started.
+    /// Number of instances that waited at the same time: ready and not started.
     pub queued: Level,
-    /// Instances of which one moment or none is known: they have no bar.
+    /// Number of instances with fewer than two known times: they have no bar.
     pub without_time: u64,
-    /// Instances that ended before they started, likewise.
+    /// Number of instances that ended before they started: they have no bar.
     pub backwards: u64,
-    /// What identifies the instances of the log.
+    /// Identities of the instances of the log.
     pub identities: Identities,
 }
 
@@ -63,27 +64,27 @@ pub struct Resource {
     pub name: Option<String>,
     /// Number of its first lane, counted over all resources.
     pub first_lane: u32,
-    /// Number of its lanes: so many instances ran at once, at most.
+    /// Number of its lanes: the maximum number of instances that ran at once.
     pub lanes: u32,
     /// Number of bars in its lanes.
     pub bars: u64,
-    /// The time in its bars, added up, in nanoseconds.
+    /// Sum of the time of its bars, in nanoseconds.
     pub busy_ns: i128,
-    /// CPUs occupied; null where those of a bar are not known.
+    /// CPUs occupied; null if those of a bar are not known.
     pub cpus: Option<Occupied>,
-    /// GPUs occupied; null where those of a bar are not known.
+    /// GPUs occupied; null if those of a bar are not known.
     pub gpus: Option<Occupied>,
-    /// Memory occupied, in bytes; null where that of a bar is not known.
+    /// Memory occupied, in bytes; null if that of a bar is not known.
     pub memory_bytes: Option<Occupied>,
 }
 
-/// How much of a resource was occupied at once. An instance on several resources counts on each
-/// with an equal share.
+/// Simultaneous use of a resource. An instance on several resources counts on each with an equal
+/// share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Occupied {
-    /// The most at the same time.
+    /// Maximum at the same time.
     pub most: f64,
-    /// The mean over the whole time of the chart.
+    /// Mean over the whole time of the chart.
     pub mean: f64,
 }
 
@@ -94,46 +95,46 @@ pub struct Bar {
     pub instance: u32,
     /// Its lane, counted over all resources.
     pub lane: u32,
-    /// Its activity: a number in [`Gantt::activities`].
+    /// Its activity: an index into [`Gantt::activities`].
     pub activity: u32,
-    /// Its case: a number in [`Gantt::cases`], or [`NONE`].
+    /// Its case: an index into [`Gantt::cases`], or [`NONE`].
     pub case: u32,
-    /// When it was ready, if that was before its start, in nanoseconds since 1970.
+    /// Moment at which it was ready, if before its start, in nanoseconds since 1970.
     pub ready_ns: Option<i64>,
-    /// When it started or, where that is not known, was ready, in nanoseconds since 1970.
+    /// Start or, if that is not known, moment at which it was ready, in nanoseconds since 1970.
     pub start_ns: i64,
-    /// Whether `start_ns` is its start and not when it was ready.
+    /// Whether `start_ns` is its start, not the moment at which it was ready.
     pub start_is_known: bool,
-    /// When its first process started, if that was later: until then it was staged.
+    /// Start of its first process, if later: until then it was staged, in nanoseconds since 1970.
     pub staged_until_ns: Option<i64>,
-    /// Its phases: the first, and one past the last of [`Gantt::phases`].
+    /// Range of its phases in [`Gantt::phases`]: the first, and one past the last.
     pub phases: (u32, u32),
-    /// When it ended; of what had not ended the last moment of the log. In nanoseconds since 1970.
+    /// End or, without an end, the last moment of the log, in nanoseconds since 1970.
     pub end_ns: i64,
-    /// How the instance ended.
+    /// Outcome of the instance.
     pub status: Status,
-    /// Number of the attempt, from 1; `None` when the log does not number it.
+    /// Number of the attempt, from 1; `None` if the log does not number it.
     pub attempt: Option<u32>,
-    /// Which of the bars of its instance it is, from 0.
+    /// Index among the bars of its instance, from 0.
     pub part: u32,
     /// Number of the bars of its instance.
     pub parts: u32,
 }
 
 impl Bar {
-    /// Whether it is the first bar of its instance, which stands for the instance where instances
-    /// are counted.
+    /// Returns whether it is the first bar of its instance, which represents the instance in
+    /// counts.
     pub fn is_first(&self) -> bool {
         self.part == 0
     }
 }
 
-/// How many at once, over time.
+/// Number of simultaneous instances over time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Level {
-    /// The largest number at the same time.
+    /// Maximum number at the same time.
     pub most: u64,
-    /// How long that many were there, in nanoseconds.
+    /// Time during which there were that many, in nanoseconds.
     pub at_most_ns: i64,
     /// The mean number over the whole time of the chart.
     pub mean: f64,
@@ -191,7 +192,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     found
 }
 
-/// Finds how much of each resource was occupied.
+/// Computes how much of each resource was occupied.
 fn occupy(log: &ActivityLog, resources: &mut [Resource], bars: &[Bar], span: (i64, i64)) {
     let mut bars = bars;
     for resource in resources {
@@ -206,17 +207,17 @@ fn occupy(log: &ActivityLog, resources: &mut [Resource], bars: &[Bar], span: (i6
     }
 }
 
-/// How much bars occupy at once; `None` where that of one is not known.
+/// Returns how much bars occupy at once; `None` if the value of one is not known.
 fn occupied(bars: &[Bar], (first, last): (i64, i64), of: impl Fn(&Bar) -> Option<i64>) -> Option<Occupied> {
     let mut changes: Vec<(i64, f64)> = Vec::with_capacity(2 * bars.len());
     let mut area = 0.0;
-    // What has no known start may have waited all the time.
+    // A bar without a known start may be all waiting.
     for bar in bars.iter().filter(|bar| bar.start_is_known) {
         let share = of(bar)? as f64 / f64::from(bar.parts.max(1));
         area += share * bar.end_ns.saturating_sub(bar.start_ns) as f64;
         changes.extend([(bar.start_ns, share), (bar.end_ns, -share)]);
     }
-    // What ends makes room for what begins at the same moment.
+    // Ends come before starts of the same moment.
     changes.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut now = 0.0;
     let most = changes.iter().fold(0.0f64, |most, (_, change)| {
@@ -228,7 +229,7 @@ fn occupied(bars: &[Bar], (first, last): (i64, i64), of: impl Fn(&Bar) -> Option
 }
 
 impl Gantt {
-    /// Puts in what was traced of the instances, whose names stand in an attribute of the log.
+    /// Adds the traced data of instances, which are identified by an attribute of the log.
     pub fn add_traced(&mut self, log: &ActivityLog, key: &str, traced: &FxHashMap<String, TracedOwner>, name: impl Fn(&str) -> String) {
         let Some(attribute) = log.attribute(key) else { return };
         for bar in &mut self.bars {
@@ -237,7 +238,7 @@ impl Gantt {
             let staged = of.first_start_ns.filter(|start| bar.start_is_known && *start > bar.start_ns && *start <= bar.end_ns);
             bar.staged_until_ns = staged;
             let first = self.phases.len() as u32;
-            // What a job on several nodes did stands on the first.
+            // The phases of a job on several nodes are on its first bar.
             if !bar.is_first() {
                 continue;
             }
@@ -248,13 +249,13 @@ impl Gantt {
         }
     }
 
-    /// The phases of reads and writes of a bar.
+    /// Returns the phases of reads and writes of a bar.
     pub fn phases_of(&self, bar: &Bar) -> &[IoPhase] {
         self.phases.get(bar.phases.0 as usize..bar.phases.1 as usize).unwrap_or_default()
     }
 }
 
-/// The resources on which an instance runs, or its value of the chosen attribute, divided.
+/// Returns the resources on which an instance runs, or its value of the chosen attribute, divided.
 fn resources(log: &ActivityLog, by: Option<&Attribute>, instance: u32, divide: Option<fn(&str) -> Vec<String>>) -> Vec<Option<String>> {
     let (names, number) = match by {
         Some(attribute) => (&attribute.names, attribute.of.get(instance as usize)),
@@ -265,7 +266,7 @@ fn resources(log: &ActivityLog, by: Option<&Attribute>, instance: u32, divide: O
     if divided.is_empty() { vec![Some(name.to_owned())] } else { divided }
 }
 
-/// Why an instance has no bar: a time is not known, or its end is before its start.
+/// Reason why an instance has no bar: a time is not known, or its end is before its start.
 enum Without {
     Time,
     Order,
@@ -305,8 +306,8 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
     })
 }
 
-/// Puts bars into lanes: each into the first that is free. Says how many there are. Bars with the
-/// same times take theirs in the order of `tie`.
+/// Puts each bar into the first free lane, and returns the number of lanes. Bars with the same
+/// times are in the order of `tie`.
 fn slots(bars: &mut [Bar], first_lane: u32, tie: impl Fn(u32) -> (u32, u32, u32)) -> u32 {
     bars.sort_by_key(|bar| (bar.start_ns, bar.end_ns, tie(bar.instance)));
     let times: Vec<(i64, i64)> = bars.iter().map(|bar| (bar.start_ns, bar.end_ns)).collect();
@@ -317,8 +318,8 @@ fn slots(bars: &mut [Bar], first_lane: u32, tie: impl Fn(u32) -> (u32, u32, u32)
     lanes
 }
 
-/// Lanes for intervals, which come in the order of their starts: each has the first that is free.
-/// Says how many there are.
+/// Returns the lane of each interval, the first free one, and the number of lanes. Intervals are in
+/// the order of their starts.
 pub(crate) fn lanes(intervals: &[(i64, i64)]) -> (Vec<u32>, u32) {
     let mut of = Vec::with_capacity(intervals.len());
     let mut free: BTreeSet<u32> = BTreeSet::new();
@@ -336,13 +337,14 @@ pub(crate) fn lanes(intervals: &[(i64, i64)]) -> (Vec<u32>, u32) {
             lanes - 1
         });
         of.push(lane);
-        // What took no time at all takes its place from what begins at the same moment.
+        // An interval of length zero still occupies its lane for others that begin at the same
+        // moment.
         busy.push(Reverse((end.max(start.saturating_add(1)), lane)));
     }
     (of, lanes)
 }
 
-/// How many intervals there are at once.
+/// Computes the number of simultaneous intervals.
 fn level(intervals: impl Iterator<Item = (i64, i64)>, (first, last): (i64, i64)) -> Level {
     let mut changes: Vec<(i64, i64)> = Vec::new();
     for (from, to) in intervals.filter(|(from, to)| from < to) {
@@ -413,7 +415,8 @@ mod tests {
     }
 
     proptest! {
-        /// Bars of a lane never overlap, and there are no more lanes than ever ran at once.
+        /// Bars of a lane never overlap, and there are at most as many lanes as simultaneous
+        /// instances.
         #[test]
         fn lanes_are_few_and_free(times in prop::collection::vec((0i64..100, 1i64..30), 1..60)) {
             let times: Vec<(i64, i64)> = times.into_iter().map(|(start, time)| (start, start + time)).collect();

@@ -1,4 +1,4 @@
-//! Numbers of graphs: neighbours, an order without ways back, betweenness.
+//! Measures of graphs: neighbours, topological order, betweenness.
 
 /// The neighbours of each node in one direction.
 #[derive(Debug, Clone, Default)]
@@ -8,7 +8,7 @@ pub struct Adjacency {
 }
 
 impl Adjacency {
-    /// Of so many nodes, by lines from node to node.
+    /// Creates the neighbours of the given number of nodes from the edges between them.
     pub fn new(nodes: usize, lines: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut first = vec![0u32; nodes + 1];
         for (from, _) in lines.clone() {
@@ -27,18 +27,18 @@ impl Adjacency {
         Self { first, to }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// The neighbours of a node.
+    /// Returns the neighbours of a node.
     pub fn of(&self, node: u32) -> &[u32] {
         &self.to[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 
-    /// The nodes, each after all of which lines lead to it, by Kahn's algorithm; those in and
-    /// behind circles are missing. `before` are the same lines backwards.
+    /// Returns the nodes in topological order, by Kahn's algorithm, without nodes in and behind
+    /// cycles. `before` has the same edges backwards.
     pub fn order(&self, before: &Self) -> Vec<u32> {
         let mut open: Vec<u32> = (0..self.len() as u32).map(|at| before.of(at).len() as u32).collect();
         let mut order: Vec<u32> = (0..self.len() as u32).filter(|&at| open[at as usize] == 0).collect();
@@ -56,12 +56,12 @@ impl Adjacency {
     }
 }
 
-/// Nodes times lines up to which betweenness is computed: about a second.
+/// Maximum product of nodes and edges for which betweenness is computed: about a second.
 const MOST_STEPS: usize = 60_000_000;
 
-/// The share of the shortest paths between two other nodes that lead through each node (Freeman
-/// 1977), by the algorithm of Brandes (*A faster algorithm for betweenness centrality*, 2001).
-/// `None` for graphs that are too large.
+/// Returns for each node the share of the shortest paths between two other nodes that lead through
+/// it (Freeman 1977), by the algorithm of Brandes (*A faster algorithm for betweenness centrality*,
+/// 2001). Returns `None` for graphs that are too large.
 pub fn betweenness(graph: &Adjacency) -> Option<Vec<f64>> {
     let nodes = graph.len();
     if nodes.checked_mul(nodes + graph.to.len())? > MOST_STEPS {
@@ -116,11 +116,12 @@ mod tests {
 
     #[test]
     fn betweenness_by_hand() {
-        // 0 and 1 lead to 2, that to 3 and 4: all of the four paths between two others lead through 2.
+        // 0 and 1 lead to 2, and 2 leads to 3 and 4: all four paths between two others lead through
+        // 2.
         let lines = [(0, 2), (1, 2), (2, 3), (2, 4)];
         let of = betweenness(&Adjacency::new(5, lines.into_iter())).expect("it is small");
         assert_eq!(of, [0.0, 0.0, 4.0 / 12.0, 0.0, 0.0]);
-        // Two ways of the same length: half of the paths each.
+        // Two paths of the same length: half of the paths each.
         let lines = [(0, 1), (0, 2), (1, 3), (2, 3)];
         let of = betweenness(&Adjacency::new(4, lines.into_iter())).expect("it is small");
         assert_eq!(of, [0.0, 0.5 / 6.0, 0.5 / 6.0, 0.0]);

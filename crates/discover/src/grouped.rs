@@ -1,15 +1,15 @@
-//! Numbers by group in one piece of memory, for medians and percentiles of each group.
+//! Numbers by group in one allocation, for medians and percentiles of each group.
 
 use crate::stats::Stats;
 
-/// Numbers, those of a group together.
+/// Numbers, with those of a group adjacent.
 pub struct Grouped {
     offsets: Vec<usize>,
     values: Vec<i64>,
 }
 
 impl Grouped {
-    /// Sorts numbers into `groups` groups; the numbers are walked twice.
+    /// Sorts numbers into `groups` groups; the numbers are read twice.
     pub fn of<I: Iterator<Item = (u32, i64)>>(groups: usize, numbers: impl Fn() -> I) -> Self {
         let mut offsets = vec![0usize; groups + 1];
         for (group, _) in numbers() {
@@ -30,12 +30,12 @@ impl Grouped {
         Self { offsets, values }
     }
 
-    /// The numbers of a group, in the order in which they came until somebody changes it.
+    /// Returns the numbers of a group, initially in the order of the input.
     pub fn get(&mut self, group: usize) -> &mut [i64] {
         &mut self.values[self.offsets[group]..self.offsets[group + 1]]
     }
 
-    /// The statistics of each group.
+    /// Returns the statistics of each group.
     pub fn stats(mut self) -> Vec<Option<Stats>> {
         (0..self.offsets.len() - 1).map(|group| Stats::of(self.get(group))).collect()
     }

@@ -1,11 +1,11 @@
-//! Handover of work: a log and its cases in, who passes work to whom out.
+//! Handover of work: a log and its cases in, pairs of resources that pass work on out.
 //!
-//! The relation is the directly-follows relation of instances ([`crate::dfg`]), read by resource
-//! instead of activity: an instance of one resource that follows an instance of another directly is
-//! a handover (van der Aalst, Reijers and Song, "Discovering Social Networks from Event Logs", CSCW
-//! 2005: handover of work with a depth of one). Where several instances end side by side before
-//! one, the last is what it waited for, so that each instance takes work over at most once. The
-//! time between is from the end of the first to the start of the second.
+//! The relation is the directly-follows relation of instances ([`crate::dfg`]), by resource instead
+//! of activity: an instance of one resource that follows an instance of another directly is a
+//! handover (van der Aalst, Reijers and Song, "Discovering Social Networks from Event Logs", CSCW
+//! 2005: handover of work with a depth of one). If several parallel instances end before one, it
+//! waited for the last, so that each instance takes work over at most once. The time between is
+//! from the end of the first to the start of the second.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE, Names};
 use schemars::JsonSchema;
@@ -15,24 +15,25 @@ use crate::about::About;
 use crate::dfg::{self, dfg};
 use crate::stats::Stats;
 
-/// What a resource is.
+/// Definition of a resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Attribute whose values pass work on; `None`: the resource.
+    /// Attribute with the values that pass work on; `None`: the resource.
     pub by: Option<String>,
 }
 
 /// Handovers of work between resources.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Handover {
-    /// The log that the handovers are of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
-    /// What a resource is: the attribute, or `resource`.
+    /// Definition of a resource: the attribute, or `resource`.
     pub by: String,
-    /// The resources that did something in a case, by name; that of instances without one is last.
+    /// Resources with instances in cases, by name; the entry for instances without a resource is
+    /// last.
     pub resources: Vec<Resource>,
-    /// The pairs of resources, by their places in `resources`. Work that stays with a resource is a
+    /// Pairs of resources, by their indices in `resources`. Work that stays with a resource is a
     /// pair with itself.
     pub handovers: Vec<Pass>,
     /// Number of handovers from one resource to another, those without a resource left out.
@@ -44,26 +45,26 @@ pub struct Handover {
 /// A resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resource {
-    /// Name; null for instances of which the resource is not known.
+    /// Name; null for instances without a known resource.
     pub name: Option<String>,
     /// Number of its instances in cases.
     pub instances: u64,
-    /// Number of cases in which it did something.
+    /// Number of cases in which it has instances.
     pub cases: u64,
 }
 
-/// A pair of resources of which the second took work over from the first.
+/// A pair of resources in which the second took work over from the first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pass {
-    /// The place of the first in [`Handover::resources`].
+    /// Index of the first in [`Handover::resources`].
     pub from: usize,
-    /// The place of the second in [`Handover::resources`].
+    /// Index of the second in [`Handover::resources`].
     pub to: usize,
     /// Number of handovers.
     pub count: u64,
     /// Number of cases in which the second took over from the first.
     pub cases: u64,
-    /// From the end of the first instance to the start of the second, in nanoseconds.
+    /// Time from the end of the first instance to the start of the second, in nanoseconds.
     pub between_ns: Option<Stats>,
 }
 
@@ -75,13 +76,13 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Handover
         Some(Some(attribute)) => (&attribute.names, &attribute.of),
         Some(None) => (&log.resources, &[]),
     };
-    // The last name is no resource: of instances without one.
+    // The last name is not a resource: it is for instances without one.
     let unknown = names.len() as u32;
     let number = |at: usize| of.get(at).copied().filter(|number| *number != NONE).unwrap_or(unknown);
     let graph = dfg(&by_resource(log, names.len(), number), cases);
     let mut found =
         Handover { about: About::of(log, cases), by: options.by.clone().unwrap_or_else(|| "resource".to_owned()), ..Handover::default() };
-    // By name, and not by the numbers that stand for names in the graph.
+    // By name, not by the numbers of names in the graph.
     let mut order: Vec<(bool, &str, usize)> = graph
         .activities
         .iter()
@@ -110,7 +111,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Handover
     found
 }
 
-/// The log with the number of a resource as the activity of each instance.
+/// Returns the log with the number of a resource as the activity of each instance.
 fn by_resource(log: &ActivityLog, known: usize, number: impl Fn(usize) -> u32) -> ActivityLog {
     let mut relabelled = log.clone();
     relabelled.activities = (0..=known).map(|number| number.to_string()).collect();
@@ -126,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// A log of cases of instances: resource, start and end in seconds.
+    /// Makes a log from the instances of cases: resource, start and end in seconds.
     fn log(cases: &[&[(&str, i64, i64)]]) -> ActivityLog {
         let mut builder = LogBuilder::new(&[]);
         for (number, case) in cases.iter().enumerate() {
@@ -164,7 +165,7 @@ mod tests {
         let (a, b) = (Some("a"), Some("b"));
         assert_eq!(passes(&found), [(a, a, 1, 1), (a, b, 1, 1), (b, a, 3, 2)]);
         assert_eq!((found.handed_over, found.kept), (4, 1));
-        // 20, 1 and 0 after the end of the one before.
+        // 20, 1 and 0 seconds after the end of the previous one.
         assert_eq!(found.handovers[2].between_ns.map(|between| (between.count, between.sum, between.max)), Some((3, 21, 20)));
         assert_eq!(found.resources[0], Resource { name: Some("a".to_owned()), instances: 4, cases: 2 });
     }

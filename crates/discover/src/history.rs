@@ -1,26 +1,28 @@
-//! The runs of each workflow one after the other: how long each took, the trend, and how the last
-//! differs from those before it.
+//! History of each workflow: the duration of each run, the trend, and the difference of the last
+//! run from earlier ones.
 //!
 //! Cases are runs of the same workflow when they have the same activities, whatever the number of
-//! instances. A run is compared with the median of the runs before it, at most 500. It has **regressed** when it
-//! took longer than each of at least three runs before it, and a tenth more than their median. The
-//! trend is the median of the slopes of all pairs of runs (Theil, 1950; Sen, 1968), for each run.
+//! instances. A run is compared with the median of the runs before it, at most 500. It has
+//! **regressed** when it took longer than each of at least three runs before it, and a tenth more
+//! than their median. The trend is the median slope of all pairs of runs (Theil, 1950; Sen, 1968),
+//! per run.
 
 use std::collections::VecDeque;
 
 use flowmine_activity_log::{ActivityLog, Cases};
 use rustc_hash::FxHashMap;
 
-/// Runs before one that it takes to judge it.
+/// Minimum number of earlier runs to judge a run.
 pub const LEAST_BEFORE: usize = 3;
 
-/// The share of the median by which a regressed run takes longer.
+/// Share of the median by which a regressed run takes longer, at least.
 pub const LEAST_MORE: f64 = 0.1;
 
-/// The most runs before one with which it is compared, and whose pairs make the trend: the last ones.
+/// Maximum number of runs that are compared with a later one and that determine the trend: the last
+/// ones.
 const MOST_BEFORE: usize = 500;
 
-/// Number of activities that name a workflow.
+/// Maximum number of activities that name a workflow.
 const NAMED: usize = 4;
 
 /// The runs of a workflow.
@@ -30,30 +32,30 @@ pub struct Workflow {
     pub activities: (Vec<String>, usize),
     /// Its runs with a known time, by their begin.
     pub runs: Vec<Run>,
-    /// By how much each run takes longer than the one before it, in nanoseconds; `None` below three
-    /// runs.
+    /// Increase of the duration per run, in nanoseconds; `None` for fewer than three runs.
     pub trend_ns: Option<f64>,
 }
 
 /// A run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    /// The number of its case.
+    /// Number of its case.
     pub case: u32,
-    /// When it began, in nanoseconds since 1970.
+    /// Start of the run, in nanoseconds since 1970.
     pub begin_ns: i64,
-    /// From its begin to its end, in nanoseconds.
+    /// Time from its start to its end, in nanoseconds.
     pub time_ns: i64,
     /// The median of the runs before it, in nanoseconds; `None` for the first.
     pub before_ns: Option<f64>,
     /// Whether it regressed; `None` with too few runs before it.
     pub regressed: Option<bool>,
-    /// The activity whose time changed most against the median of the runs before, with the
-    /// difference in nanoseconds: running times of its instances added up.
+    /// Activity with the largest change against the median of earlier runs, and the difference in
+    /// nanoseconds of the summed running times of its instances.
     pub changed: Option<(String, f64)>,
 }
 
-/// The workflows with at least two runs of at least two instances, those with most runs first.
+/// Returns the workflows with at least two runs of at least two instances, those with most runs
+/// first.
 pub fn discover(log: &ActivityLog, cases: &Cases) -> Vec<Workflow> {
     let mut by: FxHashMap<Vec<u32>, Vec<Found>> = FxHashMap::default();
     for case in 0..cases.len() {
@@ -182,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    /// A log of runs of two activities, the second of which takes the given time.
+    /// Makes a log of runs of two activities; the second takes the given time.
     fn log(seconds: &[i64]) -> ActivityLog {
         let mut builder = LogBuilder::new(&[]);
         for (at, second) in (0i64..).zip(seconds) {

@@ -1,19 +1,20 @@
-//! Probable predecessors of tasks of which nobody recorded for what they waited.
+//! Probable predecessors of tasks without recorded dependencies.
 //!
-//! Four rules, each of which names a task only where no other would do as well:
+//! Four rules, each of which selects a task only if no other fits as well:
 //!
 //! 1. **Graph and tag.** The engine's graph of activities shows that an activity uses results of
 //!    another, and exactly one task of that one has the same tag (a sample's name, not a number).
-//! 2. **Graph and only task.** The graph shows that each of its tasks uses them, and the other
-//!    activity had one task.
-//! 3. **Graph and bytes.** The graph shows it, both activities have as many tasks, and the bytes that
-//!    the engine measured allow one pairing only (`by_bytes.rs`).
-//! 4. **Just after an end.** It was submitted just after the end of exactly one task, before which a
-//!    slot was free, so that it did not wait for one. All tasks of its activity that were submitted
-//!    so followed a task of the same activity, at least two, and never one with another tag.
+//! 2. **Graph and only task.** The graph shows that each task of the activity uses results of
+//!    another, and that one had a single task.
+//! 3. **Graph and bytes.** The graph shows it, both activities have the same number of tasks, and
+//!    the bytes that the engine measured allow one pairing only (`by_bytes.rs`).
+//! 4. **Just after an end.** The task was submitted just after the end of exactly one task. Before
+//!    that end a slot was free, so that it did not wait for a slot. All tasks of its activity that
+//!    were submitted in this way, at least two, followed tasks of one and the same activity, and
+//!    never a task with another tag.
 //!
 //! A rule holds only for tasks that had ended when the other was submitted. The confidence is the
-//! precision that `tests/integration/inferred.rs` requires on runs whose dependencies are known.
+//! precision that `tests/integration/inferred.rs` requires on runs with known dependencies.
 
 mod by_bytes;
 
@@ -26,25 +27,25 @@ use crate::slots;
 /// A probable dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Inferred {
-    /// The task that is waited for: its place among the tasks of the run.
+    /// Predecessor: an index into the tasks of the run.
     pub from: u32,
-    /// The task that waits.
+    /// Successor: an index into the tasks of the run.
     pub to: u32,
-    /// How sure it is, in percent.
+    /// Confidence, in percent.
     pub confidence_percent: u8,
 }
 
-/// The confidence of all rules, in percent.
+/// Confidence of all rules, in percent.
 pub const CONFIDENCE_PERCENT: u8 = 95;
 
-/// An engine submits a task at most so long after what it waits for has ended, where it is not
-/// held up.
+/// Maximum time from the end of its predecessors until an engine submits a task, without other
+/// delays.
 const AT_ONCE_NS: i64 = 1_500_000_000;
 
-/// Times farther from 1970 than this are no times.
+/// Limit of times, as distance from 1970; later and earlier ones are treated as unknown.
 const FARTHEST_NS: u64 = 4_000_000_000_000_000_000;
 
-/// When a task was submitted and ended, in nanoseconds since 1970.
+/// Submission and end of a task, in nanoseconds since 1970.
 struct Times {
     submitted_ns: i64,
     finished_ns: i64,
@@ -57,13 +58,13 @@ fn times(task: &RunTask) -> Option<Times> {
     (!task.cached).then_some(Times { submitted_ns, finished_ns })
 }
 
-/// The tag of a task, where it can name the same thing in several activities: not a number, which
-/// counts tasks.
+/// Returns the tag of a task if it can name the same thing in several activities: not a number,
+/// which counts tasks.
 fn tag(task: &RunTask) -> Option<&str> {
     task.tag.as_deref().filter(|tag| !tag.is_empty() && !tag.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The probable predecessors of all tasks of a run whose predecessors are not known, ascending.
+/// Returns the probable predecessors of all tasks of a run without known ones, ascending.
 pub fn predecessors(run: &RunGraph) -> Vec<Inferred> {
     if run.noun != "task" || run.tasks.iter().all(|task| task.parents_known || task.traced) {
         return Vec::new();
@@ -79,13 +80,13 @@ pub fn predecessors(run: &RunGraph) -> Vec<Inferred> {
     pairs.into_iter().map(|(from, to)| Inferred { from, to, confidence_percent: CONFIDENCE_PERCENT }).collect()
 }
 
-/// Tasks of which it is not known for what they waited, with their times.
+/// Tasks without known predecessors, with their times.
 fn unknown<'r>(run: &'r RunGraph, known: &'r [Option<Times>]) -> impl Iterator<Item = (u32, &'r RunTask, &'r Times)> {
     let tasks = (0..).zip(run.tasks.iter().zip(known));
     tasks.filter(|(_, (task, _))| !task.parents_known && !task.traced).filter_map(|(at, (task, times))| Some((at, task, times.as_ref()?)))
 }
 
-/// The tasks of each activity.
+/// Returns the tasks of each activity.
 fn activities(run: &RunGraph) -> BTreeMap<&str, Vec<u32>> {
     let mut of_activity: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (at, task) in (0..).zip(&run.tasks) {
@@ -94,7 +95,7 @@ fn activities(run: &RunGraph) -> BTreeMap<&str, Vec<u32>> {
     of_activity
 }
 
-/// By the engine's graph of activities, and the bytes that the engine measured.
+/// Infers by the engine's graph of activities, and the bytes that the engine measured.
 fn by_sizes(run: &RunGraph, known: &[Option<Times>], of_activity: &BTreeMap<&str, Vec<u32>>) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
     for (activity, readers) in of_activity {
@@ -122,7 +123,7 @@ fn by_sizes(run: &RunGraph, known: &[Option<Times>], of_activity: &BTreeMap<&str
     pairs
 }
 
-/// By the engine's graph of activities.
+/// Infers by the engine's graph of activities.
 fn by_graph(run: &RunGraph, known: &[Option<Times>], of_activity: &BTreeMap<&str, Vec<u32>>) -> Vec<(u32, u32)> {
     let mut of_tag: BTreeMap<(&str, &str), Vec<u32>> = BTreeMap::new();
     for (at, task) in (0..).zip(&run.tasks) {
@@ -150,13 +151,13 @@ fn by_graph(run: &RunGraph, known: &[Option<Times>], of_activity: &BTreeMap<&str
     pairs
 }
 
-/// By submissions just after ends.
+/// Infers by submissions just after ends.
 fn just_after(run: &RunGraph, known: &[Option<Times>], done: &BTreeSet<u32>) -> Vec<(u32, u32)> {
     let ran = |task: &RunTask| task.started_ns.zip(task.finished_ns);
     let full = slots::full(run.tasks.iter().filter(|task| !task.cached).filter_map(ran));
     let mut ends: Vec<(i64, u32)> = (0..).zip(known).filter_map(|(at, times)| Some((times.as_ref()?.finished_ns, at))).collect();
     ends.sort_unstable();
-    // Of each activity the activities that its tasks followed.
+    // Activities that the tasks of each activity followed.
     let mut followed: BTreeMap<&str, Vec<Option<(u32, u32)>>> = BTreeMap::new();
     for (to, task, times) in unknown(run, known) {
         let unsure = task.order_precision_ns;
@@ -164,7 +165,8 @@ fn just_after(run: &RunGraph, known: &[Option<Times>], done: &BTreeSet<u32>) -> 
         let until = ends.partition_point(|(end, _)| *end <= times.submitted_ns.saturating_add(unsure));
         let just: Vec<(i64, u32)> = ends[from..until.max(from)].iter().copied().filter(|(_, at)| *at != to).collect();
         let of = match just[..] {
-            // Where all slots were taken, the end made room and need not have been waited for.
+            // If all slots were taken, the end freed a slot, and the task need not have waited for
+            // its result.
             [(end, at)] if !slots::is_within(&full, end.saturating_sub(1)) => Some((at, to)),
             [] => continue,
             _ => None,
@@ -224,9 +226,9 @@ mod tests {
             above(task("MAP", "s1", 31, 40), &["TRIM", "INDEX"]),
             above(task("MAP", "s2", 31, 45), &["TRIM", "INDEX"]),
             above(task("REPORT", "3", 46, 50), &["MAP"]),
-            // It began before the index was there.
+            // It began before the index existed.
             above(task("EARLY", "4", 10, 12), &["INDEX"]),
-            // It may use another's results.
+            // It may use the results of another task.
             task("MIXED", "9", 0, 5),
             above(task("ANY", "7", 60, 61), &["MIXED"]),
         ];
@@ -243,7 +245,7 @@ mod tests {
             task("B", "2", 21, 23),
             task("B", "3", 31, 33),
         ];
-        // The end of the first made room: three ran, as many as ever.
+        // The end of the first freed a slot: three ran, the maximum.
         assert_eq!(pairs(chains.clone()), [(1, 4), (2, 5)]);
         let mut other = chains;
         for (task, tag) in other.iter_mut().zip(["x", "y", "z", "z", "x", "y"]) {

@@ -1,5 +1,5 @@
-//! How a run reads and writes: ParaTrac's statistics (§5.1, Tables 4 and 5, Figures 5 to 10 and
-//! 12), over operations that pass by.
+//! Reads and writes of a run: ParaTrac's statistics (§5.1, Tables 4 and 5, Figures 5 to 10 and 12),
+//! over a stream of operations.
 //!
 //! In go processes, the group of each (an activity, a program, a job, …), and their operations, one
 //! by one or added up; out come numbers. Memory grows with processes, files, and pairs of them, not
@@ -14,24 +14,24 @@ use crate::over_time::OverTime;
 
 pub use crate::io_profile_numbers::{FileUse, Group, Groups, KindOf, Kinds, LeftOut, MadeOf, Options, ProcessUse, Profile, Sums, Use};
 
-/// What is known of a process and a file.
+/// State of a process and a file.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pair {
     sums: Sums,
-    /// Whether calls read, and wrote: also of nothing.
+    /// Whether there were calls that read or wrote, even of zero bytes.
     read: bool,
     wrote: bool,
-    /// Where the last read, and the last write, began and ended, and how far from its predecessor
-    /// it began.
+    /// Start and end offset of the last read and the last write, and the distance from its
+    /// predecessor.
     last: [Option<(i64, i64)>; 2],
     stride: [Option<i64>; 2],
     /// The lowest offset that was read and the end of the highest range, in bytes.
     extent: Option<(i64, i64)>,
-    /// Bytes were read of which it is not known where they are in the file.
+    /// Whether bytes were read at an unknown offset.
     read_elsewhere: bool,
 }
 
-/// Of a group what is added up while operations pass by.
+/// Sums of a group while operations are read.
 #[derive(Debug, Clone, Default)]
 struct Sum {
     operations: Vec<CallSums>,
@@ -51,13 +51,13 @@ struct CallSums {
     latencies: Distribution,
 }
 
-/// Makes a profile of operations that are added one by one, or as sums.
+/// Builder of a profile from single operations or sums.
 #[derive(Debug, Default)]
 pub struct Builder<'p> {
     processes: Option<&'p Processes>,
     groups: Groups,
     options: Options,
-    /// A group for what processes did of which nothing is known.
+    /// Sums by group; the last group is for operations of unknown processes.
     sums: Vec<Sum>,
     pairs: FxHashMap<(u32, u32), Pair>,
     over_time: OverTime,
@@ -67,20 +67,20 @@ pub struct Builder<'p> {
     left_out: LeftOut,
 }
 
-/// A multiple of this begins a page.
+/// Size of a page, in bytes.
 const PAGE: i64 = 4096;
 
-/// What is called so did what nothing else is known of.
+/// Name of the group for operations of unknown processes.
 pub const NO_PROCESS: &str = "(process not known)";
-/// Groups that are not known apart.
+/// Name of the group of all groups that are not distinguished.
 pub const OTHERS: &str = "(others)";
 
 impl<'p> Builder<'p> {
-    /// A builder for the operations of these processes.
+    /// Creates a builder for the operations of these processes.
     pub fn new(processes: &'p Processes, mut groups: Groups, options: Options) -> Self {
         let mut left_out = LeftOut::default();
         if groups.names.len() > options.most_groups {
-            // Those with most processes are distinguished.
+            // The groups with most processes are distinguished.
             let mut sizes = vec![0u64; groups.names.len()];
             groups.of.iter().filter(|of| **of != NONE).for_each(|of| sizes[*of as usize] += 1);
             let mut order = groups.names.sorted();
@@ -201,7 +201,7 @@ impl<'p> Builder<'p> {
         } else if bytes > 0 {
             self.left_out.without_offset += 1;
             pair.read_elsewhere |= direction == 0;
-            // The next one can be judged by none before it.
+            // The next one has no predecessor to compare with.
             (pair.last[direction], pair.stride[direction]) = (None, None);
         }
         self.over_time.add(group, direction == 1, (one.start_ns, end_ns), bytes);
@@ -246,8 +246,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The profile. `paths` are those of files by number, `lost` the operations that the trace does
-    /// not have and the bytes of them that are known.
+    /// Returns the profile. `paths` has the paths of files by number; `lost` has the number of
+    /// operations missing from the trace and their known bytes.
     pub fn finish(self, paths: &Names, (lost, lost_bytes): (u64, u64)) -> Profile {
         let empty = Processes::default();
         let processes = self.processes.unwrap_or(&empty);
@@ -264,7 +264,7 @@ impl<'p> Builder<'p> {
         let mut pairs: Vec<((u32, u32), Pair)> = self.pairs.into_iter().collect();
         pairs.sort_unstable_by_key(|(key, _)| *key);
         if members.files.is_some() {
-            // Of some files it is the profile of the processes that had to do with them.
+            // For selected files, it is the profile of the processes that accessed them.
             let used: std::collections::HashSet<u32> = pairs.iter().map(|((process, _), _)| *process).collect();
             let others = (0u32..).zip(&mut members.of).filter(|(at, _)| !used.contains(at));
             others.for_each(|(_, of)| *of = NONE);
@@ -320,7 +320,7 @@ impl<'p> Builder<'p> {
     }
 }
 
-/// Counts processes and their life times.
+/// Counts processes and their lifetimes.
 fn put_processes(processes: &Processes, of: &Groups, groups: &mut [Group], total: &mut Group) {
     let mut owners: FxHashSet<(u32, u32)> = FxHashSet::default();
     for (at, row) in processes.rows.iter().enumerate() {
@@ -332,7 +332,7 @@ fn put_processes(processes: &Processes, of: &Groups, groups: &mut [Group], total
         known.tasks += u64::from(new);
         for group in [known, &mut *total] {
             group.processes += 1;
-            // Of what ran before the trace the start may be days ago.
+            // A process that ran before the trace may have started days ago.
             if let Some(time) = row.time_ns().filter(|_| !row.was_running) {
                 group.life_times.add(time);
             }
@@ -340,7 +340,8 @@ fn put_processes(processes: &Processes, of: &Groups, groups: &mut [Group], total
     }
 }
 
-/// Sums of each process: which had to do with files, and what they did.
+/// Computes the sums of each process, and returns the processes that accessed files with their
+/// operations.
 fn by_process(
     pairs: &[((u32, u32), Pair)],
     processes: &Processes,
@@ -385,7 +386,7 @@ fn by_process(
     (used, found)
 }
 
-/// Sums of each file, and of each group and file.
+/// Computes the sums of each file, and of each group and file.
 fn by_file(
     mut pairs: Vec<((u32, u32), Pair)>,
     paths: &Names,
@@ -439,7 +440,7 @@ fn put_sum(group: &mut Group, sum: Sum) {
     group.operations.sort_by_key(|of| std::cmp::Reverse((of.time_ns, of.count)));
 }
 
-/// Adds what was counted of a group's operations.
+/// Adds the counts of a group's operations.
 fn add_group(total: &mut Group, group: &mut Group) {
     for of in &group.operations {
         let at = match total.operations.iter().position(|known| known.kind == of.kind) {
@@ -560,7 +561,7 @@ mod tests {
         assert_eq!(kinds(&add.files), (2, 0, 0, Some(1)));
         assert_eq!((kinds(&add.processes_by_access), add.processes, add.without_files), ((1, 0, 0, Some(0)), 2, 1));
         assert_eq!((add.read_bytes, add.read_again_bytes), (400, 200));
-        // All together the files in between were both read and written.
+        // Over all groups, the intermediate files were both read and written.
         assert_eq!(kinds(&found.total.files), (2, 0, 2, Some(1)));
         assert_eq!((found.total.read_bytes, found.files.len(), found.uses.len(), found.processes.len()), (16_984, 5, 7, 3));
         assert_eq!((project.sequential, project.random), ([2, 0], [0, 0]));
@@ -590,8 +591,8 @@ mod tests {
         assert_eq!(found.made_of, MadeOf { events: 0, sums: 1 });
     }
 
-    /// Two reads of the same bytes, one of them of a place that is not known: no order and no claim
-    /// that something was read again.
+    /// Two reads of the same bytes, one of them at an unknown offset: no order, and no bytes read
+    /// again.
     #[test]
     fn a_place_that_is_not_known_is_in_no_order() {
         let read = |at, offset| match one(0, 1, OperationKind::Read, at, 5, 0, 100) {

@@ -1,4 +1,4 @@
-//! The numbers of an I/O profile, as they are written in JSON and shown in tables.
+//! Numbers of an I/O profile, as written in JSON and shown in tables.
 
 use flowmine_activity_log::Names;
 use schemars::JsonSchema;
@@ -8,12 +8,12 @@ use crate::distribution::{Distribution, Step, Summary};
 use crate::noteworthy::{Advice, Thresholds};
 use crate::over_time::OverTime;
 
-/// How many groups a profile has, and what is noteworthy of it.
+/// Number of groups of a profile, and thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
-    /// The most groups that are distinguished; further ones are put together into one.
+    /// Maximum number of groups that are distinguished; further ones are merged into one.
     pub most_groups: usize,
-    /// Thresholds from which on something is noteworthy.
+    /// Thresholds of noteworthy values.
     pub thresholds: Thresholds,
 }
 
@@ -23,29 +23,29 @@ impl Default for Options {
     }
 }
 
-/// To which groups processes belong.
+/// Groups of processes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Groups {
-    /// What groups are: `activity`, `program`, `task`, `job`, `host`.
+    /// Kind of group: `activity`, `program`, `task`, `job`, `host`.
     pub by: &'static str,
     /// Names of the groups; [`Self::of`] has their numbers.
     pub names: Names,
-    /// The group of each process; [`NONE`](flowmine_activity_log::NONE) for one that is not wanted.
+    /// The group of each process; [`NONE`](flowmine_activity_log::NONE) for one that is excluded.
     pub of: Vec<u32>,
-    /// Whether everything is wanted, also what processes did of which nothing else is known.
+    /// Whether all operations are included, even those of unknown processes.
     pub whole: bool,
-    /// Whether operations on a file are wanted, by its number; `None`: all.
+    /// Whether operations on a file are included, by its number; `None`: all.
     pub files: Option<Vec<bool>>,
 }
 
-/// How a run reads and writes: numbers by group, file and process, and over time.
+/// Reads and writes of a run: numbers by group, file and process, and over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Profile {
-    /// What groups are: `activity`, `program`, `task`, `job`, `host`.
+    /// Kind of group: `activity`, `program`, `task`, `job`, `host`.
     pub by: &'static str,
-    /// Which tables it is made of: `events`, `sums` or `both`.
+    /// Tables from which it was computed: `events`, `sums` or `both`.
     pub made_of: MadeOf,
-    /// From the first to the last operation, in nanoseconds since 1970.
+    /// First and last moment of the operations, in nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
     /// The numbers of all groups together.
     pub total: Group,
@@ -53,52 +53,52 @@ pub struct Profile {
     pub groups: Vec<Group>,
     /// Bytes of each group over time, in the order of `groups`.
     pub over_time: OverTime,
-    /// Bytes by place in the file over time: row `n` is of offsets from 2ⁿ⁻¹ to 2ⁿ − 1, the first
-    /// of offset 0.
+    /// Bytes by offset in the file over time: row `n` has offsets from 2ⁿ⁻¹ to 2ⁿ − 1, the first
+    /// row has offset 0.
     pub over_offset: OverTime,
     /// Files, those with most bytes first.
     pub files: Vec<FileUse>,
-    /// Processes that had to do with files, those with most bytes first.
+    /// Processes that accessed files, those with most bytes first.
     pub processes: Vec<ProcessUse>,
-    /// What each group did to each file, those with most bytes first.
+    /// Operations of each group on each file, those with most bytes first.
     pub uses: Vec<Use>,
-    /// What is noteworthy, what costs most first.
+    /// Noteworthy values, those with the largest cost first.
     pub advice: Vec<Advice>,
-    /// How many groups were distinguished, and the thresholds of what is noteworthy.
+    /// Number of distinguished groups, and thresholds of noteworthy values.
     pub options: Option<Options>,
-    /// What of the trace is not in the profile.
+    /// Parts of the trace that are not in the profile.
     pub left_out: LeftOut,
 }
 
-/// Which tables a profile is made of.
+/// Tables from which a profile was computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MadeOf {
     /// Operations that were traced one by one.
     pub events: u64,
-    /// Rows of operations that were added up by the kernel: of these there are no sizes, latencies,
-    /// orders, opens.
+    /// Sums of operations, added up in the kernel: without sizes, latencies, order and opens.
     pub sums: u64,
 }
 
-/// How much of the trace is not in a profile, and why.
+/// Parts of the trace that are not in a profile, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// Operations that were not wanted.
+    /// Number of excluded operations.
     pub not_wanted: u64,
-    /// Groups that are one with others.
+    /// Number of groups that were merged with others.
     pub groups: u64,
-    /// Operations that the trace lost or could not record: bytes and counts are lower bounds.
+    /// Number of operations that the trace lost or could not record: bytes and counts are lower
+    /// bounds.
     pub lost: u64,
-    /// Bytes of these, as far as they are known.
+    /// Bytes of lost operations, as far as known.
     pub lost_bytes: u64,
-    /// Operations whose end is not known, so that they have no latency.
+    /// Number of operations without a known end, which have no latency.
     pub without_latency: u64,
-    /// Reads and writes of which it is not known where in the file they began: they are in no order,
-    /// and what their process read of the file is not compared with its extent.
+    /// Number of reads and writes at an unknown offset: they are in no order, and the bytes that
+    /// their process read from the file are not compared with its extent.
     pub without_offset: u64,
 }
 
-/// Files or processes by how they read and wrote.
+/// Numbers of files or processes by direction of access.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kinds {
     /// Number of those with reads and without writes.
@@ -107,7 +107,7 @@ pub struct Kinds {
     pub write_only: u64,
     /// Number of those with both reads and writes.
     pub read_write: u64,
-    /// Opened only; null where opens were not traced.
+    /// Number of those that were only opened; null if opens were not traced.
     pub untouched: Option<u64>,
 }
 
@@ -127,44 +127,45 @@ impl Kinds {
 pub struct Group {
     /// Name of the group.
     pub name: String,
-    /// Tasks and jobs to which its processes belong.
+    /// Number of tasks and jobs to which its processes belong.
     pub tasks: u64,
     /// Number of processes in the group.
     pub processes: u64,
-    /// Of these, processes without any operation on a file.
+    /// Number of its processes without any operation on a file.
     pub without_files: u64,
-    /// Its operations, each kind for itself.
+    /// Its operations, by kind.
     pub operations: Vec<KindOf>,
     /// Bytes read by its traced operations.
     pub read_bytes: i64,
     /// Bytes written by its traced operations.
     pub written_bytes: i64,
-    /// Files by what the group did to them.
+    /// Numbers of files by the group's access to them.
     pub files: Kinds,
-    /// Processes by what they did to files.
+    /// Numbers of processes by their access to files.
     pub processes_by_access: Kinds,
-    /// Reads and writes that began where the one before of the same process in the same direction
-    /// on the same file ended; as far from it as that from its predecessor; elsewhere. The first of
-    /// each is in none.
+    /// Sequential reads and writes: each began at the end of the previous one of the same process
+    /// in the same direction on the same file. The first of each is neither sequential, strided nor
+    /// random.
     pub sequential: [u64; 2],
-    /// Strided reads and writes: as far from the one before as that from its own; see `sequential`.
+    /// Strided reads and writes: the distance from the previous one equals the distance before
+    /// that; see `sequential`.
     pub strided: [u64; 2],
     /// Random reads and writes: neither sequential nor strided; see `sequential`.
     pub random: [u64; 2],
-    /// Reads and writes whose offset or size is no multiple of 4,096.
+    /// Number of reads and writes with an offset or size that is not a multiple of 4,096.
     pub unaligned: [u64; 2],
-    /// Bytes that were read beyond the extent of what a process read of a file: read again at least
-    /// once.
+    /// Bytes read in excess of the extent that a process read of a file: these were read at least
+    /// twice.
     pub read_again_bytes: i64,
-    /// Bytes asked for by reads, and by writes.
+    /// Bytes requested by reads, and by writes.
     #[serde(serialize_with = "summaries")]
     #[schemars(with = "Both")]
     pub sizes: [Distribution; 2],
-    /// Life times of its processes, in nanoseconds.
+    /// Lifetimes of its processes, in nanoseconds.
     #[serde(serialize_with = "summary")]
     #[schemars(with = "SummaryAndSteps")]
     pub life_times: Distribution,
-    /// Bytes moved by each process that moved any: how evenly the work lies.
+    /// Bytes moved by each process that moved any, as a measure of balance.
     #[serde(serialize_with = "summary")]
     #[schemars(with = "SummaryAndSteps")]
     pub process_bytes: Distribution,
@@ -190,9 +191,9 @@ impl SummaryAndSteps {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReadsAndWrites")]
 struct Both {
-    /// Of reads.
+    /// Distribution of reads.
     read: SummaryAndSteps,
-    /// Of writes.
+    /// Distribution of writes.
     write: SummaryAndSteps,
 }
 
@@ -207,84 +208,84 @@ fn summaries<S: serde::Serializer>(of: &[Distribution; 2], out: S) -> Result<S::
 /// Operations of one kind in a group.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct KindOf {
-    /// What: as `io_events.op` calls it.
+    /// Kind, with the name in `io_events.op`.
     pub kind: &'static str,
     /// Number of operations of this kind, failed ones included.
     pub count: u64,
     /// Number of these operations that failed.
     pub failed: u64,
-    /// Time in them, in nanoseconds, of those of which it is known.
+    /// Sum of the known times of these operations, in nanoseconds.
     pub time_ns: i128,
-    /// Their latencies, one by one; of what was added up there are none.
+    /// Latencies of single operations; none for operations that were added up.
     #[serde(serialize_with = "summary")]
     #[schemars(with = "SummaryAndSteps")]
     pub latencies: Distribution,
 }
 
-/// A file and what the processes of the profile did to it.
+/// A file, with the operations of the profile's processes on it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FileUse {
     /// Path of the file.
     pub path: String,
-    /// Processes that had to do with it.
+    /// Number of processes that accessed it.
     pub processes: u64,
     /// Number of groups to which these processes belong.
     pub groups: u64,
-    /// What the processes of the profile did to it.
+    /// Operations of the profile's processes on it.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// A process and what it did to all files together.
+/// A process, with its operations on all files together.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessUse {
     /// Its process number (PID) on its host.
     pub pid: i32,
-    /// The program that it ran; null when that is not known.
+    /// Program that it ran; null if it is not known.
     pub program: Option<String>,
     /// Name of the group to which it belongs.
     pub group: String,
-    /// How long it ran, in nanoseconds.
+    /// Running time, in nanoseconds.
     pub life_time_ns: Option<i64>,
-    /// Files that it had to do with.
+    /// Number of files that it accessed.
     pub files: u64,
     /// Operations, bytes and times of the process on files.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// What a group did to a file.
+/// Operations of a group on a file.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Use {
     /// Name of the group.
     pub group: String,
     /// Path of the file.
     pub path: String,
-    /// Processes of the group that had to do with it.
+    /// Number of processes of the group that accessed it.
     pub processes: u64,
-    /// What these processes did to the file.
+    /// Operations of these processes on the file.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// Operations added up: of a file, a process, or a group and a file.
+/// Sums of operations of a file, a process, or a group and a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sums {
-    /// Successful opens; zero where they were not traced.
+    /// Number of successful opens; zero if opens were not traced.
     pub opens: u64,
-    /// Calls that read, failed ones included.
+    /// Number of read calls, failed ones included.
     pub read_calls: u64,
     /// Bytes read by these calls.
     pub read_bytes: i64,
-    /// Calls that wrote, failed ones included.
+    /// Number of write calls, failed ones included.
     pub write_calls: u64,
     /// Bytes written by these calls.
     pub written_bytes: i64,
     /// Time in reads and writes, in nanoseconds.
     pub time_ns: i64,
-    /// When the first operation began, in nanoseconds since 1970.
+    /// Start of the first operation, in nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last operation ended, in nanoseconds since 1970.
+    /// End of the last operation, in nanoseconds since 1970.
     pub last_ns: Option<i64>,
 }
 

@@ -1,21 +1,21 @@
-//! Process models: an event log in columns and typed options in, a model out, and a picture of it.
+//! Process models: an event log in columns and typed options in, a model out, and a figure of it.
 //!
 //! - **In:** a [`flowmine_activity_log::ActivityLog`], with the grouping of its instances into
-//!   cases where a model needs one. [`dag`] takes tasks with what they wait for; [`run_dag`],
+//!   cases where a model needs one. [`dag`] takes tasks with their dependencies; [`run_dag`],
 //!   [`critical_path`], [`dependency_audit`] and [`workflow`] one run as a graph
-//!   ([`flowmine_activity_log::RunGraph`]); [`fork_tree`] processes and [`io_profile`] their
-//!   operations: no event log says that.
-//! - **Out:** a model, a plain type whose fields are public: [`dfg::Dfg`] for a directly-follows
-//!   graph, and so in each module. It knows no source and no picture.
-//! - **Drawn and written:** [`pictures`] has for each model what is drawn of it (for
-//!   `flowmine-draw`, which makes SVG, DOT and others) and how it is written as JSON or CSV.
+//!   ([`flowmine_activity_log::RunGraph`]); [`fork_tree`] takes processes and [`io_profile`] their
+//!   operations, which event logs do not contain.
+//! - **Out:** a model, a plain type with public fields: [`dfg::Dfg`] for a directly-follows graph,
+//!   and a type of its own in each other module. It depends on no source and no figure.
+//! - **Drawn and written:** [`pictures`] has the figure of each model (for `flowmine-draw`, which
+//!   makes SVG, DOT and others) and its JSON and CSV.
 //!
-//! **Units.** Lengths of time are nanoseconds in models, sizes bytes, times UTC nanoseconds since
-//! 1970. What is not known is `None`; what was left out of a log stands in the model and in its
-//! picture.
+//! **Units.** In models, durations are in nanoseconds, sizes in bytes, and times are UTC nanoseconds
+//! since 1970-01-01. Unknown values are `None`. The model and its figure state the parts of a log
+//! that were left out.
 //!
-//! **Errors.** A model of a log does not fail but where its module says so. A picture that is too
-//! large to lay out is a [`flowmine_draw::LayoutError`].
+//! **Errors.** A model of a log does not fail unless its module documents an error. A figure that
+//! is too large for the layout is a [`flowmine_draw::LayoutError`].
 //!
 //! A directly-follows graph of two cases:
 //!
@@ -45,7 +45,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/dfg.rs` is a program to begin with: it reads XES and writes the graph as SVG or DOT
+//! `examples/dfg.rs` is a program to start from: it reads XES and writes the graph as SVG or DOT
 //! (`cargo run --release -p flowmine-discover --example dfg -- LOG.xes GRAPH.svg`).
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

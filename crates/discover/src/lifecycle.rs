@@ -1,9 +1,9 @@
-//! Lifecycle: a log in, the time that the instances of each activity spent waiting and running, and
-//! what became of them, out.
+//! Lifecycle: a log in; the waiting and running times of the instances of each activity, and their
+//! outcomes, out.
 //!
 //! *Queue* is from when an instance was ready to when it started, *service* from its start to its
-//! end. Where one of the two times is not known, or the second is before the first, the time is not
-//! known and counted as such.
+//! end. If one of the two moments is not known, or the second is before the first, the time counts
+//! as unknown.
 
 use flowmine_activity_log::{ActivityLog, Cases, Status};
 use schemars::JsonSchema;
@@ -11,17 +11,17 @@ use serde::Serialize;
 
 use crate::about::About;
 
-/// What is wanted. There is nothing to choose yet.
+/// Options of the lifecycle; there are none yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {}
 
 /// The lifecycle of a log's activities.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lifecycle {
-    /// The log that the lifecycle is of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
-    /// By time in queue and service, most first, then by instances, then by name.
+    /// Activities by time in queue and service, most first, then by instances, then by name.
     pub activities: Vec<Activity>,
     /// The sums over all activities.
     pub total: Activity,
@@ -34,36 +34,36 @@ pub struct Activity {
     pub activity: String,
     /// Number of instances.
     pub instances: u64,
-    /// How many ended as they should.
+    /// Number of instances that completed.
     pub completed: u64,
-    /// How many failed, by their status.
+    /// Number of instances with the status failed.
     pub failed: u64,
-    /// How many were ended by somebody, or never ran.
+    /// Number of instances that were cancelled or never ran.
     pub aborted: u64,
-    /// How many did not run because an earlier result was taken.
+    /// Number of instances that did not run because an earlier result was reused.
     pub cached: u64,
-    /// How many had not ended when the log did.
+    /// Number of instances that had not ended at the end of the log.
     pub unfinished: u64,
-    /// Number of instances of which the log does not say what became of them.
+    /// Number of instances without an outcome in the log.
     pub status_unknown: u64,
-    /// How many are second or further attempts; `None` when the log numbers no attempts.
+    /// Number of second or later attempts; `None` if the log numbers no attempts.
     pub retries: Option<u64>,
-    /// Time from ready to start, all added up, in nanoseconds; `None` when it is known of none.
+    /// Sum of the times from ready to start, in nanoseconds; `None` if it is known for no instance.
     pub queue_ns: Option<i128>,
-    /// Number of instances of which the time from ready to start is known.
+    /// Number of instances with a known time from ready to start.
     pub queue_known: u64,
-    /// How many start before they are ready.
+    /// Number of instances that start before they are ready.
     pub queue_backwards: u64,
-    /// Time from start to end, all added up, in nanoseconds; `None` when it is known of none.
+    /// Sum of the times from start to end, in nanoseconds; `None` if it is known for no instance.
     pub service_ns: Option<i128>,
-    /// Number of instances of which the time from start to end is known.
+    /// Number of instances with a known time from start to end.
     pub service_known: u64,
-    /// How many end before they start.
+    /// Number of instances that end before they start.
     pub service_backwards: u64,
 }
 
 impl Activity {
-    /// Time in queue and service, as far as it is known.
+    /// Returns the time in queue and service, as far as known, in nanoseconds.
     pub fn known_ns(&self) -> i128 {
         self.queue_ns.unwrap_or(0) + self.service_ns.unwrap_or(0)
     }
@@ -99,7 +99,7 @@ impl Activity {
     }
 }
 
-/// Sums up what instances went through. Each instance counts once, in however many cases it is.
+/// Sums up the lifecycles of instances. Each instance counts once, however many cases it is in.
 pub fn discover(log: &ActivityLog, cases: &Cases, _options: &Options) -> Lifecycle {
     let mut activities = vec![Activity::default(); log.activities.len()];
     let mut total = Activity::default();

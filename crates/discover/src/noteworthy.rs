@@ -1,9 +1,9 @@
-//! What counts as noteworthy of how a run reads and writes, and what was found.
+//! Thresholds of noteworthy reads and writes, and the values beyond them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Thresholds from which on something is noteworthy. Shares are 0 to 1.
+/// Thresholds of noteworthy values. Shares are 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Thresholds {
     /// Reads and writes of fewer bytes are small.
@@ -25,15 +25,16 @@ pub struct Thresholds {
     pub metadata_share: f64,
     /// Noteworthy when more than this share of opens failed.
     pub failed_open_share: f64,
-    /// Noteworthy when the process that moved most moved so many times the mean of its group.
+    /// Noteworthy when the process that moved most bytes moved more than this multiple of the mean
+    /// of its group.
     pub imbalance: f64,
-    /// Noteworthy when the whole group waits for the disk (`fsync`) this often for a mebibyte
-    /// written.
+    /// Noteworthy when the whole group waits for the disk (`fsync`) more than this number of times
+    /// per MiB written.
     pub syncs_per_mib: f64,
     /// Fewer bytes than this are never noteworthy.
     pub least_bytes: i64,
-    /// Noteworthy when more than this share of the files of which a group reads has fewer than
-    /// `small_bytes` bytes of it, and there are `least_calls`.
+    /// Noteworthy when fewer than `small_bytes` bytes were read from more than this share of the
+    /// files, and at least `least_calls` files were read.
     pub small_file_share: f64,
 }
 
@@ -56,10 +57,10 @@ impl Default for Thresholds {
     }
 }
 
-/// Something noteworthy, with the threshold that it is beyond.
+/// A noteworthy value, with its threshold.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
-    /// What was found, in a word, such as `many_syncs`.
+    /// Kind of advice, such as `many_syncs`.
     pub what: &'static str,
     /// Name of the group that it is about; null for all groups together.
     pub group: Option<String>,
@@ -69,10 +70,10 @@ pub struct Advice {
     pub threshold: &'static str,
     /// The threshold's value, in the unit of `value`.
     pub limit: f64,
-    /// Time in the operations concerned, in nanoseconds: no more can be gained.
+    /// Time in these operations, in nanoseconds: the upper bound of the gain.
     pub time_ns: i128,
-    /// What was seen, in a sentence with its numbers.
+    /// Observation, in a sentence with its numbers.
     pub seen: String,
-    /// What can be done about it, in a sentence.
+    /// Recommended action, in a sentence.
     pub advice: &'static str,
 }

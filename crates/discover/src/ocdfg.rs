@@ -1,7 +1,7 @@
 //! Object-centric directly-follows graphs: a directly-follows graph for each type of objects, over
 //! the same activities.
 //!
-//! As van der Aalst and Berti define it ("Discovering object-centric Petri nets", Fundamenta
+//! Defined by van der Aalst and Berti ("Discovering object-centric Petri nets", Fundamenta
 //! Informaticae 2020, section 4): an event is part of the trace of each object that it is related
 //! to, and the graph of a type has the pairs that follow each other directly in the traces of its
 //! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first
@@ -22,9 +22,9 @@ pub struct OcDfg {
     pub types: Vec<TypeGraph>,
     /// Number of events in the log, each counted once whatever its objects.
     pub events: u64,
-    /// What is not in the log, or not as it should be.
+    /// Missing and inconsistent data of the log.
     pub left_out: LeftOut,
-    /// What an instance and a case of the log are, and which filters were applied, in words.
+    /// Description of the log: words for instance and case, and filters.
     pub words: Words,
 }
 
@@ -48,12 +48,12 @@ pub struct TypeGraph {
     pub kind: String,
     /// Its directly-follows graph: a case is an object.
     pub dfg: Dfg,
-    /// From an object's first event to the end of its last, in nanoseconds, of the objects of which
-    /// both times are known.
+    /// Lead time, from an object's first event to the end of its last, in nanoseconds, of the
+    /// objects with both times known.
     pub lead_ns: Option<Stats>,
 }
 
-/// Discovers the graph of the groupings of a log, or of those types that are named.
+/// Discovers the graph of the groupings of a log, or of the given types.
 pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
     let wanted: Vec<&Cases> = log.groups.iter().filter(|group| types.is_empty() || types.contains(&group.kind)).collect();
     let mut graphs: Vec<TypeGraph> = std::thread::scope(|scope| {
@@ -81,7 +81,7 @@ pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
 
 fn of_type(log: &ActivityLog, cases: &Cases) -> TypeGraph {
     let mut leads = Vec::new();
-    // Then the last event of an object is the latest, and the others need not be looked at.
+    // Then the last event of an object is the latest, and the others need not be read.
     let in_order = log.is_of_moments() && log.events.time_ns.is_sorted();
     for case in 0..cases.len() {
         let of = || cases.of(case);

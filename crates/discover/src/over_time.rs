@@ -1,34 +1,34 @@
-//! Bytes over time, kept while they pass by: rows (activities, offsets) and a bounded number of
-//! columns, which become wider as time goes on.
+//! Bytes over time of a stream of operations: rows (activities, offsets) and a bounded number of
+//! columns, which become wider as time passes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The most columns that there are.
+/// Maximum number of columns.
 pub const COLUMNS: usize = 400;
 
 /// Bytes read and written in each row and column.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct OverTime {
-    /// When the first column begins, in nanoseconds since 1970; null when nothing passed by.
+    /// Start of the first column, in nanoseconds since 1970; null without data.
     pub from_ns: Option<i64>,
-    /// How wide a column is, in nanoseconds.
+    /// Width of a column, in nanoseconds.
     pub column_ns: i64,
-    /// Of each row the bytes read and those written in each column.
+    /// Bytes read and written of each row, by column.
     pub rows: Vec<Row>,
 }
 
 /// Bytes in each column of one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
-    /// Bytes read, in each column up to the last in which there are any.
+    /// Bytes read in each column, up to the last column with any.
     pub read_bytes: Vec<i64>,
-    /// Bytes written, in each column up to the last in which there are any.
+    /// Bytes written in each column, up to the last column with any.
     pub written_bytes: Vec<i64>,
 }
 
 impl OverTime {
-    /// Adds bytes that were moved from one moment to another, spread evenly.
+    /// Adds bytes that were moved between two moments, spread evenly.
     pub fn add(&mut self, row: usize, write: bool, (from_ns, to_ns): (i64, i64), bytes: i64) {
         if bytes <= 0 {
             return;
@@ -97,7 +97,7 @@ impl OverTime {
         }
     }
 
-    /// Number of columns that are used.
+    /// Returns the number of used columns.
     pub fn columns(&self) -> usize {
         self.rows.iter().map(|row| row.read_bytes.len().max(row.written_bytes.len())).max().unwrap_or(0)
     }
@@ -109,8 +109,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the order of times: no byte is lost, each stays within a column of where it
-        /// was, and there are never too many columns.
+        /// For any order of times, no byte is lost, each stays within a column of where it was, and
+        /// there are never too many columns.
         #[test]
         fn no_byte_is_lost(moved in prop::collection::vec((0usize..3, any::<bool>(), -1_000_000_000_000i64..1_000_000_000_000, 0i64..1_000_000_000, 0i64..1_000_000), 1..60)) {
             let mut made = OverTime::default();

@@ -1,11 +1,11 @@
 //! Performance spectrum (Denisov, Fahland & van der Aalst, *Unbiased, Fine-Grained Description of
 //! Processes Performance from Event Data*, BPM 2018): a log and its cases in, the passages between
-//! successive activities of a path out, one line each.
+//! successive activities of a path out.
 //!
 //! Cases are first projected on the activities of the path; then each pair of successive instances
-//! whose activities are those of a segment is a passage of it. A passage begins when its first
-//! instance ends and finishes when its second one starts. Passages of which one time is not known
-//! are counted.
+//! with the activities of a segment is a passage of the segment. A passage begins at the end of its
+//! first instance and finishes at the start of its second one. Passages with an unknown time are
+//! counted.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE};
 use schemars::JsonSchema;
@@ -15,13 +15,13 @@ use crate::about::About;
 use crate::ranks::ranks;
 use crate::stats::percentile;
 
-/// The path of which a spectrum is made.
+/// Path of a spectrum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The activities of the path, by name, at least two. Empty for those of the most frequent
-    /// variant.
+    /// Names of the activities of the path, at least two. Empty: the activities of the most
+    /// frequent variant.
     pub path: Vec<String>,
-    /// The most segments when the path is not given.
+    /// Maximum number of segments of a path that is not given.
     pub segments: usize,
 }
 
@@ -31,10 +31,10 @@ impl Default for Options {
     }
 }
 
-/// Why there is no spectrum.
+/// Reason why there is no spectrum.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpectrumError {
-    /// The log has no such activity.
+    /// The log has no activity with this name.
     #[error("the log has no activity {0:?}: see `flowmine discover summary` for those it has")]
     NoActivity(String),
     /// The path has fewer than two activities.
@@ -45,34 +45,35 @@ pub enum SpectrumError {
 /// A performance spectrum: the segments of a path, with their passages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PerformanceSpectrum {
-    /// The log that the spectrum is of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
     /// The activities of the path.
     pub path: Vec<String>,
-    /// Whether the path was found, not given.
+    /// Whether the path was found by default, not given.
     pub path_is_most_frequent: bool,
-    /// From each activity of the path to the next.
+    /// Segments from each activity of the path to the next.
     pub segments: Vec<Segment>,
     /// The names of the cases that have passages.
     #[serde(skip)]
     pub cases: flowmine_activity_log::Names,
 }
 
-/// What passes from one activity to the next.
+/// A segment: the passages from one activity to the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Segment {
     /// Name of the activity in which the segment begins.
     pub from: String,
     /// Name of the activity in which it ends.
     pub to: String,
-    /// Number of passages of which both times are known.
+    /// Number of passages with both times known.
     pub count: u64,
-    /// Number of passages of which a time is not known.
+    /// Number of passages with an unknown time.
     pub without_time: u64,
-    /// Number of passages whose second instance started before the first one ended.
+    /// Number of passages in which the second instance started before the end of the first.
     pub overlapping: u64,
-    /// The shortest time, in nanoseconds; below zero where the second starts before the first ends.
+    /// The shortest time, in nanoseconds; negative if the second starts before the end of the
+    /// first.
     pub min_ns: Option<i64>,
     /// First quartile, in nanoseconds: a quarter of the times is as short or shorter.
     pub q1_ns: Option<f64>,
@@ -89,35 +90,35 @@ pub struct Segment {
     pub passages: Vec<Passage>,
 }
 
-/// One case's way through a segment.
+/// A passage of one case through a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Passage {
-    /// When the first instance ended, UTC nanoseconds since 1970.
+    /// End of the first instance, UTC nanoseconds since 1970.
     pub start_ns: i64,
-    /// When the second instance started, UTC nanoseconds since 1970.
+    /// Start of the second instance, UTC nanoseconds since 1970.
     pub finish_ns: i64,
-    /// The case: a number in [`PerformanceSpectrum::cases`].
+    /// The case: an index into [`PerformanceSpectrum::cases`].
     pub case: u32,
 }
 
 impl Passage {
-    /// How long it took, in nanoseconds.
+    /// Returns its duration, in nanoseconds.
     pub fn duration_ns(&self) -> i64 {
         self.finish_ns.saturating_sub(self.start_ns)
     }
 }
 
 impl Segment {
-    /// In which quarter of the durations a passage lies, from 0 for the shortest to 3.
+    /// Returns the quarter of the durations in which a passage lies, from 0 for the shortest to 3.
     pub fn quarter(&self, ns: i64) -> usize {
         [self.q1_ns, self.median_ns, self.q3_ns].into_iter().flatten().filter(|bound| ns as f64 > *bound).count()
     }
 }
 
-/// Makes a performance spectrum. A log without a case of two activities has one without segments.
+/// Makes a performance spectrum. For a log without a case of two activities, it has no segments.
 ///
 /// # Errors
-/// [`SpectrumError`] when the path that is asked for cannot be.
+/// [`SpectrumError`] if the requested path is not possible.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<PerformanceSpectrum, SpectrumError> {
     let given = !options.path.is_empty();
     let path: Vec<u32> = if given {
@@ -177,8 +178,8 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
     })
 }
 
-/// The activities of the most frequent variant that has two different ones, each once, in the order
-/// in which they first come.
+/// Returns the activities of the most frequent variant with two different ones, each once, in the
+/// order of their first occurrence.
 fn most_frequent(log: &ActivityLog, cases: &Cases, segments: usize) -> Vec<u32> {
     let variants = flowmine_activity_log::variants(log, cases);
     let once = |trace: &[u32]| {

@@ -1,64 +1,64 @@
-//! A network of tasks by the precedence diagramming method: when each starts and ends, and how
-//! much later it could have.
+//! Network of tasks by the precedence diagramming method: start, end and slack of each.
 //!
-//! In go edges between numbered tasks and two times for each task: how long it takes to start once
-//! all that it waits for has ended, and how long it runs. An edge without a lag leads from an end
-//! to a start, one with a lag from a start to a start. Edges that go in a circle are left out and
-//! counted. All times are nanoseconds from the begin of the run; sums stop at the ends of `i64`.
+//! In go edges between numbered tasks and two times for each task: the delay from the end of all
+//! its predecessors to its start, and its running time. An edge without a lag leads from an end to
+//! a start, one with a lag from a start to a start. Edges in a cycle are left out and counted. All
+//! times are nanoseconds from the start of the run; sums saturate at the limits of `i64`.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// That a task waits for another, and how this is known.
+/// Dependency of a task on another, with its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// Number of the task that is waited for.
+    /// Number of the predecessor.
     pub from: u32,
-    /// Number of the task that waits.
+    /// Number of the successor.
     pub to: u32,
-    /// Whether it was declared, not only seen.
+    /// Whether it was declared, not only observed.
     pub declared: bool,
-    /// How sure it is that there is such a dependency, in percent; 100 of what is known.
+    /// Confidence of the dependency, in percent; 100 if it is known.
     pub confidence_percent: u8,
-    /// Of an edge from a start to a start: the time between them, in nanoseconds.
+    /// Time between the starts for an edge from start to start, in nanoseconds.
     pub lag_ns: Option<i64>,
 }
 
-/// The two times of each task, in nanoseconds, by the numbers of tasks.
+/// Two times of each task, in nanoseconds, by the numbers of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Times {
-    /// From the end of all that it waits for to its start, in nanoseconds.
+    /// Time from the end of all its predecessors to its start, in nanoseconds.
     pub before_ns: Vec<i64>,
-    /// From its start to its end, in nanoseconds.
+    /// Time from its start to its end, in nanoseconds.
     pub run_ns: Vec<i64>,
 }
 
-/// Tasks and who waits for whom.
+/// Tasks with their dependencies.
 #[derive(Debug, Clone, Default)]
 pub struct Network {
-    /// Ordered by who waits, those from ends first.
+    /// Ordered by successor, edges from ends first.
     edges: Vec<Edge>,
-    /// Where in `edges` those of each task begin; one more than there are tasks.
+    /// Index of the first edge of each task in `edges`; one more entry than tasks.
     first: Vec<u32>,
-    /// The tasks, each after those that it waits for.
+    /// Tasks, each after its predecessors.
     order: Vec<u32>,
 }
 
-/// When tasks start and end, in nanoseconds from the begin of the run.
+/// Starts and ends of tasks, in nanoseconds from the start of the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// The start of each task.
     pub start_ns: Vec<i64>,
-    /// What each waited for last: the number of an edge. `None`: for nothing.
+    /// Last wait of each task: the number of an edge. `None`: no wait.
     pub after: Vec<Option<u32>>,
     /// The end of the task that ends last.
     pub end_ns: i64,
-    /// Number of the task that ends last; `None` of no tasks.
+    /// Number of the task that ends last; `None` without tasks.
     pub last: Option<u32>,
 }
 
 impl Network {
-    /// The network of so many tasks, and how many edges were left out because they go in a circle.
+    /// Creates the network of the given number of tasks, and counts the edges that are left out
+    /// because they are in a cycle.
     pub fn new(tasks: usize, edges: Vec<Edge>) -> (Self, u64) {
         let network = Self::ordered(tasks, edges);
         if network.order.len() == tasks {
@@ -91,7 +91,7 @@ impl Network {
             followers[*place as usize] = edge.to;
             *place += 1;
         }
-        // Kahn's algorithm: a task follows when all that it waits for are there.
+        // Kahn's algorithm: a task follows when all its predecessors are in the order.
         let mut open: Vec<u32> = (0..tasks).map(|at| first[at + 1] - first[at]).collect();
         let mut order: Vec<u32> = (0..tasks as u32).filter(|&at| open[at as usize] == 0).collect();
         let mut next = 0;
@@ -107,17 +107,17 @@ impl Network {
         Self { edges, first, order }
     }
 
-    /// The tasks, each after those that it waits for.
+    /// Tasks, each after its predecessors.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The edge with this number.
+    /// Returns the edge with this number.
     pub fn edge(&self, number: u32) -> Edge {
         self.edges[number as usize]
     }
 
-    /// The edges to a task, from those for which it waits.
+    /// Returns the edges to a task, from its predecessors.
     pub fn waits_for(&self, task: u32) -> impl Iterator<Item = &Edge> {
         self.numbers(task).map(|at| &self.edges[at])
     }
@@ -126,8 +126,8 @@ impl Network {
         self.first[task as usize] as usize..self.first[task as usize + 1] as usize
     }
 
-    /// When each task starts, as early as it can. Of what it waits for at the same time the end of
-    /// a task comes before a start, then the first task.
+    /// Computes the earliest start of each task. If several predecessors determine it, an end
+    /// precedes a start, then the first task counts.
     pub fn schedule(&self, times: &Times) -> Schedule {
         let tasks = times.run_ns.len();
         let mut made = Schedule { start_ns: vec![0; tasks], after: vec![None; tasks], ..Schedule::default() };
@@ -159,7 +159,7 @@ impl Network {
         made
     }
 
-    /// How much later each task could end without making the run longer (the total float).
+    /// Computes how much later each task could end without making the run longer (the total float).
     pub fn slack(&self, times: &Times, schedule: &Schedule) -> Vec<i64> {
         let mut latest: Vec<i64> = vec![schedule.end_ns; times.run_ns.len()];
         for &at in self.order.iter().rev() {
@@ -179,7 +179,7 @@ impl Network {
     }
 }
 
-/// A number for each task: those with the same number reach each other.
+/// Returns a number for each task: those with the same number reach each other.
 pub fn circles(tasks: usize, edges: &[Edge]) -> Vec<u32> {
     let pairs = edges.iter().map(|edge| (NodeIndex::<u32>::from(edge.from), NodeIndex::from(edge.to)));
     let mut graph = DiGraph::<(), ()>::with_capacity(tasks, edges.len());
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!((network.schedule(&Times::default()), left_out), (Schedule::default(), 0));
     }
 
-    /// A task and all that it waits for, by trying every path: the longest way to its end.
+    /// Computes the longest path to the end of a task by trying every path.
     fn longest(at: u32, edges: &[Edge], times: &Times) -> i64 {
         start(at, edges, times) + times.run_ns[at as usize]
     }
@@ -237,8 +237,8 @@ mod tests {
     }
 
     proptest! {
-        /// The end is that of the longest of all paths; a task that ends later by its slack does
-        /// not move it, by more does.
+        /// The end is that of the longest of all paths; a task that ends later by at most its slack
+        /// does not move it; by more, it does.
         #[test]
         fn a_schedule_is_the_longest_path(
             tasks in 1usize..9,
@@ -263,7 +263,8 @@ mod tests {
             let slack = network.slack(&times, &made);
             for (at, &slack) in slack.iter().enumerate() {
                 prop_assert!(slack >= 0);
-                // Longer without starting later: what waits for its end alone notices, so that it is at most as sensitive as its slack says.
+                // Longer without starting later affects only tasks that wait for its end, so the
+                // sensitivity is at most that of its slack.
                 let mut longer = times.clone();
                 longer.run_ns[at] += slack;
                 prop_assert_eq!(network.schedule(&longer).end_ns, wanted);
@@ -276,8 +277,8 @@ mod tests {
             }
         }
 
-        /// Any edges, circles too: every task has a time, and the last edge of each is one of its
-        /// own.
+        /// For any edges, including cycles, every task has a time, and the last edge of each is one
+        /// of its own.
         #[test]
         fn circles_end(picked in prop::collection::vec((0u32..12, 0u32..12, prop::option::of(0i64..5)), 0..60)) {
             let edges: Vec<Edge> = picked.into_iter().map(|(a, b, lag)| edge(a, b, lag)).collect();

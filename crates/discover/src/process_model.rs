@@ -1,5 +1,5 @@
-//! Block-structured process models: a process tree by the Inductive Miner, its Petri net, and how
-//! well both fit the log.
+//! Block-structured process models: a process tree by the Inductive Miner, its Petri net, and their
+//! quality on the log.
 //!
 //! In goes a log and its cases; the traces are the activities of a case in the order of their
 //! starts. Out comes a [`ProcessModel`]. Definitions, papers and bounds: `flowmine-process-models`
@@ -14,13 +14,13 @@ use crate::about::About;
 use crate::ranks::ranks;
 use crate::stats::percentile;
 
-/// How a model is discovered and measured.
+/// Options of discovery and measures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is
-    /// noise; 0 is IM, above it IMf.
+    /// Noise threshold: share, 0 to 1, of the most frequent edge out of an activity below which an
+    /// edge is noise; 0 is IM, above it IMf.
     pub noise: f64,
-    /// Whether alignments are computed; they take up to the third power of a trace's length.
+    /// Whether alignments are computed; their cost grows up to the third power of a trace's length.
     pub alignments: bool,
 }
 
@@ -30,62 +30,62 @@ impl Default for Options {
     }
 }
 
-/// A model and how well it fits the log that it is of.
+/// A model with its quality on the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessModel {
-    /// The log that the model is of.
+    /// Description of the log.
     pub about: About,
-    /// The noise threshold by which it was discovered, 0 to 1; see [`Options::noise`].
+    /// Noise threshold of the discovery, 0 to 1; see [`Options::noise`].
     pub noise: f64,
     /// Number of distinct traces in the log.
     pub variants: u64,
     /// The process tree that the Inductive Miner found.
     pub tree: ProcessTree,
-    /// Parts of the log that ended in a flower: any number of any of their activities.
+    /// Number of parts of the log that became a flower: any number of any of their activities.
     pub flowers: u64,
-    /// How often a fall-through was not tried because it would have taken too long.
+    /// Number of fall-throughs that were not tried because of their cost.
     pub passed_over: u64,
-    /// The Petri net that the tree stands for.
+    /// Petri net of the tree.
     pub net: PetriNet,
-    /// How the net's activities were executed, by their numbers in it.
+    /// Executions of the net's activities, by their numbers in it.
     pub executions: Vec<Execution>,
     /// Token-based replay: the log's fitness, 0 to 1.
     pub fitness: f64,
     /// The share of cases that fit without a fault.
     pub fitting_cases: f64,
-    /// Variants of which it is not certain that they do not fit, because a search met its bound.
+    /// Number of variants that may fit, because a search met its bound.
     pub cut_short: u64,
-    /// Precision (ETConformance, by token-based replay), 0 to 1; `None` when the log gives no state
-    /// to judge by.
+    /// Precision (ETConformance, by token-based replay), 0 to 1; `None` if the log has no state to
+    /// judge.
     pub precision: Option<f64>,
-    /// Steps of cases behind a prefix that the net cannot follow; they do not count in the
+    /// Number of steps of cases after a prefix that the net cannot replay; they do not count in the
     /// precision.
     pub not_followed: u64,
     /// Generalisation, 0 to 1.
     pub generalisation: f64,
-    /// Fitness by alignments over the cases that have one; `None` when there are none.
+    /// Fitness by alignments over the cases that have one; `None` if there are none.
     pub alignment_fitness: Option<f64>,
-    /// Cases of which an alignment would take longer than is allowed.
+    /// Number of cases without an alignment because it would exceed the limit.
     pub not_aligned: u64,
 }
 
-/// How often an activity was executed, and how long that took.
+/// Executions of an activity: number and duration.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Execution {
     /// Number of its instances.
     pub count: u64,
-    /// Median time from start to end in nanoseconds; `None` where no instance has both.
+    /// Median time from start to end in nanoseconds; `None` if no instance has both.
     pub median_ns: Option<f64>,
 }
 
-/// The executions of these activities in the cases of a log.
+/// Returns the executions of these activities in the cases of a log.
 fn executions(log: &ActivityLog, cases: &Cases, activities: &[String]) -> Vec<Execution> {
     let mut counts = vec![0; log.activities.len()];
     let mut times: Vec<Vec<i64>> = vec![Vec::new(); log.activities.len()];
     for at in (0..cases.len()).flat_map(|case| cases.of(case)) {
         let activity = log.instances.activity[at as usize] as usize;
         counts[activity] += 1;
-        // An event that is a moment has no time of its own.
+        // An event that is a moment has no duration.
         times[activity].extend(log.service_ns(at).filter(|_| log.has_intervals()));
     }
     let numbers: FxHashMap<&str, usize> = log.activities.iter().zip(0..).collect();
@@ -97,8 +97,8 @@ fn executions(log: &ActivityLog, cases: &Cases, activities: &[String]) -> Vec<Ex
     activities.iter().map(&mut of).collect()
 }
 
-/// The variants of a log's cases, as process models take them: activities are numbered in the order
-/// of their names, so that nothing depends on which came first.
+/// Returns the variants of a log's cases for process models: activities are numbered in the order
+/// of their names, so that nothing depends on their order in the log.
 ///
 /// # Errors
 /// Never for a log of this crate: its activities have names.
@@ -142,18 +142,18 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
     })
 }
 
-/// Declarative constraints that a log keeps.
+/// Declarative constraints that hold in a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constraints {
-    /// The log that the constraints are of.
+    /// Description of the log.
     pub about: About,
-    /// The names of activities, by the numbers that constraints have of them.
+    /// Names of activities, by their numbers in constraints.
     pub activities: Vec<String>,
     /// The constraints, by template and activities.
     pub constraints: Vec<declare::Constraint>,
 }
 
-/// Finds the constraints that a log keeps.
+/// Finds the constraints that hold in a log.
 ///
 /// # Errors
 /// [`Error`] for thresholds outside 0 to 1, or more pairs than the bound allows.

@@ -1,9 +1,9 @@
-//! The order of names, by which ties are broken: numbers of activities, resources and cases depend
-//! on the order in which files and their rows came, and results must not.
+//! Order of names, which breaks ties: numbers of activities, resources and cases depend on the
+//! order of files and their rows, and results must not.
 
 use flowmine_activity_log::{ActivityLog, Cases, Names};
 
-/// Of each name its place among all, by code point; of equal names the first comes first.
+/// Returns the rank of each name by code point; of equal names, the first comes first.
 pub fn ranks(names: &Names) -> Vec<u32> {
     let mut ranks = vec![0; names.len()];
     for (rank, number) in (0..).zip(names.sorted()) {
@@ -12,7 +12,7 @@ pub fn ranks(names: &Names) -> Vec<u32> {
     ranks
 }
 
-/// The ranks of a log's activities, and of its cases with the case of each instance.
+/// Ranks of a log's activities, and of its cases with the case of each instance.
 pub struct InstanceRanks<'l> {
     log: &'l ActivityLog,
     activities: Vec<u32>,
@@ -26,13 +26,13 @@ impl<'l> InstanceRanks<'l> {
         Self { log, activities: ranks(&log.activities), cases: ranks(&cases.names), case_of: cases.of_instances(log.len()) }
     }
 
-    /// The case of an instance, or `NONE`.
+    /// Returns the case of an instance, or `NONE`.
     pub fn case(&self, instance: u32) -> u32 {
         self.case_of[instance as usize]
     }
 
-    /// What decides between instances that are equal otherwise: their activities, then their cases,
-    /// both by name, then their places in the case.
+    /// Returns the key that breaks ties between instances: activity, then case, both by name, then
+    /// the index in the case.
     pub fn key(&self, instance: u32) -> (u32, u32, u32) {
         let activity = self.log.instances.activity[instance as usize];
         let case = self.cases.get(self.case(instance) as usize).copied().unwrap_or(u32::MAX);

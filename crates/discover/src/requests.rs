@@ -1,17 +1,17 @@
-//! Suggested requests: the time limit, memory and CPUs to ask for, by activity.
+//! Suggested requests: time limit, memory and CPUs, by activity.
 //!
-//! In goes a log with what its instances asked for and used ([`crate::resources::Usage`]); out
-//! comes for each activity a suggestion of each resource, by one of two rules ([`Rule`]): the most
-//! that was used plus a margin, or a percentile, with the number of instances that used more.
+//! In goes a log with the requests and the use of its instances ([`crate::resources::Usage`]); out
+//! comes a suggestion of each resource for each activity, by one of two rules ([`Rule`]): the
+//! maximum use plus a margin, or a percentile, with the number of instances that used more.
 //!
-//! * **Counted** are instances that completed or whose outcome is not known, and those that were
-//!   ended at their time limit or out of memory: they needed at least what they had used. Others
-//!   that failed say nothing of what is needed.
+//! * **Counted** are instances that completed or have an unknown outcome, and those that were ended
+//!   at their time limit or out of memory, which needed at least what they had used. Other failed
+//!   instances show nothing about the need.
 //! * **CPUs used** are the mean over the running time, rounded up.
 //! * **Rounding** is upwards: times to whole minutes, the unit of Slurm's time limits; memory to
 //!   whole MiB.
-//! * **Saved** is the difference to what was asked for, of instances of which both are known: hours
-//!   of time limit, GiB-hours, core-hours. It is below zero where more should be asked for.
+//! * **Saved** is the difference from the request, of instances with both known: hours of time
+//!   limit, GiB-hours, core-hours. It is negative if the request should be larger.
 
 use flowmine_activity_log::{ActivityLog, Attribute, Cases, Status};
 use schemars::JsonSchema;
@@ -20,20 +20,20 @@ use serde::Serialize;
 use crate::about::About;
 use crate::resources::{STATE, Usage};
 
-/// Nanoseconds of a minute.
+/// Number of nanoseconds in a minute.
 const MINUTE_NS: i64 = 60_000_000_000;
 
-/// Bytes of a MiB.
+/// Number of bytes in a MiB.
 const MIB: i64 = 1 << 20;
 
-/// States of jobs that were ended for having asked for too little.
+/// States of jobs that were ended because of a request that was too small.
 const CUT_SHORT: [&str; 2] = ["TIMEOUT", "OUT_OF_MEMORY"];
 
-/// How a suggestion follows from what was used.
+/// Rule that computes a suggestion from the use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// The most that was used, and this share of it more.
+    /// The maximum use plus this share of it.
     Maximum {
         /// The margin: 0.2 is 20 % more.
         margin: f64,
@@ -54,12 +54,12 @@ impl Default for Rule {
 /// Suggested requests of a log's activities.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Requests {
-    /// The log that the suggestions are of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
-    /// How they follow from what was used.
+    /// Rule of the suggestions.
     pub rule: Rule,
-    /// The activities of which something was measured, most core time saved first.
+    /// Activities with a measurement, most core time saved first.
     pub activities: Vec<Request>,
 }
 
@@ -70,35 +70,35 @@ pub struct Request {
     pub activity: String,
     /// Number of instances that are counted.
     pub instances: u64,
-    /// Number of those that were ended for having asked for too little.
+    /// Number of those that were ended because of a request that was too small.
     pub cut_short: u64,
-    /// The time limit, in nanoseconds; saved nanoseconds.
+    /// Time limit, in nanoseconds; savings in nanoseconds.
     pub time_ns: Option<Suggestion>,
-    /// The memory of a whole instance, in bytes; saved byte-nanoseconds.
+    /// Memory of a whole instance, in bytes; savings in byte-nanoseconds.
     pub memory_bytes: Option<Suggestion>,
-    /// The number of CPUs; saved nanoseconds of one core.
+    /// Number of CPUs; savings in nanoseconds of one core.
     pub cpus: Option<Suggestion>,
 }
 
 /// A suggestion of one resource, in the unit of its field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Suggestion {
-    /// Number of instances of which the use is known.
+    /// Number of instances with known use.
     pub measured: u64,
-    /// The most that was asked for.
+    /// Maximum request.
     pub asked: Option<i64>,
-    /// The most that was used.
+    /// Maximum use.
     pub used: i64,
-    /// What to ask for.
+    /// Suggested request.
     pub suggested: i64,
     /// Number of instances that used more. With this time limit or memory they would have been
     /// killed, with these CPUs they would have run longer.
     pub exceeding: u64,
-    /// What was asked for and would not have been, over all instances.
+    /// Savings over all instances: requested and not suggested.
     pub saved: Option<i128>,
 }
 
-/// What an instance used and asked for of a resource, and how long it would have saved that.
+/// Use and request of a resource by an instance, and the duration of the saving.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     used: i64,
@@ -107,7 +107,7 @@ struct Sample {
 }
 
 impl Rule {
-    /// The value for numbers that are sorted, before it is rounded.
+    /// Returns the value for sorted numbers, before rounding.
     fn value(self, sorted: &[i64]) -> i64 {
         let Some(&most) = sorted.last() else { return 0 };
         match self {
@@ -139,14 +139,14 @@ impl Rule {
     }
 }
 
-/// The next multiple of a step; the largest that there is, where 64 bits hold no larger one.
+/// Returns the next multiple of a step, or the largest one that fits in 64 bits.
 fn round_up(value: i64, step: i64) -> i64 {
     let whole = value / step;
     let steps = if value % step == 0 { whole } else { whole + 1 };
     steps.checked_mul(step).unwrap_or(i64::MAX / step * step)
 }
 
-/// Whether an instance says what its activity needs.
+/// Returns whether an instance shows the need of its activity.
 fn counts(log: &ActivityLog, instance: u32, is_cut_short: bool) -> bool {
     is_cut_short || matches!(log.status(instance), Status::Completed | Status::Unknown)
 }
@@ -185,7 +185,7 @@ fn request(activity: &str, usages: &[(Usage, bool)], rule: Rule) -> Request {
         let used = (usage.mean_cpus()?.ceil() as i64).max(1);
         Some(Sample { used, asked: usage.cpus, weight_ns: usage.elapsed_ns })
     });
-    // More CPUs than the most that were used are used by nothing.
+    // No instance uses more CPUs than the maximum use.
     let without_margin = match rule {
         Rule::Maximum { .. } => Rule::Maximum { margin: 0.0 },
         rule => rule,
@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    /// Minutes of running, state in which the job ended.
+    /// Running time in minutes, and the final state of the job.
     fn log(jobs: &[(i64, &str)]) -> ActivityLog {
         let mut builder = LogBuilder::new(&[STATE.to_owned()]);
         for &(minutes, state) in jobs {

@@ -1,10 +1,10 @@
 //! Resources occupied and used, by job or task, activity, run, user, account and partition.
 //!
-//! In goes a log with the measures of its instances; out come sums for each value of each of
-//! these dimensions: core time, GPU time and memory time occupied and used, what of the core time was
-//! lost and to what, and efficiencies. [`Usage`] defines each quantity, for every model.
+//! In goes a log with the measures of its instances; out come sums for each value of each of these
+//! dimensions: core time, GPU time and memory time occupied and used, lost core time by cause, and
+//! efficiencies. [`Usage`] defines each quantity, for every model.
 //!
-//! A sum covers the instances of which it is known. It is `None` where it is known of none.
+//! A sum covers the instances with a known value. It is `None` if there are none.
 
 mod usage;
 
@@ -23,16 +23,16 @@ use crate::who;
 
 pub use usage::{Outcome, Usage};
 
-/// The attribute that names the state in which a job ended.
+/// Attribute with the final state of a job.
 pub const STATE: &str = "state";
 
-/// A dimension: its name, and the attributes that have its values in datasets and log files.
+/// A dimension: its name, and the attributes with its values in datasets and log files.
 struct Dimension {
     name: &'static str,
     values: Values,
 }
 
-/// Where the values of a dimension come from.
+/// Source of the values of a dimension.
 enum Values {
     /// The activities of the log.
     Activities,
@@ -42,7 +42,7 @@ enum Values {
     Attribute(&'static [&'static str]),
 }
 
-/// By what instances are grouped.
+/// Dimensions by which instances are grouped.
 const DIMENSIONS: [Dimension; 7] = [
     Dimension { name: "job", values: Values::Attribute(&[JOB, who::JOB_IN_FILES]) },
     Dimension { name: "task", values: Values::Attribute(&["task:name"]) },
@@ -56,12 +56,12 @@ const DIMENSIONS: [Dimension; 7] = [
 /// The resources of a log's instances.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Resources {
-    /// The log that the sums are of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
     /// The sums of all instances.
     pub total: Row,
-    /// The values of each dimension that the log has, most core time at stake first.
+    /// Values of each dimension of the log, most core time at stake first.
     pub by: Vec<Group>,
 }
 
@@ -81,23 +81,24 @@ pub struct Row {
     pub value: String,
     /// Number of instances that ran, with a known start and end.
     pub instances: u64,
-    /// Number of those whose CPUs are not known: they are in no core time.
+    /// Number of those without known CPUs: they are in no core time.
     pub without_cpus: u64,
-    /// How long they ran.
+    /// Running time.
     pub elapsed_ns: i128,
     /// Core time occupied: running time × CPUs.
     pub core_ns: Option<i128>,
     /// CPU time used.
     pub cpu_used_ns: Option<i128>,
-    /// CPU time used by core time occupied, of instances of which both are known.
+    /// CPU time used divided by core time occupied, of instances with both known.
     pub cpu_efficiency: Option<f64>,
     /// GPU time occupied: running time × GPUs.
     pub gpu_ns: Option<i128>,
     /// Memory time occupied: running time × memory, in byte-nanoseconds.
     pub memory_byte_ns: Option<i128>,
-    /// Running time × peak memory in byte-nanoseconds: at most this was used.
+    /// Running time × peak memory, in byte-nanoseconds: an upper bound of the use.
     pub memory_used_byte_ns: Option<i128>,
-    /// Peak memory by memory occupied, weighted by running time, where both are known.
+    /// Peak memory divided by memory occupied, weighted by running time, of instances with both
+    /// known.
     pub memory_efficiency: Option<f64>,
     /// Core time of instances that failed.
     pub failed_core_ns: Option<i128>,
@@ -107,9 +108,9 @@ pub struct Row {
     pub idle_core_ns: Option<i128>,
     /// The sum of the three: core time at stake.
     pub at_stake_core_ns: Option<i128>,
-    /// Time limits, added up.
+    /// Sum of time limits.
     pub limit_ns: Option<i128>,
-    /// Running time by time limit, of instances of which both are known.
+    /// Running time divided by time limit, of instances with both known.
     pub time_efficiency: Option<f64>,
 }
 
@@ -119,7 +120,7 @@ impl Row {
     }
 }
 
-/// What is added up for a value.
+/// Sums of a value while instances are added.
 #[derive(Debug, Clone, Default)]
 struct Sums {
     row: Row,
@@ -128,7 +129,7 @@ struct Sums {
     time: Share,
 }
 
-/// A part and the whole, of those instances of which both are known.
+/// A part and the whole, of instances with both known.
 #[derive(Debug, Clone, Copy, Default)]
 struct Share {
     part: i128,

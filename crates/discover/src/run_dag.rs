@@ -1,12 +1,12 @@
 //! One run as a graph: tasks (or jobs, or processes) and files, with bytes and rates between them,
-//! and with what the run waited for.
+//! and with the critical path.
 //!
-//! In goes a run ([`RunGraph`]); out come nodes and lines. An access is a line: who wrote a version
-//! of a file, or read it. Who wrote a version and reads it back has one line, that of writing
-//! (ParaTrac, §5.3: writing comes before reading). What was declared and gave no data is a line of
-//! its own. Nodes can be put together (by job, host, activity, directory) or folded ([`Fold`]): two
-//! tasks are equal when they are instances of the same activity, what they are made of is equal,
-//! all the way up, and so is what is made of them, all the way down.
+//! In goes a run ([`RunGraph`]); out come nodes and edges. An access is an edge: a task wrote a
+//! version of a file, or read it. A task that wrote a version and reads it back has one edge, that
+//! of writing (ParaTrac, §5.3: writing comes before reading). A declared dependency without data is
+//! an edge of its own. Nodes can be merged (by job, host, activity, directory) or folded
+//! ([`Fold`]): two tasks are equal if they are instances of the same activity and all their
+//! ancestors and all their descendants in the graph are equal.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -22,58 +22,58 @@ use crate::graph_measures::{self, Adjacency};
 use crate::precedence::circles;
 use crate::stats::Stats;
 
-/// When a version was last written, and which of the accesses wrote it and which read it.
+/// Last write of a version, and the accesses that wrote and read it.
 type LastWritten = (i64, u32, u32);
 
-/// What tasks are put together by.
+/// Grouping of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// By nothing: each is a node of its own, and equal ones are folded.
+    /// No grouping: each is a node of its own, and equal ones are folded.
     #[default]
     Each,
-    /// The job in which they ran.
+    /// By the job in which they ran.
     Job,
-    /// The host on which they ran.
+    /// By the host on which they ran.
     Host,
-    /// What they are instances of.
+    /// By activity.
     Activity,
 }
 
-/// What files are put together by.
+/// Grouping of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FilesBy {
-    /// Nothing: each version by itself, folded with the tasks.
+    /// No grouping: each version is a node of its own, folded with the tasks.
     #[default]
     Each,
-    /// The directory in which they lie.
+    /// By the directory in which they are.
     Directory,
-    /// They are no nodes: lines lead from task to task.
+    /// Files are no nodes: edges lead from task to task.
     None,
 }
 
-/// The most nodes that a picture draws.
+/// Maximum number of nodes in a figure.
 pub const DRAWN: usize = 120;
 
-/// What nodes are put together by, and how many there may be.
+/// Grouping and maximum number of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// What tasks are put together by.
+    /// Grouping of tasks.
     pub by: By,
-    /// What files are put together by; `None`: by nothing or, where there would be more nodes than
-    /// `most_with_files`, they are no nodes.
+    /// Grouping of files; `None`: no grouping or, with more nodes than `most_with_files`, files are
+    /// no nodes.
     pub files: Option<FilesBy>,
-    /// The most nodes with which files are nodes when `files` is `None`.
+    /// Maximum number of nodes with which files are nodes if `files` is `None`.
     pub most_with_files: usize,
-    /// How nodes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has
-    /// at most `most_nodes`.
+    /// Folding of nodes; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has at
+    /// most `most_nodes`.
     pub fold: Option<Fold>,
-    /// The most nodes that a graph should have when `fold` is `None`.
+    /// Maximum number of nodes of a graph if `fold` is `None`.
     pub most_nodes: usize,
-    /// Whether files of the system ([`is_of_system`]) that nobody of the run wrote are nodes.
+    /// Whether files of the system ([`is_of_system`]) that no task of the run wrote are nodes.
     pub system_files: bool,
-    /// Which tasks of the run are wanted; `None`: all.
+    /// Selected tasks of the run; `None`: all.
     pub chosen: Option<Vec<bool>>,
 }
 
@@ -86,7 +86,7 @@ impl Default for Options {
 /// Directories of programs, libraries and settings.
 pub const SYSTEM: [&str; 14] = ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "nix", "proc", "run", "sbin", "sys", "usr"];
 
-/// Whether a file belongs to the machine and not to a run: programs, libraries, settings.
+/// Returns whether a file belongs to the machine and not to a run: programs, libraries, settings.
 pub fn is_of_system(path: &str) -> bool {
     path.strip_prefix('/').and_then(|path| path.split('/').next()).is_some_and(|first| SYSTEM.contains(&first))
 }
@@ -96,132 +96,134 @@ pub fn is_of_system(path: &str) -> bool {
 pub struct RunDag {
     /// Name of the run.
     pub run: String,
-    /// What its nodes beside files are: `task`, `job` or `process`.
+    /// Word for its nodes other than files: `task`, `job` or `process`.
     pub noun: &'static str,
-    /// What these are put together by.
+    /// Grouping of these.
     pub by: By,
-    /// What files are put together by.
+    /// Grouping of files.
     pub files_by: FilesBy,
-    /// Nodes of files that are left out because there would be too many; 0 where they were not
-    /// wanted.
+    /// Number of nodes of files that are left out because there would be too many; 0 if files were
+    /// not requested as nodes.
     pub hidden_files: u64,
-    /// How nodes were folded.
+    /// Applied folding.
     pub fold: Fold,
     /// Number of tasks (or jobs, or processes) in the graph.
     pub tasks: u64,
-    /// Versions of files in it.
+    /// Number of versions of files in the graph.
     pub versions: u64,
-    /// Accesses and declared dependencies in it.
+    /// Number of accesses and declared dependencies in the graph.
     pub accesses: u64,
-    /// From the first start to the last end of its tasks, in nanoseconds.
+    /// Time from the first start to the last end of its tasks, in nanoseconds.
     pub time_ns: Option<i64>,
-    /// How long the critical path of the whole run is, in nanoseconds; null when no times are
-    /// known.
+    /// Length of the critical path of the whole run, in nanoseconds; null if no times are known.
     pub critical_ns: Option<i64>,
     /// Number of tasks on the critical path.
     pub critical_tasks: u64,
-    /// What is not in the graph.
+    /// Parts of the run that are not in the graph.
     pub left_out: LeftOut,
-    /// Records of the trace that were lost.
+    /// Number of lost records of the trace.
     pub lost: u64,
     /// Nodes: tasks first, then files, each in a fixed order.
     pub nodes: Vec<Node>,
-    /// Lines, ascending by their ends.
+    /// Edges, ascending by their ends.
     pub edges: Vec<Edge>,
 }
 
-/// How much of the run is not in the graph, and why.
+/// Parts of the run that are not in the graph, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// Versions of files of the system that nobody of the run wrote.
+    /// Number of versions of files of the system that no task of the run wrote.
     pub system_files: u64,
-    /// Bytes that were read of them.
+    /// Bytes that were read from them.
     pub system_bytes: i64,
-    /// Tasks that were not wanted.
+    /// Number of tasks that were not selected.
     pub tasks: u64,
-    /// Dependencies on tasks that no row describes.
+    /// Number of dependencies on tasks without a row.
     pub unknown_parents: u64,
-    /// Tasks of which nobody declared what they wait for, and of which nothing was traced.
+    /// Number of tasks without declared dependencies and without a trace.
     pub tasks_without_parents: u64,
-    /// Declared dependencies between tasks that also gave data: the line of the data stands for
-    /// both.
+    /// Number of declared dependencies between tasks that also passed data: the edge of the data
+    /// represents both.
     pub declared_and_done: u64,
 }
 
-/// The kinds of nodes.
+/// Kind of node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
     /// Tasks, jobs or processes.
     Task,
-    /// Versions of files: what one writing of a file left.
+    /// Versions of files: the content after one writing of a file.
     File,
 }
 
-/// Where a file stands in the run.
+/// Role of a file in the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It was read in the run, and nobody in the run wrote it.
+    /// Input: it was read in the run, and no task of the run wrote it.
     Input,
-    /// It was written and read in the run.
+    /// Intermediate: it was written and read in the run.
     Between,
-    /// It was written in the run, and nobody read it.
+    /// Output: it was written in the run, and no task of the run read it.
     Output,
 }
 
 /// A node: one or several tasks, or one or several versions of files.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Node {
-    /// Whether it is of tasks or of files.
+    /// Kind of its members: tasks or files.
     pub kind: NodeKind,
-    /// What it is called: of several files what their names have in common, with `*` for the rest.
+    /// Its name; for several files, the common parts of their names, with `*` for the rest.
     pub name: String,
-    /// The directory in which the files lie, where that is one.
+    /// Directory of the files, if they are in one.
     pub directory: Option<String>,
-    /// How many tasks, or versions of files, the node stands for.
+    /// Number of tasks, or versions of files, in the node.
     pub members: u64,
-    /// Where files stand in the run; where they stand at different places, in between.
+    /// Role of the files in the run; intermediate if their roles differ.
     pub role: Option<Role>,
-    /// The host of the tasks, where that is one.
+    /// Host of the tasks, if they ran on one.
     pub host: Option<String>,
-    /// The life time in nanoseconds: of tasks from start to end, of files from the first to the
-    /// last traced access.
+    /// Lifetime in nanoseconds: of tasks from start to end, of files from the first to the last
+    /// traced access.
     pub life_time_ns: Option<Stats>,
-    /// When the first began, in nanoseconds since 1970.
+    /// Start of the first, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the last ended, in nanoseconds since 1970.
+    /// End of the last, in nanoseconds since 1970.
     pub ended_ns: Option<i64>,
     /// Bytes read: by tasks, from files.
     pub read_bytes: i64,
     /// Bytes written: by tasks, to files.
     pub written_bytes: i64,
-    /// Bytes that tasks read of what they had written themselves.
+    /// Bytes that tasks read from their own output.
     pub read_back_bytes: i64,
-    /// Members on the critical path.
+    /// Number of members on the critical path.
     pub critical: u64,
-    /// Members while which records were lost, or whose order is not sure because clocks differ.
+    /// Number of members with records lost while they ran, or with an uncertain order because
+    /// clocks differ.
     pub unsure: u64,
     /// Number of tasks in the node that failed.
     pub failed: u64,
-    /// Of tasks: files that each read. Of files: tasks that wrote each.
+    /// For tasks, the number of files that each read; for files, the number of tasks that wrote
+    /// each.
     pub accesses_in: Option<Spread>,
-    /// Of tasks: files that each wrote. Of files: tasks that read each.
+    /// For tasks, the number of files that each wrote; for files, the number of tasks that read
+    /// each.
     pub accesses_out: Option<Spread>,
-    /// Tasks that each waited for or had data from.
+    /// Number of tasks for which each waited or from which it had data.
     pub fan_in: Option<Spread>,
-    /// Tasks that each gave data to, or that waited for it.
+    /// Number of tasks to which each passed data, or that waited for it.
     pub fan_out: Option<Spread>,
-    /// Number of lines that lead to this node.
+    /// Number of edges that lead to this node.
     pub in_degree: u64,
-    /// Number of lines that begin at this node.
+    /// Number of edges that begin at this node.
     pub out_degree: u64,
     /// The share of all shortest paths between two other nodes that lead through it (Freeman 1977,
     /// by Brandes' algorithm); null in graphs that are too large for it.
     pub betweenness: Option<f64>,
 }
 
-/// The least, the mean and the most of small numbers.
+/// Minimum, mean and maximum of small numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// The smallest of the numbers.
@@ -245,7 +247,7 @@ impl Spread {
     }
 }
 
-/// What a line between two nodes stands for.
+/// Kind of edge between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
@@ -253,40 +255,39 @@ pub enum EdgeKind {
     Write,
     /// From files to tasks that read them.
     Read,
-    /// From tasks to tasks that read what they wrote, where files are no nodes.
+    /// From tasks to tasks that read their output, if files are no nodes.
     Data,
     /// From tasks to tasks that were declared to wait for them and had no data from them.
     Declared,
     /// From processes to those that they forked.
     Fork,
-    /// From tasks to tasks of which it is not recorded for what they waited, and which probably
-    /// waited for them.
+    /// From tasks to tasks without recorded dependencies that probably waited for them.
     Inferred,
 }
 
-/// A line from one node to another.
+/// An edge from one node to another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Edge {
-    /// The node where it begins.
+    /// Index of the node at which it begins.
     pub from: u32,
-    /// The node at which it points.
+    /// Index of the node to which it leads.
     pub to: u32,
-    /// What kind of line it is.
+    /// Kind of edge.
     pub kind: EdgeKind,
-    /// Number of accesses, dependencies or forks that the line stands for.
+    /// Number of accesses, dependencies or forks that the edge represents.
     pub count: u64,
-    /// Bytes that went along; null for what moves none.
+    /// Bytes that passed along it; null for kinds that move none.
     pub bytes: Option<i64>,
-    /// Time from the first to the last access of each, added up, in nanoseconds; null when nothing
-    /// is known of it.
+    /// Sum of the times from the first to the last access of each, in nanoseconds; null if not
+    /// known.
     pub time_ns: Option<i64>,
-    /// Bytes in each second of that time.
+    /// Bytes per second of that time.
     pub bytes_per_s: Option<f64>,
-    /// Whether the critical path leads along it.
+    /// Whether it is on the critical path.
     pub critical: bool,
-    /// Accesses whose order is not sure, because the hosts' clocks differ.
+    /// Number of accesses with an uncertain order, because the hosts' clocks differ.
     pub doubtful: u64,
-    /// How sure it is that there is such a dependency, between 0 and 1: 1 of what is recorded.
+    /// Confidence of the dependency, between 0 and 1: 1 for recorded ones.
     pub confidence: f64,
 }
 
@@ -327,7 +328,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     found
 }
 
-/// Degrees and betweenness of the graph as it came out.
+/// Computes degrees and betweenness of the final graph.
 fn measure(found: &mut RunDag) {
     let adjacency = Adjacency::new(found.nodes.len(), found.edges.iter().map(|edge| (edge.from, edge.to)));
     let betweenness = graph_measures::betweenness(&adjacency);
@@ -344,31 +345,31 @@ fn measure(found: &mut RunDag) {
 
 /// A version of a file, with whether the run wrote and read it.
 struct Version {
-    /// Its path: a place in [`RunGraph::files`].
+    /// Its path: an index into [`RunGraph::files`].
     path: u32,
     written: bool,
     read: bool,
 }
 
-/// What a task did to a version.
+/// Access of a task to a version.
 #[derive(Clone, Copy, Default)]
 struct Access {
-    /// A place in [`Fine::tasks`].
+    /// Index into [`Fine::tasks`].
     task: u32,
-    /// Which attempt at the task it was.
+    /// Number of the attempt at the task.
     attempt: u32,
-    /// A place in [`Fine::versions`].
+    /// Index into [`Fine::versions`].
     version: u32,
     write: bool,
     bytes: i64,
-    /// For a writer the bytes that it read back of what it wrote.
+    /// Bytes that a writer read back from its own output.
     back: i64,
     first_ns: Option<i64>,
     last_ns: Option<i64>,
     doubtful: bool,
 }
 
-/// A line between tasks without a file.
+/// An edge between tasks without a file.
 #[derive(Clone, Copy)]
 struct Other {
     from: u32,
@@ -376,30 +377,30 @@ struct Other {
     kind: EdgeKind,
 }
 
-/// The graph before anything is put together.
+/// The graph before any grouping.
 struct Fine {
-    /// Tasks of the run that are wanted.
+    /// Selected tasks of the run.
     tasks: Vec<u32>,
-    /// Of each task of the run its place in `tasks`; [`NONE`] of those that are not wanted.
+    /// Index of each task of the run in `tasks`; [`NONE`] for those that are not selected.
     place: Vec<u32>,
     versions: Vec<Version>,
     accesses: Vec<Access>,
     others: Vec<Other>,
-    /// Pairs of tasks of which the second depends on the first, ascending, each once.
+    /// Pairs of tasks in which the second depends on the first, ascending, each once.
     pairs: Vec<(u32, u32)>,
-    /// Which tasks are on the critical path.
+    /// Whether each task is on the critical path.
     critical: Vec<bool>,
-    /// Pairs of tasks, accesses and other lines on it.
+    /// Pairs of tasks, accesses and other edges on it.
     critical_pairs: Vec<(u32, u32)>,
     critical_accesses: Vec<u32>,
     critical_others: Vec<u32>,
-    /// Of each version whether the path leads over it.
+    /// Versions on the critical path.
     critical_versions: Vec<u32>,
     left_out: LeftOut,
 }
 
 impl Fine {
-    /// Without what the critical path leads along: [`Self::with_path`].
+    /// Returns the graph without marks of the critical path, which [`Self::with_path`] adds.
     fn of(run: &RunGraph, options: &Options) -> Self {
         let wanted = |at: usize| options.chosen.as_ref().is_none_or(|chosen| chosen.get(at).copied().unwrap_or(false));
         let mut place = vec![NONE; run.tasks.len()];
@@ -459,7 +460,8 @@ impl Fine {
             let version = self.versions.len() as u32;
             for flow in flows() {
                 let (writer, reader) = (find(flow.writer), find(flow.reader));
-                // A row for each reader repeats what was written; those of one version are few, or lie together.
+                // A row for each reader repeats what was written; those of one version are few, or
+                // adjacent.
                 let known = |write: bool, (task, attempt): (u32, u32), accesses: &[Access]| {
                     let same = |of: &Access| of.write == write && of.task == task && of.attempt == attempt;
                     task == NONE || accesses.iter().rev().take(64).any(same)
@@ -492,8 +494,8 @@ impl Fine {
         }
     }
 
-    /// Each task once in each direction, its attempts added up; who wrote a version has no line of
-    /// reading it.
+    /// Merges the accesses of a task by direction, over its attempts; the writer of a version has
+    /// no edge of reading it.
     fn without_repetition(&mut self, begin: usize) {
         let of = &mut self.accesses[begin..];
         if of.len() < 2 {
@@ -556,8 +558,8 @@ impl Fine {
         self.pairs = data;
     }
 
-    /// Marks what the critical path leads along: of the versions that one task had from the other
-    /// that which was written last.
+    /// Marks the edges of the critical path: of the versions that one task had from another, the
+    /// one that was written last.
     fn with_path(mut self, path: &CriticalPath) -> Self {
         let place = &self.place;
         for step in &path.path {
@@ -572,7 +574,7 @@ impl Fine {
                 wanted.insert((from, to), None);
             }
         }
-        // Accesses of a version lie together.
+        // Accesses of a version are adjacent.
         for same in (0..self.accesses.len() as u32).collect::<Vec<_>>().chunk_by(|&a, &b| {
             let version = |at: u32| self.accesses[at as usize].version;
             version(a) == version(b)
@@ -606,7 +608,7 @@ impl Fine {
         self
     }
 
-    /// Lines between all nodes, tasks first, from what is made to what is made of it.
+    /// Returns the edges between all nodes, tasks first, in the direction of the data.
     fn lines(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         let tasks = self.tasks.len() as u32;
         let accesses = self.accesses.iter().map(move |access| match access.write {
@@ -617,10 +619,10 @@ impl Fine {
     }
 }
 
-/// Nodes that are put together.
+/// Grouping of tasks and versions into nodes.
 struct Grouped {
     fold: Fold,
-    /// The node of each task, and of each version.
+    /// Node of each task, and of each version.
     of_task: Vec<u32>,
     of_version: Vec<u32>,
     task_nodes: u32,
@@ -635,7 +637,8 @@ fn hash(parts: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Small numbers in place of keys, in the order in which they come.
+/// Returns a number for each key, in the order of first occurrence, and the number of different
+/// keys.
 fn numbered<K: Hash + Eq>(keys: impl Iterator<Item = K>) -> (Vec<u32>, u32) {
     let mut numbers: FxHashMap<K, u32> = FxHashMap::default();
     let of = keys
@@ -659,7 +662,7 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What comes after the last dot of a file's name, if it is short enough to say what the file is.
+/// Returns the part after the last dot of a file's name, if it is short enough to be a type.
 fn extension(path: &str) -> &str {
     base(path).rsplit_once('.').map(|(_, end)| end).filter(|end| end.len() <= 8).unwrap_or_default()
 }
@@ -683,7 +686,7 @@ impl Grouped {
         grouped
     }
 
-    /// Tasks by a key; files by the nodes of tasks that wrote and read them.
+    /// Groups tasks by a key, and files by the nodes of the tasks that wrote and read them.
     fn by(fine: &Fine, (of_task, task_nodes): (Vec<u32>, u32)) -> Self {
         let (of_version, file_nodes) = Self::by_users(fine, &of_task);
         Self { fold: Fold::Name, of_task, of_version, task_nodes, file_nodes, by: By::Each, files: FilesBy::Each }
@@ -732,7 +735,7 @@ impl Grouped {
         made.unwrap_or_else(|| structure(Fold::Equal))
     }
 
-    /// What is made of the same, and of which the same is made.
+    /// Groups nodes with equal ancestors and equal descendants.
     fn by_structure(fine: &Fine, around: &Around, fold: Fold) -> Self {
         let (up, down) = around.structures(fold);
         let both = |at: usize| (around.names[at], up[at], down[at]);
@@ -742,7 +745,7 @@ impl Grouped {
         Self { fold, of_task, of_version, task_nodes, file_nodes, by: By::Each, files: FilesBy::Each }
     }
 
-    /// The numbers of nodes: those of tasks, then those of files.
+    /// Returns the node of a version: nodes of tasks come first, then those of files.
     fn node_of_version(&self, version: u32) -> u32 {
         self.task_nodes + self.of_version[version as usize]
     }
@@ -809,7 +812,7 @@ impl Grouped {
         edges
     }
 
-    /// Lines from who wrote to who read.
+    /// Edges from writers to readers.
     fn data_lines(&self, run: &RunGraph, fine: &Fine, lines: &mut FxHashMap<(u32, u32, EdgeKind), Line>) {
         let place = &fine.place;
         for flow in &run.flows {
@@ -828,14 +831,14 @@ impl Grouped {
     }
 }
 
-/// What is around each node: tasks first, then versions.
+/// Surroundings of each node: tasks first, then versions.
 struct Around {
     names: Vec<u64>,
     before: Adjacency,
     after: Adjacency,
-    /// Each after all that comes before it; lines within a circle do not count.
+    /// Nodes in topological order, without edges within a cycle.
     order: Vec<u32>,
-    /// The circle of each node, where there is any.
+    /// Number of the cycle of each node, if there are cycles.
     circle: Option<Vec<u32>>,
 }
 
@@ -856,7 +859,8 @@ impl Around {
         Self { names, before, after, order, circle }
     }
 
-    /// Numbers of what each is made of, and of what is made of it: equal where that is equal.
+    /// Returns two numbers for each node, which are equal for equal ancestors and for equal
+    /// descendants.
     fn structures(&self, fold: Fold) -> (Vec<u64>, Vec<u64>) {
         let apart = |a: u32, b: u32| self.circle.as_ref().is_none_or(|circle| circle[a as usize] != circle[b as usize]);
         both(
@@ -866,14 +870,14 @@ impl Around {
     }
 }
 
-/// The neighbours along lines, and those against them.
+/// Returns the neighbours along the edges, and those against them.
 fn both_ways(nodes: usize, lines: impl Iterator<Item = (u32, u32)> + Clone + Send) -> (Adjacency, Adjacency) {
     let backwards = lines.clone().map(|(from, to)| (to, from));
     both(move || Adjacency::new(nodes, lines), move || Adjacency::new(nodes, backwards))
 }
 
-/// What can be equal of tasks and of versions by themselves: the activity; the end of the name, and
-/// whether it is read.
+/// Returns the keys by which tasks and versions are equal by themselves: the activity of a task;
+/// the extension of a file, and whether it is read.
 fn names(run: &RunGraph, fine: &Fine) -> Vec<u64> {
     let tasks = fine.tasks.iter().map(|at| hash(&(0, &run.tasks[*at as usize].activity)));
     let versions = fine.versions.iter().map(|version| hash(&(1, extension(run.files.get(version.path)), version.read)));
@@ -888,8 +892,8 @@ fn circles_of(count: usize, fine: &Fine) -> Vec<u32> {
     circles(count, &edges)
 }
 
-/// A number for each node: equal where names and all that comes before (in `before`, of which
-/// `order` has each node after its own) are equal.
+/// Returns a number for each node, which is equal for nodes with equal names and equal ancestors.
+/// `order` has each node after its neighbours in `before`.
 fn structure<'o>(
     names: &[u64],
     order: impl Iterator<Item = &'o u32>,
@@ -911,7 +915,7 @@ fn structure<'o>(
     made
 }
 
-/// A line while it is added up.
+/// An edge while it is added up.
 #[derive(Default)]
 struct Line {
     count: u64,
@@ -950,11 +954,11 @@ impl Line {
     }
 }
 
-/// How many neighbours each has.
+/// Number of neighbours of each.
 struct Fans {
-    /// Of each task: files read, files written, tasks before, tasks after.
+    /// For each task: files read, files written, tasks before, tasks after.
     tasks: Vec<[u32; 4]>,
-    /// Of each version: tasks that wrote it, tasks that read it.
+    /// For each version: tasks that wrote it, tasks that read it.
     versions: Vec<[u32; 2]>,
 }
 
@@ -983,12 +987,12 @@ impl Fans {
     }
 }
 
-/// A node while it is put together.
+/// A node while it is merged.
 struct Gathered {
     node: Node,
     times: Vec<i64>,
     fans: [Vec<u64>; 4],
-    /// What the names of the members have in common, at their beginnings and ends.
+    /// Common beginning and end of the names of the members.
     common: Option<(String, String)>,
     hosts: Vec<String>,
     same_name: bool,
@@ -1037,7 +1041,7 @@ impl Gathered {
         let ran = task.run_time_ns.or_else(between);
         self.times.extend(ran.filter(|time| *time >= 0));
         if let Some(host) = task.host.as_ref().filter(|host| !self.hosts.contains(host)) {
-            // One more says that there are several.
+            // One more shows that there are several.
             if self.hosts.len() < 2 {
                 self.hosts.push(host.clone());
             }
@@ -1172,8 +1176,8 @@ mod tests {
         });
     }
 
-    /// So many samples: align reads a file that was there and writes one that sort reads; merge
-    /// reads what all sorts wrote.
+    /// Makes a run of the given number of samples: align reads an existing file and writes one that
+    /// sort reads; merge reads the output of all sorts.
     fn samples(count: usize) -> RunGraph {
         let mut run = RunGraph { name: "r".to_owned(), noun: "task", ..RunGraph::default() };
         for at in 0..count {
@@ -1234,7 +1238,7 @@ mod tests {
         assert_eq!(found.edges[3].bytes_per_s, Some(10.0));
         assert_eq!(found.nodes[3].role, Some(Role::Input));
         assert_eq!((found.nodes[4].role, found.nodes[6].role), (Some(Role::Between), Some(Role::Output)));
-        // Everything lies between what was there and what came out.
+        // All tasks are between the inputs and the output.
         assert!(found.nodes[4].betweenness > found.nodes[3].betweenness);
     }
 
@@ -1272,7 +1276,8 @@ mod tests {
             found.nodes.iter().filter(|node| node.kind == NodeKind::Task).map(|node| (node.name.clone(), node.members)).collect()
         };
         let of = |name: &str, n: u64| (name.to_owned(), n);
-        // What the third was aligned from and is merged with is as that of the others; what comes of its alignment is not.
+        // The ancestors of the third are equal to those of the others; the descendants of its
+        // alignment are not.
         assert_eq!(tasks(&equal), [of("align", 4), of("sort", 5), of("align 2", 1), of("merge 0", 1), of("sort 9", 1)]);
         let alike = discover(&samples(5), &Options { fold: Some(Fold::Alike), ..Options::default() });
         assert_eq!(tasks(&alike), [of("align", 5), of("sort", 5), of("merge 0", 1)]);
@@ -1304,7 +1309,7 @@ mod tests {
         let unsure: Vec<&str> = found.nodes.iter().filter(|node| node.unsure > 0).map(|node| node.name.as_str()).collect();
         assert_eq!((found.lost, unsure), (7, vec!["align 0", "s0.bam"]));
         assert_eq!(found.edges.iter().filter(|edge| edge.doubtful > 0).count(), 1);
-        // What was declared and had no data has a line; what had data has that of the data.
+        // A declared dependency without data has an edge; one with data has the edge of the data.
         let declared: Vec<(u32, u32)> =
             found.edges.iter().filter(|edge| edge.kind == EdgeKind::Declared).map(|edge| (edge.from, edge.to)).collect();
         assert_eq!((declared, found.left_out.declared_and_done), (vec![(0, 3)], 1));
@@ -1317,9 +1322,9 @@ mod tests {
     }
 
     proptest! {
-        /// Any run, with circles, unknown tasks, and files that are read before they are written:
-        /// all tasks, versions and bytes are there however it is folded, what is coarser has no
-        /// more nodes, and lines lead from node to node.
+        /// For any run, with cycles, unknown tasks, and files that are read before they are
+        /// written: the graph has all tasks, versions and bytes with any folding, a coarser folding
+        /// has no more nodes, and edges lead from node to node.
         #[test]
         fn nothing_is_lost_by_folding(
             tasks in prop::collection::vec((0usize..4, 0i64..50, 0i64..20), 1..12),

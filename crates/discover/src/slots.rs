@@ -1,12 +1,13 @@
-//! When all slots of an engine's executor were taken: as many tasks ran as ever did.
+//! Full slots of an engine's executor: intervals in which the maximum number of tasks ran.
 //!
-//! The limit itself (cores, `queueSize`, `-j`) is in no table. A task that could have been submitted
-//! and was not, while as many ran as ever did, waited for a slot.
+//! The limit itself (cores, `queueSize`, `-j`) is in no table. A task that could have been
+//! submitted and was not, while the maximum number ran, waited for a slot.
 
-/// When as many ran as ever did, from the starts and ends of tasks: intervals in their order.
+/// Returns the intervals in which the maximum number of tasks ran, in order, from the starts and
+/// ends of tasks.
 pub fn full(runs: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
     let mut moments: Vec<(i64, i64)> = runs.filter(|(start, end)| start < end).flat_map(|(start, end)| [(start, 1), (end, -1)]).collect();
-    // Of the same moment, ends come first.
+    // At the same moment, ends come first.
     moments.sort_unstable();
     let mut most = 0;
     let mut running = 0;
@@ -33,8 +34,8 @@ pub fn full(runs: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
     full
 }
 
-/// A time in pieces, one behind the other, each with whether it lies in intervals that are in their
-/// order.
+/// Splits a time span into consecutive pieces, each with a flag for whether it lies in the sorted
+/// intervals.
 pub fn pieces(intervals: &[(i64, i64)], from: i64, to: i64) -> Vec<(i64, i64, bool)> {
     let mut pieces = Vec::new();
     let mut at = from;
@@ -56,7 +57,7 @@ pub fn pieces(intervals: &[(i64, i64)], from: i64, to: i64) -> Vec<(i64, i64, bo
     pieces
 }
 
-/// Whether a moment lies in one of them.
+/// Returns whether a moment lies in one of the sorted intervals.
 pub fn is_within(intervals: &[(i64, i64)], at: i64) -> bool {
     let next = intervals.partition_point(|(_, end)| *end <= at);
     intervals.get(next).is_some_and(|(start, _)| *start <= at)

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a list of numbers says. Of nanoseconds or bytes.
+/// Statistics of a list of numbers, in nanoseconds or bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
     /// Number of values.
@@ -25,7 +25,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The statistics of these numbers, whose order changes; `None` of no numbers.
+    /// Returns the statistics of these numbers, and changes their order; `None` without numbers.
     pub fn of(values: &mut [i64]) -> Option<Self> {
         let (&first, count) = (values.first()?, values.len());
         let (mut sum, mut min, mut max) = (0i128, first, first);
@@ -42,9 +42,9 @@ impl Stats {
     }
 }
 
-/// The standard deviation. Squares are added up as whole numbers, so that the order of the numbers
-/// does not change the last digit; where they would not fit, lowest bits are left out, of which 47
-/// remain.
+/// Returns the standard deviation. Squares are added up as integers, so that the order of the
+/// numbers does not change the last digit; if they would not fit, the lowest bits are dropped and
+/// 47 remain.
 fn deviation(values: &[i64], sum: i128, (min, max): (i64, i64)) -> f64 {
     let count = values.len() as i128;
     let middle = sum / count;
@@ -56,8 +56,8 @@ fn deviation(values: &[i64], sum: i128, (min, max): (i64, i64)) -> f64 {
     (squares as f64 * 4f64.powi(shift as i32) / count as f64 - off * off).max(0.0).sqrt()
 }
 
-/// The value below which a share of the numbers lies, linear between neighbours; their order
-/// changes. Zero of no numbers.
+/// Returns the value below which a share of the numbers lies, linear between neighbours, and
+/// changes their order. Zero without numbers.
 pub fn percentile(values: &mut [i64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = share.clamp(0.0, 1.0) * last as f64;

@@ -1,5 +1,5 @@
-//! What lies behind the numbers of a directly-follows graph: of each activity and each pair the
-//! distribution of times, the slowest instances, and the variants that have it.
+//! Details of a directly-follows graph: for each activity and each pair, the distribution of times,
+//! the slowest instances, and the variants that contain it.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,23 @@ use crate::grouped::Grouped;
 /// Number of classes of a distribution.
 pub const CLASSES: usize = 12;
 
-/// Number of activities of a variant that are named.
+/// Maximum number of activities of a variant that are named.
 pub const NAMED: usize = 12;
 
-/// The longest sequence of activities that is searched for activities and pairs.
+/// Maximum length of a sequence that is searched for activities and pairs.
 const LONGEST: usize = 10_000;
 
-/// Values in classes of equal width, or of equal ratio where they are far apart.
+/// Values in classes of equal width, or of equal ratio if they are far apart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distribution {
-    /// The limits of the classes, in nanoseconds, one more than there are classes.
+    /// The limits of the classes, in nanoseconds, one more than the number of classes.
     pub limits_ns: Vec<f64>,
     /// The number of values in each class; one on a limit is in the class above.
     pub counts: Vec<u64>,
 }
 
 impl Distribution {
-    /// The distribution of values; `None` without one.
+    /// Returns the distribution of values; `None` without values.
     pub fn of(values: &[i64]) -> Option<Self> {
         let (low, high) = (*values.iter().min()?, *values.iter().max()?);
         if low == high {
@@ -61,41 +61,41 @@ impl Distribution {
 pub struct Slow {
     /// Its time, in nanoseconds.
     pub ns: i64,
-    /// The instance; of a pair the second.
+    /// The instance; for a pair, the second one.
     pub instance: u32,
     /// Its case, or [`NONE`].
     pub case: u32,
 }
 
-/// What lies behind the numbers of an activity or a pair.
+/// Details of an activity or a pair.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Detail {
     /// The distribution of its times: from start to end, or from the end of the first to the start
-    /// of the second; `None` where no time is known.
+    /// of the second; `None` if no time is known.
     pub times: Option<Distribution>,
     /// Instances with the longest times, longest first.
     pub slowest: Vec<Slow>,
-    /// The variants with most cases that have it: the number of each in the order of all variants
-    /// from 0, and its cases.
+    /// Variants with most cases that contain it: the number of each in the order of all variants,
+    /// from 0, and its number of cases.
     pub variants: Vec<(u32, u64)>,
-    /// Number of variants that have it.
+    /// Number of variants that contain it.
     pub in_variants: u64,
 }
 
-/// What lies behind the numbers of a graph.
+/// Details of a graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Details {
-    /// Of each activity, in the order of [`Dfg::activities`].
+    /// Details of each activity, in the order of [`Dfg::activities`].
     pub activities: Vec<Detail>,
-    /// Of each pair, in the order of [`Dfg::edges`].
+    /// Details of each pair, in the order of [`Dfg::edges`].
     pub edges: Vec<Detail>,
-    /// The variants that are named, by their numbers.
+    /// Named variants, by their numbers.
     pub variants: BTreeMap<u32, Sequence>,
     /// Number of variants that are too long to be searched.
     pub long_variants: u64,
 }
 
-/// The begin of a variant.
+/// First activities of a variant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sequence {
     /// Its first activities, at most [`NAMED`].
@@ -104,7 +104,7 @@ pub struct Sequence {
     pub len: usize,
 }
 
-/// Times with what they are of.
+/// Times with their instances.
 #[derive(Default)]
 struct Times {
     slots: Vec<u32>,
@@ -117,7 +117,7 @@ impl Times {
         self.rows.push(Slow { ns, instance, case });
     }
 
-    /// Distribution and slowest of each slot.
+    /// Returns the distribution and the slowest instances of each slot.
     fn finish(&self, slots: usize, most: usize) -> Vec<Detail> {
         let mut values = Grouped::of(slots, || self.slots.iter().copied().zip(self.rows.iter().map(|row| row.ns)));
         let mut details: Vec<Detail> =
@@ -134,7 +134,7 @@ impl Times {
     }
 }
 
-/// Details of a graph of a log, with at most `most` instances and variants each.
+/// Computes the details of a graph of a log, with at most `most` instances and variants each.
 pub fn discover(log: &ActivityLog, cases: &Cases, dfg: &Dfg, most: usize) -> Details {
     let place: FxHashMap<&str, usize> = dfg.activities.iter().enumerate().map(|(at, of)| (of.name.as_str(), at)).collect();
     let places: Vec<Option<usize>> = log.activities.iter().map(|name| place.get(name).copied()).collect();
@@ -148,7 +148,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, dfg: &Dfg, most: usize) -> Det
         }
     }
     let mut waits = Times::default();
-    // Which pairs a variant has is what its cases have: the first of each is walked.
+    // All cases of a variant have the same pairs: the first case of each is read.
     let known = variants(log, cases);
     let mut first = vec![NONE; known.variants.len()];
     for (case, &variant) in known.of_case.iter().enumerate().rev() {

@@ -1,8 +1,8 @@
-//! Summary: a log and its cases in, a table of its activities and one of its cases out, as a run's
-//! report has it.
+//! Summary: a log and its cases in, a table of its activities and one of its cases out, as in a
+//! run's report.
 //!
-//! Times that lie the wrong way round (ended before it started) are not known and counted. Bytes of
-//! different origin stand apart. Nothing is refused.
+//! Times in the wrong order (an end before the start) are treated as unknown and counted. Bytes of
+//! different origins are separate. No log is refused.
 
 use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE, Status, elapsed_ns};
 use schemars::JsonSchema;
@@ -12,14 +12,14 @@ use crate::about::{About, ORIGINS, bytes_from, origin, span};
 use crate::grouped::Grouped;
 use crate::stats::percentile;
 
-/// How a summary is ordered.
+/// Order of a summary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// The order of [`Summary::case_list`].
     pub cases_by: CasesBy,
 }
 
-/// By what cases are ordered in a summary.
+/// Order of cases in a summary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CasesBy {
     /// By their first moment, those without one last.
@@ -34,28 +34,28 @@ pub enum CasesBy {
 /// A log in numbers: a row for each activity and one for each case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// The log that the summary is of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
     /// The first known moment, UTC nanoseconds since 1970.
     pub first_ns: Option<i64>,
     /// The last known moment, UTC nanoseconds since 1970.
     pub last_ns: Option<i64>,
-    /// Instances that end before they start, or start before they are ready: their time is not
-    /// known.
+    /// Number of instances that end before they start, or start before they are ready: their time
+    /// is treated as unknown.
     pub backwards: u64,
-    /// By time in service, most first, then by instances, then by name.
+    /// Activities by time in service, most first, then by instances, then by name.
     pub activities: Vec<Activity>,
     /// The sums over all activities.
     pub total: Activity,
-    /// A row for each case, in the order that was asked for.
+    /// A row for each case, in the requested order.
     pub case_list: Vec<Case>,
 }
 
 /// The times of some instances, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Times {
-    /// Number of instances of which the time is known.
+    /// Number of instances with a known time.
     pub count: u64,
     /// Median of the times, in nanoseconds.
     pub median_ns: f64,
@@ -70,51 +70,52 @@ pub struct Times {
 /// The instances of an activity.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Activity {
-    /// Its name; empty for all together.
+    /// Its name; empty for all activities together.
     pub activity: String,
     /// Number of instances.
     pub instances: u64,
     /// Number of cases in which it occurs.
     pub cases: u64,
-    /// How many failed; `None` when nothing is known of what became of any.
+    /// Number of failed instances; `None` if no outcome is known.
     pub failed: Option<u64>,
-    /// How many are second or further attempts; `None` when no attempt is numbered.
+    /// Number of second or later attempts; `None` if no attempt is numbered.
     pub retried: Option<u64>,
-    /// How many did not run because an earlier result was taken; `None` as with `failed`.
+    /// Number of instances that did not run because an earlier result was reused; `None` as for
+    /// `failed`.
     pub cached: Option<u64>,
-    /// How many were ended by somebody, or never ran; `None` as with `failed`.
+    /// Number of instances that were cancelled or never ran; `None` as for `failed`.
     pub aborted: Option<u64>,
-    /// Times in the queue, from ready to start; `None` when none is known.
+    /// Times in the queue, from ready to start; `None` if none is known.
     pub queue: Option<Times>,
-    /// Times in service, from start to end; `None` when none is known.
+    /// Times in service, from start to end; `None` if none is known.
     pub service: Option<Times>,
-    /// Bytes, for each who counted them.
+    /// Bytes, by origin of the counts.
     pub bytes: Vec<Bytes>,
-    /// CPU time, added up, in nanoseconds.
+    /// Sum of CPU time, in nanoseconds.
     pub cpu_ns: Option<i128>,
-    /// CPU time by CPUs asked for × service time, of those of which all three are known; above 1
-    /// where more was used than asked for.
+    /// CPU time divided by requested CPUs × service time, of instances with all three known; above
+    /// 1 if they used more than requested.
     pub cpu_efficiency: Option<f64>,
-    /// The most memory asked for, in bytes.
+    /// Largest requested memory, in bytes.
     pub memory_asked_bytes: Option<i64>,
     /// The largest resident memory, in bytes.
     pub memory_peak_bytes: Option<i64>,
-    /// The largest share of its own memory that an instance used.
+    /// Largest share of its requested memory that an instance used.
     pub memory_used_share: Option<f64>,
 }
 
 /// Bytes that one origin counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bytes {
-    /// Who counted: `trace`, `engine`, `accounting`, `log` or `untold`.
+    /// Origin of the counts: `trace`, `engine`, `accounting`, `log` or `untold`.
     pub counted_by: &'static str,
-    /// Instances of which it knows bytes read or written.
+    /// Number of instances with bytes read or written from this origin.
     pub instances: u64,
-    /// Bytes read by these instances, added up; `None` when none is known.
+    /// Sum of the bytes read by these instances; `None` if none is known.
     pub read_bytes: Option<i128>,
-    /// Bytes written by these instances, added up; `None` when none is known.
+    /// Sum of the bytes written by these instances; `None` if none is known.
     pub written_bytes: Option<i128>,
-    /// Bytes read and written per second of service, of the instances of which both are known.
+    /// Bytes read and written per second of service, of the instances with both known.
     pub bytes_per_s: Option<f64>,
 }
 
@@ -127,20 +128,21 @@ pub struct Case {
     pub start_ns: Option<i64>,
     /// Its last known moment, UTC nanoseconds since 1970.
     pub end_ns: Option<i64>,
-    /// From the first to the last known moment, in nanoseconds.
+    /// Time from the first to the last known moment, in nanoseconds.
     pub duration_ns: Option<i64>,
     /// Number of instances in the case.
     pub instances: u64,
-    /// How many of them failed; `None` when nothing is known of what became of any.
+    /// Number of failed instances; `None` if no outcome is known.
     pub failed: Option<u64>,
-    /// Time from start to end of its instances, added up; `None` when it is known of none.
+    /// Sum of the times from start to end of its instances, in nanoseconds; `None` if none is
+    /// known.
     pub service_ns: Option<i128>,
-    /// The share of its duration in which none of its instances ran; `None` when no service time is
+    /// The share of its duration in which none of its instances ran; `None` if no service time is
     /// known.
     pub waiting_share: Option<f64>,
 }
 
-/// What is added up for an activity.
+/// Sums of an activity while instances are added.
 #[derive(Clone, Default)]
 struct Sums {
     row: Activity,
@@ -148,10 +150,10 @@ struct Sums {
     status_known: bool,
     attempts: bool,
     bytes: [ByteSums; ORIGINS.len()],
-    /// Nanoseconds of CPU time, and of CPUs that were there.
+    /// CPU time and available CPU time, in nanoseconds.
     cpu_used: i128,
     cpu_there: i128,
-    /// The CPUs that were there are beyond 128 bits.
+    /// The available CPU time exceeds 128 bits.
     cpu_unknown: bool,
     last_case: u32,
 }
@@ -255,7 +257,7 @@ fn times(values: &mut [i64]) -> Option<Times> {
     })
 }
 
-/// Sums up a log. An instance counts once for its activity, in however many cases it is.
+/// Sums up a log. An instance counts once for its activity, however many cases it is in.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Summary {
     let all = 0..log.len() as u32;
     let activity_of = |at: u32| log.instances.activity[at as usize];

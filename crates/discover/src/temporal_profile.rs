@@ -2,15 +2,16 @@
 //! on Time-infused Process Models*, 2020): a log and its cases in, mean and standard deviation of
 //! the time between each ordered pair of activities out, and the times that deviate.
 //!
-//! As PM4Py's `discover_temporal_profile` defines it: the instances of a case are put in order of
-//! start, then end. For each two of them of which the second starts when the first has ended, or
-//! later, the time between counts for the pair of their activities. The standard deviation is that
-//! of a sample (divided by n − 1), 0 for a single time. A time deviates when it is further from the
-//! mean than ζ standard deviations, in the log from which the profile is made (PM4Py's
+//! The definition is that of PM4Py's `discover_temporal_profile`: the instances of a case are
+//! sorted by start, then end. For each two of them in which the second starts at or after the end
+//! of the first, the time between counts for the pair of their activities. The standard deviation
+//! is that of a sample (divided by n − 1), 0 for a single time. A time deviates when it is further
+//! from the mean than ζ standard deviations, in the log from which the profile is made (PM4Py's
 //! `conformance_temporal_profile` on the same log).
 //!
-//! Pairs grow with the square of the number of activities: only the most frequent ones are taken,
-//! the others are counted. Instances of which a time is not known are counted and left out.
+//! The number of pairs grows with the square of the number of activities: only the most frequent
+//! activities are included, the others are counted. Instances with an unknown time are counted and
+//! left out.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -21,20 +22,19 @@ use serde::Serialize;
 
 use crate::about::About;
 
-/// From where on a time deviates, and how much is looked at and listed.
+/// Threshold of deviations, and limits of the profile.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// How many standard deviations from the mean are still usual. Below zero or not a number
-    /// counts as 0.
+    /// Number of standard deviations from the mean above which a time deviates. A negative number
+    /// or NaN counts as 0.
     pub zeta: f64,
-    /// Number of activities that are looked at, the most frequent ones; at most
-    /// [`MOST_ACTIVITIES`].
+    /// Number of included activities, the most frequent ones; at most [`MOST_ACTIVITIES`].
     pub most_activities: usize,
-    /// Number of deviations that are listed, those furthest from their means. All are counted.
+    /// Maximum number of listed deviations, those furthest from their means. All are counted.
     pub most_deviations: usize,
 }
 
-/// More activities would need more memory than a log of them.
+/// Maximum number of activities. More would need more memory than their log.
 pub const MOST_ACTIVITIES: usize = 2000;
 
 impl Default for Options {
@@ -46,22 +46,23 @@ impl Default for Options {
 /// The times between activities of a log, and those of them that deviate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TemporalProfile {
-    /// The log that the profile is of.
+    /// Description of the log.
     #[serde(flatten)]
     pub about: About,
-    /// ζ: how many standard deviations from the mean a time may be away without being a deviation.
+    /// ζ: number of standard deviations from the mean above which a time deviates.
     pub zeta: f64,
-    /// The activities that were looked at, the most frequent first, then by name.
+    /// Included activities, the most frequent first, then by name.
     pub activities: Vec<String>,
-    /// Their instances, as far as their times are known.
+    /// Number of their instances with known times.
     pub instances_of: Vec<u64>,
-    /// Activities that were not looked at because they are too many.
+    /// Number of activities that are not included because there are too many.
     pub activities_left_out: u64,
     /// Number of instances of these activities in cases.
     pub instances_left_out: u64,
-    /// Instances of which the start or the end is not known.
+    /// Number of instances without a known start or end.
     pub without_time: u64,
-    /// By the first activity in the order of [`TemporalProfile::activities`], then by the second.
+    /// Pairs, by the first activity in the order of [`TemporalProfile::activities`], then by the
+    /// second.
     pub pairs: Vec<Pair>,
     /// The times that deviate, furthest first; of equals by case and activities.
     pub deviations: Vec<Deviation>,
@@ -80,7 +81,7 @@ pub struct Pair {
     pub count: u64,
     /// Mean of the times, in nanoseconds.
     pub mean_ns: f64,
-    /// Their standard deviation (of a sample), in nanoseconds; 0 of one.
+    /// Their standard deviation (of a sample), in nanoseconds; 0 for a single time.
     pub stdev_ns: f64,
     /// Number of these times that deviate.
     pub deviating: u64,
@@ -99,7 +100,7 @@ pub struct Deviation {
     pub time_ns: i64,
     /// Mean time between these two activities, in nanoseconds.
     pub mean_ns: f64,
-    /// How many standard deviations it is from there; `None` when the standard deviation is 0.
+    /// Distance from the mean, in standard deviations; `None` if the standard deviation is 0.
     pub deviations: Option<f64>,
 }
 
@@ -112,7 +113,7 @@ struct Moments {
 }
 
 impl Moments {
-    /// Chan, Golub & LeVeque (1983): two sets of numbers together.
+    /// Merges two sets of numbers (Chan, Golub & LeVeque, 1983).
     fn add(&mut self, other: Self) {
         let count = self.count + other.count;
         if count > 0.0 {
@@ -128,8 +129,7 @@ impl Moments {
     }
 }
 
-/// Walks a case: instances in order of start and end, and for each the ends that lie before its
-/// start.
+/// Walk through a case: instances by start and end, and for each the ends before its start.
 struct Walk {
     members: Vec<(i64, i64, u32, u32)>,
     waiting: BinaryHeap<Reverse<(i64, u32)>>,
@@ -170,7 +170,8 @@ impl Walk {
     }
 }
 
-/// Exact for 104 days around the beginning of the case, to 2⁻⁵³ of the time beyond.
+/// Returns the time since `zero` in nanoseconds: exact up to 104 days, otherwise with a relative
+/// error of up to 2⁻⁵³.
 fn since(ns: i64, zero: i64) -> f64 {
     (i128::from(ns) - i128::from(zero)) as f64
 }
@@ -184,7 +185,7 @@ trait State {
 struct Sums {
     n: usize,
     pairs: Vec<Moments>,
-    /// Ends in this case, by activity, and the activities that have some.
+    /// Ends in this case, by activity, and the activities with any.
     ends: Vec<Moments>,
     seen: Vec<u32>,
 }
@@ -201,21 +202,21 @@ impl State for Sums {
     fn started(&mut self, activity: u32, at: f64) {
         for &from in &self.seen {
             let ends = self.ends[from as usize];
-            // Times to this start spread as the ends do.
+            // Times to this start have the same spread as the ends.
             let times = Moments { mean: at - ends.mean, ..ends };
             self.pairs[from as usize * self.n + activity as usize].add(times);
         }
     }
 }
 
-/// The second walk: what deviates.
+/// The second walk: deviations.
 struct Deviating<'a> {
     n: usize,
     zeta: f64,
     pairs: &'a mut [Pair],
-    /// Of each two activities the place in `pairs`.
+    /// Index in `pairs` of each two activities.
     place: &'a [u32],
-    /// Ends in this case by activity, ascending, and the activities that have some.
+    /// Ends in this case by activity, ascending, and the activities with any.
     ends: Vec<Vec<f64>>,
     seen: Vec<u32>,
     case: u32,
@@ -254,7 +255,8 @@ impl Deviating<'_> {
         self.case += 1;
     }
 
-    /// Lists it; false when it and all that are nearer are not far enough to be listed.
+    /// Lists a deviation. Returns `false` if it and all nearer ones are not far enough to be
+    /// listed.
     fn list(&mut self, pair: u32, time: f64) -> bool {
         let of = &self.pairs[pair as usize];
         let far = if of.stdev_ns > 0.0 { (time - of.mean_ns).abs() / of.stdev_ns } else { f64::INFINITY };
@@ -284,7 +286,7 @@ impl State for Deviating<'_> {
             let from = self.seen[number] as usize;
             let pair = self.place[from * self.n + activity as usize];
             let Some(of) = self.pairs.get(pair as usize).copied() else { continue };
-            // Rounding must not make a deviation of equal times.
+            // Rounding must not turn equal times into deviations.
             let room = self.zeta * of.stdev_ns + (of.mean_ns.abs() * 1e-12).max(0.5);
             let (low, high) = (of.mean_ns - room, of.mean_ns + room);
             let ends = &self.ends[from];
@@ -313,7 +315,7 @@ impl State for Deviating<'_> {
     }
 }
 
-/// Makes a temporal profile and holds the log against it.
+/// Makes a temporal profile and finds the deviations of the log.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> TemporalProfile {
     let (chosen, number_of) = most_frequent(log, options.most_activities.min(MOST_ACTIVITIES));
     let n = chosen.len();
@@ -335,7 +337,8 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Temporal
     profile.activities_left_out = used.iter().filter(|used| **used).count().saturating_sub(n) as u64;
     let mut walk = Walk { members: Vec::new(), waiting: BinaryHeap::new() };
     let mut sums = Sums { n, pairs: vec![Moments::default(); n * n], ends: vec![Moments::default(); n], seen: Vec::new() };
-    // By name: sums of fractions depend on the order, and that of the file must not show.
+    // By name: sums of fractions depend on the order, and the result must not depend on that of the
+    // file.
     let order = cases.names.sorted();
     for &case in &order {
         let (without_time, left_out) = walk.case(log, cases.of(case as usize), &number_of, &mut sums);
@@ -389,7 +392,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Temporal
     profile
 }
 
-/// The most frequent activities, and of each activity its number among them.
+/// Returns the most frequent activities, and the number of each activity among them.
 fn most_frequent(log: &ActivityLog, most: usize) -> (Vec<u32>, Vec<u32>) {
     let mut counts = vec![0u64; log.activities.len()];
     log.instances.activity.iter().for_each(|&activity| counts[activity as usize] += 1);

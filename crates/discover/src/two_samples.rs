@@ -1,32 +1,34 @@
-//! Two samples of numbers: by how much they differ, and whether chance explains it.
+//! Comparison of two samples of numbers: the effect size, and whether chance explains the
+//! difference.
 //!
 //! The test is that of Wilcoxon, Mann and Whitney (Mann & Whitney, *On a test of whether one of two
 //! random variables is stochastically larger than the other*, Annals of Mathematical Statistics
-//! 1947), two-sided: exact for small samples without equal numbers, else by the normal
-//! approximation with corrections for ties and continuity. The effect is Cliff's delta (Cliff, *Dominance
-//! statistics*, Psychological Bulletin 1993). Of several tests the p-values are corrected as Holm
-//! says (*A simple sequentially rejective multiple test procedure*, Scandinavian Journal of
-//! Statistics 1979).
+//! 1947), two-sided: exact for small samples without equal numbers, otherwise by the normal
+//! approximation with corrections for ties and continuity. The effect is Cliff's delta (Cliff,
+//! *Dominance statistics*, Psychological Bulletin 1993). The p-values of several tests are
+//! corrected by Holm's method (*A simple sequentially rejective multiple test procedure*,
+//! Scandinavian Journal of Statistics 1979).
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// By how much two samples of numbers differ, and how likely chance makes such a difference.
+/// Effect size of the difference of two samples, and its p-value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TwoSamples {
-    /// How often a number of the second is above one of the first, less how often it is below, as a
-    /// share of all pairs: −1 to 1.
+    /// Cliff's delta: the share of pairs in which the number of the second sample is greater, minus
+    /// the share in which it is smaller; −1 to 1.
     pub cliffs_delta: f64,
-    /// How likely chance alone makes so great a difference.
+    /// The p-value: probability that chance alone causes a difference at least as large.
     pub p: f64,
-    /// How small that could be with so few numbers: where it is above 0.05, nothing can be said.
+    /// Smallest p-value that samples of these sizes can have; if it is above 0.05, no difference is
+    /// significant.
     pub least_p: f64,
 }
 
-/// Exact distributions are made of up to so many pairs.
+/// Maximum number of pairs for which the exact distribution is computed.
 const MOST_PAIRS: usize = 2500;
 
-/// Compares two samples, whose order changes; `None` when one is empty.
+/// Compares two samples, and changes their order. Returns `None` if one is empty.
 pub fn compare(first: &mut [i64], second: &mut [i64]) -> Option<TwoSamples> {
     if first.is_empty() || second.is_empty() {
         return None;
@@ -34,7 +36,7 @@ pub fn compare(first: &mut [i64], second: &mut [i64]) -> Option<TwoSamples> {
     first.sort_unstable();
     second.sort_unstable();
     let pairs = first.len() as f64 * second.len() as f64;
-    // Numbers of the second above one of the first, and equal ones.
+    // Pairs in which the number of the second is greater, and equal ones.
     let (mut above, mut equal) = (0f64, 0f64);
     for &number in first.iter() {
         let low = second.partition_point(|&other| other < number);
@@ -51,20 +53,21 @@ pub fn compare(first: &mut [i64], second: &mut [i64]) -> Option<TwoSamples> {
     Some(TwoSamples { cliffs_delta: (above - below) / pairs, p, least_p: least_p(first.len(), second.len()) })
 }
 
-/// The sum of t³ − t over all groups of t equal numbers of both samples.
+/// Returns the sum of t³ − t over all groups of t equal numbers of both samples.
 fn ties(first: &[i64], second: &[i64]) -> f64 {
     let mut all: Vec<i64> = first.iter().chain(second).copied().collect();
     all.sort_unstable();
     all.chunk_by(|a, b| a == b).map(|same| (same.len() as f64).powi(3) - same.len() as f64).sum()
 }
 
-/// Two of all ways to choose which numbers are those of the first sample are the farthest apart.
+/// Returns the smallest p-value: two of all selections of the numbers of the first sample are the
+/// most extreme.
 fn least_p(n: usize, m: usize) -> f64 {
     let ways: f64 = (1..=n.min(m)).map(|k| (n.max(m) + k) as f64 / k as f64).product();
     (2.0 / ways).min(1.0)
 }
 
-/// Twice the share of all orders in which U is at most so small.
+/// Returns twice the share of all orders in which U is at most the given value.
 fn exact_p(n: usize, m: usize, smaller_u: usize) -> f64 {
     // Probabilities of each U: of n and m numbers the largest is one of the first (then it is above all m of the second) or of the second.
     let most = n * m;
@@ -74,7 +77,7 @@ fn exact_p(n: usize, m: usize, smaller_u: usize) -> f64 {
         debug_assert!(j <= m);
     }
     for i in 1..=n {
-        // `of[j]` is the distribution of i − 1 and j numbers; row 0 stays.
+        // `of[j]` is the distribution of i − 1 and j numbers; row 0 does not change.
         let mut below = of[0].clone();
         for (j, row) in of.iter_mut().enumerate().skip(1) {
             let (with_first, with_second) = (i as f64 / (i + j) as f64, j as f64 / (i + j) as f64);
@@ -102,9 +105,9 @@ fn normal_p(n: usize, m: usize, u: f64, ties: f64) -> f64 {
     erfc(far / variance.sqrt() / std::f64::consts::SQRT_2).min(1.0)
 }
 
-/// The complementary error function of a number from 0 on: a series for small ones, Lentz's
-/// continued fraction for large ones (Abramowitz & Stegun, *Handbook of Mathematical Functions*,
-/// 7.1.6 and 7.1.14).
+/// Returns the complementary error function of a number of at least 0: a series for small ones,
+/// Lentz's continued fraction for large ones (Abramowitz & Stegun, *Handbook of Mathematical
+/// Functions*, 7.1.6 and 7.1.14).
 fn erfc(x: f64) -> f64 {
     let scale = (-x * x).exp() / std::f64::consts::PI.sqrt();
     if x < 2.5 {
@@ -124,7 +127,7 @@ fn erfc(x: f64) -> f64 {
     scale / fraction
 }
 
-/// Corrects p-values for their number.
+/// Corrects p-values for the number of tests.
 pub fn holm(p: &mut [f64]) {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]).then(a.cmp(&b)));
@@ -141,8 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of scipy.stats.mannwhitneyu (1.17.1), two-sided; the method is that which is used
-    /// here.
+    /// Values of scipy.stats.mannwhitneyu (1.17.1), two-sided, with the same method.
     #[test]
     fn as_scipy_says() {
         let p = |first: &[i64], second: &[i64]| compare(&mut first.to_vec(), &mut second.to_vec()).expect("both have numbers").p;
@@ -183,7 +185,7 @@ mod tests {
     }
 
     proptest! {
-        /// The exact probability is that of trying every order.
+        /// The exact probability equals that of trying every order.
         #[test]
         fn exact_is_what_all_orders_say(marks in prop::collection::vec(any::<bool>(), 2..10)) {
             let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -205,7 +207,7 @@ mod tests {
             prop_assert!(found.p >= found.least_p - 1e-12);
         }
 
-        /// Either order of the samples says the same.
+        /// Both orders of the samples have the same result.
         #[test]
         fn both_ways(first in prop::collection::vec(0i64..20, 1..40), second in prop::collection::vec(0i64..20, 1..40)) {
             let one = compare(&mut first.clone(), &mut second.clone()).expect("numbers");

@@ -1,8 +1,9 @@
 //! Variants: a log and its cases in, the sequences of activities of its cases out, each with how
 //! often it occurs, how long it takes and how many bytes it moves.
 //!
-//! A variant is the sequence of a case's activities in the order of their starts (van der Aalst, *Process
-//! Mining*, 2016, §5.2). Cases without instances are the variant of length 0. Nothing is refused.
+//! A variant is the sequence of a case's activities in the order of their starts (van der Aalst,
+//! *Process Mining*, 2016, §5.2). Cases without instances are the variant of length 0. No log is
+//! refused.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Names, elapsed_ns};
 use schemars::JsonSchema;
@@ -12,10 +13,10 @@ use crate::about::{About, ORIGINS, bytes_from, origin, span};
 use crate::grouped::Grouped;
 use crate::stats::percentile;
 
-/// How many variants are listed.
+/// Limit of the listed variants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Number of variants that are listed, the most frequent ones; `None` for all. The others are
+    /// Maximum number of listed variants, the most frequent ones; `None` for all. The others are
     /// counted.
     pub most: Option<usize>,
 }
@@ -23,58 +24,59 @@ pub struct Options {
 /// The variants of a log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VariantsModel {
-    /// The log that the variants are of.
+    /// Description of the log.
     pub about: About,
     /// The names of activities; [`Variant::trace`] has their numbers.
     pub activities: Names,
-    /// By number of cases, most first, then by the names of their activities.
+    /// Variants by number of cases, most first, then by the names of their activities.
     pub variants: Vec<Variant>,
     /// Number of variants in the log, listed or not.
     pub total: u64,
-    /// Cases of the variants that are not in the list.
+    /// Number of cases of the variants that are not in the list.
     pub cases_not_listed: u64,
 }
 
 /// A variant: one sequence of activities, and the cases that have it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variant {
-    /// The activities in the order of their starts: numbers in [`VariantsModel::activities`].
+    /// Activities in the order of their starts: indices into [`VariantsModel::activities`].
     pub trace: Vec<u32>,
     /// Number of cases with this sequence of activities.
     pub cases: u64,
     /// Its share of all cases, from 0 to 1.
     pub share: f64,
-    /// The share of this variant and of those before it.
+    /// Cumulative share of this variant and those before it.
     pub cumulative_share: f64,
-    /// The name of the case that has it and begins first; of several the first by name.
+    /// Name of its first case by start; of several, the first by name.
     pub example: String,
-    /// Number of its cases of which the duration is known.
+    /// Number of its cases with a known duration.
     pub timed_cases: u64,
     /// Mean time from the first to the last moment of a case, in nanoseconds.
     pub mean_ns: Option<f64>,
     /// Median time from the first to the last moment of a case, in nanoseconds.
     pub median_ns: Option<f64>,
-    /// Bytes per case, for each who counted them.
+    /// Bytes per case, by origin of the counts.
     pub bytes: Vec<Bytes>,
 }
 
-/// Bytes that one origin counted. A case counts where it knows of at least one of its instances.
+/// Bytes that one origin counted. A case counts if at least one of its instances has bytes from
+/// this origin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bytes {
-    /// Who counted: `trace`, `engine`, `accounting`, `log` or `untold`.
+    /// Origin of the counts: `trace`, `engine`, `accounting`, `log` or `untold`.
     pub counted_by: &'static str,
-    /// Instances of which it knows bytes read or written.
+    /// Number of instances with bytes read or written from this origin.
     pub instances: u64,
-    /// Mean bytes read per case, of the cases of which it knows any.
+    /// Mean bytes read per case, of the cases with any.
     pub read_bytes_per_case: Option<f64>,
-    /// Mean bytes written per case, of the cases of which it knows any.
+    /// Mean bytes written per case, of the cases with any.
     pub written_bytes_per_case: Option<f64>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Sums {
     instances: u64,
-    /// Cases of which it knows, and their sum: read, written.
+    /// Number of cases with bytes from this origin, and their sum: read, written.
     of: [(u64, i128); 2],
 }
 

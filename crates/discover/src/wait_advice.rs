@@ -1,6 +1,6 @@
-//! What to do about a cause of waiting, in a sentence.
+//! Advice on causes of waiting.
 
-/// The advice for the cause of this name; tasks are those of an engine.
+/// Returns the advice for the cause with this name, as a sentence. Tasks are those of an engine.
 pub fn of(cause: &str, is_task: bool) -> &'static str {
     match cause {
         "unknown" if is_task => {

@@ -1,8 +1,8 @@
-//! What jobs waited for: by cause, user, account, partition, QOS, activity, run, hour and week.
+//! Waits of jobs: by cause, user, account, partition, QOS, activity, run, hour and week.
 //!
 //! In goes one [`JobWait`] after the other ([`Builder::add`]); out come sums of time and of
-//! core-time (CPUs × time), medians, the longest examples, who occupied the CPUs of a partition
-//! while others waited for resources there, and how many CPUs were waited for over time.
+//! core-time (CPUs × time), medians, the longest examples, the users who occupied the CPUs of a
+//! partition while others waited for resources there, and the number of CPUs waited for over time.
 //!
 //! Causes are ranked by core-time. Waiting for a predecessor comes last: it is the running time of
 //! another job.
@@ -27,24 +27,24 @@ pub use series::Series;
 use occupants::Occupancy;
 use rows::{CauseSums, DimensionSums, Keys};
 
-/// What jobs waited for.
+/// Waits of jobs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Waits {
-    /// Whether the jobs are tasks of workflow engines, each with all attempts at it.
+    /// Whether the jobs are tasks of workflow engines, each with all its attempts.
     pub of_tasks: bool,
     /// Number of attempts at jobs.
     pub jobs: u64,
     /// Number of those that waited.
     pub waited: u64,
-    /// Number of those whose CPUs are not known: their time is in no sum of core-time.
+    /// Number of those without known CPUs: their time is in no sum of core-time.
     pub without_cpus: u64,
     /// The first submission, in nanoseconds since 1970.
     pub begin_ns: Option<i64>,
-    /// The last moment that is known, in nanoseconds since 1970.
+    /// The last known moment, in nanoseconds since 1970.
     pub end_ns: Option<i64>,
-    /// The causes, by core-time; those of predecessors last.
+    /// Causes, by core-time; waiting for predecessors last.
     pub causes: Vec<CauseRow>,
-    /// Of each of [`DIMENSIONS`] its values, by core-time.
+    /// Values of each of [`DIMENSIONS`], by core-time.
     pub by: Vec<Dimension>,
     /// CPUs waited for over time.
     pub series: Series,
@@ -59,7 +59,7 @@ pub struct Dimension {
     pub rows: Vec<DimensionRow>,
 }
 
-/// Takes jobs and makes the sums.
+/// Builder of the sums from jobs.
 #[derive(Debug, Default)]
 pub struct Builder {
     found: Waits,
@@ -72,7 +72,7 @@ pub struct Builder {
     of_job: Vec<(&'static str, WaitKind, u32, i64)>,
 }
 
-/// The causes for which others hold what a job waits for.
+/// Causes in which other jobs hold the resources for which a job waits.
 const HELD_BY_OTHERS: [&str; 2] = ["resources", "priority"];
 
 impl Builder {
@@ -111,7 +111,7 @@ impl Builder {
         }
     }
 
-    /// The sums of all jobs that were added.
+    /// Returns the sums of all jobs that were added.
     pub fn finish(self) -> Waits {
         let Self { mut found, names, causes, by, occupancy, series, .. } = self;
         let names = names.names();
@@ -133,9 +133,9 @@ impl Builder {
     }
 }
 
-/// The longest part of a job with a cause.
+/// Returns the longest part of a job with a cause.
 fn longest<'p, 'a>(job: &'p JobWait<'a>, cause: &str) -> Option<&'p WaitPart<'a>> {
     let of = job.parts.iter().filter(|part| part.cause == cause);
-    // Of equal ones the first.
+    // Of equal ones, the first.
     of.min_by_key(|part| std::cmp::Reverse(part.len_ns()))
 }

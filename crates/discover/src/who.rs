@@ -1,49 +1,49 @@
-//! What identifies an instance to whoever looks it up: the job as users type it, or the name, tag
-//! and work directory of a task.
+//! Identity of an instance for look-ups: the job as users type it, or the name, tag and work
+//! directory of a task.
 
 use flowmine_activity_log::{ActivityLog, Attribute, JOB, RunGraph, RunTask};
 use flowmine_text::visible;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The attributes of tasks by which they are looked up: name, tag, work directory.
+/// Attributes of tasks by which they are looked up: name, tag, work directory.
 pub const OF_TASKS: [&str; 3] = ["task:name", "task:tag", "task:work_dir"];
 
-/// The attribute that has the job in log files.
+/// Attribute with the job in log files.
 pub const JOB_IN_FILES: &str = "slurm:job";
 
-/// An instance by what identifies it; what is not known is `None`.
+/// Identity of an instance; unknown parts are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Who {
     /// The job, as users type it.
     pub job: Option<String>,
     /// Name of the task.
     pub task: Option<String>,
-    /// What distinguishes the task from others of its activity.
+    /// Tag that distinguishes the task from others of its activity.
     pub tag: Option<String>,
     /// Work directory of the task.
     pub work_dir: Option<String>,
 }
 
 impl Who {
-    /// What identifies a task of a run, or a job.
+    /// Returns the identity of a task of a run, or of a job.
     pub fn of_task(run: &RunGraph, task: &RunTask) -> Self {
         let is_job = run.noun == "job";
         Self {
             job: task.job.clone(),
             task: (!is_job).then(|| task.name.clone()),
             tag: task.tag.clone(),
-            // Of a job the name suffices.
+            // For a job, the name suffices.
             work_dir: task.work_dir.clone().filter(|_| !is_job),
         }
     }
 
-    /// In words, fit to be seen: `job 41`, `task ALIGN (s1), /work/ab/cd`. `None` where nothing is
-    /// known.
+    /// Returns the identity as text, escaped for display: `job 41`, `task ALIGN (s1), /work/ab/cd`.
+    /// `None` if nothing is known.
     pub fn words(&self) -> Option<String> {
         let job = self.job.as_ref().map(|job| format!("job {}", visible(job)));
         let task = self.task.as_ref().map(|task| format!("task {}", visible(task)));
-        // Nextflow's names have the tag in them.
+        // Nextflow's names contain the tag.
         let has_tag = |tag: &str| self.task.as_ref().is_some_and(|task| task.contains(tag));
         let tag = self.tag.as_ref().filter(|tag| !tag.is_empty() && !has_tag(tag)).map(|tag| format!("tag {}", visible(tag)));
         let work_dir = self.work_dir.as_ref().map(|dir| visible(dir).into_owned());
@@ -60,13 +60,13 @@ pub struct Identities {
 }
 
 impl Identities {
-    /// Those that the log has.
+    /// Returns the attributes that the log has.
     pub fn of(log: &ActivityLog) -> Self {
         let job = log.attribute(JOB).or_else(|| log.attribute(JOB_IN_FILES));
         Self { job: job.cloned(), task: OF_TASKS.map(|key| log.attribute(key).cloned()) }
     }
 
-    /// What identifies an instance.
+    /// Returns the identity of an instance.
     pub fn who(&self, instance: u32) -> Who {
         let value = |attribute: &Option<Attribute>| attribute.as_ref().and_then(|of| of.value(instance)).map(str::to_owned);
         let [task, tag, work_dir] = &self.task;

@@ -1,28 +1,28 @@
-//! A run as a workflow that can be run again: what each task executes, what it reads and writes,
-//! and what it waits for.
+//! A run as a workflow that can be run again: the command, the files and the dependencies of each
+//! task.
 //!
-//! In goes a run as a graph; out come tasks in an order in which they can run. A task waits for
-//! what it was declared to wait for and for those whose files it read; to the declared files come
-//! those that were traced on their way from task to task. Where it waits for another and read
-//! nothing of it, the other's first output is named as an input too.
+//! In goes a run as a graph; out come tasks in an order in which they can run. A task waits for its
+//! declared dependencies and for the writers of files that it read. Its files are the declared ones
+//! and those that were traced from task to task. If it waits for another and read nothing from it,
+//! the other's first output also becomes an input.
 //!
-//! The workflow runs in one directory, in which all its tasks ran or below which: paths in it are
-//! written from there, and a task that ran below goes there first. Where tasks ran beside each
-//! other in directories of their own (Nextflow's), it is the one that has them all, and only files
-//! that were traced are known, as the names that are declared hold in those directories. A task of
-//! which nobody declares an output has as such the files in it that it wrote and nobody read. A
-//! task that executes and makes nothing, and only names files (Snakemake's `all`), is not in it.
+//! The workflow runs in one directory, which contains the directories of all its tasks: paths are
+//! relative to it, and a task that ran in a subdirectory changes to it first. If tasks ran in
+//! separate directories of their own (Nextflow), it is their common parent, and only traced files
+//! are known, because declared names are relative to those directories. A task without declared
+//! outputs has as outputs the files in the directory that it wrote and no task read. A task that
+//! has no command, makes nothing and only names files (Snakemake's `all`) is left out.
 //!
-//! A file that was given another name after it was written is in it by the name by which it was read.
+//! A file that was renamed after it was written has the name by which it was read.
 //!
-//! Of a traced script the commands are what its processes executed. Redirections, pipes and what the
-//! shell itself writes are not among them: where the trace shows such, the script is refused. Its
-//! commands keep the order of the trace. What was there before the run and was changed is named, as
-//! engines of files take what has an output's name for a result.
+//! The commands of a traced script are those that its processes executed. They do not include
+//! redirections, pipes and the shell's own writes: if the trace contains such, the script is
+//! refused. The commands keep the order of the trace. Files that existed before the run and were
+//! changed are listed, because file-based engines treat any file with an output's name as a result.
 //!
-//! What is refused, because the written workflow would do something else: tasks without a command,
-//! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
-//! that ran in directories with nothing in common.
+//! Runs are refused if the written workflow would behave differently: tasks without a command,
+//! tasks that overlapped the writers of files that they read (a pipe), dependencies in a cycle, and
+//! tasks in directories without a common parent.
 
 mod engine_steps;
 mod script_order;
@@ -35,31 +35,31 @@ use flowmine_activity_log::{FileFlow, NONE, RunGraph, RunTask};
 use crate::dependency_audit::{declares, is_at_end};
 use crate::precedence::{Edge, Network};
 
-/// Why a run cannot be written as a workflow.
+/// Reason why a run cannot be written as a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkflowError {
-    /// What was executed is not known.
+    /// The command of a task is not known.
     #[error(
         "what {count} of its tasks executed is not known, such as {task:?}: give the engine's metadata or verbose log too, or trace the run"
     )]
     NoCommand {
-        /// Number of tasks whose command is not known.
+        /// Number of tasks without a known command.
         count: usize,
         /// Name of one of these tasks.
         task: String,
     },
-    /// What a job executed is not known.
+    /// The command of a job is not known.
     #[error(
         "what {count} of the jobs executed is not known, such as {job:?}: Slurm does not tell what `sbatch --wrap` or standard input gave, and what a task of an array does \
          depends on its number; submit scripts, one job each, or choose a run of a workflow engine with --run"
     )]
     NoScript {
-        /// Number of jobs whose command is not known.
+        /// Number of jobs without a known command.
         count: usize,
         /// Name of one of these jobs.
         job: String,
     },
-    /// A task read what another was still writing.
+    /// A task read a file that another was still writing.
     #[error(
         "{reader:?} read what {writer:?} was still writing: what runs side by side cannot be written as tasks that wait for each other's end"
     )]
@@ -69,26 +69,26 @@ pub enum WorkflowError {
         /// Name of the task that read at the same time.
         reader: String,
     },
-    /// Dependencies go in a circle.
+    /// Dependencies are in a cycle.
     #[error("{0} dependencies go in a circle: no order of the tasks keeps them")]
     Circular(u64),
     /// There is more than one work directory.
     #[error("its tasks ran in directories with nothing in common, such as {0:?} and {1:?}: the commands would not find their files in one")]
     Directories(String, String),
-    /// The trace shows that the command of a task is not all of it.
+    /// The trace shows that a task did more than its command.
     #[error(
         "the command line of {task:?} is not all of its command: the trace shows {what}; run the script by a workflow engine, which records its commands"
     )]
     Incomplete {
         /// Name of the task.
         task: String,
-        /// What is missing.
+        /// Missing part.
         what: String,
     },
     /// The trace shows that the script did more than its commands.
     #[error("the script did more than its commands: it {what}; run the script by a workflow engine, which records its commands")]
     Script {
-        /// What the script did itself.
+        /// Action of the script itself.
         what: String,
     },
     /// A command failed, and the script went on.
@@ -97,7 +97,7 @@ pub enum WorkflowError {
         /// Name of the task.
         task: String,
     },
-    /// An output is no plain file.
+    /// An output is not a regular file.
     #[error(
         "{task:?} makes {path:?}, which the engine's log marks as {kind:?}: no plain file passes from task to task there, and a workflow has no other"
     )]
@@ -106,76 +106,78 @@ pub enum WorkflowError {
         task: String,
         /// Path of the output.
         path: String,
-        /// What the engine calls it.
+        /// Kind of output in the engine's terms.
         kind: String,
     },
-    /// A command or a path has bytes that no text has.
+    /// A command or a path has bytes that are not UTF-8.
     #[error(
         "{what} {task:?} has bytes that are not UTF-8, {text:?}: no language of workflows can hold them; rename the files or convert the text"
     )]
     NotText {
-        /// What of the task it is.
+        /// Part of the task.
         what: &'static str,
         /// Name of the task.
         task: String,
         /// The text, with `\\xNN` for each such byte.
         text: String,
     },
-    /// A command of a script is not known to have run from one time to another.
+    /// A command of a script has no known start and end.
     #[error("when {task:?} began and ended is not known, so neither is its order: it still ran when the trace ended, or its end was lost")]
     Unended {
         /// Name of the task.
         task: String,
     },
-    /// Two commands of a script ran at the same time and used what one of them changed.
+    /// Two commands of a script ran at the same time, and one used a path that the other changed.
     #[error("{one:?} and {other:?} ran at the same time, and {one:?} changed {path:?}, which the other used: no order of the two is known")]
     AtOnce {
         /// Name of the task that changed it.
         one: String,
         /// Name of the other task.
         other: String,
-        /// The path that was changed.
+        /// Path that was changed.
         path: String,
     },
-    /// Somebody waits for a task that is not known.
+    /// A task waits for a task that is not known.
     #[error("{0} dependencies are on tasks that no row describes")]
     UnknownParents(u64),
 }
 
-/// A workflow that does again what a run did.
+/// A workflow that repeats a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Workflow {
-    /// The run of which it is made.
+    /// Name of the run.
     pub run: String,
-    /// The directory from which its paths and commands are written; `None` where it is not known.
+    /// Directory to which its paths and commands are relative; `None` if it is not known.
     pub directory: Option<String>,
-    /// Its tasks, each after those that it waits for.
+    /// Its tasks, each after its predecessors.
     pub tasks: Vec<WorkflowTask>,
-    /// Tasks that were not run because an earlier result was taken; they are in it.
+    /// Number of tasks that did not run because an earlier result was reused; they are included.
     pub cached: u64,
-    /// Tasks that were attempted more than once.
+    /// Number of tasks with more than one attempt.
     pub retried: u64,
-    /// Whether its commands are those of Snakemake, whose log does not record all that is around them.
+    /// Whether its commands are those of Snakemake; its log does not record the full environment of
+    /// commands.
     pub of_snakemake: bool,
-    /// Outputs that a later task removed or gave another name.
+    /// Outputs that a later task removed or renamed.
     pub removed: BTreeSet<String>,
-    /// Paths of files that were there before the run, and that a task changed.
+    /// Paths of files that existed before the run, and that a task changed.
     pub was_there: BTreeSet<String>,
-    /// Whether its commands are those of a traced script, of whose shell the trace records no state.
+    /// Whether its commands are those of a traced script; the trace does not record the state of
+    /// its shell.
     pub of_script: bool,
-    /// Number of a script's commands that wait for one of which they read no file.
+    /// Number of a script's commands that wait for one from which they read no file.
     pub in_order_of_trace: usize,
     /// Number of a script's commands that ran at the same time as another.
     pub at_once: usize,
-    /// What may be missing, each with the name of its task.
+    /// Parts that may be missing, each with the name of its task.
     pub doubts: Vec<(String, String)>,
-    /// What may be missing of a task that is not known.
+    /// Parts that may be missing from an unknown task.
     pub doubts_of_script: Vec<String>,
 }
 
 impl Workflow {
-    /// Tasks whose commands name paths in the workflow's directory from the root: they mean that
-    /// directory wherever the workflow runs.
+    /// Tasks with commands that contain absolute paths in the workflow's directory: these refer to
+    /// that directory wherever the workflow runs.
     pub fn bound_to_directory(&self) -> Vec<&WorkflowTask> {
         let Some(directory) = self.directory.as_deref().filter(|directory| directory.len() > 1) else { return Vec::new() };
         let goes_on = |c: char| c.is_alphanumeric() || "_-.".contains(c);
@@ -189,30 +191,30 @@ impl Workflow {
     }
 }
 
-/// A task of a workflow: what it executes, and what it waits for.
+/// A task of a workflow, with its command and its dependencies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkflowTask {
     /// Its name in the run.
     pub name: String,
-    /// Name of the activity of which it is an instance.
+    /// Name of its activity.
     pub activity: String,
     /// The command, as `sh` executes it.
     pub command: String,
-    /// The directory below the workflow's in which it does; `None` for that itself.
+    /// Subdirectory of the workflow's directory in which it runs; `None` for that directory itself.
     pub directory: Option<String>,
     /// Paths of the files that it reads: declared ones as they were declared, traced ones relative
-    /// to [`Workflow::directory`] where they lie in it.
+    /// to [`Workflow::directory`] if they are in it.
     pub inputs: Vec<String>,
-    /// Paths of the files that it writes, of the same form as `inputs`.
+    /// Paths of the files that it writes, in the same form as `inputs`.
     pub outputs: Vec<String>,
-    /// What it waits for: places in [`Workflow::tasks`], ascending.
+    /// Its predecessors: indices into [`Workflow::tasks`], ascending.
     pub after: Vec<usize>,
 }
 
-/// Makes a workflow of a run.
+/// Makes a workflow from a run.
 ///
 /// # Errors
-/// When the workflow would do something else than the run did.
+/// [`WorkflowError`] if the workflow would behave differently from the run.
 pub fn discover(run: &RunGraph) -> Result<Workflow, WorkflowError> {
     refuse(run)?;
     let script = script_order::of(run)?;
@@ -248,7 +250,7 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, WorkflowError> {
     for flow in &run.flows {
         let Some((writer, reader)) = flow.pair() else { continue };
         let (path, renamed) = name_of(run, flow);
-        // Who gave a file the name that it is declared to make has made it.
+        // The task that renamed a file to its declared output made that output.
         let of_another =
             |(at, task): (usize, &RunTask)| at != writer as usize && task.outputs.as_ref().is_some_and(|outputs| declares(outputs, path));
         if !(renamed && run.tasks.iter().enumerate().any(of_another)) {
@@ -279,19 +281,20 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, WorkflowError> {
     Ok(made)
 }
 
-/// The name by which a file was read, or which it has at the end, and whether it was written under
-/// another.
+/// Returns the name by which a file was read, or its last name, and whether it was written under
+/// another name.
 fn name_of<'r>(run: &'r RunGraph, flow: &FileFlow) -> (&'r str, bool) {
     let written = run.files.get(flow.file);
     let since = flow.first_write_ns.unwrap_or(i64::MIN);
     let until = flow.first_read_ns.filter(|_| flow.reader != NONE).unwrap_or(i64::MAX);
-    // Who renames a file knows it by the name that it had until then.
+    // A task that renames a file reads it by its name before that.
     let then = run.renames.iter().filter(|rename| (since..until).contains(&rename.at_ns));
     let name = then.fold(written, |name, rename| if rename.from == name { &rename.to } else { name });
     (name, name != written)
 }
 
-/// Who waits for another without reading a file of it names one: engines of files know it by that.
+/// Adds an input to each task that waits for another without reading a file from it, because
+/// file-based engines know dependencies by files only.
 fn wait_by_files(tasks: &mut [WorkflowTask]) {
     for at in 0..tasks.len() {
         for before in tasks[at].after.clone() {
@@ -338,22 +341,22 @@ fn refuse(run: &RunGraph) -> Result<(), WorkflowError> {
     Ok(())
 }
 
-/// Whether a task does nothing but to name files that others make.
+/// Returns whether a task only names files that others make.
 fn names_files(task: &RunTask) -> bool {
     let makes_none = task.outputs.as_ref().is_some_and(Vec::is_empty);
     task.command.is_none() && !task.traced && makes_none && task.inputs.as_ref().is_some_and(|inputs| !inputs.is_empty())
 }
 
-/// The directory in which a workflow runs.
+/// Directory in which a workflow runs.
 #[derive(Clone, Copy)]
 struct Base<'r> {
     directory: Option<&'r str>,
-    /// Whether its tasks ran beside each other, each in a directory of its own.
+    /// Whether each task ran in a directory of its own.
     own: bool,
 }
 
-/// The directory in which all tasks ran or below which, as far as that is known: where nobody
-/// says, the one from which a declared file is the file of this name that was traced.
+/// Finds the directory that contains the directories of all tasks, as far as known. Without
+/// recorded directories, it is the one in which a declared path is the traced file of that name.
 fn base(run: &RunGraph) -> Result<Base<'_>, WorkflowError> {
     let told = || run.tasks.iter().filter_map(|task| task.work_dir.as_deref());
     if let Some(shortest) = told().min_by_key(|dir| dir.len()) {
@@ -381,7 +384,7 @@ fn base(run: &RunGraph) -> Result<Base<'_>, WorkflowError> {
     Ok(Base { directory: only.filter(|base| !base.is_empty()), own: false })
 }
 
-/// The path as it is written in a directory above it.
+/// Returns a path relative to a directory above it.
 fn inside<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
     path.strip_prefix(directory.trim_end_matches('/'))?.strip_prefix('/').filter(|rest| !rest.is_empty())
 }
@@ -400,12 +403,12 @@ fn of_task(task: &RunTask, base: Option<&str>, own: bool) -> WorkflowTask {
     }
 }
 
-/// A word of `sh`: within single quotes nothing but their end means anything.
+/// Quotes a word for `sh`: within single quotes, only the closing quote is special.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Adds a path, unless the list has it.
+/// Adds a path, unless the list contains it.
 fn put(files: &mut Vec<String>, path: &str, base: Option<&str>) {
     if !declares(files, path) {
         files.push(base.and_then(|base| inside(base, path)).unwrap_or(path).to_owned());
@@ -455,8 +458,8 @@ mod tests {
         let made = discover(&run()).unwrap();
         let told: Vec<_> =
             made.tasks.iter().map(|task| (task.name.as_str(), task.inputs.len(), task.outputs.clone(), task.after.clone())).collect();
-        // The declared x is the traced /w/x; that first writes it only the trace shows. Where nobody knows that
-        // they are one file, the order is kept by naming it both ways.
+        // The declared x is the traced /w/x; only the trace shows that `first` writes it. If it is
+        // not known that both are one file, listing both names keeps the order.
         assert_eq!(told, [("first", 0, vec!["/w/x".to_owned()], vec![]), ("last", 2, vec![], vec![0])]);
     }
 
@@ -470,7 +473,7 @@ mod tests {
         renamed.renames = vec![Rename { at_ns: 9, from: "/w/x.tmp".to_owned(), to: "/w/x".to_owned() }];
         let made = discover(&renamed).unwrap();
         assert_eq!((&made.tasks[0].outputs[..], &made.tasks[1].inputs[..]), (&["x".to_owned()][..], &["x".to_owned()][..]));
-        // What it is called after it was read is another's matter.
+        // A rename after the read does not count.
         renamed.renames[0].at_ns = 25;
         assert!(discover(&renamed).unwrap().tasks[1].inputs.iter().any(|path| path.ends_with("x.tmp")));
     }
@@ -534,7 +537,8 @@ mod tests {
         below.tasks[0].inputs = None;
         below.tasks[0].work_dir = Some("/w/in side".to_owned());
         below.tasks[1].work_dir = Some("/w".to_owned());
-        // What nobody read is an output of a task that has no other, and only where the workflow runs.
+        // A file that no task read is an output of a task without other outputs, and only in the
+        // workflow's directory.
         for path in ["/w/in side/y", "/tmp/z"] {
             below.files.push(path);
         }
@@ -555,7 +559,7 @@ mod tests {
         order.tasks[1].outputs = Some(vec!["told".to_owned()]);
         order.declared = vec![Declared { from: 1, to: 0, for_start: false }];
         assert_eq!(discover(&order).unwrap().tasks[1].inputs, ["x", "told"]);
-        // Directories beside each other: what is declared holds in them.
+        // Separate directories: declared paths are relative to them.
         let mut beside = run();
         beside.tasks[0].work_dir = Some("/w/ab/1".to_owned());
         beside.tasks[1].work_dir = Some("/w/ab/23".to_owned());
@@ -563,7 +567,7 @@ mod tests {
         let made = discover(&beside).unwrap();
         assert_eq!((made.directory.as_deref(), made.tasks[1].directory.as_deref()), (Some("/w/ab"), Some("1")));
         assert_eq!((&made.tasks[0].outputs[..], &made.tasks[1].inputs[..]), (&["23/x".to_owned()][..], &["23/x".to_owned()][..]));
-        // Where nobody declares directories a declared file does.
+        // Without recorded directories, a declared file determines the directory.
         let mut declared = run();
         declared.tasks[1].outputs = Some(vec!["./x".to_owned()]);
         declared.files.push("/w/sub/u");

@@ -1,49 +1,49 @@
-//! The time of a task before its run, divided: one definition for the critical path and for waits.
+//! Division of the time before a task's start: one definition for the critical path and for waits.
 //!
-//! In goes what is known of one task ([`Facts`]); out come [`Span`]s, one behind the other, from the
-//! end of all that it waits for (or the begin of the run) to its start.
+//! In go the facts about one task ([`Facts`]); out come consecutive [`Span`]s, from the end of all
+//! its predecessors (or the start of the run) to its start.
 
 use flowmine_activity_log::RunTask;
 
 use super::TimePart;
 use crate::slots;
 
-/// What is known of a task, as far as its wait needs it. Times are UTC nanoseconds since 1970.
+/// Facts about a task that determine its wait. Times are UTC nanoseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'f> {
     /// The task.
     pub task: &'f RunTask,
-    /// The end of the last task whose end it waits for; `None` where it waits for none.
+    /// Latest end of the tasks that must end before it; `None` if there are none.
     pub ready_ns: Option<i64>,
-    /// Whether it is known for what it waits.
+    /// Whether its predecessors are known.
     pub is_known: bool,
-    /// When the first task of the run was ready.
+    /// Moment at which the first task of the run was ready.
     pub begin_ns: i64,
-    /// When it started; its submission where that is not known.
+    /// Its start, or its submission if the start is not known.
     pub start_ns: i64,
-    /// When all executor slots were taken; nothing where that says nothing, as of jobs.
+    /// Intervals in which all executor slots were taken; empty if that has no meaning, as for jobs.
     pub full: &'f [(i64, i64)],
 }
 
-/// A part of a task's time before its run. It ends before it begins where clocks are not exact.
+/// Part of a task's time before its start. It ends before it begins if clocks are not exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
-    /// What the time was.
+    /// Kind of time.
     pub part: TimePart,
-    /// When it began.
+    /// Start of the span.
     pub from_ns: i64,
-    /// When it ended.
+    /// End of the span.
     pub to_ns: i64,
 }
 
 impl Span {
-    /// Its length in nanoseconds.
+    /// Returns its length in nanoseconds.
     pub fn len_ns(&self) -> i64 {
         self.to_ns.saturating_sub(self.from_ns)
     }
 }
 
-/// The spans of a task before its start.
+/// Returns the spans of a task before its start.
 pub(super) fn before(facts: &Facts<'_>) -> Vec<Span> {
     let Facts { task, start_ns: start, .. } = *facts;
     let ready = facts.ready_ns.unwrap_or(facts.begin_ns);
@@ -53,7 +53,7 @@ pub(super) fn before(facts: &Facts<'_>) -> Vec<Span> {
         put_held_back(facts, Span { part: TimePart::Waiting, from_ns: ready, to_ns: start }, part, &mut spans);
         return spans;
     };
-    // A job that is submitted early waits in the queue only from when it could start.
+    // A job that is submitted early waits in the queue only from the moment when it could start.
     let last = submitted.max(ready).min(start.max(ready));
     let first = task.first_ns.unwrap_or(last).clamp(ready.min(last), last);
     let first = if task.attempts > 1 { first } else { last };
@@ -66,8 +66,8 @@ pub(super) fn before(facts: &Facts<'_>) -> Vec<Span> {
     spans
 }
 
-/// Adds the time in which its engine held it back: unknown, or divided by whether slots were free.
-/// `divided` is the part that this is done for.
+/// Adds the time before its engine submitted it: unknown, or divided by whether slots were free.
+/// `divided` is the kind of time to divide.
 fn put_held_back(facts: &Facts<'_>, whole: Span, divided: TimePart, spans: &mut Vec<Span>) {
     if whole.part != divided {
         spans.push(whole);

@@ -1,10 +1,10 @@
-//! What the tasks of a run waited for: the same parts as on its critical path, task by task.
+//! Waits of the tasks of a run: the same parts as on its critical path, task by task.
 //!
-//! In goes a run as a graph; out comes each task with times as a [`JobWait`]. Its time is tiled from
-//! its first moment, or from the end of all that it waits for where that was before, to its end.
-//! `division.rs` divides it, as for the critical path. What the path does not contain is added:
-//! waiting for predecessors after the first submission, and the whole time before the start of a
-//! task that ran beside what it depends on.
+//! In goes a run as a graph; out comes each task with times as a [`JobWait`]. Its parts cover the
+//! time from its first moment, or from the end of all its predecessors if that was earlier, to its
+//! end. `division.rs` divides the time, as for the critical path. Two waits that the path does not
+//! contain are added: waiting for predecessors after the first submission, and the whole time
+//! before the start of a task that overlapped its predecessor.
 
 use flowmine_activity_log::{JobWait, RunGraph, RunTask, WaitKind, WaitPart};
 
@@ -12,10 +12,10 @@ use super::division::{self, Span};
 use super::{Chosen, CriticalPath, LeftOut, TimePart, bounds, edges, facts, full_slots, put_inferred};
 use crate::precedence::Network;
 
-/// The cause that a part of a task's time is, and its kind.
+/// Returns the cause and the kind of waiting for a part of a task's time.
 fn cause(part: TimePart) -> (&'static str, WaitKind) {
     match part {
-        // As of jobs: it could have started, and nothing is known of why it did not.
+        // As for jobs: it could have started, and the reason for the delay is not known.
         TimePart::Queue => ("queued", WaitKind::Queue),
         TimePart::OwnWish => ("not_eligible", WaitKind::Wish),
         TimePart::Retry => ("retry", WaitKind::Wish),
@@ -26,13 +26,13 @@ fn cause(part: TimePart) -> (&'static str, WaitKind) {
     }
 }
 
-/// Name of the cause that a part of a task's time on the critical path has here.
+/// Returns the name of the cause for a part of a task's time on the critical path.
 pub fn cause_name(part: TimePart) -> &'static str {
     cause(part).0
 }
 
-/// Calls `each` with every task of which times are known, in the order of the run. Returns what is
-/// left out.
+/// Calls `each` with every task with known times, in the order of the run. Returns the numbers of
+/// tasks that are left out.
 pub fn for_each(run: &RunGraph, mut each: impl FnMut(&JobWait<'_>)) -> LeftOut {
     let mut found = CriticalPath::default();
     let chosen = Chosen::of(run, &mut found.left_out);
@@ -40,7 +40,7 @@ pub fn for_each(run: &RunGraph, mut each: impl FnMut(&JobWait<'_>)) -> LeftOut {
     put_inferred(run, &chosen, &mut edges);
     let (network, _) = Network::new(chosen.tasks.len(), edges);
     let Some(begin_ns) = chosen.begin_ns else {
-        // Running times alone say nothing of waits.
+        // Running times alone contain no waits.
         found.left_out.tasks_without_times += chosen.tasks.len() as u64;
         return found.left_out;
     };
@@ -52,7 +52,7 @@ pub fn for_each(run: &RunGraph, mut each: impl FnMut(&JobWait<'_>)) -> LeftOut {
     found.left_out
 }
 
-/// A run with what is known of it.
+/// A run with its computed data.
 struct OfRun<'r> {
     run: &'r RunGraph,
     chosen: &'r Chosen<'r>,
@@ -93,7 +93,7 @@ impl<'r> OfRun<'r> {
         };
         let run = if task.started_ns.is_none() && task.submitted_ns.is_some() { TimePart::Turnaround } else { TimePart::Run };
         spans.push(Span { part: run, from_ns: start_ns, to_ns: end_ns });
-        // Where clocks are not exact a span ends before it begins: none of it was waited.
+        // If clocks are not exact, a span can end before it begins: it is no wait.
         let mut parts: Vec<WaitPart<'r>> = Vec::new();
         let is_beside = self.network.waits_for(at).all(|edge| edge.lag_ns.is_some());
         for span in spans.into_iter().filter(|span| span.from_ns < span.to_ns) {
@@ -129,7 +129,7 @@ impl<'r> OfRun<'r> {
         }
     }
 
-    /// The tasks on which one depends and that had not ended, with commas between.
+    /// Returns the predecessors of a task that had not ended, separated by commas.
     fn waited_for(&self, at: u32, from_ns: i64) -> String {
         let of = self.network.waits_for(at).map(|edge| self.chosen.tasks[edge.from as usize]);
         let open = of.filter(|task| task.finished_ns.is_none_or(|end| end > from_ns));
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn slots_are_full_while_as_many_run_as_ever_did() {
-        // One slot: c could have run from 10 on, and runs when b has ended.
+        // One slot: c could have started at 10, and starts when b has ended.
         let found = parts(vec![task("a", 0, 0, 10), task("b", 10, 10, 25), task("c", 26, 26, 30)], &[(0, 1), (0, 2)]);
         assert_eq!(found[2], [of("slots", 10, 25), of("submission", 25, 26), of("running", 26, 30)]);
     }
@@ -197,7 +197,7 @@ mod tests {
     fn what_is_submitted_early_waits_for_the_tasks_before_it() {
         let found = parts(vec![task("a", 0, 0, 10), task("b", 0, 0, 4), task("c", 3, 11, 12)], &[(0, 2), (1, 2)]);
         assert_eq!(found[2], [of("predecessor a,b", 3, 10), of("queued", 10, 11), of("running", 11, 12)]);
-        // It ran beside the one whose output it reads as a stream.
+        // It overlapped the task from which it reads a stream.
         let found = parts(vec![task("make", 0, 2, 10), task("use", 1, 3, 12)], &[(0, 1)]);
         assert_eq!(found[1], [of("lag make", 1, 3), of("running", 3, 12)]);
     }

@@ -1,20 +1,21 @@
-//! Where the time of cases is: their critical paths, as a log shows them.
+//! Critical paths of cases, as they follow from a log.
 //!
-//! The path of a case leads back from the instance that ended last. Before each instance comes the
-//! one that ended last of all that ended before it started: what it can have waited for. A log
-//! declares no dependencies; [`crate::critical_path`] follows those of a run.
+//! The path of a case leads back from the instance that ended last. The predecessor of each
+//! instance is the one that ended last before its start: the one for which it can have waited. A
+//! log declares no dependencies; [`crate::critical_path`] follows those of a run.
 
 use flowmine_activity_log::{ActivityLog, Cases, Measure, elapsed_ns};
 use rustc_hash::FxHashMap;
 
-/// What of an activity or a pair of activities lies on critical paths.
+/// Share of an activity or a pair of activities in critical paths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OnPath {
-    /// How often it is on a path.
+    /// Number of times that it is on a path.
     pub frequency: u64,
-    /// The running time, or the time between the two, in nanoseconds.
+    /// Running time, or time between the two, in nanoseconds.
     pub time_ns: i128,
-    /// Of an activity: running time × CPUs, of instances of which both are known, in nanoseconds.
+    /// Running time × CPUs of an activity, of instances with both known, in nanoseconds of one
+    /// core.
     pub core_ns: Option<i128>,
 }
 
@@ -28,7 +29,7 @@ impl OnPath {
     }
 }
 
-/// What lies on the critical paths of a log, by the numbers of its activities.
+/// Contents of the critical paths of a log, by the numbers of its activities.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     pub activities: FxHashMap<u32, OnPath>,
@@ -36,7 +37,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// The paths of all cases; none of a log of moments, which shows no waiting.
+    /// Returns the paths of all cases; none for a log of moments, which contains no waiting.
     pub fn of(log: &ActivityLog, cases: &Cases) -> Self {
         let mut found = Self::default();
         if !log.has_intervals() {
@@ -52,7 +53,7 @@ impl Paths {
         found
     }
 
-    /// Adds the path of a case, of which the instances come by their last events.
+    /// Adds the path of a case with instances in the order of their last events.
     fn add_case(&mut self, log: &ActivityLog, by_end: &[(u32, u32)]) {
         let mut rest = by_end;
         let mut after: Option<u32> = None;
@@ -116,7 +117,8 @@ mod tests {
     }
 
     proptest! {
-        /// Running times and waits tile the time from the first start on the path to the last end.
+        /// Running times and waits cover the time from the first start on the path to the last end
+        /// without overlap.
         #[test]
         fn a_path_is_as_long_as_its_span(times in proptest::collection::vec((0i64..100, 1i64..40), 1..30)) {
             let rows: Vec<(&str, i64, i64)> = times.iter().map(|&(start, time)| ("x", start, start + time)).collect();

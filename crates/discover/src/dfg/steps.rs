@@ -1,18 +1,19 @@
-//! Which instances of a case follow each other directly.
+//! Steps: instances of a case that follow each other directly.
 
 use flowmine_activity_log::{ActivityLog, Cases};
 use rustc_hash::FxHashMap;
 
-/// Calls `see` with each instance of a case and with those that it follows directly, one of each
-/// activity at most: the last that ended. The flag marks the one that ended last of all. Instances
-/// are sorted by their starts and by their ends.
+/// Calls `see` with each instance of a case and its direct predecessors, at most one of each
+/// activity: the last that ended. The flag marks the one that ended last of all. Instances are
+/// sorted by start and by end.
 pub(super) fn each(log: &ActivityLog, by_start: &[u32], by_end: &[u32], mut see: impl FnMut(u32, &[(u32, bool)])) {
     let instances = &log.instances;
     let activity = |at: u32| instances.activity[at as usize];
-    // Those that ended before the present start, by end, from the first that nothing lies wholly behind.
+    // Instances that ended before the current start, by end, from the first one without another
+    // instance wholly after it.
     let (mut ended, mut window) = (0usize, 0usize);
     let mut latest_start: Option<u32> = None;
-    // Activities with an ended instance, and the last of these by its place among ends.
+    // Activities with an ended instance, and the index of the last of these among the ends.
     let mut last_ended: FxHashMap<u32, usize> = FxHashMap::default();
     let mut recent: Vec<u32> = Vec::new();
     let mut before: Vec<(u32, bool)> = Vec::new();
@@ -44,8 +45,8 @@ pub(super) fn each(log: &ActivityLog, by_start: &[u32], by_end: &[u32], mut see:
     }
 }
 
-/// Calls `see` with the case, the first and the second instance of each step of a log: of each
-/// pair that a directly-follows graph counts.
+/// Calls `see` with the case, the first and the second instance of each step of a log, which are
+/// the pairs that a directly-follows graph counts.
 pub fn for_each_step(log: &ActivityLog, cases: &Cases, mut see: impl FnMut(u32, u32, u32)) {
     for case in 0..cases.len() {
         let by_start: Vec<u32> = cases.of(case).collect();

@@ -1,14 +1,14 @@
-//! How instances ended, as far as advice depends on it.
+//! Endings of instances, as far as advice depends on them.
 
 use flowmine_activity_log::{Measure, Status};
 
 use super::facts::Facts;
 use super::thresholds::NEAR_MEMORY;
 
-/// How an instance ended.
+/// Ending of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ending {
-    /// With a result, or its outcome is not known.
+    /// With a result, or with an unknown outcome.
     Done,
     /// Killed at its time limit.
     TimeLimit,
@@ -20,10 +20,10 @@ pub(super) enum Ending {
     Failed,
 }
 
-/// The exit code of a program that SIGKILL ended: the kernel's way to end it when memory is used up.
+/// Exit code of a program that SIGKILL ended: the kernel sends it when memory is used up.
 const KILLED: &str = "137";
 
-/// Share of the time limit from which on a failed instance was killed at the limit.
+/// Share of the time limit above which a failed instance counts as killed at the limit.
 const AT_LIMIT: f64 = 0.99;
 
 impl Ending {
@@ -45,7 +45,7 @@ impl Ending {
         let memory = log.measure(Measure::MemoryBytes, at).filter(|memory| *memory > 0);
         let peak = log.measure(Measure::PeakMemoryBytes, at);
         let is_full = peak.zip(memory).is_some_and(|(peak, memory)| peak as f64 >= NEAR_MEMORY.value * memory as f64);
-        // Without a peak the signal alone is the sign.
+        // Without a known peak, the signal alone decides.
         let is_killed = facts.text(at, facts.keys.exit_code) == Some(KILLED) && (is_full || peak.is_none() && memory.is_some());
         if is_full || is_killed { Self::Memory } else { Self::Failed }
     }

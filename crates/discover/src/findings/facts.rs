@@ -1,4 +1,4 @@
-//! What rules need to know of a log, computed once.
+//! Facts about a log that rules need, computed once.
 
 use std::cmp::Reverse;
 
@@ -16,13 +16,13 @@ use crate::resources::{STATE, Usage};
 use crate::stats::percentile;
 use crate::who::{Identities, JOB_IN_FILES};
 
-/// Number of instances that a finding names.
+/// Maximum number of instances that a finding names.
 const EXAMPLES: usize = 3;
 
-/// Number of activities that a sentence names.
+/// Maximum number of activities that a sentence names.
 const NAMED: usize = 3;
 
-/// The attributes that rules read, those that the log has.
+/// Attributes that rules read, if the log has them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Keys<'a> {
     pub state: Option<&'a Attribute>,
@@ -37,7 +37,7 @@ pub(super) struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     fn of(log: &'a ActivityLog) -> Self {
-        // An attribute that no instance has is none.
+        // An attribute without values is treated as missing.
         let first = |keys: &[&str]| keys.iter().find_map(|key| log.attribute(key).filter(|attribute| !attribute.names.is_empty()));
         Self {
             state: first(&[STATE, "slurm:state"]),
@@ -54,7 +54,7 @@ impl<'a> Keys<'a> {
 /// The attribute that names the nodes of a job.
 pub const NODES: &str = "node_list";
 
-/// The attributes of instances from which findings are made, beyond those that identify them.
+/// Attributes of instances that rules read, in addition to those that identify them.
 pub const OF_TASKS: [&str; 3] = ["task:exit_code", "task:error", EXECUTOR];
 
 pub(super) struct Facts<'a> {
@@ -69,7 +69,7 @@ pub(super) struct Facts<'a> {
     pub medians: FxHashMap<u32, f64>,
     /// Slow nodes, each with the factor by which it is slower.
     pub slow_nodes: FxHashMap<u32, f64>,
-    /// What instances waited for.
+    /// Waits of instances.
     pub waits: Vec<Wait>,
     ranks: InstanceRanks<'a>,
     identities: Identities,
@@ -136,7 +136,7 @@ impl<'a> Facts<'a> {
         whole
     }
 
-    /// How long an instance ran, if it did; results of an earlier run did not.
+    /// Returns the running time of an instance; none for reused results of an earlier run.
     pub fn ran(&self, at: u32) -> Option<i64> {
         self.log.service_ns(at).filter(|ns| *ns > 0 && self.log.status(at) != Status::Cached)
     }
@@ -145,7 +145,8 @@ impl<'a> Facts<'a> {
         self.endings[at as usize]
     }
 
-    /// Whether an instance ended with a result, so that its running time is that of its activity.
+    /// Returns whether an instance ended with a result, so that its running time is typical of its
+    /// activity.
     pub fn is_usual(&self, at: u32) -> bool {
         Ending::of(self, at) == Ending::Done
     }
@@ -162,7 +163,7 @@ impl<'a> Facts<'a> {
         of.and_then(|of| of.value(at)).filter(|text| !text.is_empty())
     }
 
-    /// The number of the node, or other resource, of an instance.
+    /// Returns the number of the node, or other resource, of an instance.
     pub fn resource(&self, at: u32) -> Option<u32> {
         let numbers = match (self.keys.nodes, self.source) {
             (Some(nodes), _) => &nodes.of,
@@ -174,7 +175,7 @@ impl<'a> Facts<'a> {
         (!self.resource_called(number).is_empty()).then_some(number)
     }
 
-    /// The name of a node or other resource, by its number.
+    /// Returns the name of a node or other resource, by its number.
     pub fn resource_called(&self, number: u32) -> &'a str {
         self.keys.nodes.map_or(&self.log.resources, |nodes| &nodes.names).get(number)
     }
@@ -183,7 +184,7 @@ impl<'a> Facts<'a> {
         self.resource(at).map(|resource| self.resource_called(resource))
     }
 
-    /// The word for what a resource is.
+    /// Returns the word for a resource.
     pub fn node_word(&self) -> &'static str {
         if self.source.is_computation() { "node" } else { "resource" }
     }
@@ -196,12 +197,12 @@ impl<'a> Facts<'a> {
         self.ranks.key(at)
     }
 
-    /// A number of instances with their word.
+    /// Returns a number of instances with their word.
     pub fn counted(&self, n: usize) -> String {
         counted(n as u64, &self.word, &format!("{}s", self.word))
     }
 
-    /// Core time of times of instances, and whether the CPUs of all are known.
+    /// Returns the core time of these times of instances, and whether the CPUs of all are known.
     pub fn core_ns(&self, of: &[(u32, i128)]) -> (i128, bool) {
         let (mut core, mut is_known) = (0i128, !of.is_empty());
         for &(at, ns) in of {
@@ -212,7 +213,7 @@ impl<'a> Facts<'a> {
         (core, is_known)
     }
 
-    /// The names of the activities of instances, most time first.
+    /// Returns the names of the activities of instances, most time first.
     pub fn names(&self, of: &[(u32, i128)]) -> Vec<String> {
         let mut by_activity: FxHashMap<u32, i128> = FxHashMap::default();
         for &(at, ns) in of {
@@ -240,7 +241,7 @@ impl<'a> Facts<'a> {
         most.into_iter().take(EXAMPLES).map(|(at, ns)| self.example(at, ns)).collect()
     }
 
-    /// A finding about the times of instances.
+    /// Makes a finding about the times of instances.
     pub fn finding(&self, draft: Draft<'_>) -> Finding {
         let Draft { rule, cause, of, found, shared, low_ns, high_ns, from, assumption, action } = draft;
         let (core, is_known) = self.core_ns(of);
@@ -268,7 +269,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// A finding about the makespan of cases: it weighs the same share of all core time.
+    /// Makes a finding about the makespan of cases: it weighs the same share of all core time.
     pub fn makespan_finding(&self, draft: Draft<'_>, (low_ns, high_ns): (i128, i128)) -> Finding {
         let mut finding = self.finding(draft);
         finding.share = ratio(finding.at_stake_ns, self.whole.makespan_ns);
@@ -282,7 +283,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What a rule found, before it is added up.
+/// Result of a rule, before it is added up.
 pub(super) struct Draft<'a> {
     pub rule: &'static str,
     pub cause: String,
@@ -290,9 +291,9 @@ pub(super) struct Draft<'a> {
     pub of: &'a [(u32, i128)],
     pub found: String,
     pub shared: Vec<Shared>,
-    /// The least that each would gain; nothing where there is none.
+    /// Minimum gain of each; empty if there is none.
     pub low_ns: Option<Vec<(u32, i128)>>,
-    /// The most that each would gain; the time at stake where there is none.
+    /// Maximum gain of each; if empty, the time at stake.
     pub high_ns: Option<Vec<(u32, i128)>>,
     pub from: &'static str,
     pub assumption: String,
@@ -320,7 +321,7 @@ pub(super) fn ratio(part: i128, whole: i128) -> f64 {
     if whole > 0 { part as f64 / whole as f64 } else { 0.0 }
 }
 
-/// The first names, fit to be seen, and the number of the others.
+/// Returns the first names, escaped for display, and the number of the others.
 pub(super) fn list(names: &[String]) -> String {
     let mut words: Vec<String> = names.iter().take(NAMED).map(|name| visible(name)).collect();
     if names.len() > NAMED {
@@ -329,7 +330,7 @@ pub(super) fn list(names: &[String]) -> String {
     words.join(", ")
 }
 
-/// `was` of one, `were` of others.
+/// Returns `was` for one, `were` for other numbers.
 pub(super) fn were(n: usize) -> &'static str {
     if n == 1 { "was" } else { "were" }
 }
@@ -342,12 +343,12 @@ pub(super) fn total(of: &[(u32, i128)]) -> i128 {
     of.iter().map(|(_, ns)| ns).sum()
 }
 
-/// A number without needless digits: `12`, `3.5`.
+/// Formats a number without trailing zeros: `12`, `3.5`.
 pub(super) fn times(factor: f64) -> String {
     if factor >= 10.0 { format!("{factor:.0}") } else { format!("{factor:.1}") }
 }
 
-/// Whether a mean is worth a finding about the queue.
+/// Returns whether a mean is worth a finding about the queue.
 pub(super) fn is_long_wait(time_ns: i128, instances: u64) -> bool {
     time_ns as f64 >= thresholds::QUEUE_MEAN_S.value * 1e9 * instances.max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! What data rules need, and what to record where it is missing.
+//! Data that rules need, and what to record if it is missing.
 
 use flowmine_activity_log::{Measure, QUEUED_FOR};
 
@@ -11,9 +11,9 @@ use super::{NotJudged, rules};
 pub enum Need {
     /// Starts and ends.
     Intervals,
-    /// When instances were submitted or ready.
+    /// Moments of submission or readiness.
     Submissions,
-    /// Why jobs waited.
+    /// Reasons of waits.
     Causes,
     /// CPUs and CPU time.
     Cpus,
@@ -21,7 +21,7 @@ pub enum Need {
     Memory,
     /// Time limits.
     TimeLimits,
-    /// On which node instances ran.
+    /// Nodes of instances.
     Nodes,
     /// Outcomes of instances.
     Outcomes,
@@ -34,7 +34,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// All of them.
+    /// All kinds of data.
     pub const ALL: [Self; 11] = [
         Self::Intervals,
         Self::Submissions,
@@ -49,7 +49,7 @@ impl Need {
         Self::Dependencies,
     ];
 
-    /// What it is, as a noun phrase.
+    /// Returns its description, as a noun phrase.
     pub fn words(self) -> &'static str {
         match self {
             Self::Intervals => "starts and ends",
@@ -84,7 +84,7 @@ impl Need {
         }
     }
 
-    /// What to record; `None` where the source cannot have it.
+    /// Returns what to record; `None` if the source cannot contain it.
     fn record(self, source: Source) -> Option<&'static str> {
         Some(match (self, source) {
             (Self::Intervals, _) => "Record the start and the end of each activity.",
@@ -103,7 +103,7 @@ impl Need {
     }
 }
 
-/// What could not be judged in a log, each missing data once.
+/// Returns what could not be judged in a log, each kind of missing data once.
 pub(super) fn not_judged(facts: &Facts<'_>) -> Vec<NotJudged> {
     let mut found: Vec<NotJudged> = Vec::new();
     if facts.log.is_empty() {
@@ -112,7 +112,7 @@ pub(super) fn not_judged(facts: &Facts<'_>) -> Vec<NotJudged> {
     for need in Need::ALL {
         let Some(record) = need.record(facts.source).filter(|_| !need.is_met(facts)) else { continue };
         let rules: Vec<&str> = rules::ALL.iter().filter(|rule| rule.needs.contains(&need)).map(|rule| rule.name).collect();
-        // One sentence for all that one recording gives.
+        // One sentence for all data of the same recording.
         match found.iter_mut().find(|known| known.record == record) {
             Some(known) => {
                 known.rules.extend(rules);

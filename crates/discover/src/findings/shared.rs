@@ -1,4 +1,4 @@
-//! What some instances have in common that others have not.
+//! Values that some instances share and others do not have.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::facts::{Facts, times};
 use super::thresholds::{INPUT_FACTOR, SHARED_BY, SHARED_ELSEWHERE};
 use crate::stats::percentile;
 
-/// A value of an instance that can be shared.
+/// Kind of value that instances can share.
 type Value = fn(&Facts<'_>, u32) -> Option<String>;
 
-/// What can be shared: its word and its value.
+/// Kind of shared value: its word and its value.
 pub(super) type Dimension = (&'static str, Value);
 
 const HOUR_NS: i64 = 3_600_000_000_000;
@@ -26,7 +26,7 @@ pub(super) const HOUR: Dimension = ("hour", |facts, at| {
 });
 pub(super) const PARTITION: Dimension = ("partition", |facts, at| facts.text(at, facts.keys.partition).map(visible));
 pub(super) const EXIT_CODE: Dimension = ("exit code", |facts, at| {
-    // What did not fail has 0, which is no value to share.
+    // Instances that did not fail have 0, which is not a shared value.
     facts.text(at, facts.keys.exit_code).filter(|code| !matches!(*code, "0" | "0:0")).map(visible)
 });
 pub(super) const ERROR: Dimension = ("error", |facts, at| {
@@ -41,7 +41,7 @@ pub(super) const TIME_LIMIT: Dimension = ("time limit", |facts, at| {
     Some(flowmine_draw::text::duration(limit as f64))
 });
 
-/// What `these` share and `others` do not, in the order of `dimensions`.
+/// Returns the values that `these` share and `others` do not have, in the order of `dimensions`.
 pub(super) fn shared(facts: &Facts<'_>, these: &[u32], others: &[u32], dimensions: &[Dimension]) -> Vec<Shared> {
     if these.len() < 2 {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn shared(facts: &Facts<'_>, these: &[u32], others: &[u32], dimension
         }
         let known: Vec<String> = others.iter().filter_map(|&at| value(facts, at)).collect();
         let elsewhere = known.iter().filter(|value| **value == most).count();
-        // What all have explains nothing.
+        // A value that all instances have explains nothing.
         let is_common = elsewhere as f64 > SHARED_ELSEWHERE.value * known.len() as f64;
         (!is_common && !others.is_empty() || others.is_empty() && matches!(*what, "exit code" | "error"))
             .then_some(Shared { what, value: most })
@@ -63,7 +63,8 @@ pub(super) fn shared(facts: &Facts<'_>, these: &[u32], others: &[u32], dimension
     dimensions.iter().filter_map(of).collect()
 }
 
-/// How much more `these` read than `others`, where that is much; one instance is enough.
+/// Returns how much more `these` read than `others`, if the difference is large; one instance is
+/// enough.
 pub(super) fn larger_input(facts: &Facts<'_>, these: &[u32], others: &[u32]) -> Option<Shared> {
     let median = |of: &[u32]| {
         let mut read: Vec<i64> = of.iter().filter_map(|&at| facts.log.measure(Measure::ReadBytes, at)).collect();
@@ -77,7 +78,7 @@ pub(super) fn larger_input(facts: &Facts<'_>, these: &[u32], others: &[u32]) -> 
     })
 }
 
-/// Shared values as a clause: `on node n7, exit code 1`; nothing without any.
+/// Returns shared values as a clause: `on node n7, exit code 1`; empty without values.
 pub(super) fn words(shared: &[Shared]) -> String {
     shared.iter().map(|of| format!("{} {}", of.what, of.value)).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! What recorded a log, as far as advice depends on it.
+//! Recorder of a log, as far as advice depends on it.
 
 use flowmine_activity_log::{ActivityLog, JOB, Measure};
 use schemars::JsonSchema;
@@ -9,10 +9,10 @@ use crate::who::JOB_IN_FILES;
 /// The attribute that names the executor of a task.
 pub const EXECUTOR: &str = "task:executor";
 
-/// Numbers that only programs have.
+/// Measures that only programs have.
 const OF_PROGRAMS: [Measure; 4] = [Measure::CpuTimeNs, Measure::PeakMemoryBytes, Measure::IoTimeNs, Measure::ReadCalls];
 
-/// What recorded a log.
+/// Recorder of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -25,7 +25,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of a log.
+    /// Returns the source of a log.
     pub fn of(log: &ActivityLog) -> Self {
         let has = |key: &str| log.attribute(key).is_some_and(|attribute| !attribute.names.is_empty());
         let is_slurm = |attribute: &flowmine_activity_log::Attribute| {
@@ -43,7 +43,7 @@ impl Source {
         }
     }
 
-    /// Whether instances are computations: programs that ran.
+    /// Returns whether instances are computations: programs that ran.
     pub fn is_computation(self) -> bool {
         self != Self::Other
     }

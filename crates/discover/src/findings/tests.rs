@@ -72,7 +72,7 @@ impl Job {
     }
 }
 
-/// A run: alignments of samples side by side, then a short merge. Nothing is wrong with it.
+/// A healthy run: parallel alignments of samples, then a short merge.
 struct Scenario {
     jobs: Vec<Job>,
     word: &'static str,
@@ -110,7 +110,7 @@ fn align(random: &mut Random, at: i64, usual: i64) -> Job {
     }
 }
 
-/// The merge of a run, ready a second after all else has ended.
+/// The merge of a run, ready a second after all other jobs have ended.
 fn merge(random: &mut Random, jobs: &[Job], usual: i64) -> Job {
     let ready = jobs.iter().map(Job::end).max().unwrap_or(0) + SECOND;
     let run = usual / 10;
@@ -343,7 +343,8 @@ fn profile(processes: u64, read_calls: u64, read_bytes: i64, time_ns: i64) -> Pr
     }
 }
 
-/// Alignments that wait for a long check of which they read nothing; they read what `fetch` wrote.
+/// Alignments that wait for a long check from which they read nothing; they read the output of
+/// `fetch`.
 fn needless(seed: u64) -> Scenario {
     let (mut random, mut run, usual) = healthy(seed * 2 + 1);
     run.word = "task";
@@ -443,7 +444,7 @@ fn no_sentence_is_written_twice_and_gains_are_ranges_within_the_stake() {
     }
 }
 
-/// Words that mean nothing without Slurm.
+/// Words that have no meaning without Slurm.
 const OF_SLURM: [&str; 12] =
     ["sbatch", "--time", "--array", "--exclude", "scontrol", "squeue", "QOS", "partition", "Slurm", "accounting", "observe", "scancel"];
 
@@ -513,7 +514,7 @@ fn a_cause_is_merged_over_activities() {
     assert!(queue[0].found.contains("3 more") && queue[0].cause == "priority in partition long", "{}", queue[0].found);
 }
 
-/// What jobs waited for, in parts: each part counts for its own cause.
+/// Waits of jobs in parts: each part counts for its own cause.
 #[test]
 fn parts_of_a_wait_count_for_their_causes() {
     use flowmine_activity_log::{JobWait, WaitKind, WaitPart};

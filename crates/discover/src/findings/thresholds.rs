@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A number from which on something is a finding.
+/// A number above which there is a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Threshold {
     /// Name of the threshold.
     pub name: &'static str,
     /// The number, in the unit of `meaning`.
     pub value: f64,
-    /// What it limits.
+    /// Quantity that it limits.
     pub meaning: &'static str,
-    /// Why it has this value.
+    /// Reason for its value.
     pub reason: &'static str,
 }
 

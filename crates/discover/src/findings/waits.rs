@@ -1,4 +1,4 @@
-//! What jobs waited for, added up by cause, limit and partition.
+//! Waits of jobs, added up by cause, limit and partition.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,13 +22,13 @@ pub struct Wait {
     pub limit: Option<String>,
     /// The partition.
     pub partition: Option<String>,
-    /// Whether it was the job's own wish, and not the cluster.
+    /// Whether the job's own settings caused it, and not the cluster.
     pub is_own_wish: bool,
     /// Number of jobs.
     pub instances: u64,
-    /// How long they waited, in nanoseconds.
+    /// Time that they waited, in nanoseconds.
     pub time_ns: i128,
-    /// The same, each multiplied by its CPUs; one where they are not known.
+    /// Time × CPUs of each job, in nanoseconds of one core; one CPU if they are not known.
     pub core_ns: i128,
     /// Whether the CPUs of all are known.
     pub cpus_are_known: bool,
@@ -91,7 +91,7 @@ fn finish(sums: BTreeMap<Key, Sums>) -> Vec<Wait> {
         .collect()
 }
 
-/// Adds up what jobs waited for, job after job.
+/// Builder of the sums, job by job.
 #[derive(Debug, Default)]
 pub struct Builder {
     of_log: FxHashSet<String>,
@@ -99,13 +99,13 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder for the jobs of a log; of others nothing is added.
+    /// Creates a builder for the jobs of a log; other logs add nothing.
     pub fn new(log: &ActivityLog) -> Self {
         let names = log.attribute(JOB).map(|jobs| (0..jobs.names.len() as u32).map(|name| jobs.names.get(name).to_owned()));
         Self { of_log: names.into_iter().flatten().collect(), sums: BTreeMap::new() }
     }
 
-    /// Whether the log has jobs, so that what jobs waited for is wanted.
+    /// Returns whether the log has jobs, so that their waits are needed.
     pub fn is_wanted(&self) -> bool {
         !self.of_log.is_empty()
     }
@@ -137,13 +137,13 @@ impl Builder {
         }
     }
 
-    /// The sums, by cause, limit and partition; `None` where nothing was added.
+    /// Returns the sums by cause, limit and partition; `None` if nothing was added.
     pub fn finish(self) -> Option<Vec<Wait>> {
         self.is_wanted().then(|| finish(self.sums))
     }
 }
 
-/// What instances waited for, by the log alone: each wait as a whole has one cause.
+/// Returns the waits of instances by the log alone: each wait as a whole has one cause.
 pub(super) fn of_log(facts: &Facts<'_>) -> Vec<Wait> {
     let log = facts.log;
     let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
@@ -153,7 +153,7 @@ pub(super) fn of_log(facts: &Facts<'_>) -> Vec<Wait> {
         for (time_ns, causes, is_own_wish) in [(log.queue_ns(at), queued, false), (before, wished, true)] {
             let Some(time_ns) = time_ns.map(i128::from).filter(|ns| *ns > 0) else { continue };
             let cause = facts.text(at, causes).unwrap_or("unknown");
-            // What is waited for by dependency is the time of another instance.
+            // Waiting for a dependency is the running time of another instance.
             if cause == "predecessor" || is_own_wish && cause == "unknown" {
                 continue;
             }

@@ -1,22 +1,21 @@
-//! Which task of an activity read what which task of another wrote, by the bytes that the engine
-//! measured.
+//! Pairing of the tasks of two activities, by the bytes that the engine measured.
 //!
-//! A task reads its programs as well, which is the same for all tasks of its activity, and its input
-//! once or a few times. So the bytes read are a constant plus a small multiple of the bytes written,
-//! where the tasks are paired rightly. Sizes that differ by more than the deviations from that allow
-//! one pairing only.
+//! A task reads its programs, which are the same for all tasks of its activity, and its input once
+//! or a few times. So the bytes read are a constant plus a small multiple of the bytes written if
+//! tasks are paired correctly. Sizes with differences above the deviations from that rule allow one
+//! pairing only.
 
-/// At least as many tasks of each activity.
+/// Minimum number of tasks of each activity.
 const LEAST: usize = 3;
 
-/// An input is read at most as often.
+/// Maximum number of times that an input is read.
 const MOST_TIMES: i64 = 3;
 
-/// Deviations are at most this share of the smallest difference between sizes.
+/// Maximum deviation, as a share of the smallest difference between sizes.
 const DEVIATION: f64 = 0.05;
 
-/// Pairs places in `written` and `read`: the bytes that tasks of one activity wrote and tasks of
-/// another read. Nothing where not exactly one pairing fits.
+/// Pairs indices of `written` and `read`: the bytes that tasks of one activity wrote and tasks of
+/// another read. Returns nothing unless exactly one pairing fits.
 pub fn pair(written: &[i64], read: &[i64]) -> Option<Vec<(usize, usize)>> {
     if written.len() != read.len() || written.len() < LEAST {
         return None;

@@ -5,7 +5,7 @@ use super::*;
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 
-/// A job as an independent model sees it; times in hours, memory in GiB.
+/// A job in an independent model; times in hours, memory in GiB.
 #[derive(Debug, Clone, Copy)]
 struct Job {
     user: usize,
@@ -75,7 +75,7 @@ const BIG: Job = Job {
     cancelled: false,
 };
 
-/// What seff and reportseff print of such a job: 1.56 % CPU, 0.39 % memory, 25 % of the time limit.
+/// Output of seff and reportseff for such a job: 1.56 % CPU, 0.39 % memory, 25 % of the time limit.
 #[test]
 fn one_job_has_the_efficiencies_of_seff_and_reportseff() {
     let total = found(&[BIG]).total;
@@ -116,7 +116,7 @@ fn job() -> impl Strategy<Value = Job> {
     )
 }
 
-/// The sum of what is known, in hours; `None` of nothing.
+/// Returns the sum of the known values, in hours; `None` without any.
 fn sum(jobs: &[Job], of: impl Fn(&Job) -> Option<i64>) -> Option<i128> {
     jobs.iter().filter_map(of).map(i128::from).reduce(|a, b| a + b)
 }

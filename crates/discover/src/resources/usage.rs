@@ -1,4 +1,4 @@
-//! What one instance occupied and used: one definition for each quantity.
+//! Resources that one instance occupied and used: one definition for each quantity.
 //!
 //! | quantity | definition | as in |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //!
 //! Sources: `contribs/seff/seff` (version 2.1) in Slurm's sources, `src/reportseff/job.py` in those
 //! of reportseff. Running time is from start to end. Efficiencies can be above 1. Both programs
-//! print 0 where a number is not known; here it is `None`.
+//! print 0 for an unknown number; here it is `None`.
 
 use flowmine_activity_log::{ActivityLog, Attribute, Measure, Status};
 
@@ -20,15 +20,15 @@ pub enum Outcome {
     Failed,
     /// It was cancelled: all that it occupied is lost.
     Cancelled,
-    /// It completed, or its outcome is not known: what it did not use is lost.
+    /// It completed, or its outcome is not known: the unused part is lost.
     #[default]
     Other,
 }
 
-/// What an instance that ran occupied and used.
+/// Resources that an instance occupied and used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// How long it ran, in nanoseconds.
+    /// Running time, in nanoseconds.
     pub elapsed_ns: i64,
     /// Number of CPUs.
     pub cpus: Option<i64>,
@@ -36,7 +36,7 @@ pub struct Usage {
     pub gpus: Option<i64>,
     /// Memory of the whole instance, in bytes.
     pub memory_bytes: Option<i64>,
-    /// The most memory that it used, in bytes.
+    /// Peak memory, in bytes.
     pub peak_bytes: Option<i64>,
     /// CPU time that it used, in nanoseconds.
     pub cpu_time_ns: Option<i64>,
@@ -47,8 +47,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What an instance occupied and used; `None` where its running time is not known, or an
-    /// earlier result was taken. `state` is the attribute with the states of jobs.
+    /// Returns the resources that an instance occupied and used; `None` if its running time is not
+    /// known, or an earlier result was reused. `state` is the attribute with the states of jobs.
     pub fn of(log: &ActivityLog, state: Option<&Attribute>, instance: u32) -> Option<Self> {
         let status = log.status(instance);
         let elapsed_ns = log.service_ns(instance).filter(|_| status != Status::Cached)?;
@@ -72,43 +72,44 @@ impl Usage {
         })
     }
 
-    /// Running time × a number of things.
+    /// Returns running time × an amount.
     fn time_of(&self, things: Option<i64>) -> Option<i128> {
         things.map(|things| i128::from(self.elapsed_ns) * i128::from(things))
     }
 
-    /// Core time occupied, in nanoseconds.
+    /// Returns the core time occupied, in nanoseconds.
     pub fn core_ns(&self) -> Option<i128> {
         self.time_of(self.cpus)
     }
 
-    /// CPU time used, in nanoseconds.
+    /// Returns the CPU time used, in nanoseconds.
     pub fn cpu_used_ns(&self) -> Option<i128> {
         self.cpu_time_ns.map(i128::from)
     }
 
-    /// GPU time occupied, in nanoseconds.
+    /// Returns the GPU time occupied, in nanoseconds.
     pub fn gpu_ns(&self) -> Option<i128> {
         self.time_of(self.gpus)
     }
 
-    /// Memory time occupied, in byte-nanoseconds.
+    /// Returns the memory time occupied, in byte-nanoseconds.
     pub fn memory_byte_ns(&self) -> Option<i128> {
         self.time_of(self.memory_bytes)
     }
 
-    /// Running time × peak memory, in byte-nanoseconds.
+    /// Returns running time × peak memory, in byte-nanoseconds.
     pub fn memory_used_byte_ns(&self) -> Option<i128> {
         self.time_of(self.peak_bytes)
     }
 
-    /// CPU efficiency; `None` where it is not known.
+    /// Returns the CPU efficiency; `None` if it is not known.
     pub fn cpu_efficiency(&self) -> Option<f64> {
         let (used, there) = (self.cpu_used_ns()?, self.core_ns()?);
         (there > 0).then(|| used as f64 / there as f64)
     }
 
-    /// Core time lost: all of it of what failed or was cancelled, else that of idle CPUs.
+    /// Returns the lost core time: all of a failed or cancelled instance, otherwise that of idle
+    /// CPUs.
     pub fn lost_core_ns(&self) -> Option<i128> {
         let core_ns = self.core_ns()?;
         match self.outcome {
@@ -117,7 +118,7 @@ impl Usage {
         }
     }
 
-    /// The mean number of CPUs that it used.
+    /// Returns the mean number of CPUs that it used.
     pub fn mean_cpus(&self) -> Option<f64> {
         let used = self.cpu_used_ns()?;
         (self.elapsed_ns > 0).then(|| used as f64 / self.elapsed_ns as f64)

@@ -1,4 +1,4 @@
-//! Who ran in a partition while others waited there.
+//! Occupants: users with running jobs in a partition while others waited there.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::HELD_BY_OTHERS;
 use super::rows::Keys;
 
-/// Number of users that are named.
+/// Maximum number of users that are named.
 const MOST: usize = 5;
 
 /// A user who occupied CPUs of a partition while others waited there.
@@ -25,10 +25,10 @@ pub struct Occupant {
     pub core_ns: i128,
 }
 
-/// A time, begin and end.
+/// A time span: begin and end.
 type Span = (i64, i64);
 
-/// When jobs waited and ran in each partition.
+/// Time spans in which jobs waited and ran in each partition.
 #[derive(Debug, Default)]
 pub(super) struct Occupancy {
     waits: FxHashMap<(&'static str, u32), Vec<Span>>,
@@ -52,9 +52,9 @@ impl Occupancy {
         }
     }
 
-    /// The users with most core-time while jobs waited for a cause.
+    /// Returns the users with most core-time while jobs waited for a cause.
     pub fn during(&self, cause: &str, names: &Names) -> Vec<Occupant> {
-        // A job that waits can name several partitions.
+        // A waiting job can name several partitions.
         let mut waits: BTreeMap<&str, Vec<Span>> = BTreeMap::new();
         for ((_, asked), spans) in self.waits.iter().filter(|((of, _), _)| *of == cause) {
             for partition in names.get(*asked).split(',') {
@@ -82,9 +82,9 @@ impl Occupancy {
     }
 }
 
-/// Times that are covered by spans, each once.
+/// Union of time spans.
 struct Covered {
-    /// Spans that do not touch, ascending, each with the length of those before it.
+    /// Disjoint spans, ascending, each with the total length of those before it.
     spans: Vec<(Span, i64)>,
 }
 
@@ -106,7 +106,7 @@ impl Covered {
         Self { spans: merged }
     }
 
-    /// Length of what is covered before a time.
+    /// Returns the total length of the spans before a time.
     fn until(&self, time_ns: i64) -> i64 {
         let at = self.spans.partition_point(|((from, _), _)| *from < time_ns);
         let Some(((from, to), before)) = at.checked_sub(1).and_then(|at| self.spans.get(at)) else { return 0 };

@@ -10,16 +10,17 @@ use serde::Serialize;
 use super::Occupant;
 use crate::calendar::{hour, monday};
 
-/// By what jobs are grouped. Hour of the day (UTC) and week (its Monday) are those of submission.
+/// Dimensions by which jobs are grouped. Hour of the day (UTC) and week (its Monday) are those of
+/// submission.
 pub const DIMENSIONS: [&str; 8] = ["user", "account", "partition", "qos", "activity", "run", "hour", "week"];
 
-/// The places of user, account, partition and QOS in [`DIMENSIONS`].
+/// Indices of user, account, partition and QOS in [`DIMENSIONS`].
 const WHO: [usize; 4] = [0, 1, 2, 3];
 
-/// Number of examples of a cause.
+/// Maximum number of examples of a cause.
 const EXAMPLES: usize = 3;
 
-/// The value of a job in each of [`DIMENSIONS`]; [`NONE`] where it is not known.
+/// Value of a job in each of [`DIMENSIONS`]; [`NONE`] if it is not known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Keys([u32; DIMENSIONS.len()]);
 
@@ -38,7 +39,7 @@ impl Keys {
         ])
     }
 
-    /// Those that are known, with their dimension.
+    /// Returns the known values, with their dimension.
     pub fn all(self) -> impl Iterator<Item = (usize, u32)> {
         self.0.into_iter().enumerate().filter(|(_, key)| *key != NONE)
     }
@@ -75,7 +76,7 @@ pub struct Example {
     pub job: String,
     /// The user.
     pub user: Option<String>,
-    /// How long it waited for this cause, in nanoseconds.
+    /// Time that it waited for this cause, in nanoseconds.
     pub time_ns: i64,
     /// The begin of its longest part, in nanoseconds since 1970.
     pub from_ns: i64,
@@ -83,7 +84,7 @@ pub struct Example {
     pub to_ns: i64,
     /// The scheduler's reason.
     pub reason: Option<String>,
-    /// The jobs that it waited for, with commas between.
+    /// Jobs that it waited for, separated by commas.
     pub predecessors: Option<String>,
 }
 
@@ -102,7 +103,7 @@ impl Example {
     }
 }
 
-/// The value of a dimension that has most of a cause's time.
+/// Value of a dimension with most of a cause's time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Main {
     /// Name of the dimension.
@@ -118,35 +119,35 @@ pub struct Main {
 pub struct CauseRow {
     /// Name of the cause.
     pub cause: &'static str,
-    /// What kind of waiting it is.
+    /// Kind of waiting.
     pub kind: &'static str,
     /// The limit, as the scheduler names it.
     pub limit: Option<String>,
     /// Number of jobs that waited for it.
     pub jobs: u64,
-    /// How long they did, added up, in nanoseconds.
+    /// Sum of their waiting times, in nanoseconds.
     pub time_ns: i128,
-    /// The same times their CPUs, in nanoseconds.
+    /// Sum of waiting time × CPUs, in nanoseconds of one core.
     pub core_ns: i128,
     /// The median of a job's time, in nanoseconds.
     pub median_ns: i64,
     /// User, account, partition and QOS with most of the time.
     pub main: Vec<Main>,
-    /// Who ran in the partitions of these jobs meanwhile, most core-time first.
+    /// Users with running jobs in the partitions of these jobs meanwhile, most core-time first.
     pub occupants: Vec<Occupant>,
     /// The jobs that waited longest.
     pub examples: Vec<Example>,
 }
 
 impl CauseRow {
-    /// What puts causes in order.
+    /// Returns the sort key of a cause.
     pub(super) fn rank(&self) -> impl Ord + use<> {
         let is_predecessor = self.kind == WaitKind::Predecessor.name();
         (is_predecessor, Reverse((self.core_ns, self.time_ns)), self.cause, self.limit.clone())
     }
 }
 
-/// A cause while jobs are added.
+/// Sums of a cause while jobs are added.
 #[derive(Debug)]
 pub(super) struct CauseSums {
     kind: WaitKind,
@@ -206,17 +207,17 @@ pub struct DimensionRow {
     pub value: String,
     /// Number of attempts at jobs.
     pub jobs: u64,
-    /// How long they queued, added up, in nanoseconds; where the cause is not known at all, too.
+    /// Sum of their times in the queue, in nanoseconds, including unknown causes.
     pub queue_ns: i128,
-    /// The same times their CPUs, in nanoseconds.
+    /// Sum of the time in the queue × CPUs, in nanoseconds of one core.
     pub queue_core_ns: i128,
     /// The median of a job's time in the queue, in nanoseconds.
     pub median_queue_ns: i64,
-    /// How long their own wishes (hold, begin time, requeue) kept them, in nanoseconds.
+    /// Time that their own settings (hold, begin time, requeue) delayed them, in nanoseconds.
     pub wish_ns: i128,
-    /// How long they waited for predecessors, in nanoseconds.
+    /// Time that they waited for predecessors, in nanoseconds.
     pub predecessor_ns: i128,
-    /// The cause of most of the time in the queue.
+    /// Cause with most of the time in the queue.
     pub main_cause: Option<&'static str>,
 }
 
@@ -226,7 +227,7 @@ impl DimensionRow {
     }
 }
 
-/// A value of a dimension while jobs are added.
+/// Sums of a value of a dimension while jobs are added.
 #[derive(Debug, Default)]
 pub(super) struct DimensionSums {
     queue: Sum,
@@ -271,12 +272,12 @@ impl DimensionSums {
     }
 }
 
-/// The lower of the two in the middle, where their number is even.
+/// Returns the median; the lower of the two middle values if their number is even.
 fn median(times: &mut [i64]) -> i64 {
     quantile(times, 1, 2)
 }
 
-/// The least of the times that a share of them does not exceed; 0 where there is none.
+/// Returns the least of the times that a share of them does not exceed; 0 without times.
 pub(super) fn quantile(times: &mut [i64], part: usize, of: usize) -> i64 {
     if times.is_empty() {
         return 0;

@@ -7,14 +7,14 @@ use serde::Serialize;
 /// Number of equal spans into which the time is divided.
 const BINS: usize = 120;
 
-/// CPUs waited for, by cause, in equal spans of time. A job whose CPUs are not known counts as one.
+/// CPUs waited for, by cause, in equal spans of time. A job without known CPUs counts as one CPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
-    /// Begin of the first span, in nanoseconds since 1970.
+    /// Start of the first span, in nanoseconds since 1970.
     pub begin_ns: i64,
-    /// Length of a span in nanoseconds; 0 when there is none.
+    /// Length of a span, in nanoseconds; 0 if there is none.
     pub step_ns: i64,
-    /// Of each cause the CPUs waited for in each span, on average.
+    /// Mean CPUs waited for in each span, by cause.
     pub causes: Vec<SeriesOf>,
 }
 
@@ -23,11 +23,11 @@ pub struct Series {
 pub struct SeriesOf {
     /// Name of the cause.
     pub cause: &'static str,
-    /// CPUs waited for in each span, on average.
+    /// Mean CPUs waited for in each span.
     pub cpus: Vec<f64>,
 }
 
-/// Takes parts, and divides them once the whole time is known.
+/// Builder that collects parts, and divides them when the whole time is known.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     causes: Vec<&'static str>,

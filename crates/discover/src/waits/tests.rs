@@ -91,7 +91,7 @@ fn who_ran_in_the_partition_meanwhile() {
     ];
     let row = &found(&jobs).causes[0];
     let who: Vec<(&str, i128)> = row.occupants.iter().map(|of| (of.user.as_str(), of.core_ns / i128::from(HOUR))).collect();
-    // From hour 2 to 6, in which somebody waited; each time once.
+    // From hour 2 to 6, in which jobs waited; each time counts once.
     assert_eq!(who, [("eve", 4 * 512), ("bob", 4 * 2), ("ann", 1)]);
     assert_eq!(row.examples[0].job, "4");
 }

@@ -1,9 +1,9 @@
-//! Time in the queue week after week: of all jobs, and by partition, account and user.
+//! Time in the queue by week: of all jobs, and by partition, account and user.
 //!
 //! In goes one [`JobWait`] after the other; out come for each group and week the number of jobs,
 //! the median and the ninth decile of their time in the queue, and the core-time. The trend is the
-//! median of the slopes between all pairs of weeks (Theil and Sen), which one odd week does not
-//! turn. A job counts in the week in which it was submitted.
+//! median of the slopes between all pairs of weeks (Theil and Sen), on which one unusual week has
+//! little effect. A job counts in the week in which it was submitted.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use serde::Serialize;
 use super::rows::quantile;
 use crate::calendar::week_begin_ns;
 
-/// By what jobs are grouped; the first group is all of them.
+/// Dimensions by which jobs are grouped; the first group is all of them.
 const GROUPS: [&str; 4] = ["all", "partition", "account", "user"];
 
-/// Number of weeks with jobs from which on there is a trend.
+/// Minimum number of weeks with jobs for a trend.
 const WEEKS_OF_A_TREND: usize = 3;
 
 /// Time in the queue over the weeks.
@@ -27,48 +27,47 @@ const WEEKS_OF_A_TREND: usize = 3;
 pub struct Weeks {
     /// Number of attempts at jobs.
     pub jobs: u64,
-    /// Number of those whose CPUs are not known: their time is in no core-time.
+    /// Number of those without known CPUs: their time is in no core-time.
     pub without_cpus: u64,
-    /// The last moment that is known, in nanoseconds since 1970.
+    /// The last known moment, in nanoseconds since 1970.
     pub end_ns: Option<i64>,
     /// The groups: all jobs, then partitions, accounts and users, each by core-time.
     pub groups: Vec<Group>,
 }
 
-/// Jobs that have something in common.
+/// Jobs with a common value.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Group {
-    /// What they have in common: `all`, `partition`, `account` or `user`.
+    /// Dimension of the common value: `all`, `partition`, `account` or `user`.
     pub by: &'static str,
-    /// Its value; nothing for all jobs.
+    /// Common value; empty for all jobs.
     pub value: String,
     /// Number of attempts at jobs.
     pub jobs: u64,
-    /// Their time in the queue times their CPUs, in nanoseconds.
+    /// Sum of their time in the queue × CPUs, in nanoseconds of one core.
     pub queue_core_ns: i128,
-    /// By how much the median changes each week, in nanoseconds; `None` with fewer than three
-    /// weeks.
+    /// Change of the median per week, in nanoseconds; `None` for fewer than three weeks.
     pub trend_ns: Option<i64>,
-    /// The weeks in which jobs were submitted, in order.
+    /// Weeks in which jobs were submitted, in order.
     pub weeks: Vec<Week>,
 }
 
 /// The jobs of a group that were submitted in one week.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Week {
-    /// When it began, a Monday at midnight (UTC), in nanoseconds since 1970.
+    /// Start of the week, a Monday at midnight (UTC), in nanoseconds since 1970.
     pub begin_ns: i64,
     /// Number of attempts at jobs.
     pub jobs: u64,
     /// The median of a job's time in the queue, in nanoseconds.
     pub median_ns: i64,
-    /// Nine of ten jobs queued for this time or less, in nanoseconds.
+    /// Ninth decile of a job's time in the queue, in nanoseconds.
     pub ninth_decile_ns: i64,
-    /// Time in the queue, added up, in nanoseconds.
+    /// Sum of the time in the queue, in nanoseconds.
     pub queue_ns: i128,
-    /// The same times their CPUs, in nanoseconds.
+    /// Sum of the time in the queue × CPUs, in nanoseconds of one core.
     pub queue_core_ns: i128,
-    /// The cause of most of the time in the queue.
+    /// Cause with most of the time in the queue.
     pub main_cause: Option<&'static str>,
 }
 
@@ -80,7 +79,7 @@ struct Sums {
     causes: Vec<(&'static str, i128)>,
 }
 
-/// Takes jobs and makes the sums.
+/// Builder of the sums from jobs.
 #[derive(Debug, Default)]
 pub struct Builder {
     found: Weeks,
@@ -114,7 +113,7 @@ impl Builder {
         }
     }
 
-    /// The weeks of all jobs that were added.
+    /// Returns the weeks of all jobs that were added.
     pub fn finish(self) -> Weeks {
         let Self { mut found, names, sums } = self;
         let names = names.names();
@@ -156,7 +155,7 @@ fn week(begin_ns: i64, mut sums: Sums) -> Week {
     }
 }
 
-/// The median of the slopes between all pairs of weeks, in nanoseconds a week.
+/// Returns the median of the slopes between all pairs of weeks, in nanoseconds per week.
 fn trend(weeks: &[Week]) -> Option<i64> {
     const WEEK_NS: i128 = 7 * 86_400_000_000_000;
     if weeks.len() < WEEKS_OF_A_TREND {
@@ -206,7 +205,7 @@ mod tests {
     #[test]
     fn medians_and_trends_by_hand() {
         let mut builder = Builder::default();
-        // The median grows by two hours a week; one week is odd, one has no job.
+        // The median grows by two hours a week; one week is unusual, and one has no jobs.
         for (week, hours) in [(0, [1, 1, 9]), (1, [2, 3, 4]), (2, [100, 100, 100]), (4, [9, 9, 9]), (5, [11, 11, 11])] {
             hours.into_iter().for_each(|hours| add(&mut builder, week, hours, "ann", Some("main")));
         }

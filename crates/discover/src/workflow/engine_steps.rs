@@ -1,7 +1,7 @@
-//! What an engine does around the command of a task, as a part of the command.
+//! Steps of an engine around the command of a task, as part of the command.
 //!
 //! Snakemake makes the directories of a task's outputs and log files, touches the outputs that are
-//! `touch()`, and fails where an output is missing. Other engines do none of it.
+//! `touch()`, and fails if an output is missing. Other engines do not.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use flowmine_activity_log::{EngineSteps, RunTask};
 
 use super::{WorkflowError, quoted};
 
-/// The command of a task with what its engine did around it.
+/// Returns the command of a task with the steps of its engine.
 pub(super) fn command(task: &RunTask) -> String {
     let command = task.command.clone().unwrap_or_default();
     let Some(steps) = &task.engine_steps else { return command };
@@ -32,7 +32,7 @@ fn words<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
     paths.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Refuses outputs that are no plain files, such as Snakemake's pipes.
+/// Refuses outputs that are not regular files, such as Snakemake's pipes.
 pub(super) fn refuse(task: &RunTask) -> Result<(), WorkflowError> {
     match task.engine_steps.as_ref().and_then(|EngineSteps { special, .. }| special.first()) {
         Some((path, kind)) => Err(WorkflowError::Special { task: task.name.clone(), path: path.clone(), kind: kind.clone() }),

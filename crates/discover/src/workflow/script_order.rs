@@ -1,13 +1,14 @@
 //! The order of a traced script's commands.
 //!
-//! A script runs its commands one after the other. A workflow runs those at once that do not wait for
-//! each other, and may do so only where neither sees what the other did. No trace proves that: it records
-//! no path of stat(2), access(2), readlink(2), mkdir(2), symlink(2), chmod(2) and utime(2), and of most of
-//! them no count. So a command waits for every command that had ended when it began, whatever the
-//! two did.
+//! A script runs its commands one after the other. A workflow runs commands in parallel if they do
+//! not wait for each other, which is correct only if neither observes the effects of the other. A
+//! trace cannot prove that: it records no path of stat(2), access(2), readlink(2), mkdir(2),
+//! symlink(2), chmod(2) and utime(2), and no count of most of them. So a command waits for every
+//! command that had ended when it began, whatever the two did.
 //!
-//! Commands that ran at the same time the script did not order either. Where the trace shows that one of
-//! them changed a name that the other used, the result is an accident, and the script is refused.
+//! The script itself did not order commands that ran at the same time. If the trace shows that one
+//! of them changed a name that the other used, the result depends on timing, and the script is
+//! refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
@@ -16,30 +17,31 @@ use flowmine_activity_log::{RunGraph, RunTask};
 
 use super::WorkflowError;
 
-/// How the commands of a script follow each other.
+/// Order of the commands of a script.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ScriptOrder {
-    /// Who waits for whom, as places in the run's tasks; what follows from other pairs is left out.
+    /// Dependencies, as indices of the run's tasks, without pairs that follow from others.
     pub pairs: BTreeSet<(u32, u32)>,
     /// Number of commands that ran at the same time as another.
     pub at_once: usize,
 }
 
-/// Whether a script ran one command before another: the first had ended when the other began.
+/// Returns whether a script ran one command before another: the first had ended when the other
+/// began.
 ///
-/// Starts can be told too early. Of two commands that could then come before each other, the one that
-/// ended first does.
+/// Recorded starts can be too early. If two commands could then each precede the other, the one
+/// that ended first does.
 fn comes_before(first: &RunTask, then: &RunTask) -> bool {
     let Some(((end, start), last)) = first.finished_ns.zip(then.started_ns).zip(then.finished_ns) else { return false };
     let unsure = first.precision_ns.max(then.precision_ns);
     end <= start.saturating_add(unsure) && (end, first.process.as_ref()) < (last, then.process.as_ref())
 }
 
-/// The order of a script's commands; empty for runs that are no traced script.
+/// Returns the order of a script's commands; empty for runs that are not traced scripts.
 ///
 /// # Errors
-/// When a command is not known to have begun and ended, or two that ran at the same time used what one
-/// of them changed.
+/// [`WorkflowError`] if a command has no known start and end, or if two that ran at the same time
+/// used a path that one of them changed.
 pub(super) fn of(run: &RunGraph) -> Result<ScriptOrder, WorkflowError> {
     let mut commands: Vec<u32> = (0..run.tasks.len() as u32).filter(|at| run.tasks[*at as usize].process.is_some()).collect();
     let task = |at: u32| &run.tasks[at as usize];
@@ -50,7 +52,7 @@ pub(super) fn of(run: &RunGraph) -> Result<ScriptOrder, WorkflowError> {
     let mut found = ScriptOrder::default();
     let mut at_once = BTreeSet::new();
     for (place, &to) in commands.iter().enumerate() {
-        // The last ones that had ended, for which those before them were waited for.
+        // The last commands that had ended; these waited for the earlier ones.
         let mut last: Vec<u32> = Vec::new();
         for &from in commands[..place].iter().rev() {
             if last.iter().any(|between| task(from).finished_ns <= task(*between).started_ns) {
@@ -69,14 +71,14 @@ pub(super) fn of(run: &RunGraph) -> Result<ScriptOrder, WorkflowError> {
     Ok(found)
 }
 
-/// Refuses commands that ran at the same time where one changed a name that the other used.
+/// Refuses commands that ran at the same time if one changed a name that the other used.
 fn refuse_shared(run: &RunGraph) -> Result<(), WorkflowError> {
     let mut touched: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for touch in &run.touches {
         touched.entry(&touch.path).or_default().push(touch.task);
     }
     for changes in run.touches.iter().filter(|touch| touch.changes) {
-        // What has the name can be a directory: then it is all that is below.
+        // The name can be that of a directory: then all paths below it count.
         let (from, to) = (format!("{}/", changes.path), format!("{}0", changes.path));
         let below = touched.range::<str, _>((Included(&*from), Excluded(&*to))).flat_map(|(_, users)| users);
         for &user in touched.get(&*changes.path).into_iter().flatten().chain(below) {
@@ -115,14 +117,15 @@ mod tests {
     #[test]
     fn a_command_waits_for_the_last_ones_that_had_ended() {
         assert_eq!(pairs(&[(0, 10), (10, 20), (30, 40)]), (vec![(0, 1), (1, 2)], 0));
-        // Two at once between others; and one beside two.
+        // Two in parallel between others; and one in parallel to two.
         assert_eq!(pairs(&[(0, 10), (20, 40), (25, 50), (60, 70)]), (vec![(0, 1), (0, 2), (1, 3), (2, 3)], 2));
         assert_eq!(pairs(&[(0, 100), (10, 20), (30, 40), (110, 120)]), (vec![(0, 3), (1, 2), (2, 3)], 3));
-        // Begun a moment too early.
+        // The recorded start is a moment too early.
         assert_eq!(pairs(&[(9, 20), (0, 10)]), (vec![(1, 0)], 0));
     }
 
-    /// Every pair of which one had ended when the other began is ordered, whatever is left out.
+    /// Every pair in which one had ended when the other began is ordered, directly or through
+    /// others.
     #[test]
     fn what_is_left_out_follows_from_the_rest() {
         proptest::proptest!(|(times in proptest::collection::vec((0_i64..60, 0_i64..25), 1..14))| {

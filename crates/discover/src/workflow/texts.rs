@@ -1,14 +1,15 @@
 //! Commands and paths as they were executed.
 //!
-//! Tables hold text in which a byte that is not UTF-8 is `\xNN`, and the backslash of a literal `\x` is
-//! `\x5c` ([`flowmine_text`]). A workflow needs the bytes, and its languages hold UTF-8 only.
+//! Tables hold text in which a byte that is not UTF-8 is `\xNN`, and the backslash of a literal
+//! `\x` is `\x5c` ([`flowmine_text`]). A workflow needs the original bytes, and its languages allow
+//! UTF-8 only.
 
 use super::{Workflow, WorkflowError};
 
-/// Gives all commands and paths of a workflow back their bytes.
+/// Restores the original bytes of all commands and paths of a workflow.
 ///
 /// # Errors
-/// When these are no text. A name of an activity stays as the tables have it then.
+/// [`WorkflowError`] if the bytes are not UTF-8. Names of activities then stay as in the tables.
 pub(super) fn give_back(workflow: &mut Workflow) -> Result<(), WorkflowError> {
     for task in &mut workflow.tasks {
         let name = &task.name;
@@ -25,14 +26,14 @@ pub(super) fn give_back(workflow: &mut Workflow) -> Result<(), WorkflowError> {
         task.activity = plain(&task.activity).unwrap_or_else(|| task.activity.clone());
     }
     workflow.directory = workflow.directory.take().map(|path| plain(&path).unwrap_or(path));
-    // What these have that is no text is no file of a task.
+    // Paths in these lists that are not UTF-8 are not files of a task.
     for paths in [&mut workflow.removed, &mut workflow.was_there] {
         *paths = paths.iter().filter_map(|path| plain(path)).collect();
     }
     Ok(())
 }
 
-/// The text that a table's text stands for.
+/// Decodes the text of a table.
 fn plain(text: &str) -> Option<String> {
     String::from_utf8(flowmine_text::encode(text)).ok()
 }

@@ -23,7 +23,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         if let Some((usage, share)) =
             usage.and_then(|usage| Some((usage, usage.cpu_efficiency()?))).filter(|(_, share)| *share > MORE_CPUS.value)
         {
-            // One CPU is there: what is beyond it is at stake.
+            // One CPU is available: the time beyond it is at stake.
             of.push((at, (usage.elapsed_ns as f64 * (share - 1.0)) as i128));
             most = most.max(share);
         }

@@ -1,4 +1,4 @@
-//! Failures without a later success, together where they ended in the same way.
+//! Failures without a later success, grouped by ending.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Number of endings that have a finding each.
+/// Maximum number of endings with a finding of their own.
 const GROUPS: usize = 5;
 
-/// The signature of all other endings together.
+/// Signature of all other endings together.
 const OTHER_ENDINGS: &str = "one of several other endings";
 
-/// What failures can have in common.
+/// Values that failures can share.
 const DIMENSIONS: [Dimension; 8] =
     [shared::NODE, shared::EXIT_CODE, shared::ERROR, shared::INPUT, shared::MEMORY, shared::TIME_LIMIT, shared::PARTITION, shared::HOUR];
 
@@ -43,7 +43,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
             _ => {}
         }
     }
-    // The endings that cost most, each for itself, and all others together.
+    // The endings that cost most, each separately, and all others together.
     let mut groups: Vec<(String, Vec<u32>)> = groups.into_iter().collect();
     let ran = |these: &[u32]| these.iter().filter_map(|&at| facts.ran(at)).map(i128::from).sum::<i128>();
     groups.sort_by_cached_key(|(signature, these)| (std::cmp::Reverse(ran(these)), signature.clone()));
@@ -52,7 +52,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     groups.into_iter().map(|(signature, these)| finding(facts, &signature, &these, &others)).collect()
 }
 
-/// How an instance ended, in words: failures of one ending are one finding.
+/// Returns the ending of an instance in words: failures with the same ending are one finding.
 fn signature(facts: &Facts<'_>, at: u32) -> String {
     if facts.ending(at) == Ending::Cancelled {
         return "cancelled".to_owned();

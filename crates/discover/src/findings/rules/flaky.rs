@@ -21,14 +21,14 @@ pub(super) static RULE: Rule = Rule {
 
 const DIMENSIONS: [Dimension; 5] = [shared::INPUT, shared::NODE, shared::EXIT_CODE, shared::ERROR, shared::HOUR];
 
-/// What makes attempts those of one task: case, activity, and name where it has one.
+/// Returns the key of the attempts at one task: case, activity, and name if there is one.
 fn task(facts: &Facts<'_>, at: u32) -> Option<(u32, u32, u32)> {
     let name = facts.keys.name.and_then(|names| names.of.get(at as usize).copied()).unwrap_or(NONE);
-    // Without a name only numbers of attempts show that there are several.
+    // Without a name, only attempt numbers show that there are several attempts.
     (name != NONE || facts.log.attempt(at).is_some()).then(|| (facts.case(at), facts.log.instances.activity[at as usize], name))
 }
 
-/// The instances that failed and of which a later attempt succeeded.
+/// Returns the instances that failed before a later attempt succeeded.
 pub(super) fn later_success(facts: &Facts<'_>) -> FxHashSet<u32> {
     let mut done: FxHashMap<(u32, u32, u32), i64> = FxHashMap::default();
     for &at in facts.activities.iter().flat_map(|(_, all)| all) {
@@ -61,7 +61,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if of.is_empty() {
         return Vec::new();
     }
-    // The success of a task shares the task's input: it is no other.
+    // The successful attempt has the same input, so it does not count as another instance.
     let tasks: FxHashSet<_> = these.iter().filter_map(|&at| task(facts, at)).collect();
     others.retain(|&at| task(facts, at).is_none_or(|task| !tasks.contains(&task)));
     let shared = shared::shared(facts, &these, &others, &DIMENSIONS);

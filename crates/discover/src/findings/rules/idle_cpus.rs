@@ -17,11 +17,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Share of the CPUs used that the suggestion adds, as in the model of requests.
+/// Margin of the suggestion, as a share of the CPUs used, as in the model of requests.
 const MARGIN: f64 = 1.2;
 
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    // Times are those of the whole instance, so that core time is time × CPUs.
+    // Times are those of the whole instance, because core time is time × CPUs.
     let (mut of, mut low) = (Vec::new(), Vec::new());
     let (mut used, mut there) = (0i128, 0i128);
     let mut most = (0i64, 0.0f64);
@@ -29,7 +29,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         let Some(usage) = facts.usage(at).filter(|usage| usage.cpus.is_some_and(|cpus| cpus > 1) && usage.outcome == Outcome::Other) else {
             continue;
         };
-        // CPUs that wait for reads and writes are no matter of the request.
+        // A smaller request does not help CPUs that wait for reads and writes.
         if io_ns(facts, at).is_some_and(|io| io as f64 >= IO_SHARE.value * usage.elapsed_ns as f64) {
             continue;
         }

@@ -22,7 +22,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut of = Vec::new();
     let (mut asked_most, mut used_most) = (0i64, 0i64);
     for &at in facts.activities.iter().flat_map(|(_, all)| all) {
-        // What failed may have needed it.
+        // A failed instance may have needed it.
         let Some(usage) = facts.usage(at).filter(|usage| usage.outcome == Outcome::Other) else { continue };
         let Some((asked, used)) = usage.memory_bytes.zip(usage.peak_bytes.filter(|peak| *peak > 0)) else { continue };
         let idle_per_cpu = (asked - used) as f64 / usage.cpus.unwrap_or(1) as f64;

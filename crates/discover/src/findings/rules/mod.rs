@@ -28,23 +28,23 @@ use super::thresholds::{QUEUE_MEAN_S, QUEUE_SHARE, Threshold};
 use super::waits::Wait;
 use super::{Finding, Gain, Need, Quantity};
 
-/// A rule: what it finds, and what it needs for that.
+/// A rule, with the data that it needs.
 pub struct Rule {
     /// Name of the rule.
     pub name: &'static str,
-    /// What it finds, as a clause.
+    /// Its findings, as a clause.
     pub finds: &'static str,
-    /// What is at stake, as a noun phrase.
+    /// Time at stake, as a noun phrase.
     pub at_stake: &'static str,
-    /// The range of the gain, with its assumption.
+    /// Range of the gain, with its assumption.
     pub gain: &'static str,
-    /// Data without which it finds nothing.
+    /// Data that it requires.
     pub needs: &'static [Need],
-    /// Thresholds that it uses.
+    /// Thresholds of the rule.
     pub thresholds: &'static [&'static Threshold],
-    /// Whether its findings are listed however little is at stake.
+    /// Whether its findings are listed even if little is at stake.
     pub is_always_listed: bool,
-    /// Finds.
+    /// Function that returns its findings.
     pub(super) find: fn(&Facts<'_>) -> Vec<Finding>,
 }
 
@@ -80,31 +80,31 @@ pub static ALL: &[&Rule] = &[
     &io_time::RULE,
 ];
 
-/// Whether findings of the rule of this name are listed however little is at stake.
+/// Returns whether findings of the rule with this name are listed even if little is at stake.
 pub(super) fn is_always_listed(name: &str) -> bool {
     ALL.iter().any(|rule| rule.name == name && rule.is_always_listed)
 }
 
-/// The needs and thresholds of rules about waiting.
+/// Required data and thresholds of rules about waiting.
 const WAIT_NEEDS: &[Need] = &[Need::Submissions, Need::Causes];
 const WAIT_THRESHOLDS: &[&Threshold] = &[&QUEUE_MEAN_S, &QUEUE_SHARE];
 
-/// A finding about waiting: the waits, the rule, the cause, the words after `waited … `, what would
-/// be gained, and the action.
+/// Finding about waiting: the waits, the rule, the cause, the words after `waited … `, the gain and
+/// the action.
 struct Waited<'w> {
     rule: &'static str,
     waits: Vec<&'w Wait>,
     cause: String,
-    /// After the number and before the time, such as `waited`.
+    /// Words between the number and the time, such as `waited`.
     verb: &'static str,
-    /// After the time, such as `for priority in partition long`.
+    /// Words after the time, such as `for priority in partition long`.
     words: String,
     assumption: &'static str,
     action: String,
 }
 
 impl Waited<'_> {
-    /// The finding, if instances waited for long.
+    /// Returns the finding if instances waited for long.
     fn finding(self, facts: &Facts<'_>) -> Option<Finding> {
         let Sums { time_ns, core_ns, instances, is_known } = Sums::of(&self.waits);
         let share_of = if is_known { Quantity::CoreTime } else { Quantity::Time };
@@ -172,21 +172,21 @@ impl Sums {
     }
 }
 
-/// The share of the time in the queue and running that waits have.
+/// Returns the share of waits in the time in the queue and running.
 fn share(facts: &Facts<'_>, waits: &[&Wait]) -> f64 {
     let sums = Sums::of(waits);
     let (part, whole) = if sums.is_known { (sums.core_ns, facts.whole.core_ns) } else { (sums.time_ns, facts.whole.time_ns) };
-    // Own wishes are no part of the time in the queue.
+    // Delays by the job's own settings are not part of the time in the queue.
     ratio(part, whole.max(part))
 }
 
-/// Whether instances waited for long, and for much of their time.
+/// Returns whether instances waited for long, and for much of their time.
 fn is_large(facts: &Facts<'_>, waits: &[&Wait]) -> bool {
     let sums = Sums::of(waits);
     is_long_wait(sums.time_ns, sums.instances) && share(facts, waits) >= QUEUE_SHARE.value
 }
 
-/// Waits of some causes, together where their cause and partition are the same, with both.
+/// Returns waits of some causes, grouped by cause and partition.
 fn by_cause_and_partition<'f>(facts: &'f Facts<'_>, is_of_rule: impl Fn(&Wait) -> bool) -> Vec<(&'f str, Option<&'f str>, Vec<&'f Wait>)> {
     let mut found: std::collections::BTreeMap<(&str, Option<&str>), Vec<&Wait>> = std::collections::BTreeMap::new();
     for wait in facts.waits.iter().filter(|wait| is_of_rule(wait)) {
@@ -195,17 +195,17 @@ fn by_cause_and_partition<'f>(facts: &'f Facts<'_>, is_of_rule: impl Fn(&Wait) -
     found.into_iter().map(|((cause, partition), waits)| (cause, partition, waits)).collect()
 }
 
-/// ` in partition long`, or nothing where the partition is not known.
+/// Returns ` in partition long`, or nothing if the partition is not known.
 fn in_partition(partition: Option<&str>) -> String {
     partition.map(|name| format!(" in partition {}", flowmine_draw::text::visible(name))).unwrap_or_default()
 }
 
-/// Whether a cause is of the rule about limits.
+/// Returns whether a cause belongs to the rule about limits.
 fn is_limit(cause: &str) -> bool {
     cause.starts_with("limit_of_")
 }
 
-/// Whether a cause is something that was not there: a partition, nodes.
+/// Returns whether a cause is an unavailable resource: a partition, nodes.
 fn is_unavailable(cause: &str) -> bool {
     matches!(cause, "partition_down" | "node_down" | "reservation_of_others" | "reservation")
 }

@@ -21,11 +21,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Number of tasks that are judged of those for which others waited, the longest waits first: each
-/// takes a walk through all data.
+/// Maximum number of predecessors that are judged, the longest waits first: each takes a walk
+/// through all data.
 const MOST_WAITED_FOR: usize = 200;
 
-/// A task that waited in vain: itself, the task for which it waited, how long.
+/// A needless wait: the task, its predecessor and the duration.
 struct Delay {
     from: u32,
     to: u32,
@@ -34,7 +34,7 @@ struct Delay {
 
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let Some(run) = facts.input.run else { return Vec::new() };
-    // Where operations were lost, data may have passed all the same.
+    // If operations were lost, data may have passed unseen.
     if run.flows.is_empty() || !run.losses.is_empty() {
         return Vec::new();
     }
@@ -63,7 +63,7 @@ fn delays(run: &RunGraph, least_ns: i128) -> Vec<Delay> {
         let task = &run.tasks[to as usize];
         let needed = written_by.get(&to);
         let is_judged = |at: u32| run.tasks[at as usize].traced;
-        // A task that read nothing at all may learn from its dependency when to begin.
+        // A task that read nothing may need the dependency as a signal to start.
         let Some((start, needed)) = task.started_ns.zip(needed).filter(|_| is_judged(to)) else { continue };
         let end = |at: &u32| run.tasks[*at as usize].finished_ns;
         let Some(last) = before.iter().copied().max_by_key(|at| (end(at), std::cmp::Reverse(*at))) else { continue };
@@ -80,7 +80,7 @@ fn delays(run: &RunGraph, least_ns: i128) -> Vec<Delay> {
     without_data(&readers, found)
 }
 
-/// Delays by tasks of which no data reached the task that waited, also not through others.
+/// Returns delays by tasks from which no data reached the waiting task, directly or indirectly.
 fn without_data(readers: &BTreeMap<u32, BTreeSet<u32>>, mut delays: Vec<Delay>) -> Vec<Delay> {
     delays.sort_by_key(|delay| (std::cmp::Reverse(delay.ns), delay.from, delay.to));
     let mut reached: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn without_data(readers: &BTreeMap<u32, BTreeSet<u32>>, mut delays: Vec<Delay>) 
     delays
 }
 
-/// The tasks that data of one task reached, directly or through others.
+/// Returns the tasks that data of one task reached, directly or indirectly.
 fn reached_from(readers: &BTreeMap<u32, BTreeSet<u32>>, from: u32) -> BTreeSet<u32> {
     let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
     while let Some(at) = next.pop() {
@@ -103,7 +103,7 @@ fn reached_from(readers: &BTreeMap<u32, BTreeSet<u32>>, from: u32) -> BTreeSet<u
 }
 
 fn finding(facts: &Facts<'_>, run: &RunGraph, from: &str, to: &str, delays: &[Delay]) -> Option<Finding> {
-    // Tasks side by side lose the same time.
+    // Parallel tasks lose the same time.
     let longest = delays.iter().map(|delay| delay.ns).max()?;
     let share = ratio(longest, facts.whole.makespan_ns);
     if share < DEPENDENCY_SHARE.value {

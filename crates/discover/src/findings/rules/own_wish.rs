@@ -1,4 +1,4 @@
-//! Jobs that were not eligible by their own wish.
+//! Jobs that were not eligible because of their own settings.
 
 use super::*;
 use flowmine_draw::text::visible;
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    // A begin time was asked for, and is no loss.
+    // A begin time was requested, and is no loss.
     let mut by_cause: std::collections::BTreeMap<&str, Vec<&Wait>> = std::collections::BTreeMap::new();
     let is_of_rule = |wait: &&Wait| wait.is_own_wish && wait.cause != "begin_time" && wait.cause != "array_throttle";
     for wait in facts.waits.iter().filter(is_of_rule).filter(|wait| !is_unavailable(&wait.cause) && !is_limit(&wait.cause)) {

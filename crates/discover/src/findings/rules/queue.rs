@@ -71,7 +71,7 @@ fn action(facts: &Facts<'_>, cause: &str, partition: Option<&str>, waits: &[&Wai
     }
 }
 
-/// Advice on time limits, where those of the activities are far above their running times.
+/// Returns advice on time limits, if those of the activities are far above their running times.
 fn shorter_limit(facts: &Facts<'_>, waits: &[&Wait]) -> Option<String> {
     let names: std::collections::BTreeSet<&str> = waits.iter().flat_map(|wait| &wait.activities).map(|(name, _)| name.as_str()).collect();
     let (mut limits, mut times) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Bytes that one instance reads again.
+//! Bytes that one instance reads repeatedly.
 
 use flowmine_activity_log::Measure;
 use flowmine_draw::axis::bytes;
@@ -39,7 +39,7 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     }
     let (read, again) = these.iter().fold((0i128, 0i128), |sum, of| (sum.0 + i128::from(of.1), sum.1 + i128::from(of.2)));
     let name = visible(activity);
-    // The names are looked up only for what can be listed.
+    // The names are looked up only for findings that can be listed.
     let is_large = ratio(total(&of), facts.whole.time_ns) >= LEAST_SHARE.value;
     let place = facts.input.profile.filter(|_| is_large).map(|profile| Place::of(profile, activity, |_, bytes| bytes > 0));
     let words = place.as_ref().map(Place::words).unwrap_or_default();

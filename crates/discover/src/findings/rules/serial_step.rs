@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Of one activity: instances with the time in which each ran alone, and the largest width before.
+/// Instances of one activity with the time in which each ran alone, and the largest width before.
 #[derive(Default)]
 struct Alone {
     of: Vec<(u32, i128)>,
@@ -36,7 +36,8 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     by_activity.iter().filter_map(|(name, alone)| finding(facts, name, alone)).collect()
 }
 
-/// Adds the time in which instances ran alone in a case, after as many as the width had begun.
+/// Adds the time in which instances ran alone in a case, after at least as many as the width had
+/// started.
 fn in_case(facts: &Facts<'_>, case: usize, found: &mut BTreeMap<String, Alone>) {
     // Ends come before starts of the same moment.
     let mut moments: Vec<(i64, bool, u32)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Nodes on which everything runs longer than elsewhere.
+//! Nodes on which all activities run longer than elsewhere.
 
 use flowmine_draw::text::visible;
 use rustc_hash::FxHashMap;
@@ -20,10 +20,10 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Up to this multiple of the median, running times count as usual.
+/// Multiple of the median up to which running times count as usual.
 const USUAL: f64 = 1.2;
 
-/// Of each node the instances that ended well, with their running times and the median of their
+/// Returns for each node the successful instances, with their running times and the median of their
 /// activity on all other nodes.
 fn compared(facts: &Facts<'_>) -> FxHashMap<u32, Vec<(u32, f64, f64)>> {
     let mut found: FxHashMap<u32, Vec<(u32, f64, f64)>> = FxHashMap::default();
@@ -52,7 +52,7 @@ fn compared(facts: &Facts<'_>) -> FxHashMap<u32, Vec<(u32, f64, f64)>> {
     found
 }
 
-/// The slow nodes of a log, each with the factor by which it is slower.
+/// Returns the slow nodes of a log, each with the factor by which it is slower.
 pub(in crate::findings) fn slow_nodes(facts: &Facts<'_>) -> FxHashMap<u32, f64> {
     let mut slow = FxHashMap::default();
     for (node, of) in compared(facts) {

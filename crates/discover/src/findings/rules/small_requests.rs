@@ -20,10 +20,10 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// The size of requests that is advised.
+/// Recommended size of requests, in bytes.
 const ADVISED_BYTES: f64 = 1_048_576.0;
 
-/// Calls and bytes of an instance, where its requests are small.
+/// Returns calls and bytes of an instance, if its requests are small.
 fn small(facts: &Facts<'_>, at: u32) -> Option<(i64, i64)> {
     let of = |calls, bytes| {
         let calls = facts.log.measure(calls, at).filter(|calls| *calls > 0)?;
@@ -34,12 +34,14 @@ fn small(facts: &Facts<'_>, at: u32) -> Option<(i64, i64)> {
     (calls as f64 >= SMALL_CALLS.value && (moved as f64) < SMALL_BYTES.value * calls as f64).then_some((calls, moved))
 }
 
-/// Whether the requests of an instance are small, so that other rules leave its I/O to this one.
+/// Returns whether the requests of an instance are small, so that other rules leave its I/O to this
+/// one.
 pub(super) fn is_small(facts: &Facts<'_>, at: u32) -> bool {
     small(facts, at).is_some()
 }
 
-/// Time in reads and writes, no more than the running time: threads read at the same time.
+/// Returns the time in reads and writes, at most the running time, because threads read in
+/// parallel.
 pub(super) fn io_ns(facts: &Facts<'_>, at: u32) -> Option<i128> {
     let io = facts.log.measure(Measure::IoTimeNs, at)?;
     Some(i128::from(io.min(facts.ran(at)?)))
@@ -66,7 +68,7 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     let saved = 1.0 - (mean / ADVISED_BYTES).min(1.0);
     let high = of.iter().map(|&(at, ns)| (at, (ns as f64 * saved) as i128)).collect();
     let name = visible(activity);
-    // The names are looked up only for what can be listed.
+    // The names are looked up only for findings that can be listed.
     let is_large = ratio(total(&of), facts.whole.time_ns) >= LEAST_SHARE.value;
     let profile = facts.input.profile.filter(|_| is_large);
     let place = profile.map(|profile| Place::of(profile, activity, |reads, bytes| (bytes as f64) < SMALL_BYTES.value * reads as f64));
@@ -97,14 +99,15 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     )
 }
 
-/// Program and file of which most requests are.
+/// Program and file with most requests.
 pub(super) struct Place {
     pub program: Option<String>,
     pub file: Option<String>,
 }
 
 impl Place {
-    /// The file and program of an activity with most calls, of those to which `is_of` applies.
+    /// Returns the file and program of an activity with most calls, among those for which `is_of`
+    /// holds.
     pub fn of(profile: &Profile, activity: &str, is_of: impl Fn(u64, i64) -> bool) -> Self {
         let calls = |of: &crate::io_profile::Sums| (of.read_calls + of.write_calls, of.read_bytes.saturating_add(of.written_bytes));
         let mine = profile.by == "program" || profile.groups.iter().any(|group| group.name == activity);
@@ -115,7 +118,7 @@ impl Place {
         Self { program: program.map(visible), file }
     }
 
-    /// ` (program P, file F)`, as far as they are known.
+    /// Returns ` (program P, file F)`, as far as they are known.
     pub fn words(&self) -> String {
         let parts: Vec<String> =
             [self.program.as_ref().map(|of| format!("program {of}")), self.file.as_ref().map(|of| format!("file {of}"))]

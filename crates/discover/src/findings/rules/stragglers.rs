@@ -23,7 +23,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
 fn finding(facts: &Facts<'_>, activity: u32, all: &[u32]) -> Option<Finding> {
     let median = facts.medians.get(&activity).copied().filter(|median| *median > 0.0)?;
     let usual: Vec<(u32, i64)> = all.iter().filter(|&&at| facts.is_usual(at)).filter_map(|&at| Some((at, facts.ran(at)?))).collect();
-    // What a slow node explains is a finding of its own.
+    // Instances on a slow node have a finding of their own.
     let is_on_slow_node = |at: u32| facts.resource(at).is_some_and(|node| facts.slow_nodes.contains_key(&node));
     let (slow, others): (Vec<_>, Vec<_>) =
         usual.iter().partition(|(at, ns)| *ns as f64 > STRAGGLER_FACTOR.value * median && !is_on_slow_node(*at));

@@ -1,4 +1,4 @@
-//! Time in which nothing of a case runs or waits, until the next activity.
+//! Time in which no instance of a case runs or waits, until the next activity.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// The wait that can remain of each gap: the interval in which schedulers and engines poll.
+/// Wait that can remain in each gap: the poll interval of schedulers and engines.
 const REMAINS_NS: i128 = 60_000_000_000;
 
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
@@ -33,7 +33,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         let mut latest: Option<(i64, u32)> = None;
         for at in cases.of(case) {
             if let (Some((ended, before)), Some(start)) = (latest, log.start_ns(at).filter(|_| log.start_is_known(at))) {
-                // What it waited for once it was submitted is of other rules.
+                // Waits after the submission belong to other rules.
                 let gap = i128::from(log.submitted_ns(at).unwrap_or(start)) - i128::from(ended);
                 if gap > 0 {
                     let pair = (log.activity(before).to_owned(), log.activity(at).to_owned());
@@ -47,7 +47,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
             }
         }
     }
-    // Programs are submitted by one engine or script; people and offices differ by step.
+    // Programs are submitted by one engine or script; in business logs, the people differ by step.
     let merged: Vec<(Option<(String, String)>, Vec<(u32, i128)>)> = if facts.source.is_computation() {
         vec![(None, gaps.into_values().flatten().collect())]
     } else {

@@ -28,7 +28,8 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         let is_near = limit.is_some_and(|limit| ran as f64 >= NEAR_LIMIT.value * limit as f64);
         match facts.ending(at) {
             Ending::TimeLimit => killed.push((at, i128::from(ran))),
-            // Running times vary by a tenth: about one of ten that are so close is killed next time.
+            // Running times vary by a tenth: about one of ten instances so close to the limit is
+            // killed next time.
             Ending::Done if is_near => near.push((at, i128::from(ran) / 10)),
             _ => continue,
         }
@@ -67,8 +68,8 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     vec![facts.finding(draft)]
 }
 
-/// The limit to ask for: a half more than what was reached, and double where runs were killed, of
-/// which nobody knows how long they need.
+/// Returns the limit to request: 1.5 times the longest time. If instances were killed, it is twice
+/// the longest time or limit, because their full running time is not known.
 fn suggested(ran: i64, limit: i64, is_killed: bool) -> i128 {
     let most = i128::from(ran.max(if is_killed { limit } else { 0 }));
     if is_killed { most * 2 } else { most * 3 / 2 }

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Number of instances of which all pairs are compared; of more, evenly spaced ones.
+/// Maximum number of instances that are compared in pairs; of more, evenly spaced ones.
 const COMPARED: usize = 300;
 
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
@@ -62,7 +62,7 @@ fn finding(facts: &Facts<'_>, all: &[u32]) -> Option<Finding> {
     }))
 }
 
-/// The share of pairs of which the later one is longer.
+/// Returns the share of pairs in which the later instance is longer.
 fn order(times: &[i64]) -> f64 {
     let step = times.len().div_ceil(COMPARED);
     let some: Vec<i64> = times.iter().copied().step_by(step.max(1)).collect();
