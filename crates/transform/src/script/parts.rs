@@ -9,9 +9,8 @@
 /// add to the time since the system's start, in hundredths of a second, for that since 1970. So
 /// that the layers below start no process for either.
 pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: $1" >&2; }
-fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_layer='' fm_done=''
-fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_witness='' fm_group=''
-fm_queue='' fm_busy='' fm_others='' fm_told=' ' fm_found=''
+fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
+fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
@@ -78,230 +77,99 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 }
 "#;
 
-/// Who the descendants of a process are, and signals. A shell cannot ask where a signal came from.
-/// So each layer has a witness: a process of its group that nobody else knows. A signal that came to
-/// the witness too went to the group, and the command has it already. The kernel tells the processes
-/// of a group from the youngest to the eldest, so that the witness has its signal before the layer.
-///
-/// Signals are handled one after the other, each in full: a trap may run within another. Beside the
-/// four that ask for an end these are the signals that end a process and that batch systems send,
-/// with their numbers of Linux.
+/// Who the descendants of a process are. A signal is remembered and passed on; the shell is in
+/// `wait` when it comes, so that it is handled at once and not after the command.
 pub(super) const SIGNALS: &str = r#"fm_parents() {
   if [ -r /proc/self/stat ]; then
-    cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) \([0-9]*\) .*/\1 \2 \3/p'
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) .*/\1 \2/p'
   else
-    ps -A -o pid= -o ppid= -o pgid=
+    ps -A -o pid= -o ppid=
   fi
 }
 fm_tree() {
   fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
     while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
 }
-# Not every `sleep` knows parts of a second.
-fm_nap() {
-  sleep "$1" 2>/dev/null
-  [ "$?" != 1 ] || sleep 1
-}
-# It ends within seconds where this layer is killed. A background process ignores INT and QUIT unless `env` resets them. Its
-# shell ends a moment later: bash may overlook a signal that comes with the end of a child, and handles it at the end of the next.
-fm_witness_begin() {
-  (
-    fm_p='' fm_x=''
-    for fm_n in $fm_all; do trap fm_woke=1 "${fm_n%:*}"; done
-    trap fm_answer PROF
-    (
-      unset FLOWMINE_LAYER FLOWMINE_LAYERS
-      ulimit -c 0
-      [ -z "$fm_with" ] || exec env "$fm_with" tail -f -s 10 "--pid=$$" /dev/null
-      exec sleep 1000000
-    ) &
-    fm_p=$!
-    fm_wait "$fm_p"
-    fm_x=$?
-    fm_nap 0.2
-    exit "$fm_x"
-  ) </dev/null >/dev/null 2>&1 9<&- &
-  fm_witness=$!
-}
-fm_answer() {
-  [ -z "$fm_p" ] || kill -s KILL "$fm_p"
-  [ -z "$fm_p" ] || [ -n "$fm_x" ] || { fm_wait "$fm_p"; fm_x=$?; }
-  exit "${fm_x:-137}"
-}
-fm_witness_end() {
-  [ -n "$fm_witness" ] || return 0
-  kill -s PROF "$fm_witness" 2>/dev/null
-  fm_wait "$fm_witness" 2>/dev/null
-  set -- "$?"
-  fm_witness=''
-  return "$1"
-}
-# Whether a signal came to this process only. Who tells all processes one by one needs a moment for it, and a process that is
-# to leave a core takes its signal when it runs, while KILL is the first of all.
-fm_alone() {
-  case $1 in QUIT | ABRT | XCPU) fm_nap 0.2 ;; *) fm_nap 0.05 ;; esac
-  [ -n "$fm_witness" ] || return 0
-  fm_witness_end
-  set -- "$?" "$2"
-  fm_witness_begin
-  [ "$1" != "$2" ]
-}
-# Waits for a child to its end, whatever traps run meanwhile: one that ended at the same moment may be known no longer (127).
-fm_wait() {
-  set -- "$1" ''
-  while :; do
-    fm_woke=0
-    wait "$1"
-    set -- "$1" "$2" "$?"
-    if [ "$3" = 127 ] && [ -n "$2" ]; then return "$2"; fi
-    [ "$fm_woke" = 1 ] || return "$3"
-    set -- "$1" "$3"
-  done
-}
 fm_on() {
-  fm_woke=1 fm_queue="$fm_queue $1:$2"
-  while [ -n "$fm_queue" ] && [ -z "$fm_busy" ]; do
-    fm_busy=1
-    set -- "${fm_queue# }"
-    set -- "${1%% *}"
-    fm_queue=${fm_queue#" $1"}
-    fm_take "${1%:*}" "${1#*:}"
-    fm_busy='' fm_woke=1
-  done
-}
-fm_take() {
-  # Before the command each signal ends the layer, after it those that ask for an end.
-  case $fm_done$1 in
-    [!1]* | 1HUP | 1INT | 1QUIT | 1TERM | 1VTALRM | 1PROF) ;;
-    *) return 0 ;;
-  esac
-  fm_group=1
-  if [ -n "$fm_child" ] && fm_alone "$1" "$2"; then fm_group=''; fi
+  fm_woke=1
   case $1 in
-    VTALRM) set -- INT 130 ;;
-    PROF) set -- QUIT 131 ;;
+    USR?) [ -z "$fm_child" ] || kill -s "$1" "$fm_child" 2>/dev/null ;;
+    *)
+      # Once is enough: a second signal would look for processes that have lost their parents since.
+      if [ -z "$fm_signal" ]; then
+        fm_signal=$1 fm_sig_code=$2
+        [ -z "$fm_child" ] || fm_pass
+      fi
+      ;;
   esac
-  case $1 in
-    HUP | INT | QUIT | TERM) fm_signal=$1 fm_sig_code=$2 ;;
-    *) fm_others="$fm_others $1:$2 " ;;
-  esac
-  if [ -n "$fm_child" ]; then fm_pass "$1"; else fm_signal=$1 fm_sig_code=$2; fi
 }
-fm_all='HUP:129 INT:130 QUIT:131 ABRT:134 USR1:138 USR2:140 ALRM:142 TERM:143 XCPU:152 VTALRM:154 PROF:155'
-for fm_x in $fm_all; do
-  trap "fm_on ${fm_x%:*} ${fm_x#*:}" "${fm_x%:*}"
-done
+for fm_x in 'HUP 129' 'INT 130' 'QUIT 131' 'TERM 143' 'USR1 0' 'USR2 0'; do trap "fm_on $fm_x" "${fm_x% *}"; done
+trap 'fm_on INT 130' VTALRM
+trap 'fm_on QUIT 131' PROF
 "#;
 
-/// The plain task's script tells the shell of the task. What that leaves behind is told when it has
-/// ended.
-pub(super) const PASS_TO_TASK: &str = r#"fm_pass() {
-  fm_left="$(fm_tree "$fm_child")$fm_left"
-  if [ -n "$fm_group" ]; then fm_told=" $fm_left$fm_told"; else kill -s "$1" "$fm_child" 2>/dev/null; fi
+/// In the plain task's script a signal goes to all its processes, as a terminal or a batch system
+/// sends it.
+pub(super) const PASS_TO_ALL: &str = r#"fm_pass() {
+  fm_left=$(fm_tree "$fm_child")
+  for fm_p in "$fm_child" $fm_left; do kill -s "$fm_signal" "$fm_p" 2>/dev/null; done
+  fm_watch
 }
-fm_succeeded() { true; }
 "#;
 
-/// What the shell of a layer's command does at a signal: when the process that it waits for has
-/// ended it ends too, with the status of that process. So nothing begins after a signal that asks
-/// for an end, such as another attempt. Other signals end it where they ended what it waited for.
-pub(super) const TAKES: &str = r#"trap 'exit "$?"' HUP INT QUIT TERM; trap 'case $? in 129 | 1[3-8]? | 19[012]) exit "$?" ;; esac' ABRT USR1 USR2 ALRM XCPU
-"#;
-
-/// A layer above tells the script of the layer below and the shell between them. Other programs
-/// there, such as `timeout`, would tell it a second time. A program that has no such script below
-/// it, as that of a container, is told itself.
+/// In a layer above, the signal goes to the command alone, which passes it on, because the layer
+/// below has its own `post`. A layer that is started without `env` ignores INT and QUIT as
+/// background jobs do, and takes VTALRM and PROF for them.
 ///
-/// `fm_marked` finds what runs between this layer and the next by `FLOWMINE_LAYER`, which each layer
-/// sets for that, also where parents have ended. The next layer's script is the one that has its
-/// file open. A layer that is started without `env` ignores INT and QUIT as background jobs do, and
-/// takes VTALRM and PROF for them.
+/// A signal to a whole process group also ends the shell of the layer's command, possibly before
+/// the trap runs. The processes that this shell started then have another parent. `fm_marked` finds
+/// them by `FLOWMINE_LAYER`, which each layer sets for the processes between itself and the next.
 pub(super) const PASS_TO_LAYER: &str = r#"fm_marked() {
   for fm_p in $(
     unset FLOWMINE_LAYER
-    grep -lszxF "FLOWMINE_LAYER=$$.$fm_begun" /proc/[0-9]*/environ
+    grep -lszF "FLOWMINE_LAYER=$$.$fm_begun" /proc/[0-9]*/environ
   ); do
     fm_p=${fm_p#/proc/} fm_p=${fm_p%/environ}
     [ "$fm_p" = "$fm_child" ] || printf '%s ' "$fm_p"
   done
 }
-# Of processes those that run the script below, without their own subshells.
-# shellcheck disable=SC3013
-fm_next() {
-  for fm_p; do
-    for fm_f in "/proc/$fm_p/fd/"*; do
-      if [ "$fm_f" -ef "./$fm_below" ]; then
-        printf '%s ' "$fm_p"
-        break
-      fi
-    done
-  done
-}
-fm_tops() { fm_parents | awk -v all=" $* " 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'; }
-fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
-# What belongs to a process group of one of these processes, and not to ours: the youngest first, they themselves last.
-fm_elsewhere() {
-  fm_parents | sort -rn | awk -v self="$$" -v roots=" $* " '{ up[$1] = $2; group[$1] = $3; all[NR] = $1 } END { for (i = 1; i <= NR; i++) {
-    p = q = all[i]; n = 0
-    while (q in up && !index(roots, " " q " ") && n++ < 10000) q = up[q]
-    if (!(q in up) || group[q] == group[self] || group[p] != group[q]) continue
-    if (p == q) last = last " " p; else printf "%s ", p
-  } print last }'
-}
-# shellcheck disable=SC2046
 fm_pass() {
-  set -- "$1" "$(fm_marked)"
-  fm_left="$2$(fm_tree "$fm_child" $2)$fm_left"
-  if [ -n "$fm_layer" ]; then
-    case $fm_group$1 in
-      1*) fm_told=" $fm_left$fm_told" ;;
-      INT) kill -s VTALRM "$fm_child" 2>/dev/null ;;
-      QUIT) kill -s PROF "$fm_child" 2>/dev/null ;;
-      *) kill -s "$1" "$fm_child" 2>/dev/null ;;
-    esac
-    return 0
-  fi
-  fm_found=$(fm_tops $(fm_next $2))
-  if [ -n "$fm_group" ]; then
-    # A group of its own, as that of timeout, was not told.
-    for fm_p in $(fm_elsewhere ${fm_found:-$(fm_children)}); do kill -s "$1" "$fm_p" 2>/dev/null; done
-    fm_told=" $fm_left$fm_told"
-  elif [ -r "/proc/$fm_child/cmdline" ] && ! grep -qszF "' HUP INT QUIT TERM" "/proc/$fm_child/cmdline"; then
-    # The command has replaced its shell.
-    for fm_p in ${fm_found:-$fm_child}; do kill -s "$1" "$fm_p" 2>/dev/null; done
-  else
-    kill -s "$1" "$fm_child" 2>/dev/null
-    set -- "$1" 0
-    # What the shell begins at this moment is told when it is there.
-    until [ -n "$fm_found" ] || [ "$2" -gt 5 ]; do
-      fm_found=$(fm_tops $(fm_next $(fm_marked)))
-      [ -n "$fm_found" ] || fm_found=$(fm_children)
-      [ -n "$fm_found" ] || fm_nap 0.05
-      set -- "$1" "$(($2 + 1))"
-    done
-    for fm_p in $fm_found; do kill -s "$1" "$fm_p" 2>/dev/null; done
-  fi
-  fm_told=" $fm_found$fm_told"
-}
-# Whether status 0 of a command that a signal ended is that of the layer below.
-fm_succeeded() {
-  [ -n "$fm_done$fm_layer" ] || tail -n 1 "./$fm_record" 2>/dev/null | grep -q "\"level\":$fm_level,.*\"status\":0,"
+  fm_left=$(fm_marked)
+  # shellcheck disable=SC2086
+  fm_left="$fm_left$(fm_tree "$fm_child" $fm_left)" fm_p=$fm_signal
+  case $fm_layer$fm_signal in layerINT) fm_p=VTALRM ;; layerQUIT) fm_p=PROF ;; esac
+  kill -s "$fm_p" "$fm_child" 2>/dev/null
+  # A shell that waits for its command takes INT as meant for that: it goes to all, as from a terminal.
+  [ "$fm_signal" != INT ] || for fm_p in $fm_left; do kill -s INT "$fm_p" 2>/dev/null; done
+  fm_watch
 }
 "#;
 
 /// Runs a command as a child that has our input.
-pub(super) const RUN: &str = r#"fm_roots() {
+pub(super) const RUN: &str = r#"fm_watch() {
+  [ -z "$fm_dog" ] || return 0
+  (
+    # Only when the time is over, not when the sleep was ended.
+    sleep 10 || exit 0
+    for fm_p in "$fm_child" $fm_left; do kill -s KILL "$fm_p"; done
+  ) </dev/null >/dev/null 2>&1 9<&- &
+  fm_dog=$!
+}
+fm_roots() {
   fm_parents | awk -v left="$fm_left" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
     $1 in ours { up[$1] = $2 }
     END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
 }
 fm_sweep() {
-  # The layer below ends what is below it itself, and takes the time that its task takes.
-  while [ -n "$fm_found" ] && fm_parents | awk -v all=" $fm_found " 'index(all, " " $1 " ") { found = 1 } END { exit !found }'; do
-    fm_nap 0.1
-  done
-  # What is left is told from above.
-  fm_n=0
+  if [ -n "$fm_dog" ]; then
+    # Stopped first, so that it starts nothing while it is looked at.
+    kill -s STOP "$fm_dog" 2>/dev/null
+    for fm_p in "$fm_dog" $(fm_tree "$fm_dog"); do kill -s KILL "$fm_p" 2>/dev/null; done
+    wait "$fm_dog" 2>/dev/null
+    fm_dog=''
+  fi
+  # What is left is told from above: a layer ends what is below it itself.
+  fm_n=0 fm_told=' '
   while [ -n "$fm_left" ]; do
     fm_top=$(fm_roots)
     [ -n "$fm_top" ] || break
@@ -317,36 +185,29 @@ fm_sweep() {
       for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
       break
     fi
-    fm_nap 0.1
+    sleep 0.1 2>/dev/null || sleep 1
   done
   fm_left=''
 }
 fm_run() {
   fm_code=$fm_sig_code
   [ -z "$fm_signal" ] || return 0
-  [ -n "$fm_witness" ] || fm_witness_begin
-  fm_others='' fm_told=' ' fm_found=''
   if [ -n "$fm_layer" ]; then
     "$@" <&9 9<&- &
   else
     ${fm_with:+env} $fm_with "$@" <&9 9<&- &
   fi
   fm_child=$!
-  # The command had no time to take it.
-  [ -z "$fm_signal" ] || { fm_group='' && fm_pass "$fm_signal"; }
-  fm_wait "$fm_child"
-  fm_code=$?
+  [ -z "$fm_signal" ] || fm_pass
+  while :; do
+    fm_woke=0
+    wait "$fm_child"
+    fm_code=$?
+    if [ "$fm_woke" = 0 ] || ! kill -0 "$fm_child" 2>/dev/null; then break; fi
+  done
   # A layer that had not begun to take VTALRM and PROF ended by them.
   case $fm_layer$fm_signal$fm_code in layerINT154 | layerQUIT155) fm_code=$fm_sig_code ;; esac
-  fm_child=''
-  [ "$fm_code" != 0 ] || [ -z "$fm_signal" ] || fm_succeeded || fm_code=$fm_sig_code
-  fm_layer=''
-  case $fm_others in
-    *":$fm_code "*)
-      fm_p=${fm_others%":$fm_code "*}
-      fm_signal=${fm_p##* } fm_sig_code=$fm_code
-      ;;
-  esac
+  fm_child='' fm_layer=''
   [ -z "$fm_signal" ] || fm_sweep
 }
 "#;
@@ -383,16 +244,13 @@ pub(super) fn end(out: &mut String, after: bool, private: bool, sandbox: bool) {
 const POST_BEGINS: &str = r#"fm_post() {
   fm_command=$?
   trap - EXIT
-  fm_done=1
   fm_code=$fm_command fm_ended=$fm_signal fm_ended_code=$fm_sig_code fm_signal=''
   [ "$fm_command" = 0 ] || fm_failed=$fm_phase
 "#;
 
-const POST_ENDS: &str = r#"  fm_witness_end
-  fm_time
+const POST_ENDS: &str = r#"  fm_time
   fm_write_record
   if [ -n "$fm_ended" ] && [ "$fm_code" = "$fm_ended_code" ]; then
-    ulimit -c 0 2>/dev/null
     trap - "$fm_ended"
     kill -s "$fm_ended" $$
   fi
