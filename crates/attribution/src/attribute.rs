@@ -26,7 +26,7 @@ use crate::access::Access;
 use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{Effect, File, FileEvent, Files, Order, Step, UNTOLD};
-use crate::flow::{Context, NamedBy, Steps};
+use crate::flow::{Context, Steps};
 use crate::groups::Groups;
 use crate::links::Links;
 use crate::listener::Listener;
@@ -281,7 +281,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         match &*event.op {
             "delete" | "rename" | "link" => {
                 for file in self.files.moved(event) {
-                    self.named(event, file, now)?;
+                    self.named(file, now)?;
                 }
                 // A file that was made under another name first.
                 if let Some(path) = event.new_path.as_deref().filter(|_| event.result.is_none_or(|result| result >= 0)) {
@@ -341,21 +341,11 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// Notes that an operation gave another name to a file.
-    fn named(&mut self, event: &FileEvent<'_>, at: u32, now: Order) -> Result<(), AttributionError> {
-        let owner_of = &mut self.all.owner_of;
-        let process = match self.processes.of_operation(event.pid, event.process_start_ns, || serial(owner_of)) {
-            ProcessSlot::Live(slot) => self.processes.get(slot).map(|node| node.serial),
-            ProcessSlot::Gone(process) => Some(process),
-        };
-        let cut = process.and_then(|process| self.files.get(at)?.cut(process, now));
-        if let Some((epoch, steps)) = cut {
-            spill_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
-        }
-        let (Some(process), Some(file)) = (process, self.files.peek(at)) else { return Ok(()) };
+    fn named(&mut self, at: u32, now: Order) -> Result<(), AttributionError> {
+        let Some(file) = self.files.peek(at) else { return Ok(()) };
         self.all.names.put(self.number, file.key, &file.names);
-        let by = NamedBy { process, start_ns: event.start_ns, end_ns: event.end_ns.unwrap_or(event.start_ns) };
         let order = (self.all.clocks.correct(self.number, now.0), now.1);
-        self.all.steps.name(self.number, file, shared(file, &self.files), order, by)
+        self.all.steps.name(self.number, file, shared(file, &self.files), order)
     }
 
     /// Notes that a process made a file, which may be a declared output of a job of its engine.

@@ -282,23 +282,6 @@ impl File {
         }
     }
 
-    /// Ends the epoch, because a process gives another name to the file; gives its steps. Who does
-    /// that counts as a writer, since the new name can be a version of its own.
-    pub fn cut(&mut self, process: u32, now: Order) -> Option<(Order, Vec<Step>)> {
-        let read = self.given == Some(true) || self.steps.iter().any(|step| step.first_read_ns.is_some());
-        let mut writers = self.writers.take().filter(|_| !read).unwrap_or_default();
-        let wrote = self.steps.iter().filter(|step| !read && step.writes()).map(|step| step.process);
-        for writer in wrote.chain([process]) {
-            if writers.len() < STEPS && !writers.contains(&writer) {
-                writers.push(writer);
-            }
-        }
-        self.writers = Some(writers);
-        let ended = self.take_steps();
-        self.epoch = now;
-        ended
-    }
-
     /// Whether the operation made the file without writing to it, like `touch`: it opens an empty
     /// file with `O_CREAT`, and is its first use.
     pub fn is_made_by(&mut self, event: &FileEvent<'_>) -> bool {

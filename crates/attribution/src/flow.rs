@@ -16,7 +16,7 @@ use flowmine_spill::{Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
 use crate::AttributionError;
-use crate::bytes::{damaged, put, put_text, put_unsigned, take, take_text, take_unsigned};
+use crate::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
 use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{File, FileKey, Order, Step};
@@ -63,17 +63,12 @@ impl Steps {
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn name(&mut self, host: u32, file: &File, shared: Option<&str>, at: Order, by: NamedBy) -> Result<(), AttributionError> {
+    pub fn name(&mut self, host: u32, file: &File, shared: Option<&str>, at: Order) -> Result<(), AttributionError> {
         self.place(host, &file.key, shared, at);
         let put = self.sorter.push(&self.key, |bytes| {
             bytes.push(NAME);
             put_unsigned(host.into(), bytes);
             file.key.put(bytes);
-            put_unsigned(by.process.into(), bytes);
-            put(by.start_ns, bytes);
-            put(by.end_ns, bytes);
-            put(at.0, bytes);
-            put_unsigned(at.1, bytes);
             put_text(file.names.last(), bytes);
         });
         put.map_err(AttributionError::Temporary)
@@ -145,17 +140,6 @@ impl Steps {
         }
         flows.write(transaction, listener, out_of_range)
     }
-}
-
-/// The process that renamed a file, and when.
-#[derive(Debug, Clone, Copy)]
-pub struct NamedBy {
-    /// The process, by its serial number.
-    pub process: u32,
-    /// When the call began, in nanoseconds since 1970.
-    pub start_ns: i64,
-    /// When the call ended, in nanoseconds since 1970.
-    pub end_ns: i64,
 }
 
 /// What the rows of `data_flow` need in addition to the steps of files.
@@ -256,7 +240,7 @@ impl Copies {
             return Some(Ok(()));
         }
         if kind == NAME {
-            return self.named(at, record, owner_of, context, flows);
+            return self.named(at, record).map(Ok);
         }
         let step = Step::take(&mut record)?;
         let owner = *owner_of.get(step.process as usize).and_then(|owner| context.resolved.of.get(*owner as usize))?;
@@ -276,22 +260,11 @@ impl Copies {
         Some(Ok(()))
     }
 
-    fn named(
-        &mut self,
-        at: usize,
-        mut record: &[u8],
-        owner_of: &[u32],
-        context: &Context<'_>,
-        flows: &mut Flows,
-    ) -> Option<Result<(), AttributionError>> {
-        let process = take_unsigned(&mut record)? as usize;
-        let (start_ns, end_ns) = (take(&mut record)?, take(&mut record)?);
-        let order = (take(&mut record)?, take_unsigned(&mut record)?);
+    fn named(&mut self, at: usize, mut record: &[u8]) -> Option<()> {
         let name = take_text(&mut record)??.to_owned();
-        let owner = *owner_of.get(process).and_then(|owner| context.resolved.of.get(*owner as usize))?;
-        let by = VersionUse { owner, bytes: 0, first_ns: Some(start_ns), last_ns: Some(end_ns), first_at: order, last_at: order };
         let at = self.top(at);
-        Some(self.files[at].rename(by, name, context, flows))
+        self.files[at].rename(name);
+        Some(())
     }
 
     fn file(&mut self, host: u32, key: FileKey) -> usize {
@@ -328,26 +301,12 @@ impl Copies {
 }
 
 impl OneFile {
-    /// The file gets another name. A task that renames what another wrote, or what others have
-    /// read, makes a version: who reads it by its new name waits for the rename.
-    fn rename(&mut self, by: VersionUse, name: String, context: &Context<'_>, flows: &mut Flows) -> Result<(), AttributionError> {
-        self.end_epoch(context, flows)?;
-        let is_own = matches!(self.writers.all[..], [ref writer] if writer.owner == by.owner);
-        let read_by_others = self.readers.all.iter().any(|reader| reader.owner != by.owner);
-        if context.resolved.all[by.owner as usize].is_somebody() && (!is_own || read_by_others) {
-            if !is_own {
-                self.readers.add(by);
-            }
-            self.end_version(context, flows)?;
-            self.version += 1;
-            self.origin = Some("renamed");
-            self.writers.add(by);
-        }
+    /// The file gets another name; its versions go on.
+    fn rename(&mut self, name: String) {
         if let Some(before) = self.path.replace(name).filter(|before| Some(before) != self.path.as_ref()) {
             self.earlier.retain(|known| *known != before && Some(known) != self.path.as_ref());
             self.earlier.push(before);
         }
-        Ok(())
     }
 
     fn end_epoch(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), AttributionError> {

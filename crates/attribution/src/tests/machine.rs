@@ -63,7 +63,6 @@ enum Did {
     Read { at: i64, bytes: i64 },
     Write { at: i64, bytes: i64 },
     Empty,
-    Rename,
 }
 
 #[derive(Debug)]
@@ -165,7 +164,6 @@ impl Machine {
                     self.names.remove(&from);
                     self.names.insert(to, file);
                     self.event(by, "rename", file, |row| (row.path, row.new_path) = (Some(path(from)), Some(path(to))));
-                    self.did(by, file, Did::Rename);
                 }
             }
             Act::Delete { by, name } => {
@@ -322,8 +320,7 @@ struct Counted {
 
 fn sums(deeds: &[Deed]) -> BTreeMap<(String, Name), Sums> {
     let mut found: BTreeMap<(String, Name), Counted> = BTreeMap::new();
-    // A rename is no use of the file.
-    for deed in deeds.iter().filter(|deed| !matches!(deed.did, Did::Rename)) {
+    for deed in deeds {
         let Counted { sums, pids, read, written } = found.entry((deed.owner.to_owned(), deed.file)).or_default();
         pids.insert(deed.pid);
         match deed.did {
@@ -336,7 +333,7 @@ fn sums(deeds: &[Deed]) -> BTreeMap<(String, Name), Sums> {
                 sums.writes = (sums.writes.0 + 1, sums.writes.1 + bytes);
                 written.extend(at..at + bytes);
             }
-            Did::Empty | Did::Rename => {}
+            Did::Empty => {}
         }
     }
     let finish =
@@ -360,11 +357,6 @@ impl Version {
     fn goes_on(&self, writer: &str) -> bool {
         let alone = |all: &BTreeMap<&str, i64>| all.keys().all(|owner| *owner == writer);
         self.number > 0 && (self.readers.is_empty() || alone(&self.writers) && alone(&self.readers))
-    }
-
-    /// Whether a rename by a task begins a version: another wrote this one, or others have read it.
-    fn is_taken_over(&self, by: &str) -> bool {
-        by != OWNERS[2] && (!self.writers.keys().eq([&by]) || self.readers.keys().any(|owner| *owner != by))
     }
 
     fn rows(self, file: Name, flows: &mut Vec<Flow>) {
@@ -396,17 +388,6 @@ fn flows(deeds: &[Deed]) -> Vec<Flow> {
             Did::Open => continue,
             Did::Read { bytes, .. } => {
                 *version.readers.entry(deed.owner).or_default() += bytes;
-                continue;
-            }
-            Did::Rename => {
-                if version.is_taken_over(deed.owner) {
-                    if !version.writers.keys().eq([&deed.owner]) {
-                        version.readers.entry(deed.owner).or_default();
-                    }
-                    let next = Version { number: version.number + 1, ..Version::default() };
-                    std::mem::replace(version, next).rows(deed.file, &mut flows);
-                    version.writers.insert(deed.owner, 0);
-                }
                 continue;
             }
             Did::Write { bytes, .. } => bytes,

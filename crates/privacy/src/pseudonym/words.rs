@@ -65,7 +65,7 @@ pub(super) static TASKS: Words = LazyLock::new(|| {
         completed failed aborted cached running submitted unknown \
         task job step process unit cgroup unassigned belongs-to ran-as \
         declared-dependency native-id monitored-layer work-directory environment process-tree command-line slurm-cgroup container-cgroup systemd-cgroup \
-        declared derived inferred guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated renamed changed \
+        declared derived inferred guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated changed \
         sequential strided random mixed engine processes fork operation batch extern interactive \
         ext2 ext3 ext4 xfs btrfs zfs f2fs tmpfs ramfs devtmpfs overlay overlayfs squashfs iso9660 vfat fuse fuseblk nfs nfs4 lustre gpfs \
         beegfs ceph glusterfs cifs smb3 9p virtiofs bdev proc sysfs cgroup2 devpts mqueue hugetlbfs");

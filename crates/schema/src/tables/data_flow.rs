@@ -30,8 +30,7 @@ crate::table! {
         version: i64,
         /// How the version began: `before` the trace; `created` by an open that would have failed
         /// otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` or on an empty file does not
-        /// show which); `renamed` by an entity that had not written it, or after others had read it;
-        /// or `changed`: then parts of the version before may still be in it.
+        /// show which); or `changed`: then parts of the version before may still be in it.
         origin: text(Word(OfTasks)),
         /// What kind of entity wrote it, as in `links`: `task`, `job`, `pod`, `container`, or
         /// `unassigned`. Null: no traced entity.
