@@ -35,7 +35,8 @@ impl ValueType {
         }
     }
 
-    /// The type that an OCEL file means by a word. `date` and `int` stand in logs of OCEL 1 tools.
+    /// Returns the type that a type name of an OCEL file denotes. Tools for OCEL 1 write `date` and
+    /// `int`.
     pub fn from_ocel_name(name: &str) -> Option<Self> {
         Some(match name {
             "string" => Self::String,

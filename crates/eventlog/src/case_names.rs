@@ -58,7 +58,7 @@ impl CaseNames {
     }
 }
 
-/// A log whose traces all have a name of their own.
+/// A log in which each trace has a unique name.
 pub struct WithCaseNames<'l>(pub &'l dyn CaseLog);
 
 impl CaseLog for WithCaseNames<'_> {

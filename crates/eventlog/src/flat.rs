@@ -195,12 +195,11 @@ impl Columns {
         &self.columns
     }
 
-    /// Calls `each` with the cells of each row of a batch, from left to right and as many as there
-    /// are columns.
+    /// Calls `each` with the cells of each row of a batch, from left to right, one for each column.
     ///
     /// # Errors
-    /// Those of the batch and of `each`; when the batch has attributes for which there is no
-    /// column, because it is not from the log whose columns these are.
+    /// Those of the batch and of `each`; also when the batch has attributes without a column,
+    /// because it is from another log than the columns.
     pub fn rows(&self, batch: &Batch, mut each: impl FnMut(&[Cell<'_>]) -> Result<(), LogError>) -> Result<Rows, LogError> {
         let mut rows = Rows::default();
         let mut cells = vec![Cell::Missing; self.columns.len()];

@@ -89,7 +89,7 @@ fn deflate_all(work: &Mutex<Receiver<Work>>) {
             Err(_) => break,
         };
         let Ok((buffers, answer)) = next else { break };
-        // Nobody listens any more after an error.
+        // After an error, nothing receives the answer.
         let _ = answer.send(deflated(&mut compress, buffers));
     }
 }

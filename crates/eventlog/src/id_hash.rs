@@ -1,11 +1,11 @@
-//! What stands for an id where many ids are kept: 16 bytes, however long it is.
+//! Hashes of ids, for places where many ids are kept: 16 bytes for an id of any length.
 //!
 //! SipHash with two constant keys. By chance, two of a billion ids have the same hash once in 10^20
 //! files; a file made for it would need 2^64 tries and would gain a wrong finding about itself.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A 128-bit hash that stands for an id.
+/// A 128-bit hash of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IdHash([u64; 2]);
 

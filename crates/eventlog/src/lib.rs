@@ -1,12 +1,12 @@
 //! Event logs in the formats of the standards: OCEL 2.0, XES and CSV, written, read and checked.
 //!
-//! - **Write.** In goes a log that can be walked through: an [`ObjectLog`] (events of several
-//!   objects) or a [`CaseLog`] (traces, each with its events). Out come OCEL 2.0 as JSON, XML or
-//!   SQLite ([`ocel`]), XES ([`xes`]) and CSV ([`csv`]), and [`Counts`] of what was written and of
-//!   what the format could not carry. What is text can be packed ([`gzip`]).
-//! - **Read.** [`read::read_file`] finds the format by the content and gives [`Record`]s to a
-//!   [`read::Sink`], with a [`read::Finding`] for what is odd. OCEL 1.0 and gz are read too. A file
-//!   is taken for hostile: [`read::Limits`] bound every text and all nesting.
+//! - **Write.** The input is a log that can be walked through: an [`ObjectLog`] (events of several
+//!   objects) or a [`CaseLog`] (traces, each with its events). The output is OCEL 2.0 as JSON, XML
+//!   or SQLite ([`ocel`]), XES ([`xes`]) and CSV ([`csv`]), and [`Counts`] of the written records
+//!   and of the values that the format cannot hold. Text formats can be compressed ([`gzip`]).
+//! - **Read.** [`read::read_file`] recognises the format by the content and passes [`Record`]s to a
+//!   [`read::Sink`], with a [`read::Finding`] for each irregularity. OCEL 1.0 and gzip are read
+//!   too. Every file is treated as hostile: [`read::Limits`] bound every text and all nesting.
 //! - **Check.** [`validate::validate`] gives all that is against a standard, with its place.
 //!
 //! **Units.** Times are UTC nanoseconds since 1970 as `i64`; [`time`] writes and parses them. An

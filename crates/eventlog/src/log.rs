@@ -30,9 +30,9 @@ pub struct Types {
 
 /// An object-centric log: OCEL 2.0 without its file.
 ///
-/// Every record's type is in [`ObjectLog::types`], with all attributes that it has, whose values
-/// are of the declared types; ids are unique among objects and among events, and every relation
-/// leads to an object that there is.
+/// The type of each record is in [`ObjectLog::types`], with all attributes of the record; the
+/// values have the declared types. Ids are unique among objects and among events, and each relation
+/// leads to an existing object.
 pub trait ObjectLog: Sync {
     /// The types of its events and objects.
     fn types(&self) -> &Types;
@@ -69,7 +69,7 @@ impl Classifier {
     }
 }
 
-/// What an XES file says before its traces.
+/// Header of an XES file: its contents before the traces.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CaseHeader {
     /// The extensions that the log uses.
@@ -136,9 +136,9 @@ pub struct Counts {
     pub object_relations: u64,
     /// Characters that the format cannot carry and that were written visibly instead (`\x01`).
     pub replaced_characters: u64,
-    /// Values that the format cannot carry as they are: nested attributes and lists outside of XES,
-    /// numbers that are not finite in JSON, times cut; in SQLite also attributes whose columns are
-    /// called otherwise.
+    /// Number of values that the format cannot hold unchanged: nested attributes and lists outside
+    /// of XES, numbers that are not finite in JSON, truncated times; in SQLite also attributes with
+    /// a column of another name.
     pub simplified_values: u64,
     /// Records that say the same as one before and that the format cannot hold twice.
     pub repeated: u64,

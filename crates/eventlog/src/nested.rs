@@ -1,16 +1,16 @@
 //! Attributes with attributes inside, as text: for the formats that have only plain values.
 //!
-//! In goes an XES attribute that is a list, a container or has children; out comes one JSON object
-//! with everything that it holds:
+//! The input is an XES attribute that is a list, a container or has children; the output is one
+//! JSON object with all its contents:
 //!
 //! ```json
 //! {"type":"list","values":[{"key":"io:file","type":"string","value":"/a","children":[{"key":"io:read_bytes","type":"integer","value":5}]}]}
 //! ```
 //!
-//! `type` is `string`, `time`, `integer`, `float`, `boolean`, `id`, `list` or `container`; `value`
-//! is missing in the last two. Times are RFC 3339 in UTC, numbers are JSON numbers, and those that
-//! are not finite the texts `NaN`, `INF` and `-INF`. So nothing is lost, and whoever wants it can
-//! get at it; the writers count such values as simplified all the same.
+//! `type` is `string`, `time`, `integer`, `float`, `boolean`, `id`, `list` or `container`; the last
+//! two have no `value`. Times are RFC 3339 in UTC, and numbers are JSON numbers; numbers that are
+//! not finite are the texts `NaN`, `INF` and `-INF`. So nothing is lost, and a reader can restore
+//! the attribute. The writers still count such values as simplified.
 
 use std::borrow::Cow;
 

@@ -45,7 +45,7 @@ pub fn in_order<T: Send>(
                 let Ok((batch, answer)) = next else { break };
                 // A worker has to go on after a panic: if none was left, the walk would wait for one forever.
                 let made = guarded(|| format(&batch));
-                // Nobody listens any more after an error: then the walk ends too.
+                // After an error, nothing receives the answer, and the walk ends too.
                 let _ = answer.send(made);
             }
         })

@@ -1,8 +1,8 @@
 //! A part of a log's cases as a log of its own.
 //!
-//! In goes a log and which of its cases are taken, by their names; out come these cases whole, as
-//! they are. What the log says of itself also says which part it is, so that nobody takes it for
-//! the whole. Holds 16 bytes for each case, where cases are chosen.
+//! The input is a log and a selection of its cases by name; the output is these cases, complete and
+//! unchanged. The attributes of the log also record which part it is, so that it is not mistaken
+//! for the whole. Memory is 16 bytes for each case, where cases are chosen.
 
 use crate::attribute::Attribute;
 use crate::case_names::CaseNames;
@@ -13,8 +13,8 @@ use crate::record::{self, Record};
 /// The attribute of a log that is a part: which it is, as in `2/8`.
 pub const PART: &str = "flowmine_part";
 
-/// The attribute of a log that is a part of what a dataset has: of which rows, so that parts of
-/// different ones are not taken for one log.
+/// Log attribute of a log that is a part of a dataset: the rows it is from, so that parts of
+/// different rows are not mistaken for one log.
 pub const ROWS: &str = "flowmine_rows";
 
 /// Which cases are taken, by name. Cases of one name are taken together; one without a name is

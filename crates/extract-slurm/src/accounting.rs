@@ -3,8 +3,8 @@
 //!
 //! sacct is asked for a window that overlaps the one before, because a record can arrive late; an
 //! attempt that was reported before and has not changed makes no row. Rows of accounting are facts,
-//! not observed changes: `change` is `accounting`, and the true times stand in `submit_ns`,
-//! `start_ns` and `end_ns`.
+//! not observed changes: `change` is `accounting`, and `submit_ns`, `start_ns` and `end_ns` hold
+//! the true times.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub struct Accounting {
 }
 
 impl Accounting {
-    /// Memory of a cluster whose accounting was not yet asked.
+    /// Returns the memory of a cluster before its accounting is queried.
     pub fn new(cluster: impl Into<String>) -> Self {
         Self { cluster: cluster.into(), ..Self::default() }
     }
@@ -86,8 +86,9 @@ impl Accounting {
         self.changed = false;
     }
 
-    /// From when on to ask. `first_ns` is where the first query shall begin; it is kept, so that
-    /// the window does not move on while nobody answers. `now_ns` is the time of the query.
+    /// Returns the start of the window to query. `first_ns` is the start of the first query; it is
+    /// kept, so that the window does not move while queries fail. `now_ns` is the time of the
+    /// query.
     pub fn window_start_ns(&mut self, first_ns: i64, now_ns: i64) -> i64 {
         let first = *self.first_ns.get_or_insert(first_ns);
         self.until_ns.map_or(first, |until| until.min(now_ns) - OVERLAP_NS)

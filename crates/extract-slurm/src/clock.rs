@@ -1,10 +1,10 @@
 //! The clock of the machine that polls, compared with slurmctld's.
 //!
-//! `scontrol show config` says slurmctld's time to the second. Polls bound the difference further:
-//! a job that a poll saw running had started, one that it saw waiting had not. What a poll shows is
-//! only used where it agrees with what is known. Where it contradicts that, slurmctld is asked
-//! again, and what it says holds; where nobody can be asked (a recorded queue), a second poll has
-//! to confirm it.
+//! `scontrol show config` reports slurmctld's time to the second. Polls bound the difference
+//! further: a job that a poll shows as running had started, and a job that it shows as waiting had
+//! not. The bounds of a poll are only used where they agree with the known ones. Where they
+//! contradict those, slurmctld is asked again, and its answer holds; where slurmctld cannot be
+//! asked (a recorded queue), a second poll has to confirm them.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::ControllerClock as Row;
@@ -18,7 +18,8 @@ use crate::record::JobRecord;
 
 /// Age at which a reading of slurmctld's clock is repeated.
 const READING_IS_GOOD_NS: i64 = 3600 * SECOND_NS;
-/// Polls that contradict what is known make nobody ask more often than this.
+/// Minimum time between two readings of slurmctld's clock after polls that contradict the known
+/// bounds.
 const ASKED_AGAIN_NS: i64 = 300 * SECOND_NS;
 /// Slurm takes the time of a start when it begins to schedule, and squeue shows the job as waiting
 /// until that is done: in a busy cluster some seconds (`bf_yield_interval`, `max_sched_time`).

@@ -29,7 +29,8 @@ macro_rules! details {
         }
 
         impl Details {
-            /// What a record says, beside what was reported before; texts as they are written here.
+            /// Adds the details of a record to those reported before; texts are stored as `naming`
+            /// writes them.
             pub fn take(&mut self, record: &JobRecord<'_>, naming: &Naming) {
                 $(if let Some(text) = record.$text.as_deref().map(|text| naming.text(text)).filter(|text| self.$text.as_deref() != Some(text)) {
                     self.$text = Some(text.into());

@@ -1,9 +1,9 @@
 //! Files that others recorded into a dataset: what `flowmine import slurm` does.
 //!
-//! In go paths; each file is recognised ([`crate::import`]), and imported as if it had been
+//! The input is paths; each file is recognised ([`crate::import`]), and imported as if it had been
 //! observed live: queues in the order of their times through the same comparison, accounting as
-//! facts. A file whose bytes were imported before is skipped, so that repeating an import doubles
-//! nothing. Rows and the list of imported files change in the same transaction.
+//! facts. A file with content that was imported before is skipped, so that repeating an import
+//! duplicates nothing. Rows and the list of imported files change in the same transaction.
 //!
 //! A queue that is not younger than the last one in the dataset is refused, because what changed
 //! between could not be found out any more.
@@ -51,12 +51,13 @@ pub enum ImportFilesError {
     SeveralClusters(String),
 }
 
-/// What is known beside the files.
+/// Information about the files that they do not contain.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The cluster's name, whatever the files say.
+    /// Name of the cluster; takes precedence over the names in the files.
     pub cluster: Option<String>,
-    /// When a queue was looked at, for files that do not say it, UTC nanoseconds since 1970.
+    /// Time of observation of a queue, for files that do not contain it, UTC nanoseconds since
+    /// 1970.
     pub observed_at_ns: Option<i64>,
     /// Options for decoding the files: the zone of their times, and the separator.
     pub import: import::Options,
@@ -79,10 +80,10 @@ pub struct FileReport {
     pub diagnostics: Diagnostics,
 }
 
-/// The name of a cluster that nobody named.
+/// Name of a cluster without a known name.
 pub const UNNAMED: &str = "cluster";
-/// After so many rows of changes they are written, so that memory does not grow with the number of
-/// files.
+/// Number of rows of changes after which they are written, so that memory does not grow with the
+/// number of files.
 const ROWS_A_TRANSACTION: usize = 200_000;
 /// The most bytes that a file may have, unpacked: a poll is compared as a whole.
 const MOST_BYTES: u64 = 4 << 30;
@@ -99,11 +100,12 @@ struct Input {
 
 /// Imports files, and those of directories, in the order of their times.
 ///
-/// `progress` is told after each file how many are done and how many there are.
+/// `progress` is called after each file with the number of finished files and the number of all
+/// files.
 ///
 /// # Errors
 /// When the dataset cannot be written, or the cluster is not clear. A file that cannot be read is
-/// not an error but stands in its report.
+/// not an error: the file's report contains it.
 pub fn import_files(
     dataset: &Dataset,
     paths: &[PathBuf],
@@ -210,8 +212,8 @@ fn which_cluster(
     }
 }
 
-/// The files, those of a directory in the order of their names, without hidden ones. Links in a
-/// directory are not followed: nobody pointed to where they lead.
+/// Returns the files; those of a directory in the order of their names, without hidden ones. Links
+/// in a directory are not followed, because the user did not name their targets.
 fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
@@ -254,7 +256,8 @@ fn nothing_yet(path: &Path) -> FileReport {
     FileReport { path: path.to_owned(), kind: None, records: 0, changes: 0, already_there: false, diagnostics: Diagnostics::default() }
 }
 
-/// Only the name is kept in the dataset: where it lay is nobody's business.
+/// Returns the file name without the directory. The dataset keeps only the name, because the
+/// directory is private.
 fn name_of(path: &Path) -> String {
     path.file_name().map(|name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned()).unwrap_or_default()
 }
@@ -446,7 +449,8 @@ fn read_and_compare(
     }
 }
 
-/// Reports jobs of accounting whose state says that something happened, without the time of it.
+/// Reports jobs of accounting with a state that implies an event, but without the time of that
+/// event.
 fn report_missing_times(records: &[Attempt<'_>], diagnostics: &mut Diagnostics) {
     let lacks = |record: &&JobRecord<'_>| match &record.state {
         state if state.has_ended() => record.end_ns.is_none(),

@@ -13,8 +13,8 @@
 //! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows
 //! about cases or events.
 //!
-//! Times are UTC nanoseconds since 1970, memory is bytes. What is wrong with a file that others
-//! recorded stands in its [`import_files::FileReport`], by line and column.
+//! Times are UTC nanoseconds since 1970, memory is bytes. Faults of a file that other programs
+//! recorded are listed in its [`import_files::FileReport`], by line and column.
 //!
 //! ```
 //! use flowmine_extract_slurm::import_files::{Options, import_files};

@@ -38,12 +38,12 @@ pub enum MemoryError {
         "the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset"
     )]
     Missing {
-        /// Name of the cluster whose queue cannot be compared.
+        /// Name of the cluster for which the queue cannot be compared.
         cluster: String,
         /// Path of the missing file below `.state/`.
         file: String,
     },
-    /// Names stand in it in another way.
+    /// The dataset holds pseudonyms, and no key or another key is given.
     #[error(
         "the dataset holds codes in place of names: give the key with which it was made (--pseudonymise KEYFILE of flowmine observe), or another dataset"
     )]
@@ -126,11 +126,11 @@ impl Memory {
         }
     }
 
-    /// Loads it; nothing known when the cluster was never observed here.
+    /// Loads the memory; it is empty when the cluster was never observed here.
     ///
     /// # Errors
-    /// When it is damaged, or missing although the cluster was observed; and when names stand in
-    /// the dataset in another way.
+    /// When it is damaged, or missing although the cluster was observed; and when the dataset holds
+    /// names in another form than `naming` writes.
     pub fn load(dataset: &Dataset, cluster: &str, naming: &Naming) -> Result<Self, MemoryError> {
         match (key_code_of(dataset)?, naming.key_code()) {
             (None, None) => {}
@@ -169,7 +169,8 @@ impl Memory {
         Ok(Self { queue, accounting, only: polls.only, nodes, clocks: polls.clocks, naming: Naming::default() })
     }
 
-    /// What is known of the clock by which polls were made whose rows have this source.
+    /// Returns the known difference of the clock that timed the polls with this source in their
+    /// rows.
     pub fn clock(&mut self, source: &str) -> &mut Clock {
         self.clocks.entry(source.to_owned()).or_default()
     }

@@ -1,8 +1,8 @@
 //! Names as Slurm has them, or pseudonyms in their place from the moment on in which they are
 //! observed.
 //!
-//! In go names, texts and rows; out come the same, or what somebody who has a key makes of them
-//! ([`Pseudonyms`]). So neither the tables nor what is remembered between polls holds a name.
+//! The input is names, texts and rows; the output is the same, or their pseudonyms made with a key
+//! ([`Pseudonyms`]). With pseudonyms, neither the tables nor the memory between polls holds a name.
 //! Comparing poll with poll works on codes as on texts: equal texts have equal codes.
 
 use std::borrow::Cow;
@@ -73,7 +73,8 @@ impl Naming {
         self.0.is_none() || KINDS.contains(&&*term.kind) && term.state.as_deref().is_none_or(is_known)
     }
 
-    /// What somebody said, such as squeue on its standard error; or that it is withheld.
+    /// Returns a message of a program, such as squeue on its standard error; with pseudonyms, a
+    /// note that it is withheld.
     pub fn message(&self, message: String) -> String {
         if self.0.is_some() { WITHHELD.to_owned() } else { message }
     }

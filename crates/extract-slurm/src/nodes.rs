@@ -1,8 +1,8 @@
 //! sinfo's answer, compared with the one before: what changed of which node.
 //!
-//! In goes the output of sinfo with [`format()`]; out come rows of `node_states`. A reason is the
-//! only free text, and administrators write it; fields end with a token that is drawn for the poll
-//! all the same, as those of squeue do.
+//! The input is the output of sinfo with [`format()`]; the output is rows of `node_states`. A
+//! reason is the only free text, and administrators write it; fields still end with a token that is
+//! drawn for the poll, as those of squeue do.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One poll from beginning to end: ask, decode, compare, write.
+//! One poll from beginning to end: query, decode, compare, write.
 //!
 //! squeue is asked once a poll, for all users and states that the account may see. The script is
 //! fixed; the token that ends the fields is drawn anew for each poll and goes through standard
@@ -43,9 +43,9 @@ pub enum ObserveError {
         command: &'static str,
         /// Where the command ran, as [`Runner::describe`] has it.
         place: String,
-        /// The command's exit code.
+        /// Exit code of the command.
         status: i32,
-        /// The end of what it said, made visible.
+        /// The end of its error output, with control characters made visible.
         stderr: String,
     },
     /// The output stops before its end.
@@ -56,7 +56,7 @@ pub enum ObserveError {
         /// Where the command ran, as [`Runner::describe`] has it.
         place: String,
     },
-    /// The command is not there.
+    /// The command does not exist.
     #[error(
         "{command} was not found on {place}: give the directory that holds Slurm's commands with --slurm-bin-dir (`dirname $(command -v {command})` in a login shell tells it; cron and services have a short PATH)"
     )]
@@ -90,7 +90,7 @@ pub enum ObserveError {
         /// What is wrong with sinfo's output.
         why: nodes::NotAsAsked,
     },
-    /// scontrol did not say the cluster's name.
+    /// scontrol did not report the cluster's name.
     #[error("`scontrol show config` on {place} does not tell the cluster's name: give it with --cluster")]
     NoClusterName {
         /// Where scontrol ran, as [`Runner::describe`] has it.
@@ -148,7 +148,8 @@ impl ObserveError {
     }
 }
 
-/// Whose jobs to ask for; everybody's when nothing is set. Several conditions must all hold.
+/// Selection of jobs by user, account and partition; by default the jobs of all users. Several
+/// conditions must all hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Only {
     /// Jobs of the user who asks, as in `squeue --me`.
@@ -184,9 +185,9 @@ impl Only {
 /// Options of an observation: which jobs, of which cluster, with or without accounting.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The users and accounts whose jobs are asked for.
+    /// Selection of the jobs that are observed.
     pub only: Only,
-    /// The cluster's name; asked of scontrol when not given.
+    /// Name of the cluster; by default, scontrol is asked for it.
     pub cluster: Option<String>,
     /// A directory that goes before the others in `PATH` there.
     pub slurm_bin_dir: Option<String>,
@@ -196,7 +197,7 @@ pub struct Options {
     pub accounting: bool,
     /// Whether to ask sinfo as well.
     pub nodes: bool,
-    /// From when on accounting is asked the first time; a day before the first poll when not given.
+    /// Start of the first query of accounting; by default a day before the first poll.
     pub accounting_since_ns: Option<i64>,
     /// A directory where each poll's raw output is kept as a file that `flowmine import slurm`
     /// reads.
@@ -318,32 +319,33 @@ impl Names {
     }
 }
 
-/// Somebody who watches one cluster's queue.
+/// Observer of the queue of one cluster.
 pub struct Observer<'r> {
     writer: Writer,
     runner: Box<dyn Runner + 'r>,
     options: Options,
-    /// `None` while nobody could be asked for its name.
+    /// Name of the cluster; `None` until scontrol has reported it.
     cluster: Option<String>,
     /// `None` after a failure half way: it is loaded again.
     memory: Option<Memory>,
     told_skew: bool,
-    /// What slurmctld said of its time when it was asked for the cluster's name, and when that was.
+    /// Time that slurmctld reported with the cluster's name, and the moment of that query.
     reading: Option<(Instant, Option<Reading>)>,
-    /// When the last poll ended: by a clock that nobody sets, and by that of the machine where
-    /// squeue runs.
+    /// End of the last poll: by a monotonic clock, and by the clock of the machine where squeue
+    /// runs.
     last_poll: Option<(Instant, i64)>,
     /// What sacct is asked for; less where it is too old for a field.
     accounting_fields: String,
 }
 
 impl<'r> Observer<'r> {
-    /// Becomes the dataset's writer, asks for the cluster's name, and loads what is remembered. The
-    /// name is remembered too, for a day. Where nobody can be asked just now, each poll asks for it
+    /// Becomes the dataset's writer, asks for the cluster's name, and loads the memory. The name is
+    /// remembered too, for a day. When scontrol cannot be reached, each poll asks for the name
     /// first.
     ///
     /// # Errors
-    /// When somebody else writes, the cluster does not say its name, or the memory is damaged.
+    /// When another process writes to the dataset, scontrol does not report the cluster's name, or
+    /// the memory is damaged.
     pub fn open(dataset: &Dataset, runner: Box<dyn Runner + 'r>, options: Options) -> Result<Self, ObserveError> {
         let of = if options.naming.0.is_some() { String::new() } else { format!(" of {}", runner.describe()) };
         let who = format!("observe{of}, process {}", std::process::id());
@@ -366,7 +368,7 @@ impl<'r> Observer<'r> {
         }
     }
 
-    /// An error as it may be shown: with pseudonyms, what a command said is withheld.
+    /// Returns an error as it may be shown: with pseudonyms, the output of a command is withheld.
     fn without_names(&self, error: ObserveError) -> ObserveError {
         match error {
             ObserveError::Failed { command, place, status, stderr } => {
@@ -376,7 +378,7 @@ impl<'r> Observer<'r> {
         }
     }
 
-    /// The cluster's name; empty while it is not known.
+    /// Returns the name of the cluster; empty while it is not known.
     pub fn cluster(&self) -> &str {
         self.cluster.as_deref().unwrap_or_default()
     }
@@ -433,7 +435,7 @@ impl<'r> Observer<'r> {
         Ok(cluster)
     }
 
-    /// Whose jobs are asked for, in words: it cannot change from poll to poll.
+    /// Returns the selection of jobs as text: it cannot change from poll to poll.
     fn only(&self) -> String {
         let words = self.options.only.words();
         if words.is_empty() { words } else { self.options.naming.text(&words).into_owned() }
@@ -444,12 +446,12 @@ impl<'r> Observer<'r> {
         self.runner.describe()
     }
 
-    /// Asks once and writes what changed.
+    /// Polls once and writes the changes.
     ///
     /// # Errors
     /// When squeue could not be asked or its output is not whole, or the rows could not be written;
-    /// the dataset is as before. Failing accounting is not an error: it stands in the report and
-    /// the next poll asks for the same time again.
+    /// the dataset is as before. A failure of accounting is not an error: the report contains it,
+    /// and the next poll queries the same period again.
     pub fn poll(&mut self) -> Result<Report, ObserveError> {
         self.poll_once().map_err(|error| self.without_names(error))
     }
@@ -700,7 +702,7 @@ fn split_clock(output: &[u8]) -> (Option<PollTime>, &[u8]) {
     (time, body)
 }
 
-/// What Slurm's commands say when they find no configuration.
+/// Message of Slurm's commands when they find no configuration.
 const NO_CONFIGURATION: [&str; 3] = ["configuration source", "slurm.conf", "resolve_ctls_from_dns_srv"];
 
 /// Runs one of the scripts with lines for its standard input, and gives what it printed when it

@@ -6,10 +6,10 @@
 //! in the same state ([`Details`]). Each row carries the interval in which the change happened:
 //! after the poll before began, before this one ended.
 //!
-//! **Dependencies that were taken back.** Slurm shows a term no longer once it is met, and also
-//! when somebody took it back. Which it was, the same poll shows: a term whose target is still to
-//! come cannot have been met ([`Poll::finish`]). Of terms joined by `?`, one that is met removes
-//! all.
+//! **Dependencies that were withdrawn.** Slurm no longer shows a term once it is met, and also when
+//! a user withdrew it. The same poll distinguishes the two: a term with a target that is still to
+//! come cannot have been met ([`Poll::finish`]). When one of several terms joined by `?` is met,
+//! all are removed.
 //!
 //! What must be remembered between polls is [`Queue`]; it is written to the dataset in the same
 //! transaction as the rows, so that a restart neither repeats nor loses one.
@@ -140,7 +140,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue that nobody has looked at.
+    /// Returns a queue before its first poll.
     pub fn new(cluster: impl Into<String>) -> Self {
         Self { cluster: cluster.into(), last: None, jobs: FxHashMap::default(), poll: 0, changed: false }
     }
@@ -186,7 +186,7 @@ impl Queue {
     }
 }
 
-/// A job whose dependencies have become fewer.
+/// A job with fewer dependencies than before.
 struct Vanished {
     key: Key,
     /// Its row, should something have been taken back, with the columns that changed as well.
@@ -228,7 +228,8 @@ impl Poll<'_> {
                 if resubmitted {
                     change::REQUEUED
                 } else if known.state != *self.changes.naming.state(&record.state) {
-                    // Sites whose Slurm keeps the submit time: a job that ran and waits again was requeued.
+                    // Where Slurm keeps the submit time: a job that ran and waits again was
+                    // requeued.
                     let waits_again = record.state == State::Pending
                         && !matches!(known.state, State::Pending | State::RequeueHold | State::SpecialExit | State::ReservationDeleted);
                     if waits_again { change::REQUEUED } else { change::STATE }
@@ -528,7 +529,7 @@ fn row_of<'r>(
     row
 }
 
-/// The name in `changed` of what a job waits for, which is no column of the table.
+/// Name in `changed` of the dependencies of a job, which are not a column of the table.
 const DEPENDENCY: &str = "dependency";
 
 /// Whether this poll shows that a term of a job cannot have been met yet. Slurm holds a dependency
@@ -574,7 +575,7 @@ fn is_singleton_to_come(queue: &Queue, waiting: Key) -> bool {
     queue.jobs.keys().any(|&key| key.id < waiting.id && whose(key) == Some(own))
 }
 
-/// The job that a key of the queue stands for.
+/// Returns the job that a key of the queue identifies.
 fn job_ref(key: Key, known: &Known) -> JobRef<'static> {
     match (key.task, known.het) {
         (PENDING_ARRAY, _) => JobRef::PendingArray { array: key.id, tasks: Cow::Borrowed("") },

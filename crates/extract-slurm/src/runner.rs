@@ -193,8 +193,9 @@ fn run_locally(
         .spawn()
         .map_err(|source| RunError::Start { source })?;
 
-    // One thread a pipe: whichever order the command reads and writes in, nobody waits for a full pipe. The threads
-    // own what they use and are not joined, because a process that left the group could hold a pipe open for ever.
+    // One thread per pipe: in whatever order the command reads and writes, a full pipe blocks
+    // neither side. The threads own their data and are not joined, because a process that left the
+    // group could hold a pipe open forever.
     let (report, reports) = mpsc::channel();
     if let Err(source) = start_threads(&mut child, stdin, stdout_limit, stderr_limit, report) {
         kill_group(&mut child);
@@ -358,7 +359,7 @@ mod tests {
     fn time_out_kills_the_whole_group() {
         let marker = tempfile::NamedTempFile::new().unwrap();
         let path = marker.path().to_str().unwrap().to_owned();
-        // The grandchild writes its number to the file whose name comes through standard input.
+        // The grandchild writes its process id to the file named on standard input.
         let script = "read f; sh -c \"echo \\$\\$ >$f; exec sleep 60\" & wait";
         let mut written = String::new();
         // A loaded machine may need longer than the first time-out to come that far.

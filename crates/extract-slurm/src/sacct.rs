@@ -12,7 +12,8 @@
 //! rows are distinguished by counting fields and a newline in a name does no harm.
 //!
 //! An attempt that was requeued keeps its id, so sacct shows several rows with the same JobID and
-//! another Submit; they stay apart, and a step belongs to the attempt in whose time it began.
+//! different Submit times. They are kept apart, and a step belongs to the attempt during which it
+//! began.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
@@ -129,7 +130,7 @@ pub const FORMAT: &str = "Cluster,JobID,JobIDRaw,JobName,User,Account,Group,Part
     NCPUS,ReqCPUS,ReqMem,NodeList,TimelimitRaw,WorkDir,QOS,TRESUsageInTot,TRESUsageOutTot,Comment,SubmitLine,Eligible,Priority,\
     Constraints,ReqTRES,AllocTRES,MaxRSS,TotalCPU";
 
-/// The fields of one row as they stand in the output; those that it does not have are `None`.
+/// Fields of one row as written in the output; missing ones are `None`.
 pub type Row<'a> = [Option<&'a [u8]>; Column::COUNT];
 
 /// An attempt and the cluster that it ran on, where sacct said so.
@@ -387,7 +388,7 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     record.cpu_time_ns = number(Column::TotalCpu, "CPU time", &units::cpu_time).filter(|&ns| ns != 0);
     record.time_limit_s = number(Column::TimeLimitRaw, "number of minutes", &minutes)
         .or_else(|| number(Column::TimeLimit, "length of time", &units::duration));
-    // A job that never ran has 0 allocated; what it asked for stands in another column.
+    // A job that never ran has 0 allocated; another column holds its request.
     let mut first_of = |columns: &[Column]| columns.iter().find_map(|&column| number(column, "count", &units::count).filter(|&n| n != 0));
     record.nodes = first_of(&[Column::AllocNodes, Column::Nodes]);
     record.cpus = first_of(&[Column::AllocCpus, Column::Cpus, Column::ReqCpus]);

@@ -1,4 +1,5 @@
-//! When to poll next: a pure function of what happened, so that it can be tested without waiting.
+//! Time of the next poll: a pure function of the last polls, so that it can be tested without
+//! waiting.
 
 use std::time::Duration;
 
@@ -9,13 +10,13 @@ pub const SHORTEST_POLITE: Duration = Duration::from_secs(10);
 /// How long at most to wait after repeated failures.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 
-/// How long to wait after a poll.
+/// Returns the time to wait after a poll.
 ///
 /// After success: the interval, from the beginning of one poll to the beginning of the next, with a
-/// jitter of up to a tenth either way so that many observers do not ask at the same moment; but
-/// never less than the poll took, so that a slow controller is left alone half of the time. After
-/// `failures` in a row: the interval doubled so many times, at most [`LONGEST`] (or the interval
-/// itself when that is longer), from the end of the failed poll.
+/// jitter of up to a tenth either way, so that many observers do not poll at the same moment; but
+/// at least the duration of the poll, so that a slow controller is left alone half of the time.
+/// After `failures` in a row: the interval doubled `failures` times, at most [`LONGEST`] (or the
+/// interval itself when that is longer), from the end of the failed poll.
 ///
 /// `took` is how long the poll took; `draw` is a random number from 0 to 1.
 pub fn wait(every: Duration, took: Duration, failures: u32, draw: f64) -> Duration {

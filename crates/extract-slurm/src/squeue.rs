@@ -2,9 +2,9 @@
 //!
 //! Job names, comments and arguments may hold any byte but NUL, also a newline and whatever
 //! delimiter a format uses, so that with a fixed delimiter a job's name can forge another job's
-//! record. The token of a poll is not known before the poll and stands in the environment of
-//! `squeue`, not among its arguments, so no name can hold it. A record is the same number of fields
-//! for every job, each followed by the token, and a newline.
+//! record. The token of a poll is not known before the poll and is passed in the environment of
+//! `squeue`, not among its arguments, so no name can contain it. A record is the same number of
+//! fields for every job, each followed by the token, and a newline.
 //!
 //! In goes the output of `squeue` with [`format()`] in `SQUEUE_FORMAT2`, header included; out come
 //! [`JobRecord`]s. A value that is not understood becomes null and a diagnostic; a record without
@@ -103,8 +103,7 @@ pub const FIELDS: &[(Field, &str, &str)] = &[
 /// is then 0.
 const WITHOUT_DELIMITER: &[u8] = b"JOBIDJOBIDARRAY_JOB_ID";
 
-/// The fields of one record as they stand in the output; those that the input does not have are
-/// `None`.
+/// Fields of one record as written in the output; those missing from the input are `None`.
 pub type RawFields<'a> = [Option<&'a [u8]>; Field::COUNT];
 
 /// The value of `SQUEUE_FORMAT2` for a token. Without a width squeue neither cuts nor pads a field;
@@ -331,7 +330,7 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     record.partition = free(Field::Partition);
     record.qos = free(Field::Qos);
     record.node_list = words(Field::NodeList);
-    // Every job has a name, so that "(null)" here is what somebody called one.
+    // Every job has a name, so "(null)" here is a real job name.
     record.name = raw(Field::Name).filter(|bytes| !bytes.is_empty()).map(text::decode);
     record.command_line = free(Field::Command);
     record.work_dir = free(Field::WorkDir);

@@ -1,24 +1,24 @@
-//! The line with which a job was submitted, as accounting keeps it:
-//! `sbatch -d afterok:7 step.sh 3`. In it goes, out come the dependency and the script.
+//! Dependency and script of a job, read from the command line with which it was submitted, as
+//! accounting keeps it: `sbatch -d afterok:7 step.sh 3`.
 //!
 //! Slurm joins the words of the command line by spaces and drops the quotes, so `-J "my job"`
-//! stands there as `-J my job`. Options are read as sbatch(1), srun(1) and salloc(1) list them:
-//! which take a value, and which of these can be a text of several words (`FREE_TEXT`). Three
-//! things show where such a value ends:
+//! becomes `-J my job`. Options are read as sbatch(1), srun(1) and salloc(1) list them: which take
+//! a value, and which of these can be a text of several words (`FREE_TEXT`). Three things show
+//! where such a value ends:
 //!
-//! * what the row says of the job: its name, comment and work directory are the values of
-//!   `--job-name`, `--comment` and `--chdir`;
-//! * without `--job-name` a job is called as its script, so the script is the word (or words) whose
-//!   file name that is;
+//! * the row of the job: its name, comment and work directory are the values of `--job-name`,
+//!   `--comment` and `--chdir`;
+//! * without `--job-name` Slurm names a job after its script, so the script is the word (or words)
+//!   with the job's name as file name;
 //! * where neither helps, the value is one word. If `-d` or `--dependency` with a value that is a
 //!   dependency follows behind what then seems to be the script, the value had more words: the
-//!   dependency is taken, the script comes after it, and [`SubmitLine::is_doubtful`] says so.
+//!   dependency is taken, the script comes after it, and [`SubmitLine::is_doubtful`] is set.
 
 use crate::command;
 use flowmine_slurm::dependency;
 use flowmine_slurm::options::{Argument, Named, Program};
 
-/// What a submit line says of the job.
+/// Dependency and script of a job from its submit line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SubmitLine<'a> {
     /// The value of `--dependency`, the last one given, as it was typed.
@@ -53,7 +53,7 @@ struct Reader<'a, 'k> {
     line: &'a str,
     at: usize,
     known: &'k Known<'k>,
-    /// Whose options they are.
+    /// Program to which the options belong.
     program: Program,
     found: SubmitLine<'a>,
     /// A value may have had more words than were taken.
@@ -249,7 +249,7 @@ fn is_dependency(name: &str) -> bool {
     matches!(Program::Sbatch.long(name), Named::One(option) if option.name == "dependency")
 }
 
-/// Options whose value people write with spaces in it: names of files and folders, and text.
+/// Options with values that often contain spaces: names of files and folders, and text.
 const FREE_TEXT: &[&str] = &[
     "admin-comment",
     "begin",

@@ -9,10 +9,10 @@
 //! are text as RFC 3339 in UTC, with as many digits as they need, and their order as text is their
 //! order in time. True and false are 1 and 0.
 //!
-//! Written once and counted: a relation that is there twice. Left out and counted: NaN, which
-//! SQLite does not have; a second value of an event's attribute. Counted as simplified: the sign of -0.0;
-//! lists and attributes of attributes, which become text ([`crate::nested`]); values of another
-//! type than the declared one; attributes whose columns are called otherwise.
+//! Written once and counted: a relation that occurs twice. Left out and counted: NaN, which SQLite
+//! does not have; a second value of an event's attribute. Counted as simplified: the sign of -0.0;
+//! lists and attributes of attributes, which become text ([`crate::nested`]); values that do not
+//! have the declared type; attributes with a column of another name.
 //!
 //! Refused: what breaks the contract of [`ObjectLog`]: ids that are there twice, types and
 //! attributes that are not declared, relations to objects that do not exist.
@@ -20,9 +20,9 @@
 //! Rows of `event` lie in the order of the log, which is that of events of one time. While ids
 //! ascend, it is that of their keys; with the first that does not, the table gets row ids.
 //!
-//! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with
-//! a temporary file beside the output, and so are the indexes. There is no journal and no fsync:
-//! the file is of use only when [`write()`] has come back without an error.
+//! Records with ascending ids are written directly; others are sorted first, in bounded memory with
+//! a temporary file next to the output, and so are the indexes. There is no journal and no fsync:
+//! the file is usable only when [`write()`] has returned without an error.
 
 pub mod names;
 pub(crate) mod rows;
@@ -80,7 +80,7 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     Ok(counts)
 }
 
-/// What columns cannot be called as attributes are: those with NUL, and those whose name is taken.
+/// Counts the attribute names that columns cannot have: those with NUL, and those already in use.
 fn renamed(types: &Types) -> Counts {
     let mut counts = Counts::default();
     for def in types.events.iter().chain(&types.objects) {
@@ -177,7 +177,8 @@ impl Writer<'_> {
         self.insert(&group, &text)
     }
 
-    /// Makes the table of events one whose rows stay in the order in which they come.
+    /// Rebuilds the table of events with row ids, so that its rows stay in the order in which they
+    /// come.
     fn give_row_ids_to_events(&self) -> Result<(), LogError> {
         self.database.execute_batch(&format!(
             "CREATE TEMP TABLE events_before AS SELECT ocel_id, ocel_type FROM main.event ORDER BY ocel_id;
@@ -354,7 +355,7 @@ struct SortedBeside<'a>(&'a Connection);
 
 impl<'a> SortedBeside<'a> {
     fn new(database: &'a Connection, dir: &Path) -> Self {
-        // A directory whose name is no UTF-8 cannot be said.
+        // SQLite cannot be given a directory with a name that is not UTF-8.
         if let Some(dir) = dir.to_str() {
             let _ = database.pragma_update(None, "temp_store_directory", dir);
         }

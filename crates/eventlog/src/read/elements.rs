@@ -171,9 +171,9 @@ impl<'r> Elements<'r> {
         })
     }
 
-    /// What lies ready of the file and can be read without the parser, where so many levels
-    /// more can be opened and the names of elements have no prefix. What is taken of it has to be
-    /// whole elements.
+    /// Returns the buffered bytes of the file that can be read without the parser; `None` where
+    /// `levels` more levels cannot be opened or the names of elements have a prefix. The caller
+    /// must consume whole elements.
     pub(crate) fn ready(&mut self, levels: usize) -> Option<&[u8]> {
         if self.empty || self.root_prefix.is_some() || self.open + levels > self.limits.depth {
             return None;
@@ -181,7 +181,7 @@ impl<'r> Elements<'r> {
         Some(self.reader.get_mut().ready())
     }
 
-    /// Goes on behind the bytes that were taken of it.
+    /// Continues after the bytes that the caller consumed.
     pub(crate) fn pass(&mut self, taken: usize) {
         let input = self.reader.get_mut();
         input.consume(taken);

@@ -36,13 +36,12 @@ pub(super) fn found(severity: Severity, rule: &'static str, place: Position, mes
     Finding { severity, rule, line: Some(place.line), column: Some(place.column), place: String::new(), message }
 }
 
-/// Text of a file as it can stand in a message: between quotes, without control characters, and not
-/// much of it.
+/// Returns text of a file for a message: in quotes, without control characters, and shortened.
 pub(crate) fn shown(text: &str) -> String {
     format!("\"{}\"", printable(text, 60))
 }
 
-/// So many characters of a text, those that do something to a terminal escaped.
+/// Returns at most `most` characters of a text, with control characters escaped for terminals.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (at, character) in text.chars().enumerate() {

@@ -1,9 +1,9 @@
 //! A log file's bytes as its readers get them.
 //!
-//! In goes any [`Read`], plain or gz; out come its bytes through [`BufRead`], all of them UTF-8,
-//! with the line and column of what was consumed. Refused with their place: text in other
-//! encodings, gz that is damaged or cut, and what would fill the memory of the parser behind: an
-//! XML token longer than [`Limits::text_bytes`], a JSON record larger than
+//! The input is any [`Read`], plain or gzip; the output is its bytes through [`BufRead`], all of
+//! them UTF-8, with the line and column up to which they were consumed. Refused with their place:
+//! text in other encodings, damaged or truncated gzip, and input that would fill the memory of the
+//! parser: an XML token longer than [`Limits::text_bytes`], a JSON record larger than
 //! [`Limits::record_bytes`].
 //!
 //! Parsers see a refusal as an [`io::Error`]; [`Input::explain`] gives the [`LogError`] behind it.
@@ -110,7 +110,7 @@ impl<'r> Input<'r> {
         Ok(self)
     }
 
-    /// An input for JSON, whose parsers take whole records: between two calls of
+    /// Returns an input for the JSON parsers, which read whole records: between two calls of
     /// [`Input::token_done`] at most [`Limits::record_bytes`] can be consumed.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Log files of others in, records out.
 //!
-//! A file is taken for hostile: nothing of it is believed before it is read, no text, nesting or
-//! number of types can be so large that memory fills, entities are not expanded, and an error says
-//! where. What can be kept is kept, and a [`Finding`] says what was odd.
+//! Every file is treated as hostile: no announced size is trusted before the data is read, no text,
+//! nesting or number of types can fill the memory, entities are not expanded, and an error states
+//! its place. All usable data is kept, and a [`Finding`] reports each irregularity.
 
 mod elements;
 mod finding;
@@ -44,7 +44,7 @@ pub enum Format {
     OcelSqlite,
 }
 
-/// What the beginning of a file says of its format.
+/// Format that the beginning of a file indicates.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
     pub format: Format,

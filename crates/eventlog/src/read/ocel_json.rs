@@ -1,10 +1,10 @@
 //! OCEL JSON in, 2.0 or 1.0, objects and events out.
 //!
-//! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of
-//! the file, whose keys can stand in any order. Values are read as the type that is declared for
-//! them, which may stand behind them in the file: [`types`] finds the types first, where a file can
-//! be read twice. A file whose keys begin with `ocel:` is OCEL 1.0, of which a module of its own
-//! knows. Refused is what is no JSON, larger than the [`Limits`], or of both versions at once.
+//! The input is an [`Input`]; the output is types, [`Record::Object`]s and [`Record::Event`]s in
+//! the order of the file; keys can have any order. Values are read as their declared type. The
+//! declaration may follow them in the file: [`types`] finds the types first, where a file can be
+//! read twice. A file with keys that begin with `ocel:` is OCEL 1.0, which has its own module.
+//! Refused is input that is not JSON, is larger than the [`Limits`], or mixes both versions.
 //!
 //! Findings. Left out: `unknown_key`, `null_value`, `missing_id`, `missing_type`, `missing_time`
 //! (of events), `missing_object`, `missing_name`, `wrong_type`. Kept as text: `not_a_time`,
@@ -91,8 +91,8 @@ struct Reader<'s> {
     declared: Declared,
     /// Those of them that were met in the file.
     met: Declared,
-    /// The sink knows what stands in the first section of event types and the first of object
-    /// types.
+    /// Whether the sink knows the contents of the first section of event types and the first of
+    /// object types.
     told: bool,
     only_types: bool,
     /// Which of the four sections of the file were there, in the order of `SECTIONS`.
@@ -287,7 +287,7 @@ impl Reader<'_> {
         cursor.skip().map(|_| ())
     }
 
-    /// A text; a number is taken for one.
+    /// Reads a text; a number is treated as a text.
     fn text<'a>(&mut self, cursor: &mut Cursor<'a>, what: &str) -> Result<Option<Cow<'a, str>>, LogError> {
         let place = cursor.place();
         Ok(match cursor.kind()? {

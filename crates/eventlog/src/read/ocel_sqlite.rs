@@ -110,7 +110,7 @@ pub(crate) struct Kind {
     pub map: &'static str,
     /// The table of relations, with its columns; none for the objects of OCEL 1.0.
     pub relations: &'static str,
-    /// Name of the column with the id of what a relation comes from.
+    /// Name of the column with the id of the source of a relation.
     pub from: &'static str,
     /// Name of the column with the id of the object to which a relation leads.
     pub to: &'static str,
@@ -329,8 +329,8 @@ fn type_names(database: &Database, kind: &Kind, limits: &Limits, report: &mut Re
     Ok(names)
 }
 
-/// The types that events or objects have, each with the table whose name has the same letters and
-/// digits.
+/// Returns the types of events or objects, each with its table: the one with the same letters and
+/// digits in its name.
 fn names_without_map(database: &Database, kind: &Kind, limits: &Limits) -> Result<Vec<(String, String)>, LogError> {
     let Some(table) = database.table(kind.name)? else { return Ok(Vec::new()) };
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();

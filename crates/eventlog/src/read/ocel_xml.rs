@@ -92,7 +92,7 @@ enum Open {
     Skipped,
 }
 
-/// A value as it stands in the text of its record.
+/// A value as ranges of the text of its record.
 struct FlatValue {
     name: Range<usize>,
     text: Range<usize>,
@@ -120,7 +120,7 @@ struct Reader<'s> {
     type_bytes: usize,
     /// Which sections there were: event types, object types, events, objects.
     seen: [bool; 4],
-    /// The texts of what is being read, in one piece.
+    /// Texts of the record that is being read, concatenated.
     text: String,
     id: Option<Range<usize>>,
     kind: Option<Range<usize>>,

@@ -14,8 +14,8 @@ pub trait Sink {
     /// Whatever ends the reading.
     fn types(&mut self, types: Types) -> Result<(), LogError>;
 
-    /// What an XES file says outside of its traces; comes once, when the file has been read to its
-    /// end.
+    /// Takes the contents of an XES file outside of its traces; called once, at the end of the
+    /// file.
     ///
     /// # Errors
     /// Whatever ends the reading.

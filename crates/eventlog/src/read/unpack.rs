@@ -29,7 +29,7 @@ impl Unpacked {
     pub(super) fn new(source: impl Read + Send + 'static) -> io::Result<Self> {
         let (to_reader, blocks) = sync_channel(BLOCKS);
         let (used, to_fill) = sync_channel(BLOCKS + 2);
-        // It ends with the source, or when nobody takes its blocks any more.
+        // It ends with the source, or when its blocks are no longer received.
         thread::Builder::new().name("unpack".to_owned()).spawn(move || unpack(source, &to_reader, &to_fill))?;
         Ok(Self { blocks, used, block: Vec::new(), at: 0, over: false })
     }
@@ -59,7 +59,7 @@ fn unpack(mut source: impl Read, to_reader: &SyncSender<Message>, to_fill: &Rece
         }
         let last = error.map(Err).or_else(|| over.then(|| Ok(Vec::new())));
         if let Some(last) = last {
-            // Nobody listens any more after an error elsewhere.
+            // After an error elsewhere, nothing receives the block.
             let _ = to_reader.send(last);
             return;
         }
@@ -76,7 +76,7 @@ impl Read for Unpacked {
             let used = std::mem::replace(&mut self.block, next);
             self.at = 0;
             self.over = self.block.is_empty();
-            // Nobody takes it when all is unpacked.
+            // Nothing receives it when all is unpacked.
             let _ = self.used.try_send(used);
         }
         let n = self.block.get(self.at..).unwrap_or_default().read(into)?;
@@ -116,7 +116,7 @@ mod tests {
             let error = Unpacked::new(Breaks(length)).unwrap().read_to_end(&mut out).unwrap_err();
             assert_eq!((out.len(), error.to_string().as_str()), (length, "broken"));
         }
-        // Nobody waits for what nobody takes.
+        // The thread ends although its blocks are not received, and nothing waits for it.
         drop(Unpacked::new(Breaks(100 * BLOCK_BYTES)).unwrap());
     }
 }

@@ -1,11 +1,11 @@
 //! XES in, traces with their events out.
 //!
-//! In goes an [`Input`]; out come [`Record::Trace`], [`Record::CaseEvent`]s and
+//! The input is an [`Input`]; the output is [`Record::Trace`], [`Record::CaseEvent`]s and
 //! [`Record::TraceEnd`] in the order of the file, with attributes in their order, and at the end
-//! what the file says about the log. Read are IEEE 1849-2016, its 2023 revision and the XES 1.0 and
-//! 2.0 before it: nested attributes, lists with and without `<values>`, containers, globals,
-//! classifiers, events outside of traces. A value that is not of its type is kept as text. Refused
-//! is what is not well-formed XML or larger than the [`Limits`].
+//! the header of the log. Supported are IEEE 1849-2016, its 2023 revision and the XES 1.0 and 2.0
+//! before it: nested attributes, lists with and without `<values>`, containers, globals,
+//! classifiers, events outside of traces. A value that does not have its type is kept as text.
+//! Refused is input that is not well-formed XML or is larger than the [`Limits`].
 //!
 //! Findings: `unknown_element`, `unknown_scope`, `no_scope`, `trace_classifier`,
 //! `late_trace_attribute` and `missing_value` (left out); `text_time` (read as a time);
@@ -105,7 +105,7 @@ struct Reader<'s> {
     trace: Trace,
     header: CaseHeader,
     header_bytes: usize,
-    /// The attributes of what is being read, their text in one piece.
+    /// Attributes of the element that is being read; their text is concatenated in `text`.
     flat: Vec<Flat>,
     text: String,
     /// Where the element begins to which the attributes belong.

@@ -111,7 +111,7 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         self.report.add(&rules::MISSING, at, || place(record, xml), || format!("the element \"{name}\" within \"{within}\" is missing"));
     }
 
-    /// Reports that the last tag stands in the wrong place.
+    /// Reports that the last tag is in the wrong place.
     pub(super) fn misplaced(&mut self, rule: &'static rules::Rule, message: impl FnOnce(&str) -> String) {
         let (record, xml) = (&self.record, &self.xml);
         self.report.add(rule, xml.at, || place(record, xml), || message(&shown(&xml.name)));

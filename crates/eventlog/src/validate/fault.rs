@@ -26,7 +26,7 @@ impl Fault {
         Self::Found(&REFUSED, at, message.into())
     }
 
-    /// Makes a finding of what is about the file.
+    /// Adds the fault to the report if it concerns the file; returns any other as an error.
     pub(super) fn report(self, report: &mut Report<'_>) -> Result<(), LogError> {
         let (rule, at, message) = match self {
             Self::Found(rule, at, message) => (rule, at, message),

@@ -303,14 +303,14 @@ impl<'r> Json<'r> {
         }
     }
 
-    /// Goes to the next item of an array whose beginning was read; `first` is true before the
-    /// first.
+    /// Moves to the next item of an array, after its opening bracket; `first` is true before the
+    /// first item.
     pub(super) fn item(&mut self, first: &mut bool) -> Result<bool, Fault> {
         self.step(first, b']')
     }
 
-    /// Goes to the next member of an object whose beginning was read and reads its name into
-    /// [`Json::key`], its place into [`Json::at`].
+    /// Moves to the next member of an object, after its opening brace, and reads its name into
+    /// [`Json::key`] and its place into [`Json::at`].
     pub(super) fn member(&mut self, first: &mut bool) -> Result<bool, Fault> {
         if !self.step(first, b'}')? {
             return Ok(false);

@@ -1,14 +1,15 @@
 //! Whether a log file keeps to its standard, and if not, what is wrong and where.
 //!
-//! In goes a file in any of the formats of [`Format`]; out come [`Finding`]s, each with its rule's
-//! word and its place: line and column in JSON and XML, table and row in SQLite. The rules of the
-//! schemas (OCEL 2.0 JSON schema and XSD, IEEE 1849-2016 XSD) are expressed here, rule by rule in
-//! [`RULES`]; no schema file is needed. Files of OCEL 1.0 are checked by what readers find, and for
-//! their relations. What the schemas forbid and all tools write is a note.
+//! The input is a file in any of the formats of [`Format`]; the output is [`Finding`]s, each with
+//! the name of its rule and its place: line and column in JSON and XML, table and row in SQLite.
+//! The rules of the schemas (OCEL 2.0 JSON schema and XSD, IEEE 1849-2016 XSD) are expressed here,
+//! rule by rule in [`RULES`]; no schema file is needed. Files of OCEL 1.0 are checked for the
+//! findings of the readers, and for their relations. Content that the schemas forbid but all tools
+//! write is a note.
 //!
-//! A file is taken for hostile: memory holds the definitions, one record and 24 bytes an id; what
-//! is too large or too deep ends the check with one finding. Refused is only a file that is no log
-//! at all.
+//! Every file is treated as hostile: memory holds the definitions, one record and 24 bytes per id;
+//! content that is too large or too deep ends the check with one finding. Only a file that is not a
+//! log is refused.
 
 use std::fs::File;
 use std::path::Path;

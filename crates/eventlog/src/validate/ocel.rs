@@ -32,7 +32,7 @@ impl Side {
 /// A text of the file and where it stands.
 pub(super) type Placed = (String, Position);
 
-/// A declared type as it stands in the file.
+/// A declared type as written in the file.
 #[derive(Debug, Default)]
 pub(super) struct SeenType {
     pub(super) name: Option<Placed>,
@@ -40,7 +40,7 @@ pub(super) struct SeenType {
     pub(super) attributes: Vec<(Option<Placed>, Option<Placed>)>,
 }
 
-/// A value as it stands in the file.
+/// A value as written in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Given {
     Text(String),
@@ -50,7 +50,7 @@ pub(super) enum Given {
     Truth(bool),
 }
 
-/// An attribute of an event or object as it stands in the file.
+/// An attribute of an event or object as written in the file.
 #[derive(Debug)]
 pub(super) struct SeenAttribute {
     pub(super) name: Option<Placed>,
@@ -60,7 +60,7 @@ pub(super) struct SeenAttribute {
     pub(super) index: u64,
 }
 
-/// A relation as it stands in the file.
+/// A relation as written in the file.
 #[derive(Debug)]
 pub(super) struct SeenRelation {
     pub(super) object: Option<Placed>,
@@ -69,7 +69,7 @@ pub(super) struct SeenRelation {
     pub(super) index: u64,
 }
 
-/// An event or object as it stands in the file.
+/// An event or object as written in the file.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) id: Option<Placed>,
@@ -139,7 +139,7 @@ pub(super) enum Purpose {
 /// text.
 pub(super) const PARTS: usize = 1_000_000;
 
-/// So many attributes there can be in all types for each definition that there can be.
+/// Maximum number of attributes in all types together, per definition that the limits allow.
 const ATTRIBUTES_A_DEFINITION: usize = 10;
 
 /// The rules of OCEL 2.0, with what they have to remember of the file.

@@ -104,8 +104,8 @@ impl Walk<'_, '_, '_> {
         Ok(false)
     }
 
-    /// Goes through the members of an object whose beginning was read. The first `required` of
-    /// `names` have to be there.
+    /// Reads the members of an object, after its opening brace. The first `required` of `names`
+    /// must be present.
     fn members(
         &mut self,
         names: &[&'static str],

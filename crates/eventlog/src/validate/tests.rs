@@ -130,8 +130,8 @@ fn good_files_have_no_findings() {
     }
 }
 
-/// What is replaced in the good file by what, and the first finding that comes of it with its line
-/// and column.
+/// A change to the valid file: the text that is replaced, its replacement, and the first finding
+/// that results, with its line and column.
 type Break = (&'static str, &'static str, &'static str, &'static str, u64, u64);
 
 const BREAKS: &[Break] = &[

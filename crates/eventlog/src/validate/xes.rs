@@ -519,7 +519,7 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
-    /// The items of a list; the same key can stand in it more than once.
+    /// Checks the items of a list; the same key can occur more than once.
     fn values(&mut self) -> Result<(), Fault> {
         self.elements.allow(&["key"]);
         if self.elements.xml.attribute("key").is_none() {
@@ -642,8 +642,8 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// The keys that a classifier names: divided by white space, or between single quotes. A key can
-/// have spaces itself, so the longest sequence of words that is `known` is taken for one.
+/// Returns the keys of a classifier: separated by white space, or in single quotes. A key can
+/// contain spaces, so the longest sequence of words that is `known` is treated as one key.
 fn split_keys(text: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut keys = Vec::new();
     let mut rest = text.trim();

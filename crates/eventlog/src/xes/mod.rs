@@ -20,7 +20,7 @@
 //! - A trace or event without anything is written with two tags: process_mining stops at
 //!   `<event/>`.
 //! - Keys of a classifier are put in quotes where one of them has white space, begins with a quote
-//!   or is empty. A double quote beside an apostrophe becomes `\x22`.
+//!   or is empty. A double quote together with an apostrophe becomes `\x22`.
 //! - For characters that XML does not have see [`crate::xml`].
 //!
 //! Refused is a log that gives objects.
@@ -135,7 +135,7 @@ fn traces(batch: &Batch, options: Options, out: &mut Vec<u8>) -> Result<Counts, 
     Ok(elements.counts)
 }
 
-/// Writes attributes as elements and counts what became of them.
+/// Writer of attributes as elements; counts what the format cannot hold.
 struct Elements<'a> {
     options: Options,
     counts: Counts,

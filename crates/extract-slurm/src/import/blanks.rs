@@ -151,7 +151,7 @@ fn is_word(column: Column) -> bool {
     )
 }
 
-/// Whether a word can stand in a column that holds one word.
+/// Returns whether a word can be the value of a column that holds one word.
 fn fits(column: Column, word: &[u8]) -> bool {
     match column {
         Column::Field(Field::NodeList) => true,
@@ -180,7 +180,7 @@ fn whole_terms<'a>(expression: Cow<'a, str>, line: u64, diagnostics: &mut Diagno
     (!whole.is_empty()).then(|| Cow::Owned(whole.to_owned()))
 }
 
-/// Layout of a text table whose columns have fixed widths, as squeue(1) prints them.
+/// Layout of a text table with columns of fixed width, as squeue(1) prints it.
 struct Layout {
     /// For each column but the last: the byte between it and the next.
     gaps: Vec<usize>,
@@ -278,7 +278,8 @@ fn assign<'a>(row: &'a [u8], columns: &[Column]) -> Split<'a> {
             return Err(Rejected::NoWay);
         }
     }
-    // ways[c][w]: in how many ways the first c columns take the first w words; 2 stands for more.
+    // ways[c][w]: number of ways in which the first c columns take the first w words; 2 means two
+    // or more.
     let (width, count) = (columns.len(), words.len());
     let mut ways = vec![vec![0u8; count + 1]; width + 1];
     ways[0][0] = 1;

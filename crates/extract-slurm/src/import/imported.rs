@@ -21,7 +21,7 @@ pub enum Imported<'a> {
         /// cut short, a job that is missing here may still be in the queue.
         whole: bool,
     },
-    /// Changes, each with the time at which somebody saw it.
+    /// Changes, each with the time at which it was observed.
     Log {
         /// As in [`flowmine_schema::tables::source`].
         source: &'static str,

@@ -164,7 +164,7 @@ pub struct Around {
 }
 
 impl Around {
-    /// The cluster that the file says it is from.
+    /// Returns the name of the cluster that the file names as its source.
     pub fn cluster(&self) -> Option<String> {
         let names = [&["slurm", "cluster"][..], &["Slurm", "cluster"]];
         names
@@ -389,11 +389,11 @@ impl<'de> Visitor<'de> for OneJob<'_> {
     }
 }
 
-/// Makes bytes valid UTF-8. The flag says whether they were, so that strings still have to go
-/// through [`text::decode`]; otherwise that has been done here: invalid bytes are `\\xNN`, and a
-/// backslash before an `x` is `\\x5c`, both with the backslash doubled as JSON has it. `None` when
-/// so many bytes are invalid that this is another encoding and not a few odd names: five bytes come
-/// of each.
+/// Makes bytes valid UTF-8. The flag is true when they were valid; strings must then still go
+/// through [`text::decode`]. Otherwise this is done here: invalid bytes are `\\xNN`, and a
+/// backslash before an `x` is `\\x5c`, both with the backslash doubled for JSON. `None` when the
+/// number of invalid bytes indicates another encoding and not a few odd names: each becomes five
+/// bytes.
 fn make_utf8(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, bool)> {
     if std::str::from_utf8(bytes).is_ok() {
         return Some((Cow::Borrowed(bytes), true));

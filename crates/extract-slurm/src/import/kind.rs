@@ -35,12 +35,12 @@ impl FileKind {
     }
 }
 
-/// What is known beside the file.
+/// Information about the file that it does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// How far east of UTC times without zone are, in seconds. `None` takes them as UTC and says
-    /// so.
+    /// Offset of times without zone, in seconds east of UTC. `None` treats them as UTC and reports
+    /// it.
     pub zone_offset_s: Option<i64>,
-    /// What separates fields, instead of finding it out from the header.
+    /// Field separator; by default it is found from the header.
     pub separator: Option<String>,
 }

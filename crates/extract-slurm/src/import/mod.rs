@@ -14,11 +14,11 @@
 //! [`ImportError`] means that nothing was usable, or that what is in the file cannot be said
 //! truthfully (several polls in one file). Packed files are refused: unpack them first.
 //!
-//! **Forgery.** In text with a fixed separator a job's name can hold the separator and newlines and
-//! so look like another job's row. Rows whose number of fields, job id, state or times are wrong
-//! are rejected with their line; one that a user made with care cannot be distinguished from a true
-//! one. JSON, and recordings of `flowmine observe`, whose separator nobody can know beforehand, do
-//! not have this fault.
+//! **Forgery.** In text with a fixed separator a job's name can contain the separator and newlines
+//! and so look like another job's row. Rows with a wrong number of fields, job id, state or time
+//! are rejected with their line number; a row that a user forged with care cannot be distinguished
+//! from a true one. JSON does not have this fault. Nor have recordings of `flowmine observe`,
+//! because their separator cannot be known beforehand.
 
 mod blanks;
 mod error;
@@ -52,10 +52,10 @@ pub fn gate() -> Gate {
     Gate::either(Bounds { records: MOST_RECORDS as u64, ..Bounds::USUAL }, Records::Listed)
 }
 
-/// Finds out what a file is, from its first bytes and header.
+/// Recognises the kind of a file by its first bytes and header.
 ///
 /// # Errors
-/// When it is nothing that [`read`] can read; the error says what stands in the first line.
+/// When [`read`] cannot read it; the error shows the first line.
 pub fn recognise(bytes: &[u8]) -> Result<FileKind, ImportError> {
     let bytes = without_mark(bytes)?;
     let begin = bytes.iter().position(|b| !b.is_ascii_whitespace()).ok_or(ImportError::Empty)?;
@@ -81,7 +81,7 @@ pub fn recognise(bytes: &[u8]) -> Result<FileKind, ImportError> {
     Err(ImportError::Unrecognised { line, seen: shown(seen) })
 }
 
-/// Which JSON it is: by the keys that only one of them has, else by what it says about itself.
+/// Returns the kind of a JSON file: by the keys that only one kind has, otherwise by its metadata.
 fn json_kind(bytes: &[u8]) -> Option<FileKind> {
     let key = |name: &str| json_key(bytes, name);
     match (key("job_state"), key("submission")) {

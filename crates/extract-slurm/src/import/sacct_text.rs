@@ -1,11 +1,12 @@
 //! sacct's text with a header, fields separated by any delimiter (`--parsable2`, `--parsable`).
 //!
 //! A file with a delimiter drawn at random ([`crate::sacct`]) is read by counting fields. Otherwise
-//! a row is a line; one with another number of fields, or whose JobID, State, times or exit code
-//! are not such, is rejected with its line (a newline or the delimiter in a name or submit line
-//! makes such lines). Where every record ends with the delimiter (`--parsable`), one with a newline
-//! in it is joined again. Elsewhere a line that is no record may be the rest of the record before:
-//! its last field is then left out, where that is free text. Steps are added to their jobs.
+//! a row is a line. A line with another number of fields, or with an invalid JobID, State, time or
+//! exit code, is rejected with its number (a newline or the delimiter in a name or submit line
+//! makes such lines). Where every record ends with the delimiter (`--parsable`), a record with a
+//! newline in it is joined again. Elsewhere a line that is not a record may be the rest of the
+//! record before: the last field of that record is then left out, where it is free text. Steps are
+//! added to their jobs.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
@@ -197,7 +198,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     Ok(Imported::Accounting { source: source::SACCT, records: attempts.finish() })
 }
 
-/// Reports that starts or ends, whose column is missing, are inferred from the elapsed time.
+/// Reports that starts or ends without a column are inferred from the elapsed time.
 fn report_inferred_times(columns: &[Option<Column>], header_line: u64, diagnostics: &mut Diagnostics) {
     let has = |column| columns.contains(&Some(column));
     if !has(Column::Elapsed) && !has(Column::ElapsedRaw) {
@@ -212,8 +213,8 @@ fn report_inferred_times(columns: &[Option<Column>], header_line: u64, diagnosti
     diagnostics.push(Diagnostic::warning("times_from_elapsed", message).at(header_line, None).advise(advice));
 }
 
-/// A record as far as the delimiter that ends it, with the number of further lines that it takes;
-/// `None` for one that is whole, or that so many fields cannot be made of.
+/// Returns a record up to the delimiter that ends it, with the number of further lines that it
+/// takes; `None` for a record that is whole, or that cannot be completed to `width` fields.
 fn joined<'a>(rows: &'a [u8], line: &'a [u8], separator: &[u8], width: usize) -> Option<(&'a [u8], usize)> {
     let begin = line.as_ptr() as usize - rows.as_ptr() as usize;
     let rest = rows.get(begin..)?;

@@ -1,14 +1,14 @@
 //! The log of SLURMminer, the tool of the case study on process mining of HPC data (its extractor,
 //! `general/connect.py`).
 //!
-//! It asks `squeue -o` with `^^^` between 24 fields each few seconds and appends a line for each
-//! job that is new or has another state: the fields with tabs between them, and the time at which
-//! it saw that, `CURRENT_TIMESTAMP` (`2022-11-03 13:54:23.123456`, local time without zone of the
-//! machine that it ran on). It drops fields that are empty, also from the header, so that a job
+//! It runs `squeue -o` with `^^^` between 24 fields every few seconds and appends a line for each
+//! job that is new or has changed its state: the fields with tabs between them, and the time of
+//! this observation, `CURRENT_TIMESTAMP` (`2022-11-03 13:54:23.123456`, local time without zone of
+//! the machine that it ran on). It drops fields that are empty, also from the header, so that a job
 //! without a name has its columns shifted; and it cuts lines with too many fields at the end.
-//! Neither is restored: a line whose job id, state or times are not such is rejected with its line.
-//! Its copies with other separators and with quotes (CSV) are read as well, and columns that it
-//! adds later are passed over.
+//! Neither is restored: a line with an invalid job id, state or time is rejected with its number.
+//! Copies with other separators and with quotes (CSV) are read as well, and columns that it adds
+//! later are ignored.
 //!
 //! Its JOBID is the raw id; the index of an array's task is not in the file, so tasks are jobs of
 //! their own here. It logs no end: a job that left the queue just has no further line.

@@ -88,7 +88,7 @@ const WORDS: &[&str] = &[
     "RESERVATION",
     "WCKEY",
 ];
-/// Names of columns of `-O` whose values may hold blanks or be empty.
+/// Names of columns of `-O` with values that may contain blanks or be empty.
 const ANY: &[&str] = &[
     "REQ_NODES",
     "EXC_NODES",
@@ -215,8 +215,8 @@ impl Columns {
         Err(ImportError::Header { kind, line, column: 1, why: format!("the header has no column {missing}; it has {}", names.join(", ")) })
     }
 
-    /// Turns JOBID columns into raw or displayed ones, now that it is known whether a displayed
-    /// form stands in the first of two.
+    /// Turns JOBID columns into raw or displayed ones; `displayed_first` is whether the first of
+    /// two holds the displayed form.
     pub fn resolve_ids(&mut self, displayed_first: bool) {
         let ids: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at] == Column::JobId).collect();
         let has_task = self.columns.contains(&Column::Field(Field::ArrayTask));

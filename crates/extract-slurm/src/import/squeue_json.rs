@@ -155,7 +155,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     if record.state.has_ended() {
         (record.exit_code, record.exit_signal) = exit(job, &["exit_code"]);
     } else if record.time_limit_s.is_none() {
-        // An end a year after the start stands for "never"; squeue's text says NONE.
+        // An end a year after the start means "never"; squeue's text has NONE.
         record.end_ns = None;
     }
     odd_numbers(
@@ -206,6 +206,6 @@ pub(super) fn exit(job: &Job, path: &[&str]) -> (Option<i64>, Option<i64>) {
     let signal = value.get("signal").and_then(|signal| signal.get("id").or_else(|| signal.get("signal_id")));
     let signal = json::number(signal).value().filter(|&signal| signal != 0);
     let code = json::number(value.get("return_code")).value();
-    // sacct's text says 0 beside a signal.
+    // sacct's text has 0 next to a signal.
     (code.or(signal.map(|_| 0)), signal)
 }

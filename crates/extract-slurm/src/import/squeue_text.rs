@@ -1,19 +1,19 @@
 //! squeue's text with a header, in any of the forms that `-o`, `-O` and `-l` give it.
 //!
-//! In goes a file whose header names at least JOBID and STATE or ST, in this order of preference:
+//! The input is a file with a header that names at least JOBID and STATE or ST, in this order of
+//! preference:
 //!
 //! - a recording of ours, with a separator of nine characters of which the first is 0x1f: records
 //!   are distinguished by counting fields, so newlines in names do no harm;
-//! - columns with a separator between them, which is found out from the header (or said by the
-//!   user);
-//! - columns of fixed width or separated by single blanks: then a row is taken only when there is
-//!   one way to read it.
+//! - columns with a separator between them, which is found from the header (or given by the user);
+//! - columns of fixed width or separated by single blanks: then a row is accepted only when there
+//!   is exactly one way to read it.
 //!
 //! Before the header there may be squeue's date line (`-l`, `-i`), its `CLUSTER: name` line (`-M`)
 //! or a clock reading in nanoseconds.
 //!
 //! Two columns JOBID are the raw and the displayed id; a single one is the displayed id, or the raw
-//! one where ARRAY_TASK_ID stands beside it.
+//! one where there is also a column ARRAY_TASK_ID.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
@@ -206,7 +206,7 @@ pub(super) struct Rows<'c> {
     pub columns: &'c [Column],
 }
 
-/// Rows whose fields can be what the columns say.
+/// Rows with fields that are plausible for their columns.
 pub(super) struct Accepted<'a> {
     pub rows: Vec<(u64, Vec<&'a [u8]>)>,
     pub rejected: u64,

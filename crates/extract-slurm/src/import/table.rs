@@ -56,8 +56,8 @@ pub enum Separator {
     Blanks,
 }
 
-/// Finds out the separator of a header whose names `known` knows. `None` when no separator makes
-/// known names of it.
+/// Finds the separator of a header by the names that `known` accepts. `None` when no separator
+/// yields known names.
 pub fn separator(header: &[u8], known: impl Fn(&[u8]) -> bool) -> Option<Separator> {
     if header.len() > LONGEST_HEADER {
         return None;

@@ -1,7 +1,7 @@
 //! Logging in with public keys: the agent's first, then key files.
 //!
-//! In go a connection whose host key was accepted, and what the config says; out comes a logged-in
-//! connection or an error that lists each key and what became of it. Passwords,
+//! The input is a connection with an accepted host key, and the settings of the config; the output
+//! is a logged-in connection, or an error that lists each key and its outcome. Passwords,
 //! keyboard-interactive logins and certificates are not supported.
 
 use std::sync::mpsc;
@@ -48,7 +48,7 @@ enum Answer {
 
 /// libssh2 reports a refusal, a connection that closed and a signature that could not be made with
 /// the same two codes, LIBSSH2_ERROR_AUTHENTICATION_FAILED and LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED;
-/// its message tells them apart.
+/// its message distinguishes them.
 fn judge(error: &ssh2::Error) -> Answer {
     match error.code() {
         _ if is_timeout(error) => Answer::TimedOut,
@@ -102,7 +102,7 @@ struct Login<'a> {
     host: &'a HostConfig,
     place: &'a str,
     limit: Duration,
-    /// Each key and what became of it, for messages.
+    /// Each key and its outcome, for messages.
     tried: Vec<String>,
     /// What kept keys that the user named from being tried.
     problems: Vec<SshError>,

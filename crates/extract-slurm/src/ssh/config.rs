@@ -21,10 +21,10 @@ use flowmine_schema::text::visible;
 
 use super::{SshError, Target, pattern};
 
-/// How deep `Include` may go; OpenSSH has the same limit.
+/// Maximum depth of `Include`; OpenSSH has the same limit.
 const MAX_DEPTH: usize = 16;
-/// How many hosts may stand in front of another; nobody has as many, and a circle of aliases ends
-/// here.
+/// Maximum number of jump hosts in front of a host. It is above any real use, and ends a cycle of
+/// aliases.
 const MAX_JUMPS: usize = 8;
 
 /// Where config files and home lie, and who runs this program.
@@ -122,7 +122,7 @@ pub struct HostConfig {
     pub user: String,
     /// Private keys, in the order in which they are tried.
     pub identity_files: Vec<IdentityFile>,
-    /// Whether the agent may only use keys that stand in `identity_files`.
+    /// Whether the agent may only use the keys listed in `identity_files`.
     pub identities_only: bool,
     /// Which SSH agent is asked.
     pub agent: AgentSocket,
@@ -264,7 +264,7 @@ fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
-/// The user's own config can name commands and keys, so nobody else may write to it.
+/// The user's own config can name commands and keys, so no other user may have write access to it.
 fn check_private(file: &Path) -> Result<(), SshError> {
     let Ok(about) = std::fs::metadata(file) else { return Ok(()) };
     let trusted_owner = about.uid() == 0 || own_uid().is_none_or(|uid| uid == about.uid());
@@ -536,7 +536,7 @@ fn with_home(text: &str, surroundings: &Surroundings) -> Result<PathBuf, String>
     Ok(home.join(rest))
 }
 
-/// What the `%` tokens of ssh_config(5) stand for.
+/// Values of the `%` tokens of ssh_config(5).
 struct Tokens<'a> {
     host: &'a str,
     port: Option<u16>,
@@ -588,7 +588,7 @@ impl Tokens<'_> {
 /// The hosts of a ProxyJump line: `[user@]host[:port]` or `ssh://…`, several with commas between
 /// them, tokens replaced.
 fn parse_jumps(text: &str, tokens: &Tokens<'_>) -> Result<Vec<Target>, String> {
-    // Divided first: what a token stands for cannot add a host.
+    // Split first, so that the value of a token cannot add a host.
     let jump = |part: &str| -> Result<Target, String> {
         let part = tokens.expand(part.trim_matches([' ', '\t']))?;
         let plain = part.strip_prefix("ssh://").map_or(part.as_str(), |rest| rest.strip_suffix('/').unwrap_or(rest));

@@ -347,9 +347,10 @@ const WINDOW_FULL: i32 = -47;
 impl Exchange<'_> {
     /// Writes standard input and reads both streams until the command has closed them.
     ///
-    /// Both streams share one window: whoever reads only one of them waits for ever once the other
-    /// has filled it. So reading alternates, without blocking. A packet that was sent in part must
-    /// be finished before another begins, which decides whose turn it is after an "again".
+    /// Both streams share one window: a reader of only one of them would wait forever once the
+    /// other has filled it. So reading alternates, without blocking. A packet that was sent in part
+    /// must be finished before another begins, which decides the side that continues after an
+    /// "again".
     fn transfer(&mut self, stdin: &[u8]) -> Result<(), Failure> {
         let mut rest = stdin;
         let mut told_end = false;

@@ -1,7 +1,7 @@
 //! What can go wrong between here and the remote command, each as one sentence that says what to do
 //! next.
 //!
-//! Text from the server, from files and from the command line stands in these messages escaped: no
+//! Text from the server, from files and from the command line is escaped in these messages: no
 //! message can move a cursor or forge a line.
 
 use std::path::{Path, PathBuf};
@@ -230,7 +230,7 @@ pub enum SshError {
     Refused {
         /// User, host and port, escaped.
         place: String,
-        /// Each key and what became of it.
+        /// Each key and its outcome.
         tried: String,
     },
     /// The server hung up while keys were tried.
@@ -243,7 +243,7 @@ pub enum SshError {
         place: String,
         /// libssh2's message.
         why: String,
-        /// Each key and what became of it.
+        /// Each key and its outcome.
         tried: String,
     },
     /// A step took too long.

@@ -2,11 +2,11 @@
 //! which a thread joins to one end of a pair of sockets; libssh2 speaks with the next host through
 //! the other end.
 //!
-//! In go a logged-in connection to the jump host and the address of the next host, which the jump
-//! host looks up; out comes a socket. At most 64 KiB wait in each direction. The thread keeps the
-//! jump host's connection alive and ends with the socket, with the channel, or with the jump host's
-//! connection; why it ended stands in [`Way::trouble`] before the socket is closed, so that whoever
-//! reads its end can say it.
+//! The input is a logged-in connection to the jump host and the address of the next host, which the
+//! jump host looks up; the output is a socket. At most 64 KiB wait in each direction. The thread
+//! keeps the jump host's connection alive and ends with the socket, with the channel, or with the
+//! jump host's connection. It stores the reason in [`Way::trouble`] before it closes the socket, so
+//! that the reader of the socket can report it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
@@ -39,7 +39,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Opens the way to `host:port`, whose name the jump host looks up, within `limit`.
+    /// Opens the way to `host:port` within `limit`; the jump host looks up the name.
     pub fn open(jump: Connection, host: &str, port: u16, shown: &str, limit: Duration) -> Result<Self, SshError> {
         let session = jump.session();
         session.set_blocking(true);
@@ -148,8 +148,9 @@ impl Pump {
 
     /// Carries bytes until one side ends.
     ///
-    /// A packet that was sent in part must be finished before another begins, which decides whose
-    /// turn it is after an "again": the writing side, or the reading side, which widens the window.
+    /// A packet that was sent in part must be finished before another begins, which decides the
+    /// side that continues after an "again": the writing side, or the reading side, which widens
+    /// the window.
     fn carry(&mut self) -> Result<End, End> {
         let (mut read_pending, mut write_pending) = (false, false);
         let mut sign_of_life = Instant::now() + self.jump.keepalive();
@@ -225,7 +226,8 @@ impl Pump {
         if self.half_sent() {
             carrier |= PollFlags::POLLOUT;
         }
-        // While the socket takes nothing more, what comes from the channel stays in its window, and wakes nobody.
+        // While the socket accepts no more data, data of the channel stays in its window and does
+        // not wake this thread.
         if !self.inwards.is_empty() {
             carrier -= PollFlags::POLLIN;
         }

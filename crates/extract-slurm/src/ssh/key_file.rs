@@ -1,11 +1,11 @@
 //! What a private key file is, read without opening it: whether it is encrypted and which public
 //! key it belongs to.
 //!
-//! In go a file's bytes; out comes a [`KeyFile`]. libssh2 reports a missing passphrase as
-//! "Unsupported private key format", so the question is answered here first. OpenSSH's own format
-//! names its cipher and carries the public key in clear (PROTOCOL.key in OpenSSH's source); PEM
-//! files say `ENCRYPTED` in a header (RFC 1421, RFC 5958). Refused, with advice, are PuTTY's format
-//! and files that are no key at all.
+//! The input is the bytes of a file; the output is a [`KeyFile`]. libssh2 reports a missing
+//! passphrase as "Unsupported private key format", so the question is answered here first.
+//! OpenSSH's own format names its cipher and carries the public key in clear (PROTOCOL.key in
+//! OpenSSH's source); PEM files have `ENCRYPTED` in a header (RFC 1421, RFC 5958). PuTTY's format
+//! and files that are not a key are refused, with advice.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -22,8 +22,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// What the bytes of a key file are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyFormat {
-    /// A private key. `cipher` is what it is encrypted with, `public` its public half where it
-    /// stands in clear.
+    /// A private key. `cipher` is the cipher of its encryption, `public` its public half where that
+    /// is in clear.
     Private {
         /// The cipher's name, or none for a key in clear.
         cipher: Option<String>,
@@ -80,8 +80,8 @@ impl KeyFile {
         }
     }
 
-    /// Refuses a private key that others than its owner can read. As in OpenSSH, a file of somebody
-    /// else's is not judged: its mode is how it was given to us.
+    /// Refuses a private key that users other than its owner can read. As in OpenSSH, the mode of a
+    /// file of another user is not checked: that user set it.
     pub fn check_permissions(&self) -> Result<(), SshError> {
         let ours = config::own_uid().is_none_or(|uid| uid == self.owner);
         if ours && self.mode & 0o077 != 0 {
@@ -91,7 +91,7 @@ impl KeyFile {
     }
 }
 
-/// Says what the text of a key file is, or why it is of no use.
+/// Returns the format of the text of a key file, or the reason why it is not usable.
 pub(crate) fn inspect(text: &str) -> Result<KeyFormat, String> {
     if text.starts_with("PuTTY-User-Key-File") {
         return Err("it is in PuTTY's format; convert it with `puttygen KEY -O private-openssh -o NEW`".to_owned());

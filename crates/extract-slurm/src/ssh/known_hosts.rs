@@ -163,7 +163,7 @@ impl HostName {
     }
 }
 
-/// What the files say about an offered key.
+/// Verdict of the known_hosts files on an offered key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict<'a> {
     /// The key is recorded for the host.
@@ -225,7 +225,7 @@ impl KnownHosts {
         self.entries.iter().filter(move |e| e.marker == marker && e.hosts.match_name(name))
     }
 
-    /// What the files say about `key`, offered by the host of this name.
+    /// Checks `key`, offered by the host of this name, against the files.
     pub fn check(&self, name: &HostName, key: &PublicKey) -> Verdict<'_> {
         let names = || std::iter::once(name.main.as_str()).chain(name.without_port.as_deref());
         let with = |marker, name: &str| -> Vec<&Entry> {

@@ -1,8 +1,8 @@
 //! Wildcard patterns of ssh_config(5), section PATTERNS, as `Host` lines and known_hosts files have
 //! them.
 //!
-//! In go a pattern and a name; out comes whether they match. `*` stands for any number of
-//! characters, `?` for one, and a list may hold negated patterns, of which one match refuses the
+//! The input is a pattern and a name; the output is whether they match. `*` matches any number of
+//! characters, `?` one, and a list may contain negated patterns: a match of one of them refuses the
 //! whole list.
 
 /// Whether `text` as a whole matches `pattern`. Works in place and never recurses, so a hostile

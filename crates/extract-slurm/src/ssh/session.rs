@@ -24,7 +24,7 @@ use crate::runner::{Output, RunError, Runner, check_script};
 /// either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostKeyPolicy {
-    /// Refuse to connect to a host whose key is not known.
+    /// Refuse to connect to a host with an unknown key.
     #[default]
     Strict,
     /// Add its key to the first of the user's known_hosts files, and go on.
@@ -185,8 +185,8 @@ impl Drop for SshRunner {
     }
 }
 
-/// Runs a command on the connection in the slot, and throws the connection away when that failed:
-/// what state it is in, nobody knows.
+/// Runs a command on the connection in the slot, and drops the connection after a failure, because
+/// its state is then unknown.
 fn run_in(slot: &mut Option<Connection>, command: &str, stdin: &[u8], timeout: Duration) -> Result<Output, super::connection::Failure> {
     let Some(connection) = slot.as_mut() else {
         let error = SshError::Library { step: "keep a connection", why: "there is none".to_owned() };

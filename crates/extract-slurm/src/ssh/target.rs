@@ -1,9 +1,9 @@
 //! `[user@]host[:port]` as it is typed after `--ssh`.
 //!
-//! In goes one word; out come user, host and port as far as they were given. Refused are empty
-//! parts, control characters, blanks, a host or user that begins with `-` (another program could
-//! take it for an option), and ports outside 1 to 65535. IPv6 addresses may stand in brackets, and
-//! must when a port follows.
+//! The input is one word; the output is user, host and port as far as they are given. Refused are
+//! empty parts, control characters, blanks, a host or user that begins with `-` (another program
+//! could interpret it as an option), and ports outside 1 to 65535. IPv6 addresses may be in
+//! brackets, and must be when a port follows.
 
 use std::fmt;
 use std::net::Ipv6Addr;

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 /// Columns that the standard gives to the tables of types.
 const STANDARD: [&str; 3] = ["ocel_id", "ocel_time", "ocel_changed_field"];
 
-/// Columns that PM4Py has beside the attributes; some it writes into its files too.
+/// Columns that PM4Py has in addition to the attributes; it writes some of them into its files too.
 pub const OF_PM4PY: [&str; 8] =
     ["ocel:eid", "ocel:oid", "ocel:activity", "ocel:timestamp", "ocel:type", "ocel:field", "@@index", "@@cumcount"];
 

@@ -250,8 +250,8 @@ impl Reader<'_> {
     }
 }
 
-/// Gives relations the qualifiers that PM4Py writes beside them, and adds those that stand only
-/// there.
+/// Gives relations the qualifiers that PM4Py writes separately, and adds the relations that appear
+/// only there.
 fn qualify<'a>(relations: &mut Vec<Relation<'a>>, qualified: Vec<Relation<'a>>) {
     if qualified.is_empty() {
         return;

@@ -1,10 +1,9 @@
-//! An SQLite file of others in, rows of its plain tables out; nothing that the file says is
-//! executed.
+//! Rows of the plain tables of an untrusted SQLite file; no code in the file is executed.
 //!
-//! The file is opened read-only and as one that nobody changes, without looking at files beside it;
-//! views, triggers and virtual tables are not used, neither are indexes, generated columns, CHECKs
-//! and collations. Only plain scans are made, one table at a time, and one that gives more than the
-//! file can hold (pages that refer to each other make a small file endless) is ended.
+//! The file is opened read-only and as immutable, without reading files next to it; views, triggers
+//! and virtual tables are not used, neither are indexes, generated columns, CHECKs and collations.
+//! Only plain scans are made, one table at a time. A scan that returns more than the file can hold
+//! is ended, because pages that refer to each other make a small file endless.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -60,7 +59,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Opens an SQLite file read-only, as one that nobody changes.
+    /// Opens an SQLite file read-only and as immutable.
     ///
     /// # Errors
     /// When it is no SQLite file, is being written, or its schema cannot be read.
@@ -196,7 +195,7 @@ impl Database {
         let mut rows = statement.query([name]).map_err(at)?;
         let mut columns = Vec::new();
         while let Some(row) = rows.next().map_err(at)? {
-            // Generated columns would be computed by what the file says.
+            // Generated columns would be computed by expressions in the file.
             if row.get::<_, i64>(3).map_err(at)? == 0 {
                 let declared = row.get::<_, String>(1).map_err(at)?.to_ascii_uppercase();
                 columns.push(Column { name: row.get(0).map_err(at)?, declared, key: row.get(2).map_err(at)? });
@@ -300,7 +299,7 @@ fn broken(place: &str, error: rusqlite::Error) -> LogError {
     LogError::RefusedAt { place: place.to_owned(), message }
 }
 
-/// `immutable`: nothing beside the file is read, and nothing is locked.
+/// `immutable`: no file next to it is read, and nothing is locked.
 fn uri(path: &Path) -> String {
     use std::fmt::Write;
     let mut uri = String::from("file:");

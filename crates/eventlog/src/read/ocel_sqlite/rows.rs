@@ -249,7 +249,7 @@ impl Side {
         })
     }
 
-    /// Makes a record of what belongs to one id, if it can be one.
+    /// Builds a record from the entries of one id, if they can form one.
     fn record<'r>(&'r self, id: &'r str, entries: &'r [Vec<u8>], report: &mut Report) -> Result<Option<Record<'r>>, LogError> {
         let name = self.kind.name;
         let mut kind = None;
@@ -411,7 +411,7 @@ impl Groups<'_> {
         loop {
             match self.walk.next()?.map(owned) {
                 Some((key, value)) if key == id => {
-                    // An entry costs memory beside its bytes.
+                    // An entry costs memory in addition to its bytes.
                     bytes = bytes.saturating_add(value.len()).saturating_add(32);
                     if bytes > self.most {
                         let place = format!("{} {}", self.name, shown(&String::from_utf8_lossy(&id)));

@@ -70,8 +70,8 @@ fn take_text(text: &str, wanted: ValueType) -> Taken<'_> {
     value.map_or_else(|| Taken::Differs(Value::String(text.into())), Taken::Fits)
 }
 
-/// The type of a column whose declaration says nothing, by the storage classes that its values
-/// have.
+/// Type of a column with an uninformative declaration, inferred from the storage classes of its
+/// values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Seen {
     integers: bool,

@@ -1,4 +1,4 @@
-//! Attributes as they are read, one after the other, before they are put together.
+//! Attributes as they are read, one after the other, before they are nested.
 
 use std::ops::Range;
 
