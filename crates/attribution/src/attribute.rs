@@ -107,7 +107,7 @@ pub fn attribute_telling(
     let lost = crate::losses::rows(dataset)?;
     let All { owners, owner_of, partials, steps, names, groups, links, mut diagnostics, operations, .. } = all;
     let resolved = owners.resolve(|group| groups.task(group), |group| groups.contradicts_itself(group));
-    let mut written = partials.write(&owner_of, &resolved, &names, &hosts, lost, entities, transaction)?;
+    let mut written = partials.write(&owner_of, &resolved, &names, (&hosts, entities), lost, transaction)?;
     let context = Context { resolved: &resolved, hosts: &hosts, clocks: &clocks, entities };
     let (links, listener) = links.finish(transaction)?;
     let flows = steps.write(&owner_of, &context, transaction, listener, &mut written.out_of_range)?;

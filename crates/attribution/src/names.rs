@@ -118,19 +118,28 @@ pub(crate) fn json(names: &[impl AsRef<str>]) -> Option<String> {
 /// The last names of files that had others before, by host and file. Memory holds an entry for
 /// each file that was renamed.
 #[derive(Debug, Default)]
-pub struct LastNames(FxHashMap<(u32, FileKey), (Box<str>, Vec<Box<str>>)>);
+pub struct LastNames(FxHashMap<(u32, FileKey), RenamedFile>);
+
+/// Names of a file that had several.
+#[derive(Debug)]
+struct RenamedFile {
+    /// The last one.
+    last: Box<str>,
+    /// Those before, in their order.
+    earlier: Vec<Box<str>>,
+}
 
 impl LastNames {
     /// Takes the present names of a file.
     pub fn put(&mut self, host: u32, key: FileKey, names: &FileNames) {
         if let Some(last) = names.last() {
-            self.0.insert((host, key), (last.into(), names.earlier().to_vec()));
+            self.0.insert((host, key), RenamedFile { last: last.into(), earlier: names.earlier().to_vec() });
         }
     }
 
     /// The path of a file that was last opened by the path `opened`, and its earlier names as JSON.
     pub fn of(&self, host: u32, key: FileKey, opened: Option<String>) -> (Option<String>, Option<String>) {
-        let Some((last, earlier)) = self.0.get(&(host, key)) else { return (opened, None) };
+        let Some(RenamedFile { last, earlier }) = self.0.get(&(host, key)) else { return (opened, None) };
         let is_earlier = |path: &String| earlier.iter().any(|name| **name == **path);
         (Some(opened.filter(|path| !is_earlier(path)).unwrap_or_else(|| last.to_string())), json(earlier))
     }

@@ -119,9 +119,8 @@ impl Partials {
         owner_of: &[u32],
         resolved: &ResolvedOwners,
         names: &LastNames,
-        hosts: &[String],
+        (hosts, entities): (&[String], &Entities),
         lost: Vec<TaskTotal<'static>>,
-        entities: &Entities,
         transaction: &mut Transaction<'_>,
     ) -> Result<Written, AttributionError> {
         let sorted = self.by_owner(owner_of, resolved)?;

@@ -26,9 +26,9 @@ pub struct View {
 #[derive(Debug)]
 pub(crate) enum ViewGraph {
     /// Cases of one kind.
-    Cases(Dfg, Behind),
+    Cases(Box<Dfg>, Behind),
     /// Objects of several types; what lies behind the graph of each, in their order.
-    Objects(OcDfg, Vec<Behind>),
+    Objects(Box<OcDfg>, Vec<Behind>),
 }
 
 /// What lies behind the marks of a graph, in words.
@@ -74,7 +74,7 @@ impl View {
     /// A view of a log whose cases are these.
     pub fn of_cases(notion: impl Into<String>, log: &ActivityLog, cases: &Cases, dfg: Dfg) -> Self {
         let behind = Behind::of(log, cases, &dfg);
-        Self { notion: notion.into(), graph: ViewGraph::Cases(dfg, behind) }
+        Self { notion: notion.into(), graph: ViewGraph::Cases(Box::new(dfg), behind) }
     }
 
     /// A view of a log with all its types of objects; `None` where there are not two.
@@ -86,7 +86,7 @@ impl View {
         let of = |kind: &str| log.groups.iter().find(|cases| cases.kind == kind);
         let behind = found.types.iter().map(|of_type| of(&of_type.kind).map(|cases| Behind::of(log, cases, &of_type.dfg)));
         let behind = behind.map(Option::unwrap_or_default).collect();
-        Some(Self { notion: "objects of all types".to_owned(), graph: ViewGraph::Objects(found, behind) })
+        Some(Self { notion: "objects of all types".to_owned(), graph: ViewGraph::Objects(Box::new(found), behind) })
     }
 
     /// Whether it is a graph of steps.

@@ -1,6 +1,5 @@
 //! `flowmine report`: writes one page about whatever is given.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -53,7 +52,7 @@ fn is_page_or_absent(path: &Path) -> anyhow::Result<bool> {
         _ => {}
     }
     let mut begin = Vec::new();
-    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let file = flowmine_files::open_plain(path).with_context(|| path.display().to_string())?;
     file.take(2048).read_to_end(&mut begin).with_context(|| path.display().to_string())?;
     Ok(String::from_utf8_lossy(&begin).contains("<meta name=\"generator\" content=\"flowmine "))
 }

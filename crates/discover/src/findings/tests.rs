@@ -122,7 +122,7 @@ fn healthy(seed: u64) -> (Random, Scenario, i64) {
     let mut random = Random(seed);
     let (count, usual) = (random.between(30, 70), random.between(15, 90) * MINUTE);
     let jobs: Vec<Job> = (0..count).map(|at| align(&mut random, at, usual)).collect();
-    (random, Scenario { jobs, word: if seed % 2 == 0 { "job" } else { "task" }, run: None, profile: None }, usual)
+    (random, Scenario { jobs, word: if seed.is_multiple_of(2) { "job" } else { "task" }, run: None, profile: None }, usual)
 }
 
 const KEYS: [&str; 8] = [JOB, QUEUED_FOR, "partition", "state", "task:tag", "task:exit_code", "task:name", facts::NODES];

@@ -150,7 +150,7 @@ impl Drawing<'_> {
     /// The marks of a figure with what lies behind them.
     fn marks(&self, figure: &Figure) -> Vec<(String, Place, &Words)> {
         match &self.view.graph {
-            ViewGraph::Cases(dfg, behind) => marks(figure, |_| Some((0, dfg, behind))),
+            ViewGraph::Cases(dfg, behind) => marks(figure, |_| Some((0, &**dfg, behind))),
             ViewGraph::Objects(found, behind) => {
                 let types = places(found.types.iter().map(|of| of.kind.as_str()));
                 let of = |at: usize| Some((at, &found.types[at].dfg, behind.get(at)?));

@@ -25,12 +25,12 @@ pub fn blocks(found: &LogResults) -> Result<Vec<Block>, ReportError> {
     let drawing = dots::Drawing { most_dots: MOST_MARKS, ..dots::Drawing::default() };
     blocks.push(Block::figure("dots", "Dotted chart: each case is a row, each activity instance a mark.", &dots::svg(&chart, &drawing))?);
     // A log whose most frequent variant has one activity has no passage.
-    if let Ok(passages) = performance_spectrum::discover(log, cases, &performance_spectrum::Options::default()) {
-        if passages.segments.iter().any(|segment| !segment.passages.is_empty()) {
-            let drawing = spectrum::Drawing { most_lines: MOST_MARKS, ..spectrum::Drawing::default() };
-            let caption = "Performance spectrum: each line is a passage from one activity to the next; slow passages lean.";
-            blocks.push(Block::figure("spectrum", caption, &spectrum::svg(&passages, &drawing))?);
-        }
+    if let Ok(passages) = performance_spectrum::discover(log, cases, &performance_spectrum::Options::default())
+        && passages.segments.iter().any(|segment| !segment.passages.is_empty())
+    {
+        let drawing = spectrum::Drawing { most_lines: MOST_MARKS };
+        let caption = "Performance spectrum: each line is a passage from one activity to the next; slow passages lean.";
+        blocks.push(Block::figure("spectrum", caption, &spectrum::svg(&passages, &drawing))?);
     }
     Ok(blocks)
 }

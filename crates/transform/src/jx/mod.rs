@@ -1,7 +1,7 @@
 //! JX, Makeflow's JSON with expressions, and the paper's notation (section "Notation").
 //!
-//! The input is text; the result is a [`Value`] with the place of each part. JX accepts JSON; `+ -
-//! * / %`, comparisons, `and or not` (also `&& || !`), lookups `a.b`, `a["b"]`, `a{b}` (as the
+//! The input is text; the result is a [`Value`] with the place of each part. JX accepts JSON;
+//! `+ - * / %`, comparisons, `and or not` (also `&& || !`), lookups `a.b`, `a["b"]`, `a{b}` (as the
 //! paper writes), slices, comprehensions `[x for x in list if test]`, functions
 //! ([`functions::NAMES`]), sizes (`3G` is 3072, in MB), comments from `#` to the end of a line; and
 //! as statements `let X = Y`, `define F(X) = Y` and `eval X`. `{"eval": "text"}` is an expression

@@ -23,6 +23,11 @@ pub(super) static RULE: Rule = Rule {
 /// Wait that can remain in each gap: the poll interval of schedulers and engines.
 const REMAINS_NS: i128 = 60_000_000_000;
 
+/// Two activities, one after the other.
+type Pair = (String, String);
+/// Instances with the time before each, after one of a pair or of any.
+type Gaps = (Option<Pair>, Vec<(u32, i128)>);
+
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let (log, cases) = (facts.log, facts.input.cases);
     if !log.has_intervals() {
@@ -48,7 +53,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         }
     }
     // Programs are submitted by one engine or script; in business logs, the people differ by step.
-    let merged: Vec<(Option<(String, String)>, Vec<(u32, i128)>)> = if facts.source.is_computation() {
+    let merged: Vec<Gaps> = if facts.source.is_computation() {
         vec![(None, gaps.into_values().flatten().collect())]
     } else {
         gaps.into_iter().map(|(pair, of)| (Some(pair), of)).collect()
@@ -56,13 +61,13 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     merged.into_iter().filter_map(|(pair, of)| finding(facts, pair, &of)).collect()
 }
 
-fn finding(facts: &Facts<'_>, pair: Option<(String, String)>, of: &[(u32, i128)]) -> Option<Finding> {
+fn finding(facts: &Facts<'_>, pair: Option<Pair>, of: &[(u32, i128)]) -> Option<Finding> {
     let sum = total(of);
     if ratio(sum, facts.whole.makespan_ns) < GAP_SHARE.value {
         return None;
     }
     let mean = duration(sum / (of.len().max(1) as i128));
-    let before = |pair: &(String, String)| format!("{} → {}", visible(&pair.0), visible(&pair.1));
+    let before = |pair: &Pair| format!("{} → {}", visible(&pair.0), visible(&pair.1));
     let (cause, found, action) = match (&pair, facts.source) {
         (Some(pair), _) => {
             let words = before(pair);

@@ -31,9 +31,10 @@ fn finding(facts: &Facts<'_>, all: &[u32]) -> Option<Finding> {
     }
     times.sort_unstable();
     let third = times.len() / 3;
-    let median = |of: &[(i64, (u32, u32, u32), u32, i64)]| percentile(&mut of.iter().map(|of| of.3).collect::<Vec<_>>(), 0.5);
-    let (first, last) = (median(&times[..third]), median(&times[times.len() - third..]));
-    if first <= 0.0 || last < TREND_FACTOR.value * first || order(&times.iter().map(|of| of.3).collect::<Vec<_>>()) < TREND_ORDER.value {
+    let ran: Vec<i64> = times.iter().map(|of| of.3).collect();
+    let median = |of: &[i64]| percentile(&mut of.to_vec(), 0.5);
+    let (first, last) = (median(&ran[..third]), median(&ran[ran.len() - third..]));
+    if first <= 0.0 || last < TREND_FACTOR.value * first || order(&ran) < TREND_ORDER.value {
         return None;
     }
     let of: Vec<(u32, i128)> = times.iter().map(|of| (of.2, i128::from(of.3) - first as i128)).filter(|(_, ns)| *ns > 0).collect();
