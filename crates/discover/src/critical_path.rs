@@ -706,10 +706,10 @@ mod tests {
     use flowmine_activity_log::{Declared, FileFlow, LogicalParent};
     use proptest::prelude::*;
 
-    const S: i64 = 1_000_000_000;
+    pub(super) const S: i64 = 1_000_000_000;
 
     /// Returns a task with these times of submission, start and end, in seconds.
-    fn task(name: &str, submitted: i64, started: i64, finished: i64) -> RunTask {
+    pub(super) fn task(name: &str, submitted: i64, started: i64, finished: i64) -> RunTask {
         RunTask {
             name: name.to_owned(),
             activity: name.to_owned(),
@@ -723,7 +723,7 @@ mod tests {
         }
     }
 
-    fn run(tasks: Vec<RunTask>, declared: &[(u32, u32)]) -> RunGraph {
+    pub(super) fn run(tasks: Vec<RunTask>, declared: &[(u32, u32)]) -> RunGraph {
         let declared = declared.iter().map(|&(from, to)| Declared { from, to, for_start: false }).collect();
         RunGraph { noun: "task", tasks, declared, ..RunGraph::default() }
     }

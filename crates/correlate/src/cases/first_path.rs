@@ -3,36 +3,14 @@
 //!
 //! A baseline for `session`: scripts are often given the directory of the run that they are part of.
 
-use super::entities::Entities;
-use super::notion::{Assignment, CaseNotion, Strength};
-use super::of_user;
+use super::of_user::OfUser;
 
 /// One case for each user and first absolute path.
-#[derive(Debug, Clone, Copy)]
-pub struct FirstPath;
-
-impl CaseNotion for FirstPath {
-    fn name(&self) -> &'static str {
-        "first-path"
-    }
-
-    fn description(&self) -> &'static str {
-        "all jobs of one user with the same first absolute path in their arguments"
-    }
-
-    fn within_parts(&self) -> bool {
-        false
-    }
-
-    fn strength(&self) -> Strength {
-        Strength::Inferred
-    }
-
-    fn assign(&self, entities: &Entities<'_>) -> Assignment {
-        let jobs = entities.jobs;
-        of_user::assign(jobs, self.name(), |attempt| jobs.text_of(attempt.arguments).and_then(first_path).map(str::to_owned))
-    }
-}
+pub static FIRST_PATH: OfUser = OfUser {
+    name: "first-path",
+    description: "all jobs of one user with the same first absolute path in their arguments",
+    value: |jobs, attempt| jobs.text_of(attempt.arguments).and_then(first_path).map(str::to_owned),
+};
 
 /// The first word that is an absolute path, also behind an option and `=`.
 fn first_path(arguments: &str) -> Option<&str> {

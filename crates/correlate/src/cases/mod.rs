@@ -33,13 +33,13 @@ pub use dependency::Dependency;
 pub use engine_run::EngineRun;
 pub(crate) use engine_run::signed;
 pub use entities::Entities;
-pub use first_path::FirstPath;
+pub use first_path::FIRST_PATH;
 pub use gap::Gap;
 pub use job::Job;
-pub use name::Name;
+pub use name::NAME;
 pub use notion::{Assignment, CaseNotion, Strength, Why, lower, rounded};
 pub use session::Session;
-pub use work_directory::WorkDirectory;
+pub use work_directory::WORK_DIRECTORY;
 
 use crate::exchanges::Exchanges;
 
@@ -50,15 +50,15 @@ pub static ALL: &[&dyn CaseNotion] = &[
     &DataFlow,
     &Job,
     &Array,
-    &WorkDirectory,
-    &Name,
+    &WORK_DIRECTORY,
+    &NAME,
     &EngineRun,
     &Session,
     &Auto,
     &Gap::Arrival,
     &Gap::Last,
     &Gap::Max,
-    &FirstPath,
+    &FIRST_PATH,
 ];
 
 /// The case notion of jobs with this name.

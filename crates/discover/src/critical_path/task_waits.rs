@@ -139,31 +139,12 @@ impl<'r> OfRun<'r> {
 
 #[cfg(test)]
 mod tests {
-    use flowmine_activity_log::Declared;
-
+    use super::super::tests::{S, run, task};
     use super::*;
 
-    const S: i64 = 1_000_000_000;
-
-    fn task(name: &str, submitted: i64, started: i64, finished: i64) -> RunTask {
-        RunTask {
-            name: name.to_owned(),
-            activity: name.to_owned(),
-            attempts: 1,
-            first_ns: Some(submitted * S),
-            submitted_ns: Some(submitted * S),
-            started_ns: Some(started * S),
-            finished_ns: Some(finished * S),
-            parents_known: true,
-            ..RunTask::default()
-        }
-    }
-
     fn parts(tasks: Vec<RunTask>, declared: &[(u32, u32)]) -> Vec<Vec<(String, i64, i64)>> {
-        let declared = declared.iter().map(|&(from, to)| Declared { from, to, for_start: false }).collect();
-        let run = RunGraph { noun: "task", tasks, declared, ..RunGraph::default() };
         let mut all = Vec::new();
-        for_each(&run, |job| {
+        for_each(&run(tasks, declared), |job| {
             let part = |part: &WaitPart<'_>| {
                 let of = part.predecessors.as_ref().map_or(String::new(), |names| format!(" {names}"));
                 (format!("{}{of}", part.cause), part.from_ns / S, part.to_ns / S)
