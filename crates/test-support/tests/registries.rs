@@ -48,6 +48,16 @@ fn modules(folder: &Path) -> Vec<(String, String)> {
     modules
 }
 
+/// The constants of this type, over all modules: they stand for it in the registry.
+fn constants_of(of: &str, modules: &[(String, String)]) -> Vec<String> {
+    let named = |line: &str| {
+        let declared = line.strip_prefix("pub static ").or_else(|| line.strip_prefix("pub const "))?;
+        let (name, rest) = declared.split_once(": ")?;
+        rest.starts_with(&format!("{of} =")).then(|| name.to_owned())
+    };
+    modules.iter().flat_map(|(_, source)| source.lines().filter_map(named)).collect()
+}
+
 /// The words that must be in the registry for a module.
 fn parts(part: Part, module: &str, source: &str) -> Vec<String> {
     match part {
@@ -69,12 +79,16 @@ fn every_part_is_in_its_registry() {
         let registry = fs::read_to_string(root.join(file)).unwrap();
         let known = entries(&registry, name);
         let mut found = 0;
-        for (module, source) in modules(&root.join(folder)) {
+        let modules = modules(&root.join(folder));
+        for (module, source) in &modules {
             let is_declared = registry.lines().any(|line| line.ends_with(&format!("mod {module};")));
             assert!(is_declared, "{folder}: the file of {module} is no module of {file}");
-            for part in parts(*part, &module, &source) {
-                found += 1;
-                assert!(known.contains(&part), "{part} ({folder}) is not in {name} of {file}");
+            for part in parts(*part, module, source) {
+                let constants = constants_of(&part, &modules);
+                for entry in if constants.is_empty() { vec![part] } else { constants } {
+                    found += 1;
+                    assert!(known.contains(&entry), "{entry} ({folder}) is not in {name} of {file}");
+                }
             }
         }
         assert!(found >= 3, "{folder}: {found} parts");
@@ -87,6 +101,8 @@ fn a_part_that_is_missing_is_found() {
     assert!(known.contains("First") && known.contains("Gap") && !known.contains("Second"));
     let source = "pub struct Second;\nimpl Rule for Second {\n";
     assert_eq!(parts(Part::Impl("Rule"), "b", source), ["Second"]);
+    let constants = [("c".to_owned(), "pub static THIRD: Second = Second {\npub const OTHER: Secondary = 1;\n".to_owned())];
+    assert_eq!(constants_of("Second", &constants), ["THIRD"]);
     assert_eq!(parts(Part::Constant("KIND"), "b", "pub const KIND: Kind = Kind {"), ["b"]);
     assert!(parts(Part::Constant("KIND"), "b", "pub const OTHER: Kind").is_empty());
 }
