@@ -14,6 +14,8 @@ use flowmine_draw::png::PngError;
 use flowmine_eventlog::LogError;
 use flowmine_extract_slurm::observe::ObserveError;
 #[cfg(feature = "ssh")]
+use flowmine_extract_slurm::runner::RunError;
+#[cfg(feature = "ssh")]
 use flowmine_extract_slurm::ssh::SshError;
 use flowmine_file_access::FileAccessError;
 use flowmine_files::FileError;
@@ -117,6 +119,10 @@ pub enum Error {
     #[cfg(feature = "ssh")]
     #[error("{0}")]
     Ssh(#[from] SshError),
+    /// The ssh program cannot reach a login node.
+    #[cfg(feature = "ssh")]
+    #[error("{0}")]
+    LoginNode(RunError),
     /// A command or a host cannot be traced.
     #[error("{0}")]
     Trace(#[from] TraceError),

@@ -54,6 +54,8 @@ pub struct LoginNode {
     pub passphrase_fd: Option<i32>,
     /// Whether the key of an unknown host is trusted and kept.
     pub accept_new: bool,
+    /// The ssh program that connects. Without one libssh2 does, unless the config needs a program.
+    pub command: Option<PathBuf>,
 }
 
 /// The moments of the polls.

@@ -248,6 +248,10 @@ pub struct Ssh {
     /// refused all the same.
     #[arg(long = "ssh-accept-new", requires = "target")]
     pub accept_new: bool,
+    /// The ssh program that connects, such as `ssh`. It is used by itself where the config needs it
+    /// (ProxyCommand, certificates, GSSAPI, ControlMaster).
+    #[arg(long = "ssh-command", value_name = "PROGRAM", requires = "target", conflicts_with = "passphrase_fd")]
+    pub command: Option<PathBuf>,
 }
 
 impl Ssh {
@@ -255,7 +259,8 @@ impl Ssh {
     fn login_node(&self) -> Option<LoginNode> {
         let target = self.target.clone()?;
         let (config, jump, identities) = (self.config.clone(), self.jump.clone(), self.identities.clone());
-        Some(LoginNode { target, config, jump, identities, passphrase_fd: self.passphrase_fd, accept_new: self.accept_new })
+        let (passphrase_fd, accept_new, command) = (self.passphrase_fd, self.accept_new, self.command.clone());
+        Some(LoginNode { target, config, jump, identities, passphrase_fd, accept_new, command })
     }
 }
 

@@ -1,5 +1,5 @@
 //! Running fixed scripts where Slurm's commands live: on this machine ([`Local`]) or over SSH
-//! ([`crate::ssh::SshRunner`]).
+//! ([`crate::ssh::SshRunner`], [`crate::ssh::ProgramRunner`]).
 //!
 //! In go a script, which is part of this program's text (`&'static str`), and bytes for its
 //! standard input; out come both output streams, the exit status and the signal. A script is fixed
@@ -13,6 +13,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use flowmine_schema::text::visible;
 
 #[cfg(feature = "ssh")]
 use crate::ssh::SshError;
@@ -52,14 +54,18 @@ pub enum RunError {
     /// A script held a single quote; a mistake in this program.
     #[error("a built-in script holds a single quote and cannot be sent; this is a bug in flowmine, please report it")]
     Quote,
-    /// The shell could not be started.
-    #[error("cannot start `sh` on this machine: {source}; check that /bin is on PATH and that processes may be created")]
+    /// The shell or the ssh program could not be started.
+    #[error(
+        "cannot start `{program}` on this machine: {source}; check that it is installed and on PATH, and that processes may be created"
+    )]
     Start {
+        /// The program, escaped.
+        program: String,
         /// The operating system's error.
         source: std::io::Error,
     },
-    /// A pipe to or from the local shell failed.
-    #[error("talking to a local `sh` failed: {source}")]
+    /// A pipe to or from the local shell or ssh program failed.
+    #[error("a pipe to a local process failed: {source}")]
     Io {
         /// The operating system's error.
         source: std::io::Error,
@@ -181,17 +187,32 @@ fn run_locally(
     stderr_limit: usize,
 ) -> Result<Output, RunError> {
     check_script(script)?;
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script);
+    capture(&mut command, &Local.describe(), stdin, timeout, (stdout_limit, stderr_limit))
+}
+
+/// Runs a command in a process group of its own, which is killed when time is up. The limits are
+/// those of its standard output and standard error.
+///
+/// # Errors
+/// When the command could not be started, or not run to its end within `timeout` and its limits.
+pub(crate) fn capture(
+    command: &mut Command,
+    place: &str,
+    stdin: &[u8],
+    timeout: Duration,
+    (stdout_limit, stderr_limit): (usize, usize),
+) -> Result<Output, RunError> {
     let deadline = Instant::now() + timeout;
-    let timed_out = || RunError::TimedOut { place: Local.describe(), after: timeout };
-    let mut child = Command::new("sh")
-        .arg("-c")
-        .arg(script)
+    let timed_out = || RunError::TimedOut { place: place.to_owned(), after: timeout };
+    let mut child = command
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|source| RunError::Start { source })?;
+        .map_err(|source| RunError::Start { program: visible(&command.get_program().to_string_lossy()).into_owned(), source })?;
 
     // One thread per pipe: in whatever order the command reads and writes, a full pipe blocks
     // neither side. The threads own their data and are not joined, because a process that left the
@@ -219,7 +240,7 @@ fn run_locally(
                     Stream::Stdout => ("standard output", stdout_limit),
                     Stream::Stderr => ("standard error", stderr_limit),
                 };
-                RunError::TooMuchOutput { place: Local.describe(), stream, limit }
+                RunError::TooMuchOutput { place: place.to_owned(), stream, limit }
             }
             Ok(Report::Failed(source)) => RunError::Io { source },
             Err(_) => timed_out(),

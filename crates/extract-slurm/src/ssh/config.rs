@@ -5,8 +5,9 @@
 //! IdentitiesOnly, IdentityAgent, UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias,
 //! ConnectTimeout, ProxyJump; the first value wins, several IdentityFile lines add up. Other
 //! `Match` blocks are left out with a warning. ProxyJump makes a [`route`] of several hosts;
-//! ProxyCommand is refused with advice. Every other keyword is passed over: it is for ssh. Errors
-//! and warnings name file and line.
+//! ProxyCommand is refused with advice. Every other keyword is passed over: it is for ssh, and
+//! [`beyond`] names those for which the ssh program is needed. Errors and warnings name file and
+//! line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +24,8 @@ use super::{SshError, Target, pattern};
 
 /// Maximum depth of `Include`; OpenSSH has the same limit.
 const MAX_DEPTH: usize = 16;
+/// The folder of the system's config.
+const SYSTEM: &str = "/etc/ssh";
 /// Maximum number of jump hosts in front of a host. It is above any real use, and ends a cycle of
 /// aliases.
 const MAX_JUMPS: usize = 8;
@@ -86,7 +89,7 @@ impl Source {
             let include_base = dot_ssh.unwrap_or_else(|| file.parent().unwrap_or(Path::new("/")).to_owned());
             return vec![Self { file: file.to_owned(), required: true, private: false, include_base }];
         }
-        let system = Path::new("/etc/ssh");
+        let system = Path::new(SYSTEM);
         let user = dot_ssh.map(|base| Self { file: base.join("config"), required: false, private: true, include_base: base });
         let system = Self { file: system.join("ssh_config"), required: false, private: false, include_base: system.to_owned() };
         user.into_iter().chain([system]).collect()
@@ -189,7 +192,61 @@ struct Found {
     host_key_alias: Option<Written<String>>,
     connect_timeout: Option<Option<Duration>>,
     proxy: Option<Written<Proxy>>,
+    beyond: Option<Beyond>,
     warnings: Vec<String>,
+}
+
+/// A line of the config that only the ssh program can follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beyond {
+    /// The keyword, in lower case.
+    pub keyword: String,
+    /// File and line, safe for a terminal.
+    pub place: String,
+}
+
+/// The first line of the config of the target or a host on the way for which the ssh program is
+/// needed: a command on the way, certificates, methods of login other than keys, a connection
+/// shared by ControlMaster, `Match` blocks.
+///
+/// Distributions switch GSSAPI on in the system's file for all hosts, so of that file only a
+/// ProxyCommand counts.
+///
+/// # Errors
+/// As [`route`], except that a ProxyCommand is a result and no error.
+pub fn beyond(
+    target: &Target,
+    jumps: Option<&[Target]>,
+    sources: &[Source],
+    surroundings: &Surroundings,
+) -> Result<Option<Beyond>, SshError> {
+    let mut targets = vec![target.clone()];
+    match route(target, jumps, sources, surroundings) {
+        Ok(hosts) => targets.extend(hosts.into_iter().map(|(typed, _)| typed)),
+        Err(SshError::Proxy { file, line, .. }) => {
+            let place = Place { file: Arc::from(file), line };
+            return Ok(Some(Beyond { keyword: "proxycommand".to_owned(), place: place.to_string() }));
+        }
+        Err(error) => return Err(error),
+    }
+    for target in &targets {
+        if let Some(beyond) = read_all(target, sources, surroundings)?.beyond {
+            return Ok(Some(beyond));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a value asks for what only the ssh program has.
+fn is_beyond(keyword: &str, arguments: &[String]) -> bool {
+    let first = arguments.first().map(|value| value.to_ascii_lowercase()).unwrap_or_default();
+    match keyword {
+        "certificatefile" | "pkcs11provider" | "securitykeyprovider" | "controlpath" => first != "none" && !first.is_empty(),
+        "gssapiauthentication" | "hostbasedauthentication" => matches!(first.as_str(), "yes" | "true"),
+        "controlmaster" => !matches!(first.as_str(), "no" | "false"),
+        "preferredauthentications" => first.split(',').any(|method| method != "publickey"),
+        _ => false,
+    }
 }
 
 /// How to reach the target: the hosts on the way in the order in which they are passed, and at last
@@ -241,9 +298,15 @@ pub fn route(
 /// [`SshError::Config`] for a line that matters and cannot be understood, [`SshError::Read`] for a
 /// file that cannot be read, [`SshError::Proxy`] when the host is to be reached through a command.
 pub fn resolve(target: &Target, jumps: Option<&[Target]>, sources: &[Source], surroundings: &Surroundings) -> Result<HostConfig, SshError> {
+    finish(read_all(target, sources, surroundings)?, target, jumps, surroundings)
+}
+
+/// The values of all files for the target.
+fn read_all(target: &Target, sources: &[Source], surroundings: &Surroundings) -> Result<Found, SshError> {
     let mut found = Found::default();
     for source in sources {
-        let reader = Reader { host: &target.host, surroundings, include_base: &source.include_base };
+        let of_system = source.include_base == Path::new(SYSTEM);
+        let reader = Reader { host: &target.host, surroundings, include_base: &source.include_base, of_system };
         match std::fs::read(&source.file) {
             Ok(bytes) => {
                 if source.private {
@@ -257,7 +320,7 @@ pub fn resolve(target: &Target, jumps: Option<&[Target]>, sources: &[Source], su
             }
         }
     }
-    finish(found, target, jumps, surroundings)
+    Ok(found)
 }
 
 fn is_absent(error: &std::io::Error) -> bool {
@@ -333,6 +396,8 @@ struct Reader<'a> {
     host: &'a str,
     surroundings: &'a Surroundings,
     include_base: &'a Path,
+    /// Whether it reads the system's file.
+    of_system: bool,
 }
 
 impl Reader<'_> {
@@ -365,6 +430,7 @@ impl Reader<'_> {
                     let all = matches!(&arguments[..], [only] if only.eq_ignore_ascii_case("all"));
                     active = all;
                     if !all {
+                        self.note_beyond("match", &place, found);
                         found.warnings.push(format!(
                             "{place}: Match blocks other than `Match all` are not supported, this one is left out; \
                              use a Host block where it matters"
@@ -373,11 +439,22 @@ impl Reader<'_> {
                 }
                 // A block that does not apply cannot be entered through an included file either.
                 "include" if active => self.include(&arguments, &place, depth, found)?,
-                _ if active => apply(&keyword, arguments, place, found)?,
+                _ if active => {
+                    if is_beyond(&keyword, &arguments) {
+                        self.note_beyond(&keyword, &place, found);
+                    }
+                    apply(&keyword, arguments, place, found)?;
+                }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    fn note_beyond(&self, keyword: &str, place: &Place, found: &mut Found) {
+        if !self.of_system && found.beyond.is_none() {
+            found.beyond = Some(Beyond { keyword: keyword.to_owned(), place: place.to_string() });
+        }
     }
 
     fn include(&self, arguments: &[String], place: &Place, depth: usize, found: &mut Found) -> Result<(), SshError> {
@@ -715,7 +792,7 @@ mod tests {
         let target = Target::parse(target).unwrap();
         let surroundings = surroundings();
         let mut found = Found::default();
-        let reader = Reader { host: &target.host, surroundings: &surroundings, include_base: Path::new("/nonexistent") };
+        let reader = Reader { host: &target.host, surroundings: &surroundings, include_base: Path::new("/nonexistent"), of_system: false };
         reader.read(text.as_bytes(), Path::new("cfg"), 0, &mut found)?;
         finish(found, &target, None, &surroundings)
     }
@@ -782,10 +859,37 @@ Host *
     #[test]
     fn a_command_on_the_way_is_refused_with_advice() {
         let failure = read("Host hpc\n  ProxyCommand nc %h %p\n", "hpc").unwrap_err().to_string();
-        assert!(failure.contains("cfg:2") && failure.contains("ProxyCommand") && failure.contains("ssh -N -L"), "{failure}");
+        assert!(failure.contains("cfg:2") && failure.contains("ProxyCommand") && failure.contains("--ssh-command"), "{failure}");
         assert!(read("Host hpc\nProxyCommand none\nHost *\nProxyJump gate\n", "hpc").unwrap().jumps.is_empty(), "none is a first value");
         assert!(read("ProxyJump gate\nProxyCommand nc %h %p\n", "hpc").is_ok(), "the first of both counts");
         assert!(read("Host else\nProxyCommand nc\n", "hpc").is_ok());
+    }
+
+    #[test]
+    fn lines_for_the_ssh_program_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cfg");
+        let surroundings = Surroundings { home: Some("/home/me".into()), user: Some("me".to_owned()), variables: BTreeMap::new() };
+        let keyword = |text: &str, host: &str, base: &str| {
+            std::fs::write(&file, text).unwrap();
+            let source = Source { file: file.clone(), required: true, private: false, include_base: base.into() };
+            let target = Target::parse(host).unwrap();
+            let found = beyond(&target, None, &[source], &surroundings).unwrap()?;
+            let line = found.place.rsplit(':').next().unwrap().parse::<usize>().unwrap();
+            Some(format!("{} {line}", found.keyword))
+        };
+        let own = |text: &str| keyword(text, "hpc", "/home/me/.ssh");
+        assert_eq!(own("Host hpc\n  ProxyCommand nc %h %p\n").as_deref(), Some("proxycommand 2"));
+        assert_eq!(own("CertificateFile ~/.ssh/id-cert.pub\n").as_deref(), Some("certificatefile 1"));
+        assert_eq!(own("ControlMaster auto\nControlPath ~/.ssh/%C\n").as_deref(), Some("controlmaster 1"));
+        assert_eq!(own("GSSAPIAuthentication yes\n").as_deref(), Some("gssapiauthentication 1"));
+        assert_eq!(own("PreferredAuthentications publickey,keyboard-interactive\n").as_deref(), Some("preferredauthentications 1"));
+        assert_eq!(own("Match exec \"true\"\n  User ann\n").as_deref(), Some("match 1"));
+        assert_eq!(own("Host hpc\nProxyJump gate\nHost gate\nGSSAPIAuthentication yes\n").as_deref(), Some("gssapiauthentication 4"));
+        let none = "Host hpc\nControlPath none\nGSSAPIAuthentication no\nPreferredAuthentications publickey\nProxyJump gate\nHost other\nControlMaster yes\n";
+        assert_eq!(own(none), None);
+        assert_eq!(keyword("Host *\n  GSSAPIAuthentication yes\n", "hpc", SYSTEM), None, "distributions write this for all hosts");
+        assert_eq!(keyword("Host *\n  ProxyCommand nc\n", "hpc", SYSTEM).as_deref(), Some("proxycommand 2"));
     }
 
     #[test]

@@ -47,9 +47,8 @@ pub enum SshError {
     },
     /// The config wants a way through a command.
     #[error(
-        "{}:{line} reaches {host} through ProxyCommand, which flowmine does not support: write it as ProxyJump (or --ssh-jump) \
-         where the command is an ssh, or open a forward yourself, for example `ssh -N -L 2222:localhost:22 {host}`, and observe \
-         with --ssh localhost:2222 (HostKeyAlias in a Host block keeps the host key check)", shown(.file)
+        "{}:{line} reaches {host} through ProxyCommand, for which an ssh program is needed: install OpenSSH's client or name one with \
+         --ssh-command, or write the line as ProxyJump where the command is an ssh", shown(.file)
     )]
     Proxy {
         /// The host as it was given, escaped.
@@ -225,7 +224,7 @@ pub enum SshError {
     /// The server refused every key.
     #[error(
         "{place} let nobody in: {tried}; check the user name, that the public key is in the account's \
-         authorized_keys, and that the site asks for a key alone (passwords and second factors are not supported)"
+         authorized_keys; where the site asks for more than a key, such as a password, add --ssh-command ssh"
     )]
     Refused {
         /// User, host and port, escaped.
@@ -274,6 +273,28 @@ pub enum SshError {
         /// libssh2's or the operating system's message.
         why: String,
     },
+    /// The ssh program rejected its arguments or the config.
+    #[error("`{program} -G` cannot read the configuration of {host}: {why}; correct it, or give another file with --ssh-config")]
+    ProgramConfig {
+        /// The program, escaped.
+        program: String,
+        /// The host as it was given, escaped.
+        host: String,
+        /// The end of what the program printed, escaped.
+        why: String,
+    },
+    /// The ssh program gave no connection, or lost it.
+    #[error("`{program}` has no connection to {place}: {why}; check with `{login}`")]
+    Program {
+        /// The program, escaped.
+        program: String,
+        /// User, host and port, escaped.
+        place: String,
+        /// The end of what the program printed, escaped.
+        why: String,
+        /// The command that logs in to the same place, escaped.
+        login: String,
+    },
     /// libssh2 could not be set up; memory or a build without a needed algorithm.
     #[error("libssh2 cannot {step}: {why}; this is a fault of this program or its build, please report it")]
     Library {
@@ -296,6 +317,7 @@ impl SshError {
                 | Self::TimedOut { .. }
                 | Self::Broken { .. }
                 | Self::HungUp { .. }
+                | Self::Program { .. }
                 | Self::Forward { away: true, .. }
         )
     }

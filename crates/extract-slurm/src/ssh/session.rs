@@ -205,7 +205,7 @@ fn lock(shared: &Mutex<Option<Connection>>) -> MutexGuard<'_, Option<Connection>
 }
 
 /// The `ssh` command that logs in to the last of these hosts through the others.
-fn login_command(hosts: &[Target], config: Option<&Path>) -> Option<String> {
+pub(super) fn login_command(hosts: &[Target], config: Option<&Path>) -> Option<String> {
     let (last, before) = hosts.split_last()?;
     let mut command = "ssh ".to_owned();
     if let Some(file) = config {
@@ -246,7 +246,7 @@ fn keep_alive(shared: Weak<Mutex<Option<Connection>>>, interval: Duration) -> mp
 /// Inside of them csh replaces `!` and breaks at a newline, and fish reads `\\`; scripts with one
 /// of these are sent with every special byte in octal, and `printf` writes them again on the other
 /// side.
-fn remote_command(script: &str) -> Result<String, RunError> {
+pub(super) fn remote_command(script: &str) -> Result<String, RunError> {
     check_script(script)?;
     if !script.contains(['!', '\n', '\\']) {
         return Ok(format!("exec sh -c '{script}'"));
