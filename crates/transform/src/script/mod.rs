@@ -91,7 +91,7 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     let _ = writeln!(out, "# flowmine transform: {shown}: layer {level}, {}", layer.name);
     let _ = writeln!(out, "#ID {}", layer.id);
     out.push_str("# Functions below are called by traps; names and commands of the task stay as they are.\n");
-    out.push_str("# shellcheck disable=SC1003,SC2016,SC2034,SC2064,SC2086,SC2317\n");
+    out.push_str("# shellcheck disable=SC1003,SC2016,SC2030,SC2031,SC2034,SC2064,SC2086,SC2317,SC3045\n");
     out.push_str("{\n");
     out.push_str(parts::SETUP);
     if about.instances {
@@ -107,7 +107,7 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
         out.push_str(parts::PRIVATE);
     }
     out.push_str(parts::SIGNALS);
-    out.push_str(if level == 0 { parts::PASS_TO_ALL } else { parts::PASS_TO_LAYER });
+    out.push_str(if level == 0 { parts::PASS_TO_TASK } else { parts::PASS_TO_LAYER });
     out.push_str(parts::RUN);
     if layer.sandbox {
         boxed::sandbox(&mut out, layer, record);
@@ -126,7 +126,7 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
         begin_line(&mut out, about, layers);
     }
     if layer.sandbox {
-        out.push_str("fm_phase=sandbox\nfm_sandbox_in || exit 125\n");
+        out.push_str("fm_phase=sandbox\nfm_sandbox_in || { [ -z \"$fm_signal\" ] || exit \"$fm_sig_code\"; exit 125; }\n");
     }
     if private {
         let _ = writeln!(out, "fm_phase=pre\nfm_private \"$PWD/.t_{}\" || exit 125\nfm_own=$fm_new", layer.id);
@@ -167,18 +167,24 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
     } else {
         "export FLOWMINE_LAYERS=\"$fm_key|$fm_with|$fm_base\" FLOWMINE_LAYER=\"$$.$fm_begun\"\n"
     });
+    let takes = if let Some(below) = level.checked_sub(1) {
+        let _ = writeln!(out, "fm_below={}", layers[below].script());
+        parts::TAKES
+    } else {
+        ""
+    };
     out.push_str("fm_phase=cmd\n");
     if command.pre.is_empty() {
         // What is the script below and nothing else needs no shell of its own.
         let below = level.checked_sub(1).map(|below| format!("./{}", layers[below].script()));
         let _ = match below {
-            Some(below) if below == command.cmd => writeln!(out, "fm_layer=layer\nfm_run {below}"),
-            _ => writeln!(out, "fm_run sh -c {}", script_word(&command.cmd)),
+            Some(below) if below == command.cmd => writeln!(out, "fm_run {below}"),
+            _ => writeln!(out, "fm_run sh -c {}", script_word(&format!("{takes}{}", command.cmd))),
         };
         out.push_str("exit \"$fm_code\"\n");
         return;
     }
-    let mut text = String::from(OWN_DIRECTORY);
+    let mut text = format!("{takes}{OWN_DIRECTORY}");
     for pre in &command.pre {
         let _ = writeln!(text, "eval {} || exit", script_word(pre));
     }

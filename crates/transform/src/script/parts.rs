@@ -9,8 +9,8 @@
 /// add to the time since the system's start, in hundredths of a second, for that since 1970. So
 /// that the layers below start no process for either.
 pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: $1" >&2; }
-fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
-fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused=''
+fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_told=' ' fm_witness=''
+fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
@@ -77,53 +77,132 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 }
 "#;
 
-/// Who the descendants of a process are. A signal is remembered and passed on; the shell is in
-/// `wait` when it comes, so that it is handled at once and not after the command.
+/// Who the descendants of a process are, and signals. A shell cannot ask whether a signal came to it
+/// alone. So each layer has a witness in its process group, which blocks the signals: one that also
+/// waits for the witness went to the group, or to all processes one after the other, and the command
+/// has it already. The kernel tells the youngest process of a group first.
+///
+/// The witness ends at most ten seconds after a layer that KILL ended. PIPE ends it, of which bash
+/// reports nothing. Without `--block-signal` it ends by the signal, and by which one `wait` reports.
+///
+/// Signals are served one after the other, in the trap: between a test and `wait` it could come
+/// unseen. Where `env` cannot reset INT and QUIT all below ignores them, and gets TERM.
 pub(super) const SIGNALS: &str = r#"fm_parents() {
   if [ -r /proc/self/stat ]; then
-    cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) .*/\1 \2/p'
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) \([0-9]*\) .*/\1 \2 \3/p'
   else
-    ps -A -o pid= -o ppid=
+    ps -A -o pid= -o ppid= -o pgid=
   fi
 }
 fm_tree() {
   fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
     while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
 }
-fm_on() {
-  fm_woke=1
-  case $1 in
-    USR?) [ -z "$fm_child" ] || kill -s "$1" "$fm_child" 2>/dev/null ;;
+# Not every `sleep` knows parts of a second.
+fm_nap() {
+  sleep "$1" 2>/dev/null
+  [ "$?" != 1 ] || sleep 1
+}
+fm_witness_begin() {
+  fm_witness=''
+  [ -r /proc/self/status ] || return 0
+  (
+    unset FLOWMINE_LAYER FLOWMINE_LAYERS
+    exec ${fm_with:+env --default-signal=PIPE --block-signal=HUP,INT,QUIT,TERM,USR1,USR2} tail -f "--pid=$$" -s 10 /dev/null
+  ) </dev/null >/dev/null 2>&1 9<&- &
+  fm_witness=$!
+}
+fm_witness_end() {
+  [ -n "$fm_witness" ] || return 0
+  kill -s PIPE "$fm_witness" 2>/dev/null
+  wait "$fm_witness" 2>/dev/null
+  fm_witness=''
+}
+# Whether the signal came to the witness too. There it stays, so that the next one needs a new witness.
+fm_hit() {
+  [ -n "$fm_witness" ] || return 1
+  fm_n='' fm_y=0
+  {
+    while read -r fm_x fm_y; do
+      case $fm_x in
+        State:) fm_n=$fm_y ;;
+        ShdPnd:) break ;;
+      esac
+    done <"/proc/$fm_witness/status"
+  } 2>/dev/null
+  case $fm_n in
+    '' | [ZX]*)
+      wait "$fm_witness" 2>/dev/null
+      fm_x=$?
+      fm_witness=''
+      [ "$fm_x" = "$2" ] || return 1
+      ;;
     *)
-      # Once is enough: a second signal would look for processes that have lost their parents since.
-      if [ -z "$fm_signal" ]; then
-        fm_signal=$1 fm_sig_code=$2
-        [ -z "$fm_child" ] || fm_pass
-      fi
+      [ "$((0x$fm_y & 1 << ($2 - 129)))" != 0 ] || return 1
+      kill -s PIPE "$fm_witness" 2>/dev/null
       ;;
   esac
+  fm_witness_begin
 }
-for fm_x in 'HUP 129' 'INT 130' 'QUIT 131' 'TERM 143' 'USR1 0' 'USR2 0'; do trap "fm_on $fm_x" "${fm_x% *}"; done
-trap 'fm_on INT 130' VTALRM
-trap 'fm_on QUIT 131' PROF
+# To whom the signal came. Alone within a second after all: `timeout` and the layer above pass on what this layer has already.
+fm_ask() {
+  fm_how=alone fm_x=''
+  eval "fm_last=\${fm_last_$1-}"
+  if fm_hit "$1" "$2"; then
+    fm_how=all
+    ! fm_ticks || eval "fm_last_$1=\$fm_t"
+  elif [ -n "$fm_last" ] && fm_ticks && [ "$((fm_t - fm_last))" -lt 100 ]; then
+    fm_how=again
+  fi
+}
+fm_on() {
+  case $fm_with$1 in INT | QUIT) set -- TERM 143 ;; esac
+  fm_woke=1 fm_had="$fm_had $1:$2"
+  case $1 in HUP | INT | QUIT | TERM) fm_signal=$1 fm_sig_code=$2 ;; esac
+  [ -n "$fm_child" ] || return 0
+  fm_got="$fm_got $1:$2"
+  while [ -n "$fm_got" ] && [ -z "$fm_busy" ]; do
+    fm_busy=1
+    # Who tells all processes one by one needs a moment for it.
+    fm_nap 0.05
+    fm_now=$fm_got
+    fm_got=${fm_got#"$fm_now"}
+    for fm_s in $fm_all; do
+      case "$fm_now " in *" $fm_s "*) fm_take "${fm_s%:*}" "${fm_s#*:}" ;; esac
+    done
+    fm_busy=''
+  done
+}
+fm_all='HUP:129 INT:130 QUIT:131 USR1:138 USR2:140 TERM:143'
+for fm_x in $fm_all; do trap "fm_on ${fm_x%:*} ${fm_x#*:}" "${fm_x%:*}"; done
 "#;
 
-/// In the plain task's script a signal goes to all its processes, as a terminal or a batch system
-/// sends it.
-pub(super) const PASS_TO_ALL: &str = r#"fm_pass() {
-  fm_left=$(fm_tree "$fm_child")
-  for fm_p in "$fm_child" $fm_left; do kill -s "$fm_signal" "$fm_p" 2>/dev/null; done
-  fm_watch
+/// The plain task's script tells the shell of the task. INT goes to all its processes, as from a
+/// terminal: a shell that waits for a command leaves INT to that.
+pub(super) const PASS_TO_TASK: &str = r#"fm_take() {
+  case $1 in USR?) ;; *) fm_left="$(fm_tree "$fm_child")$fm_left" ;; esac
+  fm_ask "$1" "$2"
+  [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
+  [ "$fm_how" = alone ] || return 0
+  fm_pass "$1" "$fm_child"
+  [ "$1" != INT ] || fm_pass INT "$fm_left"
 }
 "#;
 
-/// In a layer above, the signal goes to the command alone, which passes it on, because the layer
-/// below has its own `post`. A layer that is started without `env` ignores INT and QUIT as
-/// background jobs do, and takes VTALRM and PROF for them.
+/// What the shell of a layer's command does at a signal: when the process that it waits for has
+/// ended, it ends too with the status of that process. So nothing begins after a signal that asks for
+/// an end, such as another attempt. USR1 and USR2 end it where they ended what it waited for.
+pub(super) const TAKES: &str = r#"trap 'exit "$?"' HUP INT QUIT TERM; trap 'case $? in 138 | 140) exit "$?" ;; esac' USR1 USR2
+"#;
+
+/// A layer above tells the script of the layer below and the shell between them. Other programs
+/// there, such as `timeout`, would tell it a second time. A program that has no such script below
+/// it, as that of a container, is told itself.
 ///
-/// A signal to a whole process group also ends the shell of the layer's command, possibly before
-/// the trap runs. The processes that this shell started then have another parent. `fm_marked` finds
-/// them by `FLOWMINE_LAYER`, which each layer sets for the processes between itself and the next.
+/// `fm_marked` finds what runs between this layer and the next by `FLOWMINE_LAYER`, which each layer
+/// sets for that, also where parents have ended. The next layer's script is the one that has its
+/// file open. Where it has a group of its own, as below `timeout`, a signal to our group did not
+/// reach it.
 pub(super) const PASS_TO_LAYER: &str = r#"fm_marked() {
   for fm_p in $(
     unset FLOWMINE_LAYER
@@ -133,43 +212,72 @@ pub(super) const PASS_TO_LAYER: &str = r#"fm_marked() {
     [ "$fm_p" = "$fm_child" ] || printf '%s ' "$fm_p"
   done
 }
-fm_pass() {
-  fm_left=$(fm_marked)
-  # shellcheck disable=SC2086
-  fm_left="$fm_left$(fm_tree "$fm_child" $fm_left)" fm_p=$fm_signal
-  case $fm_layer$fm_signal in layerINT) fm_p=VTALRM ;; layerQUIT) fm_p=PROF ;; esac
-  kill -s "$fm_p" "$fm_child" 2>/dev/null
-  # A shell that waits for its command takes INT as meant for that: it goes to all, as from a terminal.
-  [ "$fm_signal" != INT ] || for fm_p in $fm_left; do kill -s INT "$fm_p" 2>/dev/null; done
-  fm_watch
+# Of processes those that run the script below, without their own subshells.
+# shellcheck disable=SC3013
+fm_next() {
+  fm_y=' '
+  for fm_p; do
+    for fm_f in "/proc/$fm_p/fd/"*; do
+      if [ "$fm_f" -ef "./$fm_below" ]; then
+        fm_y="$fm_y$fm_p "
+        break
+      fi
+    done
+  done
+  [ "$fm_y" = ' ' ] || fm_parents | awk -v all="$fm_y" 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'
+}
+fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
+fm_apart() {
+  fm_parents | awk -v self="$$" -v all=" $* " '{ group[$1] = $3 }
+    END { for (p in group) if (index(all, " " p " ") && group[p] != group[self]) printf "%s ", p }'
+}
+# shellcheck disable=SC2046
+fm_take() {
+  fm_between=$(fm_marked)
+  case $1 in USR?) ;; *) fm_left="$fm_between$(fm_tree "$fm_child" $fm_between)$fm_left" ;; esac
+  fm_ask "$1" "$2"
+  fm_to=$(fm_next "$fm_child" $fm_between)
+  case $fm_how in
+    all)
+      fm_told=" $fm_left$fm_told"
+      [ -z "$fm_to" ] || fm_pass "$1" "$(fm_apart $fm_to)"
+      ;;
+    alone)
+      if ! grep -qsF "' HUP INT QUIT TERM" "/proc/$fm_child/cmdline"; then
+        # The command needs no shell, or has replaced it.
+        fm_pass "$1" "${fm_to:-$fm_child}"
+        return 0
+      fi
+      fm_pass "$1" "$fm_child"
+      # What the shell begins at this moment is told when it is there.
+      fm_tries=0
+      until [ -n "$fm_to" ] || [ "$fm_tries" -gt 3 ]; do
+        fm_to=$(fm_next $(fm_marked))
+        [ -n "$fm_to" ] || fm_to=$(fm_children)
+        [ -n "$fm_to" ] || fm_nap 0.05
+        fm_tries=$((fm_tries + 1))
+      done
+      fm_pass "$1" "$fm_to"
+      ;;
+  esac
 }
 "#;
 
-/// Runs a command as a child that has our input.
-pub(super) const RUN: &str = r#"fm_watch() {
-  [ -z "$fm_dog" ] || return 0
-  (
-    # Only when the time is over, not when the sleep was ended.
-    sleep 10 || exit 0
-    for fm_p in "$fm_child" $fm_left; do kill -s KILL "$fm_p"; done
-  ) </dev/null >/dev/null 2>&1 9<&- &
-  fm_dog=$!
+/// Runs a command as a child that has our input, to its end. A `wait` that a signal interrupts has a
+/// status above 128 too: then the child is waited for again. The shell knows it no longer (127) if
+/// that status was its own.
+pub(super) const RUN: &str = r#"fm_pass() {
+  for fm_p in $2; do kill -s "$1" "$fm_p" 2>/dev/null; done
+  fm_told="$fm_told$2 "
 }
 fm_roots() {
   fm_parents | awk -v left="$fm_left" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
     $1 in ours { up[$1] = $2 }
     END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
 }
+# What is left is told from above: a layer ends what is below it itself.
 fm_sweep() {
-  if [ -n "$fm_dog" ]; then
-    # Stopped first, so that it starts nothing while it is looked at.
-    kill -s STOP "$fm_dog" 2>/dev/null
-    for fm_p in "$fm_dog" $(fm_tree "$fm_dog"); do kill -s KILL "$fm_p" 2>/dev/null; done
-    wait "$fm_dog" 2>/dev/null
-    fm_dog=''
-  fi
-  # What is left is told from above: a layer ends what is below it itself.
-  fm_n=0 fm_told=' '
+  fm_n=0
   while [ -n "$fm_left" ]; do
     fm_top=$(fm_roots)
     [ -n "$fm_top" ] || break
@@ -185,29 +293,29 @@ fm_sweep() {
       for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
       break
     fi
-    sleep 0.1 2>/dev/null || sleep 1
+    fm_nap 0.1
   done
-  fm_left=''
+  fm_left='' fm_told=' '
 }
 fm_run() {
   fm_code=$fm_sig_code
   [ -z "$fm_signal" ] || return 0
-  if [ -n "$fm_layer" ]; then
-    "$@" <&9 9<&- &
-  else
-    ${fm_with:+env} $fm_with "$@" <&9 9<&- &
-  fi
+  [ -n "$fm_witness" ] || fm_witness_begin
+  ${fm_with:+env} $fm_with "$@" <&9 9<&- &
   fm_child=$!
-  [ -z "$fm_signal" ] || fm_pass
+  # One that came meanwhile: whether the command has it is not known.
+  [ -z "$fm_signal" ] || [ -n "$fm_got" ] || fm_pass "$fm_signal" "$fm_child"
+  fm_was=''
   while :; do
-    fm_woke=0
+    fm_woke=''
     wait "$fm_child"
     fm_code=$?
-    if [ "$fm_woke" = 0 ] || ! kill -0 "$fm_child" 2>/dev/null; then break; fi
+    [ "$fm_code" != 127 ] || fm_code=${fm_was:-127}
+    if [ "$fm_code" -le 128 ] || [ -z "$fm_woke" ] || [ "$fm_code" = "$fm_was" ]; then break; fi
+    fm_was=''
+    kill -0 "$fm_child" 2>/dev/null || fm_was=$fm_code
   done
-  # A layer that had not begun to take VTALRM and PROF ended by them.
-  case $fm_layer$fm_signal$fm_code in layerINT154 | layerQUIT155) fm_code=$fm_sig_code ;; esac
-  fm_child='' fm_layer=''
+  fm_child=''
   [ -z "$fm_signal" ] || fm_sweep
 }
 "#;
@@ -215,7 +323,7 @@ fm_run() {
 /// Commands after all. What they do to `EXIT` counts when they came to their end; a fault of theirs
 /// is no fault of the task.
 pub(super) const AFTER: &str = r#"fm_after() {
-  fm_run sh -c "$fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
+  fm_run sh -c "trap : USR1 USR2; $fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
   fm_new=''
   [ ! -f "$fm_own/.exit" ] || read -r fm_new <"$fm_own/.exit"
   case $fm_new in
@@ -233,9 +341,10 @@ pub(super) const AFTER: &str = r#"fm_after() {
 pub(super) fn end(out: &mut String, after: bool, private: bool, sandbox: bool) {
     let parts = [
         (true, POST_BEGINS),
-        (after, "  fm_after\n  if [ -n \"$fm_signal\" ]; then fm_ended=$fm_signal fm_ended_code=$fm_sig_code fm_code=$fm_sig_code; fi\n"),
+        (after, "  fm_after\n  [ -z \"$fm_signal\" ] || fm_code=$fm_sig_code\n"),
         (private, "  [ -z \"$fm_own\" ] || rm -rf -- \"$fm_own\"\n"),
-        (sandbox, "  fm_sandbox_out\n"),
+        // Nothing is left to pass a signal on to, and one to the group would end `cp` and `mv`.
+        (sandbox, "  trap '' HUP INT QUIT TERM USR1 USR2\n  fm_sandbox_out\n"),
         (true, POST_ENDS),
     ];
     parts.iter().filter(|(there, _)| *there).for_each(|(_, text)| out.push_str(text));
@@ -244,13 +353,15 @@ pub(super) fn end(out: &mut String, after: bool, private: bool, sandbox: bool) {
 const POST_BEGINS: &str = r#"fm_post() {
   fm_command=$?
   trap - EXIT
-  fm_code=$fm_command fm_ended=$fm_signal fm_ended_code=$fm_sig_code fm_signal=''
+  fm_code=$fm_command fm_signal=''
   [ "$fm_command" = 0 ] || fm_failed=$fm_phase
 "#;
 
-const POST_ENDS: &str = r#"  fm_time
+const POST_ENDS: &str = r#"  fm_witness_end
+  for fm_x in $fm_had; do [ "$fm_code" != "${fm_x#*:}" ] || fm_ended=${fm_x%:*}; done
+  fm_time
   fm_write_record
-  if [ -n "$fm_ended" ] && [ "$fm_code" = "$fm_ended_code" ]; then
+  if [ -n "$fm_ended" ]; then
     trap - "$fm_ended"
     kill -s "$fm_ended" $$
   fi

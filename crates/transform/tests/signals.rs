@@ -1,0 +1,298 @@
+//! Signals to a task with layers and to the plain task: the same number reaches the task and its
+//! processes, and both end with the same status, whether a signal goes to the process or to its group.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{SHELLS, install, plan, seen};
+use flowmine_transform::algebra::Composition;
+use flowmine_transform::builtin;
+
+use To::{All, Group, Process};
+
+/// Where a signal is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum To {
+    /// The process that was started, alone.
+    Process,
+    /// Its process group.
+    Group,
+    /// All processes that were started, one after the other, as a batch system tells a control group.
+    All,
+}
+
+/// Records each signal, and ends when it is told to. Its child does the same.
+const COUNTS: &str = r#"count() {
+  for s in HUP INT QUIT USR1 USR2 TERM; do trap "echo $1 $s >>\"\$TOP/got\"" "$s"; done
+  : >"$TOP/ready.$1"
+  while [ ! -e "$TOP/stop" ]; do sleep 0.05; done
+}
+(count child) &
+echo began >>"$TOP/got"; cat; count task; wait; echo ended; exit 0"#;
+
+/// Ends by the first signal, as a process without traps does.
+const PLAIN: &str = r#"echo began >>"$TOP/got"; : >"$TOP/ready.child"; : >"$TOP/ready.task"; sleep 321; echo no"#;
+
+fn takes(signal: &str, status: i32) -> String {
+    format!(
+        "echo began >>\"$TOP/got\"; trap 'echo took >>\"$TOP/got\"; sleep 0.3; echo ended; exit {status}' {signal}
+        : >\"$TOP/ready.child\"; : >\"$TOP/ready.task\"; while :; do sleep 0.05; done"
+    )
+}
+
+fn layer(name: &str) -> Composition {
+    let own = match name {
+        "plain" => "define plain(T) {}",
+        "prepost" => r#"define prepost(T) {"command": {"pre": ["A=1; export A", ":"], "post": ["echo \"$EXIT\" >/dev/null"]}}"#,
+        "exec" => r#"define exec(T) {"command": {"cmd": "exec timeout 60 ./" + T.script}}"#,
+        "beside" => r#"define beside(T) {"command": {"cmd": "sleep 322 & ./" + T.script + "; s=$?; kill $!; exit \"$s\""}}"#,
+        name => builtin::text(name).unwrap(),
+    };
+    let bound = [("times", "3"), ("pause", "0"), ("limit", "60")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Composition::read("layer.jx", own, None, &bound).unwrap()
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    task: String,
+    sent: Vec<(&'static str, i32, To)>,
+}
+
+fn case(task: &str, sent: &[(&'static str, To)]) -> Case {
+    let number = |name: &str| match name {
+        "HUP" => libc::SIGHUP,
+        "INT" => libc::SIGINT,
+        "QUIT" => libc::SIGQUIT,
+        "USR1" => libc::SIGUSR1,
+        "USR2" => libc::SIGUSR2,
+        "TERM" => libc::SIGTERM,
+        _ => unreachable!(),
+    };
+    Case { task: task.to_owned(), sent: sent.iter().map(|(name, to)| (*name, number(name), *to)).collect() }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct End {
+    status: i32,
+    out: String,
+    err: String,
+    /// Lines that the task and its child wrote, sorted.
+    got: Vec<String>,
+}
+
+/// A directory whose `sh` is the shell under test.
+struct Place {
+    top: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(shell: &str) -> Self {
+        let top = tempfile::tempdir().unwrap();
+        fs::create_dir(top.path().join("flow")).unwrap();
+        fs::create_dir(top.path().join("bin")).unwrap();
+        let found = Command::new("which").arg(shell).output().unwrap();
+        symlink(String::from_utf8(found.stdout).unwrap().trim(), top.path().join("bin/sh")).unwrap();
+        Self { top }
+    }
+
+    fn flow(&self) -> PathBuf {
+        self.top.path().join("flow")
+    }
+
+    fn got(&self) -> Vec<String> {
+        let mut lines: Vec<_> = fs::read_to_string(self.top.path().join("got")).unwrap_or_default().lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    }
+
+    /// Runs a command, sends the signals, and gives after how many lines each of them was taken.
+    fn run(&self, command: &[&str], case: &Case, expected: Option<&[usize]>) -> (End, Vec<usize>) {
+        let top = self.top.path();
+        let (out, err) = (top.join("out"), top.join("err"));
+        // Whoever started the tests in the background has them ignore INT and QUIT.
+        let mut child = Command::new("/usr/bin/env")
+            .arg("--default-signal=HUP,INT,QUIT")
+            .args(command)
+            .current_dir(self.flow())
+            .env("PATH", format!("{}:{}", top.join("bin").display(), std::env::var("PATH").unwrap()))
+            .env("TOP", top)
+            .stdin(Stdio::piped())
+            .stdout(fs::File::create(&out).unwrap())
+            .stderr(fs::File::create(&err).unwrap())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"input\n").unwrap();
+        until("the task to begin", || top.join("ready.task").exists() && top.join("ready.child").exists());
+        sleep(Duration::from_millis(100));
+        let mut lines = Vec::new();
+        for (n, (_, signal, to)) in case.sent.iter().enumerate() {
+            send(&child, *signal, *to, top);
+            if let Some(expected) = expected {
+                let begun = Instant::now();
+                while self.got().len() < expected[n] && begun.elapsed() < Duration::from_secs(10) {
+                    sleep(Duration::from_millis(20));
+                }
+            }
+            // Time for a signal that comes twice.
+            sleep(Duration::from_millis(400));
+            lines.push(self.got().len());
+        }
+        let text = |path: &Path| fs::read_to_string(path).unwrap();
+        fs::write(top.join("stop"), "").unwrap();
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > Duration::from_secs(30) {
+                let left = processes(top);
+                // SAFETY: the group is that of our child, which has not been waited for.
+                unsafe { libc::kill(-i32::try_from(child.id()).unwrap(), libc::SIGKILL) };
+                return (End { status: -1, out: format!("does not end: {left:?}"), err: text(&err), got: self.got() }, lines);
+            }
+            sleep(Duration::from_millis(20));
+        };
+        (End { status: seen(status), out: text(&out), err: text(&err), got: self.got() }, lines)
+    }
+}
+
+fn send(child: &Child, signal: i32, to: To, top: &Path) {
+    let pid = i32::try_from(child.id()).unwrap();
+    let pids = match to {
+        Process => vec![pid],
+        Group => vec![-pid],
+        All => processes(top).into_iter().map(|(pid, _)| pid).collect(),
+    };
+    for pid in pids {
+        // SAFETY: the processes are our child, which has not been waited for, and those that it started.
+        unsafe { libc::kill(pid, signal) };
+    }
+}
+
+/// The processes that a run started.
+fn processes(top: &Path) -> Vec<(i32, String)> {
+    let mark = format!("TOP={}", top.display());
+    let mut all: Vec<_> = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|e| fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())))
+        .filter_map(|e| {
+            let shown = String::from_utf8_lossy(&fs::read(e.path().join("cmdline")).unwrap_or_default()).replace('\0', " ");
+            Some((e.file_name().to_str()?.parse().ok()?, shown))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "waited for {what}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// Runs each case in each shell below each of the layers.
+fn all_as_plain(cases: &[Case], above: &[&[&'static str]]) {
+    let todo = cases.iter().enumerate().flat_map(|(n, case)| (0..SHELLS.len()).map(move |shell| (n, case, shell)));
+    let todo = Mutex::new(todo.collect::<Vec<_>>());
+    let faults = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while let Some((number, case, shell)) = { todo.lock().unwrap().pop() } {
+                    // Without the time for all, each case has each of the layers in one of the shells.
+                    let above: Vec<_> = above
+                        .iter()
+                        .enumerate()
+                        .filter(|(n, _)| is_long() || (n + number) % SHELLS.len() == shell)
+                        .map(|(_, names)| names)
+                        .collect();
+                    let shell = SHELLS[shell];
+                    let (plain, lines) = Place::new(shell).run(&["sh", "-c", &case.task], case, None);
+                    for names in above {
+                        let place = Place::new(shell);
+                        let what = names.iter().fold(Composition::default(), |what, name| what.then(layer(name)));
+                        let script = install(&plan(&serde_json::json!({"command": case.task}), &what), &place.flow(), "sh");
+                        let (mut layered, _) = place.run(&[&script], case, Some(&lines));
+                        // A shell may report of its own children which signal ended them.
+                        if layered.status > 128 || case.sent.iter().any(|(.., to)| *to != Process) {
+                            layered.err.clone_from(&plain.err);
+                        }
+                        let left = processes(place.top.path());
+                        if layered != plain || !left.is_empty() {
+                            faults.lock().unwrap().push(format!(
+                                "{shell} {names:?} {:?}\n{}\nplain {plain:?}\nlayered {layered:?}\nleft {left:?}",
+                                case.sent, case.task
+                            ));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let faults = faults.into_inner().unwrap();
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n\n"));
+}
+
+const NESTED: [&[&str]; 6] = [
+    &["sandbox"],
+    &["retry"],
+    &["timelimit"],
+    &["environment", "exec"],
+    &["failure", "plain", "beside"],
+    &["environment", "timelimit", "prepost", "sandbox", "retry"],
+];
+
+fn is_long() -> bool {
+    std::env::var_os("FLOWMINE_LONG").is_some()
+}
+
+#[test]
+fn each_signal_reaches_the_task_once() {
+    let many = |to| case(COUNTS, &[("USR1", to), ("USR1", to), ("TERM", to), ("HUP", to), ("USR2", to), ("TERM", to)]);
+    let mut cases = vec![many(Process), many(Group), case(COUNTS, &[("TERM", Process), ("TERM", Group), ("USR1", All), ("USR2", Process)])];
+    if is_long() {
+        cases.extend([many(All)]);
+        for signal in ["HUP", "INT", "QUIT", "USR1", "USR2", "TERM"] {
+            cases.extend([Process, Group].map(|to| case(COUNTS, &[(signal, to), (signal, to)])));
+        }
+    }
+    all_as_plain(&cases, &NESTED);
+}
+
+#[test]
+fn a_task_that_takes_a_signal_has_its_own_status() {
+    let mut cases = vec![
+        case(&takes("TERM", 0), &[("TERM", Process)]),
+        case(&takes("TERM", 3), &[("TERM", Group)]),
+        case(&takes("USR1", 0), &[("USR1", Process)]),
+    ];
+    if is_long() {
+        for signal in ["HUP", "INT", "QUIT", "USR2", "TERM"] {
+            for to in [Process, Group, All] {
+                cases.extend([case(&takes(signal, 0), &[(signal, to)]), case(&takes(signal, 0), &[(signal, to)])]);
+            }
+        }
+    }
+    all_as_plain(&cases, &NESTED);
+}
+
+#[test]
+fn a_task_that_takes_no_signal_ends_by_it() {
+    let signals: &[&str] = if is_long() { &["HUP", "INT", "USR1", "USR2", "TERM"] } else { &["USR1", "TERM"] };
+    let cases: Vec<_> = signals.iter().flat_map(|signal| [Process, Group].map(|to| case(PLAIN, &[(signal, to)]))).collect();
+    all_as_plain(&cases, &NESTED);
+}
