@@ -3,7 +3,9 @@
 /// A program of its own for `find -exec`: the sandbox, the directory of the workflow, the number of
 /// outputs, the outputs, the links. An output that has another name in the workflow begins with
 /// `././`. A link whose target is in the workflow afterwards stays as it is, as does one that leads
-/// elsewhere; any other gets the content of its target. `fm_dirs` has the directories that came in.
+/// elsewhere; any other gets the content of its target. `fm_dirs` has the directories that came in,
+/// `fm_followed` links of theirs that were made to lead elsewhere, `fm_absent` outputs that are not there, `fm_own` names of
+/// flowmine's files.
 /// Links in the copy `fm_copy` of a directory `fm_real` are judged where they come from.
 pub(super) const LINKS: &str = r#"box=$1 home=$2 n=$3
 shift 3
@@ -19,29 +21,84 @@ came() {
     case $name in */*) name=${name%/*} ;; *) return 1 ;; esac
   done
 }
-# What lies in a directory, without times of directories and parts of seconds, which not every `cp` copies.
+# What lies in a directory, without times of directories and parts of seconds, which not every `cp` copies. Links of the sandbox's own
+# path are those of the workflow.
 list() {
   (
-    cd -- "$1" &&
-      find . -type d &&
-      find . -type l -exec stat -c 'link %N' -- {} + &&
-      find . ! -type d ! -type l -exec stat -c 'file %f %s %Y %n' -- {} +
+    cd -- "$1" && shift &&
+      find . "$@" -type d -print &&
+      find . "$@" -type l -exec stat -c 'link %N' -- {} + &&
+      find . "$@" ! -type d ! -type l -exec stat -c 'file %f %s %Y %n' -- {} +
   ) | LC_ALL=C sort
 }
-# Whether a path in the sandbox has in the workflow what it has here. Where it only holds inputs there may be more.
+# What the workflow has by the names that are here.
+list_here() {
+  (
+    place=$1 here=$2
+    cd -- "$here" && shift 2 &&
+      find . "$@" -type d -exec sh -c 'cd -- "$0" && for f; do [ -L "$f" ] || [ ! -d "$f" ] || printf "%s\n" "$f"; done' "$place" {} + &&
+      find . "$@" -type l -exec sh -c 'cd -- "$0" && stat -c "link %N" -- "$@"' "$place" {} + &&
+      find . "$@" ! -type d ! -type l -exec sh -c 'cd -- "$0" && stat -c "file %f %s %Y %n" -- "$@"' "$place" {} +
+  ) 2>/dev/null | LC_ALL=C sort
+}
+glob() {
+  g=$(printf '%s.' "$1" | sed 's/[][*?\\]/\\&/g')
+  g=${g%.}
+}
+# Whether a path in the sandbox has in the workflow afterwards what it has here. Outputs in it come out. Where it only holds inputs
+# there may be more.
 same() {
-  [ "$1" != . ] || return 1
-  [ ! "./$1" -ef "$home/$1" ] || return 0
-  if [ -d "./$1" ] && [ -d "$home/$1" ]; then
-    if came "$1"; then only=0; else only=1; fi
+  in=$1
+  shift
+  [ ! "./$in" -ef "$home/$in" ] || return 0
+  if [ -d "./$in" ] && [ -d "$home/$in" ]; then
+    left=$n
+    for root; do
+      shift
+      [ "$left" -gt 0 ] || continue
+      left=$((left - 1))
+      case $root in ././*) continue ;; esac
+      name=${root#./}
+      if [ "$in" != . ]; then case $name in "$in"/*) name=${name#"$in"/} ;; *) continue ;; esac; fi
+      glob "$name"
+      set -- "$@" -path "./$g" -prune -o
+      # The directories above it come out with it.
+      while :; do
+        case $name in */*) name=${name%/*} ;; *) break ;; esac
+        glob "$name"
+        set -- "$@" -path "./$g" -type d -o
+      done
+    done
+    # Links that lead out and were made to lead to their place, and outputs that the task deleted.
+    rest=$fm_followed//$fm_absent kind='-type l'
+    while [ -n "$rest" ]; do
+      name=${rest%%"$nl"*} rest=${rest#*"$nl"}
+      case $name in
+        '' | ././*) continue ;;
+        //) kind=-prune ;;
+      esac
+      name=${name#./}
+      if [ "$in" != . ]; then case $name in "$in"/*) name=${name#"$in"/} ;; *) continue ;; esac; fi
+      glob "$name"
+      # shellcheck disable=SC2086
+      set -- "$@" -path "./$g" $kind -o
+    done
+    if [ "$in" = . ]; then
+      glob "${fm_own#*"$nl"}"
+      set -- "$@" -path "./$g" -prune -o -path "./${fm_own%%"$nl"*}.*" -prune -o
+    fi
+    if came "$in"; then only=0; else only=1; fi
     {
-      list "$home/$1"
+      if [ "$only" = 1 ]; then list_here "$home/$in" "./$in" "$@"; else list "$home/$in" "$@"; fi
       printf '//\n'
-      list "./$1"
-    } | awk -v only="$only" '$0 == "//" { after = 1; next } !after { was[$0]++; left++; next }
+      list "./$in" "$@"
+    } | box=$box home=$home awk -v only="$only" '$0 == "//" { after = 1; next }
+      !after { was[$0]++; left++; next }
+      { box = ENVIRON["box"] "/" }
+      /^link / { while (i = index($0, box)) $0 = substr($0, 1, i - 1) ENVIRON["home"] "/" substr($0, i + length(box)) }
       !($0 in was) || was[$0]-- < 1 { other = 1 } { left-- } END { exit other || (!only && left > 0) }'
   else
-    [ -f "./$1" ] && [ -f "$home/$1" ] && cmp -s "./$1" "$home/$1"
+    [ -f "./$in" ] && [ -f "$home/$in" ] && cmp -s "./$in" "$home/$in"
   fi
 }
 # Whether what has the path $2 below the sandbox comes out, or is, where the link $1 still finds it.
@@ -60,7 +117,18 @@ comes() {
     esac
   done
   case $link in ././*) return 1 ;; esac
-  same "$path"
+  same "$path" "$@"
+}
+encoded() {
+  e=$1
+  case $1 in *"$nl"*) e=$(printf '%s.' "$1" | awk 'NR > 1 { printf "//n" } { printf "%s", $0 }') && e=${e%.} ;; esac
+}
+# Prints that a directory is copied: the caller knows which of the directories in it the task had closed.
+copied() {
+  encoded "./${1#"$itself"/}/"
+  name=$e to=${2#./}
+  encoded "./${to#./}/"
+  printf 'map %s//=%s\n' "$name" "$e"
 }
 relink() { rm -f -- "$1" && ln -s -- "$2" "$1"; }
 content() {
@@ -81,6 +149,7 @@ content() {
       [ "$left" -lt 1 ] || set -- "$@" "$root"
       left=$((left - 1))
     done
+    copied "$real" "$link"
     cp -a -- "$real" "$link" &&
       fm_depth=$((fm_depth + 1)) fm_copy=$link fm_real=$real find "$link" -type l -exec sh -c 'eval "$fm_links_text"' sh "$box" "$home" "$n" "$@" {} +
   else
@@ -99,7 +168,10 @@ for one; do
   i=$((i + 1))
   [ "$i" -gt "$n" ] || continue
   text=$(readlink -- "$one" && printf .) && text=${text%??} || { bad=1; continue; }
-  case $text in .t_*.behind.*) bad=1; continue ;; esac
+  case $text in .t_*.behind.* | */.t_*.behind.*) bad=1; continue ;; esac
+  # What is elsewhere is as the task left it.
+  place=$(cd -P -- "${one%/*}" && printf '%s/' "$PWD") || { bad=1; continue; }
+  case $place in "$itself"/*) ;; *) continue ;; esac
   from=$one
   [ -z "$fm_copy" ] || from=$fm_real${one#"$fm_copy"}
   inside=''
@@ -132,6 +204,15 @@ for one; do
         [ -z "$inside$fm_copy" ] || relink "$one" "$home/$path" || bad=1
         continue
       fi
+      # A link that came in, to a directory above it.
+      case $fm_copy$one in
+        ././*) ;;
+        ./*)
+          above=$itself/$path/
+          [ "$path" != . ] || above=$itself/
+          case $place in "$above"*) [ "$(readlink -- "$home/$one" 2>/dev/null && printf .)" != "$text$nl." ] || continue ;; esac
+          ;;
+      esac
       ;;
     *)
       # Out of the sandbox by its own dots, or by another link.

@@ -32,6 +32,9 @@ pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
             out.push_str(text);
         }
     }
+    if files.inputs.iter().any(|file| !file.is_renamed()) {
+        out.push_str(inward::INNER_LINKS);
+    }
     inward(out, &files);
     out.push_str(outward::KEEP);
     if !files.outputs.is_empty() {
@@ -57,6 +60,8 @@ struct Files<'a> {
     holding: Vec<String>,
     /// Directories on the way to outputs.
     way: Vec<String>,
+    /// Those of them that are outputs or below one, and those that are outputs.
+    way_in_outputs: [Vec<String>; 2],
 }
 
 impl<'a> Files<'a> {
@@ -90,7 +95,11 @@ impl<'a> Files<'a> {
         }
         let names: Vec<String> = came_in.iter().chain(&way).cloned().chain(lasting()).collect();
         let holding = came_in.iter().filter(|input| names.iter().any(|name| held(name, input)));
+        let given: BTreeSet<String> = outputs.iter().filter(|file| !file.is_renamed()).map(|file| tidy(&file.inner)).collect();
+        let among = |is: &dyn Fn(&str) -> bool| way.iter().filter(|name| is(name)).map(|name| quote(name)).collect();
+        let way_in_outputs = [among(&|name| given.iter().any(|output| within(name, output))), among(&|name| given.contains(name))];
         Self {
+            way_in_outputs,
             lasting: lasting().map(word).collect(),
             inner: inner.into_iter().map(|name| quote(name)).collect(),
             above: above.into_iter().map(word).collect(),
@@ -117,7 +126,21 @@ fn brought(out: &mut String, files: &Files<'_>) {
     }
 }
 
+/// `fm_in_output` and `fm_is_output` of a directory on the way to an output.
+fn outputs_on_the_way(out: &mut String, files: &Files<'_>) {
+    for (function, names) in ["fm_in_output", "fm_is_output"].into_iter().zip(&files.way_in_outputs) {
+        let _ = if names.is_empty() {
+            writeln!(out, "{function}() {{ false; }}")
+        } else {
+            writeln!(out, "{function}() {{ case $1 in {}) ;; *) false ;; esac; }}", names.join(" | "))
+        };
+    }
+}
+
 fn inward(out: &mut String, files: &Files<'_>) {
+    if !files.way.is_empty() {
+        outputs_on_the_way(out, files);
+    }
     // A function for each list, so that names are in the script once.
     let lists = [("lasting", &files.lasting), ("both", &files.both), ("above", &files.above), ("way", &files.way)];
     for (name, words) in lists {
@@ -155,6 +178,20 @@ fn inward(out: &mut String, files: &Files<'_>) {
     for (from, to) in others {
         let _ = writeln!(out, "  fm_bring {} {} || return", quote(&from), quote(&to));
     }
+    if !files.outputs.is_empty() {
+        out.push_str("  fm_place_apart || return\n");
+    }
+    if !files.holding.is_empty() {
+        if !files.way.is_empty() {
+            out.push_str("  fm_way fm_follow_all || return\n");
+        }
+        if !files.lasting.is_empty() {
+            out.push_str("  fm_lasting fm_follow_all || return\n");
+        }
+    }
+    if files.inputs.iter().any(|file| !file.is_renamed()) {
+        out.push_str("  fm_inner_links || return\n");
+    }
     if !files.both.is_empty() {
         out.push_str("  fm_came=$(fm_both fm_list -H | fm_arrived)\n  fm_both fm_notice_inside\n");
     }
@@ -187,6 +224,9 @@ fn outward(out: &mut String, files: &Files<'_>) {
     if !files.both.is_empty() {
         out.push_str("    fm_both fm_spare_find\n");
     }
+    if !files.way.is_empty() {
+        out.push_str("    fm_way fm_carry_all\n");
+    }
     if !files.outputs.is_empty() {
         let roots: Vec<String> = files.outputs.iter().map(|file| quote(&root(file))).collect();
         let _ = writeln!(out, "    fm_links {} || fm_keep 'links among the outputs lead into the sandbox'", roots.join(" "));
@@ -211,7 +251,7 @@ fn outward(out: &mut String, files: &Files<'_>) {
     if !files.outputs.is_empty() {
         out.push_str("    if [ -n \"$fm_closed$fm_merged\" ]; then\n");
         each(out, "  fm_modes");
-        out.push_str("    fi\n");
+        out.push_str("    fi\n    fm_fresh_modes\n");
     }
     out.push_str(
         "    [ ! -f \"$fm_record\" ] || fm_note \"$(cat \"$fm_record\")\" || fm_keep 'the record could not be brought back'\n  fi\n",

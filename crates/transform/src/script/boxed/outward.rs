@@ -9,7 +9,7 @@ pub(super) const KEEP: &str = r#"fm_keep() {
 "#;
 
 /// Outputs leave the sandbox.
-pub(super) const OUT: &str = r#"fm_closed='' fm_merged=''
+pub(super) const OUT: &str = r#"fm_closed='' fm_merged='' fm_fresh='' fm_there=$fm_nl
 # Directories that the task has closed are opened; their modes are given back in the workflow.
 fm_open() {
   [ -n "$(find . -type d ! -perm -700 2>/dev/null)" ] || return 0
@@ -23,14 +23,27 @@ fm_open() {
 }
 # Links among the outputs, and in directories among them.
 fm_links() {
-  fm_n=''
+  fm_n='' fm_absent=$fm_nl
   for fm_f; do
     shift
     if [ -L "$fm_f" ] || [ -d "$fm_f" ]; then fm_n=1; fi
-    if [ -e "$fm_f" ] || [ -L "$fm_f" ]; then set -- "$@" "$fm_f"; fi
+    if [ -e "$fm_f" ] || [ -L "$fm_f" ]; then
+      set -- "$@" "$fm_f"
+      fm_f=${fm_f#./}
+      fm_there=$fm_there${fm_f#./}$fm_nl
+    else
+      fm_absent=$fm_absent$fm_f$fm_nl
+    fi
   done
-  [ -z "$fm_n" ] || env "fm_links_text=$fm_links_text" "fm_dirs=$fm_dirs" fm_depth=0 fm_copy= fm_real= \
-    find "$@" -type l -exec sh -c 'eval "$fm_links_text"' sh "$fm_box" "$fm_home" "$#" "$@" {} +
+  [ -n "$fm_n" ] || return 0
+  # The program prints which directories it copied where.
+  fm_copies=$(
+    env "fm_links_text=$fm_links_text" "fm_dirs=$fm_dirs" "fm_followed=$fm_followed" "fm_absent=$fm_absent" "fm_own=$fm_behind$fm_nl$fm_record" fm_depth=0 fm_copy= fm_real= \
+      find "$@" -type l -exec sh -c 'eval "$fm_links_text"' sh "$fm_box" "$fm_home" "$#" "$@" {} +
+  )
+  fm_x=$?
+  fm_maps=$fm_maps$fm_nl$fm_copies
+  return "$fm_x"
 }
 # The names of a directory come into another, and replace what has them there, unless both are directories. No link is
 # followed, and nothing that is there is opened. Where the task could open directories for it, they are. `find` takes no
@@ -64,7 +77,9 @@ fm_move() {
     case $fm_x in "$fm_box_itself"/*) ;; *) fm_take='cp -a' ;; esac
     ;;
   esac
-  case $2 in "$fm_home"/*/*) [ -d "${2%/*}" ] || mkdir -p -- "${2%/*}" || return 1 ;; esac
+  case $2 in "$fm_home"/*/*) fm_directories "${2%/*}" || return 1 ;; esac
+  # The same name of the same directory, which the task reached by a link.
+  if [ "${1##*/}" = "${2##*/}" ] && fm_one "${1%/*}" "${2%/*}"; then return 0; fi
   fm_x=''
   if [ ! -L "$2" ]; then fm_x=1; else
     case $fm_through in *"$fm_nl$2$fm_nl"*) fm_x=1 ;; esac
@@ -109,8 +124,15 @@ fm_all_stay() {
   done
 }
 fm_give() {
-  if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then return 0; fi
   fm_to=$fm_home/$2
+  if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then
+    # It may have left already, with another output.
+    if [ ! -e "$fm_to" ] && [ ! -L "$fm_to" ]; then
+      case $fm_there in *"$fm_nl$1$fm_nl"*) fm_keep "the output $2 left the sandbox by another name" ;; esac
+    fi
+    return 0
+  fi
+  case $1 in */*) fm_map "$(fm_real "./${1%/*}")${1##*/}/" "$fm_box_itself/$1/" ;; esac
   if [ "${1%/*}/" = "${2%/*}/" ] && ! fm_reached "$fm_to" || ! fm_move "./$1" "$fm_to"; then
     fm_keep "the output $2 could not be brought back"
   fi
@@ -127,6 +149,7 @@ fm_modes() {
   set -- "./$1" "$fm_home/$2"
   fm_encode "$1"
   {
+    printf '%s\n' "$fm_maps"
     printf '%s\n' "$fm_closed" | sed 's/^/closed /'
     if [ -n "$fm_merged" ]; then
       printf '%s\n' "$fm_modes_in" | sed 's/^/in /'
@@ -134,12 +157,19 @@ fm_modes() {
       mkdir -- "./$fm_behind" && stat -c 'new %a' -- "./$fm_behind" && rmdir -- "./$fm_behind"
       [ ! -d "$1" ] || fm_lines 'now %a' "$1" -type d
     fi
-  } | fm_own=$fm_e awk '{ name = $0; sub(/^[^ ]* [^ ]* /, "", name) }
+  } | fm_own=$fm_e awk 'function closes(name, mode, i) {
+      if (name in closed) return
+      closed[name]
+      if (index(name, ENVIRON["fm_own"]) == 1) print mode, name
+      for (i = 1; i <= maps; i++) if (index(name, from[i]) == 1) closes(to[i] substr(name, length(from[i]) + 1), mode)
+    }
+    { name = $0; sub(/^[^ ]* [^ ]* /, "", name) }
+    $1 == "map" { rest = substr($0, 5); i = index(rest, "//="); from[++maps] = substr(rest, 1, i - 1); to[maps] = substr(rest, i + 3); next }
+    $1 == "closed" { closes(name, $2); next }
     $1 == "new" { usual = $2 }
     $1 == "in" { came[name] = $2 }
     $1 == "older" { sub(/^[^ ]* [^ ]* [^ ]* [^ ]* /, "", name); older[name] }
     index(name, ENVIRON["fm_own"]) != 1 { next }
-    $1 == "closed" && !(name in closed) { closed[name]; print $2, name }
     $1 == "now" && !(name in closed) && $2 != (name in came ? came[name] : name in older ? "" : usual) { print $2, name }' | LC_ALL=C sort -r -k 2 | {
     fm_x=0
     while read -r fm_mode fm_f; do
