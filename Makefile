@@ -43,7 +43,6 @@ demo: build
 	@mkdir -p $(OUT)
 	$(BIN) import slurm fixtures/case-study/polls fixtures/case-study/sacct-token.txt.gz --dataset $(OUT)/dataset
 	$(BIN) run --dataset $(OUT)/dataset --out $(OUT)
-	$(BIN) report $(OUT)/dataset -o $(OUT)/report.html
 	@cp -r fixtures/demonstration/dataset $(OUT)/demonstration
 	$(BIN) import makeflow fixtures/demonstration/rnaseq.makeflow.makeflowlog --dataset $(OUT)/demonstration
 	$(BIN) correlate --dataset $(OUT)/demonstration

@@ -184,3 +184,40 @@ fn the_report_shows_the_first_findings() {
     let (_, sentence) = first(&dataset);
     assert!(html.contains(&sentence), "{sentence}");
 }
+
+/// The words of a page without elements, as a reader has them.
+fn words(page: &str) -> String {
+    let body = page.split("<body").nth(1).unwrap();
+    let text: String = body.split('<').map(|part| part.split_once('>').map_or("", |(_, text)| text)).collect();
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&#34;", "\"").replace("&amp;", "&")
+}
+
+#[test]
+fn the_page_the_directory_of_results_and_the_model_have_the_same_findings() {
+    let dir = tempfile::tempdir().unwrap();
+    let sources: [(&str, &[&str]); 3] = [
+        ("slurm", &["fixtures/case-study/polls", "fixtures/case-study/sacct-token.txt.gz"]),
+        ("nextflow", &["fixtures/workflows/nextflow-local/nextflow.log", "fixtures/workflows/nextflow-local/trace.txt"]),
+        ("makeflow", &["fixtures/demonstration/rnaseq.makeflow.makeflowlog"]),
+    ];
+    for (kind, files) in sources {
+        let [dataset, out] = ["dataset", "out"].map(|name| dir.path().join(format!("{name}-{kind}")));
+        if kind == "makeflow" {
+            // A traced run: findings of the profile, too.
+            expect(std::process::Command::new("cp").arg("-r").arg(repository("fixtures/demonstration/dataset")).arg(&dataset), 0);
+        }
+        expect(flowmine().args(["import", kind]).args(files.iter().map(|file| repository(file))).arg("--dataset").arg(&dataset), 0);
+        expect(flowmine().arg("run").arg(&dataset).arg("--out").arg(&out), 0);
+        let text = std::fs::read_to_string(out.join("findings.txt")).unwrap();
+        assert_eq!(text, discovered(&dataset, &["findings", "--format", "text"]), "{kind}");
+        let table = std::fs::read_to_string(out.join("activities.csv")).unwrap();
+        assert_eq!(table, discovered(&dataset, &["summary", "--format", "csv"]), "{kind}");
+        let page = words(&std::fs::read_to_string(out.join("report.html")).unwrap());
+        let all = findings(&dataset);
+        assert!(!all.is_empty(), "{kind}");
+        for finding in all.iter().take(3) {
+            let sentence = finding["found"].as_str().unwrap();
+            assert!(page.contains(sentence), "{kind}: {sentence}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The recorded real queue in fixtures/case-study, taken through the whole pipeline and checked
 //! against its truth.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -146,19 +147,23 @@ fn every_declared_run_is_exactly_one_case() {
 fn the_same_input_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let outs = ["a", "b"].map(|name| {
-        let (dataset, out) = (dir.path().join(format!("dataset-{name}")), dir.path().join(name));
+        // The page names its source as the command does.
+        let (within, dataset) = (dir.path().join(format!("within-{name}")), Path::new("dataset"));
+        let out = within.join("out");
+        fs::create_dir(&within).unwrap();
         // A copy, whose file times are others.
         let copy = dir.path().join(format!("recording-{name}"));
         expect(std::process::Command::new("cp").arg("-r").arg(repository("fixtures/case-study")).arg(&copy), 0);
         let files = [copy.join("polls"), copy.join("sacct-token.txt.gz")];
-        expect(flowmine().args(["import", "slurm", "--dataset"]).arg(&dataset).args(files), 0);
+        expect(flowmine().current_dir(&within).args(["import", "slurm", "--dataset"]).arg(dataset).args(files), 0);
         std::thread::sleep(std::time::Duration::from_millis(20));
-        run(&dataset, &out);
+        let formats = ["run", "--formats", "xes,ocel.json", "--out", "out"];
+        expect(flowmine().current_dir(&within).args(formats).arg("--dataset").arg(dataset), 0);
         out
     });
     let mut names: Vec<_> = fs::read_dir(&outs[0]).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert!(names.len() >= 7, "{names:?}");
+    assert!(names.len() >= 8, "{names:?}");
     // What is hidden says when and of what the rest was made.
     for name in names.into_iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")) {
         assert!(fs::read(outs[0].join(&name)).unwrap() == fs::read(outs[1].join(&name)).unwrap(), "{} differs", name.display());
@@ -267,6 +272,7 @@ fn hostile_names_are_harmless_everywhere() {
         let harmful = text.chars().find(|&c| c < ' ' && !matches!(c, '\n' | '\t'));
         assert_eq!(harmful, None, "{} holds a control character", path.display());
         match path.extension().and_then(|e| e.to_str()) {
+            Some("html") => page_is_harmless(&text, &dataset),
             Some("json") => drop(serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))),
             _ => assert!(!text.contains("<script"), "{} holds a script", path.display()),
         }
@@ -275,6 +281,30 @@ fn hostile_names_are_harmless_everywhere() {
     let xes = fs::read_to_string(out.join("log.xes")).unwrap();
     for name in ["&lt;script&gt;alert(1)&lt;/script&gt;", "bad\\xff\\xfeutf\\xc3"] {
         assert!(xes.contains(name), "{name} is missing");
+    }
+}
+
+/// The page has its own scripts and elements, and every name of the dataset only as text: none that
+/// has a meaning in HTML is there as it is. Its tables are compressed, and `tests/integration/report.rs`
+/// looks at them in a browser.
+fn page_is_harmless(page: &str, dataset: &Path) {
+    let rows = job_states(dataset);
+    let hostile: BTreeSet<&str> = (rows.iter())
+        .flat_map(|row| [&row.name, &row.command, &row.comment, &row.work_dir, &row.user, &row.account, &row.partition])
+        .filter_map(|text| text.as_deref())
+        .filter(|text| text.contains(['<', '>', '"', '\u{1b}', '\u{202e}']))
+        .collect();
+    assert!(hostile.iter().any(|name| name.contains("<script")), "the recording has names of this kind: {hostile:?}");
+    for name in &hostile {
+        assert!(!page.contains(name), "{name:?} is not escaped");
+    }
+    // Scripts and their kinds are those of a page without such names, and no element has a handler.
+    let scripts = |text: &str| text.match_indices("<script").map(|(at, _)| text[at..].split('>').next().unwrap().to_owned()).collect::<Vec<_>>();
+    let plain = expect(flowmine().arg("report").arg(repository("fixtures/workflows/nextflow-local/nextflow.log")), 0).stdout;
+    let kinds = |text: &str| scripts(text).into_iter().filter(|tag| !tag.contains("data-")).collect::<BTreeSet<_>>();
+    assert_eq!(kinds(page), kinds(&String::from_utf8(plain).unwrap()));
+    for of in [" onerror=", " onload=", " onclick=", "javascript:"] {
+        assert!(!page.contains(of), "{of}");
     }
 }
 

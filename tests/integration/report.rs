@@ -382,15 +382,24 @@ fn a_directory_of_results_has_the_page_next_to_logs_and_tables() {
     let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
     let log = repository("fixtures/workflows/nextflow-local/nextflow.log");
     expect(flowmine().args(["import", "nextflow", "--dataset"]).arg(&dataset).arg(log), 0);
-    // A second time nothing is new, and the page is written again.
-    for _ in 0..2 {
-        expect(flowmine().arg("report").arg(&dataset).arg("--out").arg(&out), 0);
+    // A second time nothing is new. `flowmine run` makes the same, to the byte.
+    for command in ["report", "report", "run"] {
+        expect(flowmine().arg(command).arg(&dataset).arg("--out").arg(&out), 0);
         for name in ["report.html", "log.xes.gz", "log.ocel.sqlite", "dfg.svg", "findings.txt", "summary.json"] {
             assert!(fs::metadata(out.join(name)).unwrap().len() > 0, "{name}");
         }
     }
+    let page = expect(flowmine().arg("report").arg(&dataset), 0).stdout;
+    assert!(fs::read(out.join("report.html")).unwrap() == page);
     let said = expect(flowmine().arg("report").arg(repository("tests/fixtures/logs/cases.xes")).arg("--out").arg(&out), 2).stderr;
     assert!(String::from_utf8_lossy(&said).contains("-o FILE"));
+    // The page of another program stays.
+    let mine = dir.path().join("mine");
+    fs::create_dir(&mine).unwrap();
+    fs::write(mine.join("report.html"), "<title>mine</title>").unwrap();
+    let said = expect(flowmine().arg("run").arg(&dataset).arg("--out").arg(&mine), 2).stderr;
+    assert!(String::from_utf8_lossy(&said).contains("report.html is there already and was not made by flowmine"));
+    assert_eq!(fs::read_to_string(mine.join("report.html")).unwrap(), "<title>mine</title>");
 }
 
 #[test]

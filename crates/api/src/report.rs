@@ -44,12 +44,23 @@ pub struct ReportRequest {
 }
 
 /// A report.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Report {
     /// The page: HTML.
     pub html: String,
+    /// The tables of its log, where there is a log.
+    pub tables: Option<Tables>,
     /// Whether something of the sources was lost, or could not be read.
     pub is_lossy: bool,
+}
+
+/// What a page shows of its log, for files next to it.
+#[derive(Debug)]
+pub struct Tables {
+    /// What costs time and can be changed.
+    pub findings: findings::Findings,
+    /// Activities and cases in numbers.
+    pub summary: Summary,
 }
 
 /// Makes a report.
@@ -79,7 +90,7 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     let mut of_findings = loaded.as_ref().ok().map(|(loaded, _)| findings::waits::Builder::new(&loaded.log));
     let waits = of_dataset(dataset.as_ref(), |dataset| wait_results(dataset, request, of_findings.as_mut(), sink));
     let (runs, run) = match &loaded {
-        Ok((loaded, summary)) => details::runs(request, dataset.as_ref(), (&loaded.log, summary), sink),
+        Ok((loaded, _)) => details::runs(request, dataset.as_ref(), (&loaded.log, loaded.cases()?), sink),
         Err(_) => (Vec::new(), None),
     };
     let file_access = of_dataset(dataset.as_ref(), |dataset| details::file_access(dataset, sink));
@@ -100,8 +111,10 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     quality.messages = messages.all();
     let sources = request.source.names().map(|path| path.display().to_string()).collect();
     let _stage = sink.stage("writing the report");
-    let html = flowmine_report::page(&Results { sources, quality, log, waits, runs, file_access, prediction, profile })?;
-    Ok(Report { html, is_lossy })
+    let results = Results { sources, quality, log, waits, runs, file_access, prediction, profile };
+    let html = flowmine_report::page(&results)?;
+    let tables = results.log.ok().map(|LogResults { findings, summary, .. }| Tables { findings, summary });
+    Ok(Report { html, tables, is_lossy })
 }
 
 /// An error and its causes in one sentence, without what a cause repeats.

@@ -1,6 +1,7 @@
-//! The whole pipeline over a dataset: correlate, export, discover, summarise.
+//! A directory of results: the page of a dataset, its logs, graphs, tables and numbers.
 //!
-//! It is made again only when something is new.
+//! It is made again only when something is new. Findings and activities of the tables are those of
+//! the page.
 //!
 //! What a dataset has no rows of is not known of: without jobs there is no log, picture or number
 //! of jobs, without tasks none of tasks.
@@ -13,12 +14,12 @@ use std::path::{Path, PathBuf};
 use flowmine_activity_log::ActivityLog;
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
-use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules, Timestamp};
+use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
-use flowmine_discover::{findings, pictures, summary};
+use flowmine_discover::pictures;
 use flowmine_draw::document::{self, Document};
 use flowmine_draw::svg;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
@@ -32,28 +33,32 @@ use flowmine_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;
 
 use crate::error::{Context, Result, ensure};
-use crate::groups::EventFilter;
+use crate::groups::{CaseOptions, EventFilter, TableColumns};
 use crate::log_format::LogFormat;
 use crate::models::dag;
+use crate::report::messages::Messages;
+use crate::report::{ReportRequest, Tables, report};
 use crate::sink::{Message, Sink};
-use crate::source::{self, Notion};
+use crate::source::{self, Notion, SourcePaths};
 use crate::{export, jobs, lower_bounds, output};
 
 /// What is made, of which dataset, and where.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The dataset.
-    pub dataset: PathBuf,
+    /// The dataset, and the names of its sources.
+    pub source: SourcePaths,
     /// For root: whether the dataset is written as its owner.
     pub as_owner: bool,
     /// The directory for the results; made when it does not exist.
     pub out: PathBuf,
     /// The formats of the logs.
     pub formats: Vec<&'static LogFormat>,
-    /// Which moment of an observed interval is the time of an event.
-    pub timestamp: Timestamp,
+    /// What a case is on the page, and which moment of an observed interval is the time of an event.
+    pub cases: CaseOptions,
     /// Which events.
     pub filter: EventFilter,
+    /// Which columns of a table hold what, for the page.
+    pub columns: TableColumns,
 }
 
 /// What was made.
@@ -116,26 +121,32 @@ impl Written<'_> {
         Ok(())
     }
 
-    /// What costs time, and the table of activities.
-    fn tables(&mut self, log: &ActivityLog) -> Result<()> {
-        let Some(cases) = log.cases().filter(|_| !log.is_empty()) else { return Ok(()) };
-        let found = findings::discover(&findings::Input::of(log, cases));
-        let text = pictures::findings::text(&found);
-        output::write(Some(&self.out.join("findings.txt")), |out| Ok(out.write_all(text.as_bytes())?))?;
-        self.files.push(("findings.txt".to_owned(), "what costs most and can be changed, with evidence, gain and action".to_owned()));
-        let found = summary::discover(log, cases, &summary::Options::default());
-        output::write(Some(&self.out.join("activities.csv")), |out| Ok(pictures::summary::csv(&found, out)?))?;
-        self.files.push(("activities.csv".to_owned(), "times, failures, bytes of each activity".to_owned()));
+    /// The page, and its findings and activities as tables.
+    fn page(&mut self, html: &str, tables: Option<&Tables>) -> Result<()> {
+        // What a person opens comes first in the list of results.
+        let mut files = vec![(PAGE.to_owned(), "the report: open it in a browser".to_owned())];
+        output::write(Some(&self.out.join(PAGE)), |out| Ok(out.write_all(html.as_bytes())?))?;
+        if let Some(Tables { findings, summary }) = tables {
+            let text = pictures::findings::text(findings);
+            output::write(Some(&self.out.join("findings.txt")), |out| Ok(out.write_all(text.as_bytes())?))?;
+            files.push(("findings.txt".to_owned(), "what costs most and can be changed, with evidence, gain and action".to_owned()));
+            output::write(Some(&self.out.join("activities.csv")), |out| Ok(pictures::summary::csv(summary, out)?))?;
+            files.push(("activities.csv".to_owned(), "times, failures, bytes of each activity".to_owned()));
+        }
+        self.files.splice(..0, files);
         Ok(())
     }
 }
+
+/// The name of the page in a directory of results.
+const PAGE: &str = "report.html";
 
 /// The names of all results that there can be.
 fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
     let of_jobs = cases::ALL.iter().filter(|notion| notion.is_standard()).map(|notion| notion.name());
     let notions = of_jobs.chain(task_notions().map(|notion| notion.name()));
     let mut names: Vec<String> =
-        ["dag.svg", "bottlenecks.txt", "findings.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
+        [PAGE, "dag.svg", "bottlenecks.txt", "findings.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
     for suffix in std::iter::once(String::new()).chain(notions.map(|name| format!("-{name}"))) {
         names.push(format!("dfg{suffix}.svg"));
         names.extend(formats.iter().map(|&format| format!("log{suffix}.{}", format.name)));
@@ -153,10 +164,15 @@ fn task_notions() -> impl Iterator<Item = &'static dyn TaskNotion> {
 /// # Errors
 /// When the dataset cannot be read, or a result cannot be written.
 pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
-    let dir = request.dataset.as_path();
+    // The page and the logs are made of the same dataset, and each reports what it lacks.
+    let messages = Messages::new(sink);
+    let sink: &dyn Sink = &messages;
+    let dir = request.source.only_dataset().context("logs and tables are made of a dataset")?;
     Dataset::open(dir)?;
     let formats: Vec<&str> = request.formats.iter().map(|format| format.name).collect();
-    let options = format!("{} {:?} {:?}", formats.join(","), request.timestamp, request.filter);
+    // The page names its sources.
+    let sources: Vec<&PathBuf> = request.source.names().collect();
+    let options = format!("{} {sources:?} {:?} {:?} {:?}", formats.join(","), request.cases, request.filter, request.columns);
     let of = last_run::of(dir, &options).with_context(|| dir.display().to_string())?;
     if let Some((told, losses)) = last_run::current(&request.out, &of) {
         return Ok(Made { text: told, is_lossy: losses, is_new: false });
@@ -164,7 +180,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     let dataset = jobs::open(dir, request.as_owner)?;
     let filter = jobs::filter(&request.filter)?;
     let rules = RowRules::default();
-    let parts = jobs::parts(&dataset, request.timestamp, &rules, sink)?;
+    let parts = jobs::parts(&dataset, request.cases.timestamp, &rules, sink)?;
     ensure!(!request.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", request.out.display());
     let mut made = output::made_in(&request.out)?;
     made.add_known(last_run::files(&request.out));
@@ -184,9 +200,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     let overview = Overview { exchanges, ..Overview::default() };
     let notions = if has_jobs { &telling[..] } else { &[] };
     let traced = task_log::of_jobs(&dataset, &rules)?;
-    // The list of findings names jobs and what they waited for.
-    let keep = crate::models::findings::attributes().of_jobs;
-    let options = ReadOptions { keep, ..ReadOptions::default() };
+    let options = ReadOptions::default();
     let mut columns = Vec::new();
     for notion in notions {
         columns.push(JobColumns::new(&dataset, *notion, &filter, &traced, &options)?);
@@ -220,9 +234,6 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
         written.log(&suffix, log, notion.description())?;
         let log = columns.finish(&dataset)?;
         written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
-        if suffix.is_empty() {
-            written.tables(&log)?;
-        }
     }
     let tasks = if has_tasks { Some(TaskSummary::of(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
     if tasks.as_ref().is_some_and(|tasks| tasks.without_time < tasks.attempts) {
@@ -239,6 +250,16 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
         written.objects(log)?;
     }
     export::tell(written.counts, sink);
+    let page = report(
+        &ReportRequest {
+            source: request.source.clone(),
+            cases: request.cases.clone(),
+            filter: request.filter.clone(),
+            columns: request.columns.clone(),
+        },
+        sink,
+    )?;
+    written.page(&page.html, page.tables.as_ref())?;
 
     let (warnings, errors) = diagnostic_counts(&dataset)?;
     let counts = (warnings + odd.warnings(), errors + odd.errors());
@@ -264,18 +285,17 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     if let Some(sentence) = lost.sentence() {
         told.push_str(&format!("\n{sentence}\n"));
     }
-    let losses = numbers.errors > 0;
+    let losses = numbers.errors > 0 || page.is_lossy;
     made.finish().with_context(|| request.out.display().to_string())?;
     last_run::remember(&request.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     Ok(Made { text: told, is_lossy: losses, is_new: true })
 }
 
-/// Log, graph and tables of tasks, a case being what the notion says.
+/// Log and graph of tasks, a case being what the notion says.
 fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: &dyn TaskNotion, filter: &Filter, has_jobs: bool) -> Result<()> {
     let rules = RowRules::default();
     let stage = written.sink.stage("making logs");
-    let keep = crate::models::findings::attributes().of_tasks;
-    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions { keep, ..ReadOptions::default() })?;
+    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions::default())?;
     drop(stage);
     if columns.is_empty() {
         return Ok(());
@@ -284,8 +304,7 @@ fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: &dyn Tas
     let is_first = !has_jobs && notion.name() == notions::usual().name();
     let suffix = if is_first { String::new() } else { format!("-{}", notion.name()) };
     written.log(&suffix, &source::task_cases(dataset, notion, &rules, filter, written.sink)?, notion.description())?;
-    written.graph(format!("dfg{suffix}.svg"), &columns, &format!("directly-follows graph of tasks, {} cases", notion.name()))?;
-    if is_first { written.tables(&columns) } else { Ok(()) }
+    written.graph(format!("dfg{suffix}.svg"), &columns, &format!("directly-follows graph of tasks, {} cases", notion.name()))
 }
 
 /// The numbers of a dataset: of jobs, of tasks, and what was wrong with their sources. What the

@@ -82,7 +82,7 @@ pub enum Command {
     Generate(Generate),
     /// Predict from a model of its processes when a workflow ends, and what holds it up.
     Predict(Predict),
-    /// The whole batch: correlate, export, discover, summarise.
+    /// Alias of `report --out DIR`: page, logs and tables of a dataset.
     Run(Run),
     /// Wrap the tasks of a workflow in layers: monitor, container, sandbox, retry, and your own.
     Transform(Transform),

@@ -23,6 +23,20 @@ pub fn packed(bytes: &[u8]) -> Result<String, ReportError> {
     Ok(BASE64_STANDARD.encode(packed.finish()?))
 }
 
+/// Returns the pieces of a text: whether each is a command between backticks, and its text.
+pub fn pieces(text: &str) -> Vec<(bool, &str)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((before, (code, after))) = rest.split_once('`').and_then(|(before, of)| Some((before, of.split_once('`')?))) {
+        found.push((false, before));
+        found.push((true, code));
+        rest = after;
+    }
+    found.push((false, rest));
+    found.retain(|(_, text)| !text.is_empty());
+    found
+}
+
 /// A section of the page.
 #[derive(Debug)]
 pub struct Section {
@@ -211,5 +225,18 @@ impl Table {
     #[must_use]
     pub fn left_out(self, left_out: impl Into<String>) -> Self {
         Self { left_out: left_out.into(), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_between_backticks() {
+        assert_eq!(pieces("Trace it with `flowmine trace`."), [(false, "Trace it with "), (true, "flowmine trace"), (false, ".")]);
+        assert_eq!(pieces("`a``b` and a ` alone"), [(true, "a"), (true, "b"), (false, " and a ` alone")]);
+        assert_eq!(pieces("none"), [(false, "none")]);
+        assert_eq!(pieces(""), []);
     }
 }

@@ -121,6 +121,16 @@ mod tests {
     }
 
     #[test]
+    fn commands_of_advice_are_code_and_escaped() {
+        let mut results = nothing("there is none");
+        results.quality.messages = vec![format!("Run `a {HOSTILE}` again.")];
+        let html = page(&results).expect("a page");
+        assert!(html.contains("<li>Run <code>a ") && !html.contains("<img"), "{html}");
+        let data = html.rsplit_once("<script>").expect("the script").0;
+        assert!(!data.contains("`flowmine"), "a command in backticks");
+    }
+
+    #[test]
     fn the_policy_has_the_hashes_of_what_is_on_the_page() {
         let html = page(&nothing("there is none")).expect("a page");
         let between = |from: &str, to: &str| html.rsplit_once(from).and_then(|(_, rest)| rest.split_once(to)).expect("the element").0;

@@ -1,8 +1,11 @@
 //! Findings.
 
-use flowmine_activity_log::{NOT_READY_FOR, QUEUED_FOR, RunGraph};
+use std::cmp::Reverse;
+
+use flowmine_activity_log::{ActivityLog, Cases, NOT_READY_FOR, QUEUED_FOR, RunGraph};
 use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
+use flowmine_discover::about;
 use flowmine_discover::critical_path::{self, CriticalPath};
 use flowmine_discover::findings::{self, Input as Made, waits};
 use flowmine_discover::io_profile::Profile;
@@ -72,13 +75,15 @@ impl Evidence {
         let dataset = Dataset::open(dir)?;
         let mut evidence = Self::default();
         let mut builder = waits::Builder::new(&loaded.log);
-        if builder.is_wanted() {
-            let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+        // A notion of tasks has no waits of jobs.
+        let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion);
+        if let (true, Ok(notion)) = (builder.is_wanted(), notion) {
             job_waits::for_each(&dataset, notion, &request.filter, request.cases.timestamp, sink, |job| builder.add(job))?;
             evidence.waits = builder.finish();
         }
-        if let Some(case) = longest(loaded) {
-            evidence.run = run_of(&dataset, request, &case, sink)?;
+        let cases = loaded.cases()?;
+        if let Some(case) = longest(&loaded.log, cases, 1).first().filter(|case| cases.of(**case).len() <= MOST_INSTANCES) {
+            evidence.run = run_of(&dataset, request, cases.names.get(*case as u32), sink)?;
         }
         if dataset.row_count::<Process<'static>>()? > 0 {
             // A trace of processes alone has no operations: then there is nothing to profile.
@@ -88,14 +93,24 @@ impl Evidence {
     }
 }
 
-/// The case with the longest time from begin to end.
-fn longest(loaded: &Loaded) -> Option<String> {
-    let cases = loaded.log.cases()?;
-    let length = |case: &usize| {
-        let (begin, end) = flowmine_discover::about::span(&loaded.log, cases, *case)?;
-        Some((i128::from(end) - i128::from(begin), std::cmp::Reverse(cases.names.get(*case as u32))))
-    };
-    (0..cases.len()).max_by_key(length).map(|case| cases.names.get(case as u32).to_owned())
+/// The most instances of a case that is read as a run.
+pub(crate) const MOST_INSTANCES: usize = 20_000;
+
+/// The cases with the longest time from begin to end, longest first: those with several instances,
+/// if there are any.
+pub(crate) fn longest(log: &ActivityLog, cases: &Cases, number: usize) -> Vec<usize> {
+    let mut found: Vec<usize> = (0..cases.len()).filter(|&case| cases.of(case).len() > 0).collect();
+    if found.iter().any(|&case| cases.of(case).len() > 1) {
+        found.retain(|&case| cases.of(case).len() > 1);
+    }
+    let length = |case: usize| about::span(log, cases, case).map(|(begin, end)| i128::from(end) - i128::from(begin));
+    let mut found: Vec<_> = found.into_iter().map(|case| (Reverse(length(case)), cases.names.get(case as u32), case)).collect();
+    if found.len() > number && number > 0 {
+        found.select_nth_unstable(number - 1);
+    }
+    found.truncate(number);
+    found.sort_unstable();
+    found.into_iter().map(|(_, _, case)| case).collect()
 }
 
 /// The run that a case is, with its critical path; `None` where the case is no run.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_activity_log::{ActivityLog, Filter, RunGraph};
+use flowmine_activity_log::{ActivityLog, Cases, Filter, RunGraph};
 use flowmine_dataset::Dataset;
 use flowmine_discover::critical_path::{self, CriticalPath};
 use flowmine_discover::gantt::Gantt;
 use flowmine_discover::pictures::run_dag as graph_figure;
 use flowmine_discover::run_dag;
-use flowmine_discover::summary::Summary;
 use flowmine_draw::svg;
 use flowmine_file_access::pictures::{file_span as spans_figure, file_timeline as timeline_figure};
 use flowmine_file_access::{file_span, file_timeline, find};
@@ -20,6 +19,7 @@ use flowmine_schema::text::visible;
 use super::{ReportRequest, chain};
 use crate::error::{Context, Result, ensure};
 use crate::groups::CASE;
+use crate::models::findings::{self, MOST_INSTANCES};
 use crate::models::gantt;
 use crate::one_run;
 use crate::predict::{Runs, Source, Studies, Wider};
@@ -28,9 +28,6 @@ use crate::sink::{Silent, Sink};
 
 /// The most runs that are shown in detail.
 const MOST_RUNS: usize = 3;
-
-/// The most instances of a run that is shown in detail.
-const MOST_INSTANCES: u64 = 20_000;
 
 /// The most files whose accesses are drawn.
 const MOST_FILES: usize = 3;
@@ -47,19 +44,14 @@ const WIDER: f64 = 2.0;
 pub fn runs(
     request: &ReportRequest,
     dataset: Option<&Dataset>,
-    (log, summary): (&ActivityLog, &Summary),
+    (log, cases): (&ActivityLog, &Cases),
     sink: &dyn Sink,
 ) -> (Vec<RunResults>, Option<(RunGraph, CriticalPath)>) {
-    let mut cases: Vec<_> = summary.case_list.iter().filter(|case| case.instances > 0).collect();
-    if cases.iter().any(|case| case.instances > 1) {
-        cases.retain(|case| case.instances > 1);
-    }
-    cases.sort_by_key(|case| (std::cmp::Reverse(case.duration_ns), case.case.clone()));
     let traced = dataset.map(gantt::traced).and_then(std::result::Result::ok).flatten();
     let mut longest = None;
-    let mut one = |at: usize, case: &str, instances: u64| {
+    let mut one = |at: usize, case: &str, instances: usize| {
         if instances > MOST_INSTANCES {
-            let reason = format!("it has more than {} instances", flowmine_draw::count(MOST_INSTANCES));
+            let reason = format!("it has more than {} instances", flowmine_draw::count(MOST_INSTANCES as u64));
             return RunResults { case: case.to_owned(), critical_path: Err(reason.clone()), graph: Err(reason), gantt: None };
         }
         let run = match dataset {
@@ -76,7 +68,8 @@ pub fn runs(
         }
         RunResults { case: case.to_owned(), critical_path, graph, gantt: gantt_of(log, case, traced.as_ref()) }
     };
-    let found = cases.into_iter().take(MOST_RUNS).enumerate().map(|(at, case)| one(at, &case.case, case.instances)).collect();
+    let shown = findings::longest(log, cases, MOST_RUNS).into_iter().enumerate();
+    let found = shown.map(|(at, case)| one(at, cases.names.get(case as u32), cases.of(case).len())).collect();
     (found, longest)
 }
 

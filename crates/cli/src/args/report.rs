@@ -22,7 +22,7 @@ pub struct Report {
     /// The page; by default standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// A directory for the page and, as flowmine run writes them, logs and tables of a dataset.
+    /// A directory for the page, and for logs and tables of a dataset.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub out: Option<PathBuf>,
     /// What a case is.
