@@ -1,6 +1,7 @@
 //! Activities with a name of their own in `--activity`. A new one is a line in [`ACTIVITIES`].
 
 use flowmine_logs::columns::OR;
+use flowmine_logs::steps::STEP;
 
 /// A named activity.
 #[derive(Debug)]
@@ -23,6 +24,12 @@ pub const ACTIVITIES: &[NamedActivity] = &[
         description: "the same with the state that the job entered",
         of_jobs: &["activity", "state"],
         of_others: &[&["concept:name"], &["slurm:state", "lifecycle:transition", "state", "lifecycle"]],
+    },
+    NamedActivity {
+        name: STEP,
+        description: "what jobs and tasks with different names and users have in common; of a dataset",
+        of_jobs: &[STEP],
+        of_others: &[&[STEP]],
     },
 ];
 
@@ -54,6 +61,7 @@ mod tests {
     fn names_are_not_attributes_and_all_else_is() {
         assert_eq!((keys("command"), keys_of_jobs("command")), (Vec::new(), Vec::new()));
         assert_eq!(keys_of_jobs("command-state"), ["activity", "state"]);
+        assert_eq!((keys("step"), keys_of_jobs("step")), (vec!["step".to_owned()], vec!["step".to_owned()]));
         assert_eq!(keys("command-state"), ["concept:name", "slurm:state\u{1f}lifecycle:transition\u{1f}state\u{1f}lifecycle"]);
         for keys in [keys, keys_of_jobs] {
             assert_eq!(keys("concept:name + lifecycle:transition+"), ["concept:name", "lifecycle:transition"]);

@@ -58,6 +58,7 @@ mod request;
 pub mod run;
 mod sink;
 pub mod source;
+pub mod steps;
 pub mod target;
 mod task_waits;
 pub mod trace;

@@ -13,6 +13,7 @@ use flowmine_discover::who;
 use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
 use flowmine_logs::run_graph::{self, NotionOfCase};
+use flowmine_logs::steps::{STEP, Sources};
 use flowmine_logs::tables::{self, TableOptions, TimeUnit};
 use flowmine_logs::task_log::notions::{self, TaskNotion};
 use flowmine_logs::task_log::{self, Tasks};
@@ -30,6 +31,7 @@ use crate::part_of_log::{self, OF_FILES, OF_JOBS};
 use crate::request::Request;
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, Selection, Source};
+use crate::steps;
 
 /// A log and whether something of its source was lost.
 pub struct Loaded {
@@ -108,6 +110,9 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
         (None, [_, _, ..]) => (files(asked, &options)?, OF_FILES),
         _ => dataset(asked, options)?,
     };
+    if names == OF_FILES && asked.request.cases.activity.as_deref() == Some(STEP) {
+        steps::rename(&mut loaded.log);
+    }
     for sentence in loaded.log.left_out.sentences() {
         asked.sink.note(&sentence);
     }
@@ -177,6 +182,13 @@ fn keep_once(keep: &mut Vec<String>, key: &str) {
     }
 }
 
+/// The attributes that are the activity in a log file. A file has no steps, but names of which they
+/// are made afterwards.
+fn activity_of_file(asked: Asked<'_>) -> Vec<String> {
+    let activity = asked.request.cases.activity.as_deref().filter(|activity| *activity != STEP);
+    activity.map(activities::keys).unwrap_or_default()
+}
+
 fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static str; 2])> {
     let of_run = asked.request.run.is_some().then(|| notions::Run.name());
     let of_case = || asked.request.part.filter.case_names.first().and_then(|case| NotionOfCase::of(case)).map(NotionOfCase::name);
@@ -195,7 +207,7 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
                 keep: kept_of_file(asked),
                 required: part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES),
                 qualifiers: asked.request.part.qualifiers.clone(),
-                activity: asked.request.cases.activity.as_deref().map(activities::keys).unwrap_or_default(),
+                activity: activity_of_file(asked),
                 ..options
             };
             let lossy = source::has_losses(&file.findings);
@@ -218,6 +230,9 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
         activity: asked.request.cases.activity.as_deref().map(activities::keys).unwrap_or_default(),
         ..options
     };
+    if steps::is_wanted(options.activity.iter().chain(&options.keep)) {
+        options.steps = Some(steps::of_dataset(&dataset, Sources::default(), false, asked.sink)?);
+    }
     let lost = losses::lost_operations(&dataset)?;
     let with_losses = |mut loaded: Loaded| {
         loaded.log.left_out.lost = lost;
@@ -275,6 +290,7 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
 
 /// The object-centric log of a dataset.
 fn objects(asked: Asked<'_>, dataset: &Dataset, notion: &Notion, mut options: ReadOptions) -> Result<Loaded> {
+    ensure!(options.steps.is_none(), "a step is of jobs or tasks, not of events of objects: give --case-notion with a notion of these");
     let rules = RowRules::default();
     let timestamp = asked.request.cases.timestamp;
     let whole = EventFilter { from: None, to: None, ..asked.request.filter.clone() };
@@ -324,7 +340,7 @@ fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loade
     options.keep = kept_of_file(asked);
     options.required = part_of_log::keys(&asked.request.part, &asked.request.filter, OF_FILES);
     options.qualifiers = asked.request.part.qualifiers.clone();
-    options.activity = asked.request.cases.activity.as_deref().map(activities::keys).unwrap_or_default();
+    options.activity = activity_of_file(asked);
     ensure!(
         asked.request.cases.timestamp == flowmine_correlate::Timestamp::default(),
         "--timestamp chooses among the ends of the intervals in which jobs of a dataset changed; in a log of others an event has one time"

@@ -26,6 +26,7 @@ mod process_model;
 mod requests;
 mod resources;
 mod sort;
+mod steps;
 mod summary;
 mod temporal_profile;
 mod tree;
@@ -60,6 +61,7 @@ pub const MODELS: &[&dyn Model] = &[
     &handover::Handover,
     &dependency_audit::DependencyAudit,
     &variants::Variants,
+    &steps::Steps,
     &dotted_chart::DottedChart,
     &performance_spectrum::PerformanceSpectrum,
     &lifecycle::Lifecycle,
@@ -113,6 +115,8 @@ pub enum Input {
     Objects,
     /// The jobs of a dataset.
     Jobs,
+    /// Attempts at jobs and tasks of a dataset.
+    Attempts,
     /// One run of a dataset, with its times and dependencies.
     Run,
     /// The traced processes of a dataset.
@@ -128,6 +132,7 @@ impl Input {
             Self::Log => "log with cases",
             Self::Objects => "object-centric log",
             Self::Jobs => "jobs of a dataset",
+            Self::Attempts => "jobs and tasks of a dataset",
             Self::Run => "run of a dataset",
             Self::Processes => "traced processes of a dataset",
             Self::Accesses => "traced tasks of a dataset",
@@ -141,7 +146,7 @@ impl Input {
             Self::Jobs => &[EventFilter::GROUP],
             Self::Run => &[&RUN_OR_CASE, EventFilter::GROUP],
             Self::Processes => &[&RUN],
-            Self::Accesses => &[],
+            Self::Attempts | Self::Accesses => &[],
         }
     }
 }

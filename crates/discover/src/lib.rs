@@ -89,6 +89,7 @@ pub mod run_dag;
 mod slots;
 pub mod stats;
 pub mod step_details;
+pub mod steps;
 pub mod summary;
 pub mod temporal_profile;
 mod two_samples;

@@ -8,8 +8,8 @@
 //!
 //! Next to logs, the crate has: a run as a graph of tasks and files ([`run_graph`]) or as it was
 //! traced ([`traced_run`]), what jobs waited for ([`job_waits`]), processes and their operations
-//! ([`process_rows`], [`operations`], [`io_phases`]), and the numbers of a dataset's jobs and tasks
-//! ([`summary`], [`task_summary`]).
+//! ([`process_rows`], [`operations`], [`io_phases`]), which jobs and tasks do the same ([`steps`]), and
+//! the numbers of a dataset's jobs and tasks ([`summary`], [`task_summary`]).
 //!
 //! ```
 //! use flowmine_logs::tables::{TableOptions, read_csv};
@@ -51,6 +51,7 @@ pub mod process_graph;
 pub mod process_groups;
 pub mod process_rows;
 pub mod run_graph;
+pub mod steps;
 pub mod summary;
 pub mod tables;
 pub mod task_log;

@@ -31,6 +31,7 @@ pub mod process_model;
 pub mod requests;
 pub mod resources;
 pub mod run_dag;
+pub mod steps;
 pub mod summary;
 pub mod temporal_profile;
 pub mod text_table;

@@ -18,6 +18,7 @@ use flowmine_schema::tables::{DataFlow, TaskTotal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::options::{ReadOptions, Unit};
+use crate::steps::STEP;
 use crate::task_log::TracedJobs;
 
 /// A measure below zero: it counts as unknown, and as a number out of range.
@@ -37,6 +38,8 @@ enum Kept {
     NotReadyFor,
     /// Slurm's reason for most of the time before the start.
     Reason,
+    /// The step that the job is an instance of.
+    Step,
 }
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
@@ -64,7 +67,12 @@ enum LabelPart {
     Text(Pick),
     /// The state that the event is.
     State,
+    /// The step that the job is an instance of.
+    Step,
 }
+
+/// The value of a part of an activity: a text of the jobs, or the number of a step.
+type LabelValue = Result<Sym, u32>;
 
 /// The parts of an activity by the names of attributes; `None` where one is not known here.
 fn label_parts(keys: &[String]) -> Option<Vec<LabelPart>> {
@@ -77,6 +85,7 @@ fn label_parts(keys: &[String]) -> Option<Vec<LabelPart>> {
         "state" | "slurm:state" => Some(LabelPart::State),
         key => match find(key)? {
             Kept::Text(pick) => Some(LabelPart::Text(pick)),
+            Kept::Step => Some(LabelPart::Step),
             Kept::QueuedFor | Kept::NotReadyFor | Kept::Reason => None,
         },
     };
@@ -105,6 +114,7 @@ fn find(key: &str) -> Option<Kept> {
         QUEUED_FOR => return Some(Kept::QueuedFor),
         NOT_READY_FOR => return Some(Kept::NotReadyFor),
         "reason" => return Some(Kept::Reason),
+        STEP => return Some(Kept::Step),
         _ => {}
     }
     let name = key.strip_prefix("slurm:").unwrap_or(key);
@@ -252,10 +262,19 @@ impl<'a> JobColumns<'a> {
         if self.events.len() + log.event_count() >= NONE as usize - 4 {
             return Err(TooLarge { what: "events" });
         }
-        let mut labels: FxHashMap<Box<[Option<Sym>]>, u32> = FxHashMap::default();
+        let mut labels: FxHashMap<Box<[Option<LabelValue>]>, u32> = FxHashMap::default();
         let mut key = Vec::new();
         let mut taken = vec![NONE; jobs.attempts.len()];
         let waits = Waits::new(jobs, None);
+        // The step of an attempt is looked up once for all of its events.
+        let mut steps: Vec<Option<Option<u32>>> = Vec::new();
+        if self.label.iter().any(|part| matches!(part, LabelPart::Step)) {
+            steps.resize(jobs.attempts.len(), None);
+        }
+        let mut step_of = |jobs: &Jobs, attempt: &Attempt, at: u32| {
+            let find = || self.options.steps.as_ref()?.number(&jobs.attempt_id(attempt));
+            *steps.get_mut(at as usize)?.get_or_insert_with(find)
+        };
         for case in &log.cases {
             let first = self.events.len() as u32;
             let mut first_ns = None;
@@ -265,14 +284,19 @@ impl<'a> JobColumns<'a> {
                 let attempt = jobs.attempt_of(event);
                 key.clear();
                 key.extend(self.label.iter().map(|part| match part {
-                    LabelPart::Text(pick) => pick(attempt),
-                    LabelPart::State => Some(event.state),
+                    LabelPart::Text(pick) => pick(attempt).map(Ok),
+                    LabelPart::State => Some(Ok(event.state)),
+                    LabelPart::Step => step_of(jobs, attempt, event.attempt).map(Err),
                 }));
                 let activity = match labels.get(key.as_slice()) {
                     Some(&known) => known,
                     None => {
                         // What is not known is left out of the label.
-                        let parts: Vec<&str> = key.iter().flatten().map(|sym| jobs.text(*sym)).collect();
+                        let text = |value: &LabelValue| match *value {
+                            Ok(sym) => Some(jobs.text(sym)),
+                            Err(step) => self.options.steps.as_ref().and_then(|steps| steps.name(step)),
+                        };
+                        let parts: Vec<&str> = key.iter().flatten().filter_map(text).collect();
                         let activity = if parts.is_empty() { UNKNOWN_ACTIVITY.to_owned() } else { parts.join("+") };
                         let number = self.activities.names.intern(&activity);
                         labels.insert(key.as_slice().into(), number);
@@ -314,6 +338,7 @@ impl<'a> JobColumns<'a> {
                 }
                 Some(Kept::NotReadyFor) => wait.main_cause(Cause::is_own_wish).map(Cause::name),
                 Some(Kept::Reason) => wait.main_reason(),
+                Some(Kept::Step) => self.options.steps.as_ref().and_then(|steps| steps.of(&jobs.attempt_id(attempt))),
                 None => None,
             };
             self.kept.push(text.map_or(NONE, |text| values.names.intern(text)));

@@ -1,6 +1,10 @@
 //! How a log is read: which events count, and as what.
 
+use std::sync::Arc;
+
 use flowmine_activity_log::Transition;
+
+use crate::steps::StepNames;
 
 /// Which events count, and whether as instances or each by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,6 +61,8 @@ pub struct ReadOptions {
     pub required: Vec<String>,
     /// Only relations of events to objects with one of these qualifiers. Empty for all.
     pub qualifiers: Vec<String>,
+    /// The steps of a dataset, where the activity or a kept attribute is [`STEP`](crate::steps::STEP).
+    pub steps: Option<Arc<StepNames>>,
 }
 
 /// Separator of alternative keys in [`ReadOptions::activity`]: the first that an event has counts.

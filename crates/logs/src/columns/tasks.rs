@@ -5,7 +5,7 @@
 //! that an exported XES file has the same content.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LeftOut, LogBuilder, Measure, NONE, Transition};
-use flowmine_attribution::task_attempts;
+use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_eventlog::{LogError, Value};
 use flowmine_schema::tables::{DataFlow, TaskRun, TaskTotal};
@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::jobs::{GatheredFlows, each_flow};
 use super::options::{ReadOptions, Unit};
 use super::traced::put_traced;
+use crate::steps::STEP;
 use crate::task_log::attributes::TASK;
 use crate::task_log::moments::{Moment, moments};
 use crate::task_log::notions::{TaskNotion, case_id};
@@ -80,11 +81,20 @@ fn text_of(row: &TaskRun<'static>, key: &str) -> Option<String> {
     }
 }
 
+/// The text of an attempt under a key.
+fn text(attempt: &TaskAttempt, key: &str, options: &ReadOptions) -> Option<String> {
+    match key {
+        TASK_KEY => Some(attempt.key.clone()),
+        STEP => options.steps.as_ref()?.of(&attempt.key).map(str::to_owned),
+        key => text_of(&attempt.row, key),
+    }
+}
+
 /// Whether tasks have attributes of these names.
 pub fn unknown_attribute(keys: &[String]) -> Option<&str> {
     let known = |key: &str| {
         let key = key.strip_prefix("task:").or_else(|| key.strip_prefix("case:task:")).unwrap_or(key);
-        matches!(key, "key" | "concept:name" | "activity" | "org:resource" | "lifecycle:transition")
+        matches!(key, "key" | "concept:name" | "activity" | "org:resource" | "lifecycle:transition" | STEP)
             || TASK.iter().any(|(name, ..)| *name == key)
     };
     keys.iter().map(String::as_str).find(|key| !known(key))
@@ -141,7 +151,7 @@ pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -
             row.logical_task.to_string()
         } else {
             let keys = options.activity.iter().filter(|key| *key != "lifecycle:transition");
-            keys.filter_map(|key| text_of(row, key)).collect::<Vec<_>>().join("+")
+            keys.filter_map(|key| text(&attempt, key, options)).collect::<Vec<_>>().join("+")
         };
         let label = if label.is_empty() && !with_transition { UNKNOWN_ACTIVITY.to_owned() } else { label };
         let mut measures = Vec::new();
@@ -157,8 +167,7 @@ pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -
         let host = row.host.as_deref().map(str::to_owned).or_else(traced_host);
         let kept = (0..options.keep.len())
             .filter_map(|at| {
-                let key = options.keep[at].as_str();
-                let value = if key == TASK_KEY { Some(attempt.key.clone()) } else { text_of(row, key) };
+                let value = text(&attempt, &options.keep[at], options);
                 value.map(|value| (at, value))
             })
             .map(|(at, value)| (at, builder.value(at, &value)))
