@@ -10,7 +10,7 @@
 /// that the layers below start no process for either.
 pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: $1" >&2; }
 fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_told=' ' fm_witness=''
-fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy='' fm_wide=''
+fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy='' fm_wide='' fm_later=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
@@ -99,6 +99,7 @@ fm_tree() {
   fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
     while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
 }
+fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
 # Of processes those of our process group (==), or of others (!=).
 fm_group() {
   fm_parents | awk -v self="$$" -v all=" $2 " '{ group[$1] = $3 }
@@ -185,7 +186,6 @@ fm_on() {
     for fm_s in $fm_all; do
       case "$fm_now " in *" $fm_s "*) fm_take "${fm_s%:*}" "${fm_s#*:}" ;; esac
     done
-    [ -n "$fm_got" ] || fm_wide=''
     fm_busy=''
   done
 }
@@ -196,16 +196,34 @@ trap 'fm_woke=1 fm_wide=URG' URG
 
 /// The plain task's script tells the shell of the task. INT goes to all its processes, as from a
 /// terminal: a shell that waits for a command leaves INT to that.
-pub(super) const PASS_TO_TASK: &str = r#"fm_take() {
-  fm_left="$(fm_tree "$fm_child")$fm_left"
+pub(super) const PASS_TO_TASK: &str = r#"fm_task() {
+  if [ -z "${BASH_VERSION-}" ]; then
+    printf %s "$fm_child"
+    return
+  fi
+  fm_n=0 fm_to=''
+  until [ -n "$fm_to" ] || [ "$fm_n" -gt 3 ]; do
+    fm_to=$(fm_children)
+    [ -n "$fm_to" ] || fm_nap 0.05
+    fm_n=$((fm_n + 1))
+  done
+  printf %s "$fm_to"
+}
+# shellcheck disable=SC2046
+fm_take() {
+  fm_left="$(fm_task) $(fm_tree $(fm_task))$fm_left"
   fm_ask "$1" "$2"
   [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
   [ "$fm_how" = alone ] || return 0
-  fm_pass "$1" "$fm_child"
   case $fm_wide$1 in
-    INT) fm_pass INT "$fm_left" ;;
-    URG*) fm_pass "$1" "$(fm_group '==' "$(fm_tree "$fm_child")")" ;;
+    URG*) ;;
+    *) fm_pass "$1" "$(fm_task)" ;;
   esac
+  case $fm_wide$1 in
+    INT) fm_pass INT "${fm_left#"$(fm_task) "}" ;;
+    URG*) fm_pass "$1" "$(fm_group '==' "$fm_left")" ;;
+  esac
+  fm_wide=''
 }
 "#;
 
@@ -247,7 +265,14 @@ fm_next() {
   done
   [ "$fm_y" = ' ' ] || fm_parents | awk -v all="$fm_y" 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'
 }
-fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
+fm_wide_pass() {
+  if [ -n "$fm_wide" ]; then
+    fm_pass URG "$2"
+    fm_nap 0.05
+  fi
+  fm_pass "$1" "$2"
+  fm_wide=''
+}
 # shellcheck disable=SC2046
 fm_take() {
   fm_between=$(fm_marked)
@@ -257,12 +282,14 @@ fm_take() {
   case $fm_how in
     all)
       fm_told=" $fm_left$fm_told"
-      [ -z "$fm_to" ] || fm_pass "URG $1" "$(fm_group '!=' "$fm_to")"
+      [ -z "$fm_to" ] || fm_to=$(fm_group '!=' "$fm_to")
+      [ -z "$fm_to" ] || fm_wide=URG
+      fm_wide_pass "$1" "$fm_to"
       ;;
     alone)
       if ! grep -qsF "' HUP INT QUIT TERM" "/proc/$fm_child/cmdline"; then
         # The command needs no shell, or has replaced it.
-        fm_pass "$fm_wide $1" "${fm_to:-$fm_child}"
+        fm_wide_pass "$1" "${fm_to:-$fm_child}"
         return 0
       fi
       fm_pass "$1" "$fm_child"
@@ -274,7 +301,7 @@ fm_take() {
         [ -n "$fm_to" ] || fm_nap 0.05
         fm_tries=$((fm_tries + 1))
       done
-      fm_pass "$fm_wide $1" "$fm_to"
+      fm_wide_pass "$1" "$fm_to"
       ;;
   esac
 }
@@ -283,10 +310,12 @@ fm_take() {
 /// Runs a command as a child that has our input, to its end. A `wait` that a signal interrupts has a
 /// status above 128 too: then the child is waited for again. The shell knows it no longer (127) if
 /// that status was its own.
+///
+/// A signal that comes at the moment when the child ends can make bash lose the child's status. So
+/// the task of a script that bash runs has a shell of its own, which ends a moment after a signal.
+/// What runs above ends later anyway.
 pub(super) const RUN: &str = r#"fm_pass() {
-  for fm_p in $2; do
-    for fm_x in $1; do kill -s "$fm_x" "$fm_p" 2>/dev/null; done
-  done
+  for fm_p in $2; do kill -s "$1" "$fm_p" 2>/dev/null; done
   fm_told="$fm_told$2 "
 }
 fm_roots() {
@@ -323,7 +352,19 @@ fm_run() {
   fm_code=$fm_sig_code
   [ -z "$fm_signal" ] || return 0
   [ -n "$fm_witness" ] || fm_witness_begin
-  ${fm_with:+env} $fm_with "$@" <&9 9<&- &
+  if [ -n "$fm_later" ]; then
+    (
+      fm_n=''
+      trap fm_n=1 HUP TERM USR1 USR2
+      [ -z "$fm_with" ] || trap fm_n=1 INT QUIT
+      ${fm_with:+env} $fm_with "$@" 9<&-
+      fm_x=$?
+      [ -z "$fm_n" ] || fm_nap 0.2
+      exit "$fm_x"
+    ) <&9 &
+  else
+    ${fm_with:+env} $fm_with "$@" <&9 9<&- &
+  fi
   fm_child=$!
   # One that came meanwhile: whether the command has it is not known.
   [ -z "$fm_signal" ] || [ -n "$fm_got" ] || fm_pass "$fm_signal" "$fm_child"
@@ -335,7 +376,10 @@ fm_run() {
     [ "$fm_code" != 127 ] || fm_code=${fm_was:-127}
     if [ "$fm_code" -le 128 ] || [ -z "$fm_woke" ] || [ "$fm_code" = "$fm_was" ]; then break; fi
     fm_was=''
-    kill -0 "$fm_child" 2>/dev/null || fm_was=$fm_code
+    kill -0 "$fm_child" 2>/dev/null && continue
+    # bash would wait for the witness too if it has lost the status.
+    fm_was=$fm_code
+    fm_witness_end
   done
   fm_child=''
   fm_sweep
