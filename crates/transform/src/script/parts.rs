@@ -137,37 +137,46 @@ fm_witness_end() {
 # Whether the signal came to the witness too. There it stays, so that the next one needs a new witness.
 fm_hit() {
   [ -n "$fm_witness" ] || return 1
-  fm_n='' fm_y=0
-  {
-    while read -r fm_x fm_y; do
-      case $fm_x in
-        State:) fm_n=$fm_y ;;
-        ShdPnd:) break ;;
-      esac
-    done <"/proc/$fm_witness/status"
-  } 2>/dev/null
-  case $fm_n in
-    '' | [ZX]*)
-      wait "$fm_witness" 2>/dev/null
-      fm_x=$?
-      fm_witness=''
-      [ "$fm_x" = "$2" ] || return 1
-      ;;
-    *)
-      [ "$((0x$fm_y & 1 << ($2 - 129)))" != 0 ] || return 1
-      kill -s PIPE "$fm_witness" 2>/dev/null
-      ;;
-  esac
+  fm_i=0 fm_x=''
+  while [ -z "$fm_x" ]; do
+    fm_n='' fm_y=0
+    {
+      while read -r fm_x fm_y; do
+        case $fm_x in
+          State:) fm_n=$fm_y ;;
+          ShdPnd:) break ;;
+        esac
+      done <"/proc/$fm_witness/status"
+    } 2>/dev/null
+    fm_x=''
+    if [ "$((0x$fm_y & 1 << ($2 - 129)))" != 0 ]; then break; fi
+    case $fm_n in
+      '' | [ZX]*)
+        wait "$fm_witness" 2>/dev/null
+        fm_x=$?
+        fm_witness=''
+        [ "$fm_x" = "$2" ] || return 1
+        ;;
+      [RD]*)
+        # It begins, or ends by the signal.
+        fm_i=$((fm_i + 1))
+        [ "$fm_i" -lt 20 ] || return 1
+        fm_nap 0.05
+        ;;
+      *) return 1 ;;
+    esac
+  done
+  [ -n "$fm_x" ] || kill -s PIPE "$fm_witness" 2>/dev/null
   fm_witness_begin
 }
-# To whom the signal came. Alone within a second after all: `timeout` and the layer above pass on what this layer has already.
+# To whom the signal came. Alone within three seconds after all: `timeout` and the layer above pass on what this layer has already.
 fm_ask() {
   fm_how=alone fm_x=''
   eval "fm_last=\${fm_last_$1-}"
   if fm_hit "$1" "$2"; then
     fm_how=all
     ! fm_ticks || eval "fm_last_$1=\$fm_t"
-  elif [ -n "$fm_last" ] && fm_ticks && [ "$((fm_t - fm_last))" -lt 100 ]; then
+  elif [ -n "$fm_last" ] && fm_ticks && [ "$((fm_t - fm_last))" -lt 300 ]; then
     fm_how=again
   fi
 }
@@ -287,7 +296,7 @@ fm_take() {
       fm_wide_pass "$1" "$fm_to"
       ;;
     alone)
-      if ! grep -qsF "' HUP INT QUIT TERM" "/proc/$fm_child/cmdline"; then
+      if ! { tr '\000' ' ' <"/proc/$fm_child/cmdline" | grep -qF "' HUP INT QUIT TERM"; } 2>/dev/null; then
         # The command needs no shell, or has replaced it.
         fm_wide_pass "$1" "${fm_to:-$fm_child}"
         return 0
