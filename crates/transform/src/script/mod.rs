@@ -171,6 +171,7 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
         let _ = writeln!(out, "fm_below={}", layers[below].script());
         parts::TAKES
     } else {
+        out.push_str("fm_later=${BASH_VERSION-}\n");
         ""
     };
     out.push_str("fm_phase=cmd\n");

@@ -10,7 +10,7 @@
 /// that the layers below start no process for either.
 pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: $1" >&2; }
 fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_told=' ' fm_witness=''
-fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy=''
+fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy='' fm_wide='' fm_later=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
@@ -83,7 +83,8 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 /// has it already. The kernel tells the youngest process of a group first.
 ///
 /// The witness ends at most ten seconds after a layer that KILL ended. PIPE ends it, of which bash
-/// reports nothing. Without `--block-signal` it ends by the signal, and by which one `wait` reports.
+/// reports nothing. Without `--block-signal` it is a shell that ends by the signal, and `wait` reports
+/// by which one; PROF ends it.
 ///
 /// Signals are served one after the other, in the trap: between a test and `wait` it could come
 /// unseen. Where `env` cannot reset INT and QUIT all below ignores them, and gets TERM.
@@ -98,6 +99,12 @@ fm_tree() {
   fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
     while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
 }
+fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
+# Of processes those of our process group (==), or of others (!=).
+fm_group() {
+  fm_parents | awk -v self="$$" -v all=" $2 " '{ group[$1] = $3 }
+    END { for (p in group) if (index(all, " " p " ") && group[p] '"$1"' group[self]) printf "%s ", p }'
+}
 # Not every `sleep` knows parts of a second.
 fm_nap() {
   sleep "$1" 2>/dev/null
@@ -108,50 +115,68 @@ fm_witness_begin() {
   [ -r /proc/self/status ] || return 0
   (
     unset FLOWMINE_LAYER FLOWMINE_LAYERS
-    exec ${fm_with:+env --default-signal=PIPE --block-signal=HUP,INT,QUIT,TERM,USR1,USR2} tail -f "--pid=$$" -s 10 /dev/null
+    [ -z "$fm_with" ] ||
+      exec env --default-signal=PIPE --block-signal=HUP,INT,QUIT,TERM,USR1,USR2 tail -f "--pid=$$" -s 10 /dev/null
+    fm_p=''
+    trap 'kill $fm_p; exit' PROF
+    while kill -0 "$$"; do
+      sleep 10 &
+      fm_p=$!
+      wait "$fm_p"
+    done
   ) </dev/null >/dev/null 2>&1 9<&- &
   fm_witness=$!
 }
 fm_witness_end() {
   [ -n "$fm_witness" ] || return 0
-  kill -s PIPE "$fm_witness" 2>/dev/null
+  if [ -n "$fm_with" ]; then set -- PIPE; else set -- PROF; fi
+  kill -s "$1" "$fm_witness" 2>/dev/null
   wait "$fm_witness" 2>/dev/null
   fm_witness=''
 }
 # Whether the signal came to the witness too. There it stays, so that the next one needs a new witness.
 fm_hit() {
   [ -n "$fm_witness" ] || return 1
-  fm_n='' fm_y=0
-  {
-    while read -r fm_x fm_y; do
-      case $fm_x in
-        State:) fm_n=$fm_y ;;
-        ShdPnd:) break ;;
-      esac
-    done <"/proc/$fm_witness/status"
-  } 2>/dev/null
-  case $fm_n in
-    '' | [ZX]*)
-      wait "$fm_witness" 2>/dev/null
-      fm_x=$?
-      fm_witness=''
-      [ "$fm_x" = "$2" ] || return 1
-      ;;
-    *)
-      [ "$((0x$fm_y & 1 << ($2 - 129)))" != 0 ] || return 1
-      kill -s PIPE "$fm_witness" 2>/dev/null
-      ;;
-  esac
+  fm_i=0 fm_x=''
+  while [ -z "$fm_x" ]; do
+    fm_n='' fm_y=0
+    {
+      while read -r fm_x fm_y; do
+        case $fm_x in
+          State:) fm_n=$fm_y ;;
+          ShdPnd:) break ;;
+        esac
+      done <"/proc/$fm_witness/status"
+    } 2>/dev/null
+    fm_x=''
+    if [ "$((0x$fm_y & 1 << ($2 - 129)))" != 0 ]; then break; fi
+    case $fm_n in
+      '' | [ZX]*)
+        wait "$fm_witness" 2>/dev/null
+        fm_x=$?
+        fm_witness=''
+        [ "$fm_x" = "$2" ] || return 1
+        ;;
+      [RD]*)
+        # It begins, or ends by the signal.
+        fm_i=$((fm_i + 1))
+        [ "$fm_i" -lt 20 ] || return 1
+        fm_nap 0.05
+        ;;
+      *) return 1 ;;
+    esac
+  done
+  [ -n "$fm_x" ] || kill -s PIPE "$fm_witness" 2>/dev/null
   fm_witness_begin
 }
-# To whom the signal came. Alone within a second after all: `timeout` and the layer above pass on what this layer has already.
+# To whom the signal came. Alone within three seconds after all: `timeout` and the layer above pass on what this layer has already.
 fm_ask() {
   fm_how=alone fm_x=''
   eval "fm_last=\${fm_last_$1-}"
   if fm_hit "$1" "$2"; then
     fm_how=all
     ! fm_ticks || eval "fm_last_$1=\$fm_t"
-  elif [ -n "$fm_last" ] && fm_ticks && [ "$((fm_t - fm_last))" -lt 100 ]; then
+  elif [ -n "$fm_last" ] && fm_ticks && [ "$((fm_t - fm_last))" -lt 300 ]; then
     fm_how=again
   fi
 }
@@ -175,17 +200,39 @@ fm_on() {
 }
 fm_all='HUP:129 INT:130 QUIT:131 USR1:138 USR2:140 TERM:143'
 for fm_x in $fm_all; do trap "fm_on ${fm_x%:*} ${fm_x#*:}" "${fm_x%:*}"; done
+trap 'fm_woke=1 fm_wide=URG' URG
 "#;
 
 /// The plain task's script tells the shell of the task. INT goes to all its processes, as from a
 /// terminal: a shell that waits for a command leaves INT to that.
-pub(super) const PASS_TO_TASK: &str = r#"fm_take() {
-  case $1 in USR?) ;; *) fm_left="$(fm_tree "$fm_child")$fm_left" ;; esac
+pub(super) const PASS_TO_TASK: &str = r#"fm_task() {
+  if [ -z "${BASH_VERSION-}" ]; then
+    printf %s "$fm_child"
+    return
+  fi
+  fm_n=0 fm_to=''
+  until [ -n "$fm_to" ] || [ "$fm_n" -gt 3 ]; do
+    fm_to=$(fm_children)
+    [ -n "$fm_to" ] || fm_nap 0.05
+    fm_n=$((fm_n + 1))
+  done
+  printf %s "$fm_to"
+}
+# shellcheck disable=SC2046
+fm_take() {
+  fm_left="$(fm_task) $(fm_tree $(fm_task))$fm_left"
   fm_ask "$1" "$2"
   [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
   [ "$fm_how" = alone ] || return 0
-  fm_pass "$1" "$fm_child"
-  [ "$1" != INT ] || fm_pass INT "$fm_left"
+  case $fm_wide$1 in
+    URG*) ;;
+    *) fm_pass "$1" "$(fm_task)" ;;
+  esac
+  case $fm_wide$1 in
+    INT) fm_pass INT "${fm_left#"$(fm_task) "}" ;;
+    URG*) fm_pass "$1" "$(fm_group '==' "$fm_left")" ;;
+  esac
+  fm_wide=''
 }
 "#;
 
@@ -202,7 +249,8 @@ pub(super) const TAKES: &str = r#"trap 'exit "$?"' HUP INT QUIT TERM; trap 'case
 /// `fm_marked` finds what runs between this layer and the next by `FLOWMINE_LAYER`, which each layer
 /// sets for that, also where parents have ended. The next layer's script is the one that has its
 /// file open. Where it has a group of its own, as below `timeout`, a signal to our group did not
-/// reach it.
+/// reach it. It gets URG before, which does no harm: the task's script then tells all processes of
+/// the task in its group.
 pub(super) const PASS_TO_LAYER: &str = r#"fm_marked() {
   for fm_p in $(
     unset FLOWMINE_LAYER
@@ -226,26 +274,31 @@ fm_next() {
   done
   [ "$fm_y" = ' ' ] || fm_parents | awk -v all="$fm_y" 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'
 }
-fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
-fm_apart() {
-  fm_parents | awk -v self="$$" -v all=" $* " '{ group[$1] = $3 }
-    END { for (p in group) if (index(all, " " p " ") && group[p] != group[self]) printf "%s ", p }'
+fm_wide_pass() {
+  if [ -n "$fm_wide" ]; then
+    fm_pass URG "$2"
+    fm_nap 0.05
+  fi
+  fm_pass "$1" "$2"
+  fm_wide=''
 }
 # shellcheck disable=SC2046
 fm_take() {
   fm_between=$(fm_marked)
-  case $1 in USR?) ;; *) fm_left="$fm_between$(fm_tree "$fm_child" $fm_between)$fm_left" ;; esac
+  fm_left="$fm_between$(fm_tree "$fm_child" $fm_between)$fm_left"
   fm_ask "$1" "$2"
   fm_to=$(fm_next "$fm_child" $fm_between)
   case $fm_how in
     all)
       fm_told=" $fm_left$fm_told"
-      [ -z "$fm_to" ] || fm_pass "$1" "$(fm_apart $fm_to)"
+      [ -z "$fm_to" ] || fm_to=$(fm_group '!=' "$fm_to")
+      [ -z "$fm_to" ] || fm_wide=URG
+      fm_wide_pass "$1" "$fm_to"
       ;;
     alone)
-      if ! grep -qsF "' HUP INT QUIT TERM" "/proc/$fm_child/cmdline"; then
+      if ! { tr '\000' ' ' <"/proc/$fm_child/cmdline" | grep -qF "' HUP INT QUIT TERM"; } 2>/dev/null; then
         # The command needs no shell, or has replaced it.
-        fm_pass "$1" "${fm_to:-$fm_child}"
+        fm_wide_pass "$1" "${fm_to:-$fm_child}"
         return 0
       fi
       fm_pass "$1" "$fm_child"
@@ -257,7 +310,7 @@ fm_take() {
         [ -n "$fm_to" ] || fm_nap 0.05
         fm_tries=$((fm_tries + 1))
       done
-      fm_pass "$1" "$fm_to"
+      fm_wide_pass "$1" "$fm_to"
       ;;
   esac
 }
@@ -266,6 +319,10 @@ fm_take() {
 /// Runs a command as a child that has our input, to its end. A `wait` that a signal interrupts has a
 /// status above 128 too: then the child is waited for again. The shell knows it no longer (127) if
 /// that status was its own.
+///
+/// A signal that comes at the moment when the child ends can make bash lose the child's status. So
+/// the task of a script that bash runs has a shell of its own, which ends a moment after a signal.
+/// What runs above ends later anyway.
 pub(super) const RUN: &str = r#"fm_pass() {
   for fm_p in $2; do kill -s "$1" "$fm_p" 2>/dev/null; done
   fm_told="$fm_told$2 "
@@ -275,8 +332,11 @@ fm_roots() {
     $1 in ours { up[$1] = $2 }
     END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
 }
-# What is left is told from above: a layer ends what is below it itself.
+# What is left is told from above: a layer ends what is below it itself. USR1 and USR2 count where the command ended by them.
 fm_sweep() {
+  fm_s=$fm_signal
+  for fm_x in $fm_had; do [ "$fm_code" != "${fm_x#*:}" ] || fm_s=${fm_x%:*}; done
+  [ -n "$fm_s" ] || fm_left=''
   fm_n=0
   while [ -n "$fm_left" ]; do
     fm_top=$(fm_roots)
@@ -284,7 +344,7 @@ fm_sweep() {
     for fm_p in $fm_top; do
       case $fm_told in
         *" $fm_p "*) ;;
-        *) kill -s "$fm_signal" "$fm_p" 2>/dev/null ;;
+        *) kill -s "$fm_s" "$fm_p" 2>/dev/null ;;
       esac
       fm_told="$fm_told$fm_p "
     done
@@ -301,7 +361,19 @@ fm_run() {
   fm_code=$fm_sig_code
   [ -z "$fm_signal" ] || return 0
   [ -n "$fm_witness" ] || fm_witness_begin
-  ${fm_with:+env} $fm_with "$@" <&9 9<&- &
+  if [ -n "$fm_later" ]; then
+    (
+      fm_n=''
+      trap fm_n=1 HUP TERM USR1 USR2
+      [ -z "$fm_with" ] || trap fm_n=1 INT QUIT
+      ${fm_with:+env} $fm_with "$@" 9<&-
+      fm_x=$?
+      [ -z "$fm_n" ] || fm_nap 0.2
+      exit "$fm_x"
+    ) <&9 &
+  else
+    ${fm_with:+env} $fm_with "$@" <&9 9<&- &
+  fi
   fm_child=$!
   # One that came meanwhile: whether the command has it is not known.
   [ -z "$fm_signal" ] || [ -n "$fm_got" ] || fm_pass "$fm_signal" "$fm_child"
@@ -313,10 +385,13 @@ fm_run() {
     [ "$fm_code" != 127 ] || fm_code=${fm_was:-127}
     if [ "$fm_code" -le 128 ] || [ -z "$fm_woke" ] || [ "$fm_code" = "$fm_was" ]; then break; fi
     fm_was=''
-    kill -0 "$fm_child" 2>/dev/null || fm_was=$fm_code
+    kill -0 "$fm_child" 2>/dev/null && continue
+    # bash would wait for the witness too if it has lost the status.
+    fm_was=$fm_code
+    fm_witness_end
   done
   fm_child=''
-  [ -z "$fm_signal" ] || fm_sweep
+  fm_sweep
 }
 "#;
 
