@@ -386,7 +386,7 @@ shift 3
 for f; do
   text=$(readlink -- "$f" && printf .) && text=${text%??} || continue
   case $text in
-    "$home" | "$real") to='' ;;
+    "$home" | "$real") to= ;;
     "$home"/*) to=${text#"$home"/} ;;
     "$real"/*) to=${text#"$real"/} ;;
     *) continue ;;
