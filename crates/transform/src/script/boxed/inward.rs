@@ -47,6 +47,8 @@ fm_sandbox_make() {
   fm_box=$fm_new
   cd "$fm_box" || return 1
 }
+# The place of a directory without links, with a slash at its end.
+fm_real() { (cd -P -- "$1" 2>/dev/null && printf '%s/' "$PWD"); }
 fm_bring() {
   case $1 in /*) fm_from=$1 ;; *) fm_from=$fm_home/$1 ;; esac
   case $2 in */*) mkdir -p -- "./${2%/*}" || return 1 ;; esac
@@ -59,6 +61,11 @@ fm_bring() {
     fi
   fi
   if [ -d "$fm_from" ]; then
+    case $(fm_real "$fm_box") in "$(fm_real "$fm_from")"*)
+      fm_say "the input $1 is a link to a directory that holds the sandbox"
+      return 1
+      ;;
+    esac
     fm_dirs=$fm_dirs$2$fm_nl
     mkdir -p -- "./$2" && cp -a -- "$fm_from/." "./$2"
   elif [ "$1" = "$2" ] && [ -e "./$2" ]; then
@@ -103,8 +110,6 @@ fm_one() { [ "$1" -ef "$2" ]; }
 # A link is followed where it was made by this user or by root.
 fm_ours() { [ -n "$(find "$1" -prune \( -user 0 -o -user "$(id -u)" \))" ]; }
 fm_text() { fm_l=$(readlink -- "$1" && printf .) && fm_l=${fm_l%??}; }
-# The place of a directory without links, with a slash at its end.
-fm_real() { (cd -P -- "$1" 2>/dev/null && printf '%s/' "$PWD"); }
 # `fm_r` is the place of the workflow, `fm_q` that of a directory in it, `fm_y` its name below the workflow.
 fm_below() {
   fm_r=$(fm_real "$fm_home") && fm_q=$(fm_real "$fm_home/$1") || return 1
@@ -236,10 +241,10 @@ fm_follow() {
     ! fm_leads_to "$1" "$fm_q" || return 0
   fi
   while :; do case $fm_x in ?*/) fm_x=${fm_x%/} ;; *) break ;; esac; done
-  rm -f -- "./$1" && ln -s -- "$fm_x" "./$1" && fm_leads_to "$1" "$fm_q" || {
+  if ! rm -f -- "./$1" || ! ln -s -- "$fm_x" "./$1" || ! fm_leads_to "$1" "$fm_q"; then
     fm_say "the link $1 cannot lead where it leads in the workflow"
     return 1
-  }
+  fi
   fm_followed=$fm_followed$1$fm_nl
 }
 # On the way out: what is behind a link that stayed comes to its place; a link that the task removed goes in the workflow too.
@@ -268,7 +273,7 @@ fm_settle() {
       esac
     fi
     if [ -z "$fm_x" ]; then return 0; fi
-    if ! fm_below "$2" && [ -n "$(fm_changed . | grep -F -e "/$fm_behind.away")" ]; then
+    if ! fm_below "$2" && fm_changed . | grep -qF -e "/$fm_behind.away"; then
       fm_keep "what the task wrote through the link $2 before it removed it is in the sandbox"
     else
       rm -f -- "$fm_home/$2"
@@ -381,11 +386,12 @@ shift 3
 for f; do
   text=$(readlink -- "$f" && printf .) && text=${text%??} || continue
   case $text in
+    "$home" | "$real") to= ;;
     "$home"/*) to=${text#"$home"/} ;;
     "$real"/*) to=${text#"$real"/} ;;
     *) continue ;;
   esac
-  [ ! -e "./$to" ] || { rm -f -- "$f" && ln -s -- "$box/$to" "$f"; } || exit
+  [ ! -e "./$to" ] || { rm -f -- "$f" && ln -s -- "$box${to:+/$to}" "$f"; } || exit
 done'
 fm_inner_links() {
   [ "$fm_dirs" != "$fm_nl" ] || return 0

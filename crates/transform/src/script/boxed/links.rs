@@ -176,6 +176,7 @@ for one; do
   [ -z "$fm_copy" ] || from=$fm_real${one#"$fm_copy"}
   inside=''
   case $text in
+    "$box" | "$itself") to=. inside=1 ;;
     "$box"/*) to=./${text#"$box"/} inside=1 ;;
     "$itself"/*) to=./${text#"$itself"/} inside=1 ;;
     /*) continue ;;
@@ -201,7 +202,8 @@ for one; do
         esac
       fi
       if comes "$one" "$path" "$@"; then
-        [ -z "$inside$fm_copy" ] || relink "$one" "$home/$path" || bad=1
+        [ "$path" != . ] || path=''
+        [ -z "$inside$fm_copy" ] || relink "$one" "$home${path:+/$path}" || bad=1
         continue
       fi
       # A link that came in, to a directory above it.
