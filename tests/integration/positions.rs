@@ -8,6 +8,10 @@ use crate::support::{flowmine, positions};
 /// Transfers of each thread.
 const COUNT: &str = "2000";
 
+/// Runs with copies that begin at the same time. A server that refuses FUSE_COPY_FILE_RANGE_64 loses
+/// rows in half of them.
+const RUNS: usize = 6;
+
 /// Every case in one way; `exact` says of which cases all offsets must be known.
 fn every_case(backend: &str, options: &[&str], skip: &[&str], exact: impl Fn(&str) -> bool) {
     if !works(backend) {
@@ -50,4 +54,23 @@ fn ptrace() {
 #[test]
 fn fuse() {
     every_case("fuse", &["--directory", "."], &["shared_sendfile", "shared_splice", "shared_both"], |_| true);
+}
+
+/// Linux 6.18 gives up all requests for copies when a server refuses two new ones at the same time.
+#[test]
+fn copies_that_begin_together_by_fuse() {
+    if !works("fuse") {
+        return;
+    }
+    for run in 0..RUNS {
+        let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let (dir, dataset) = (base.path().join("work"), base.path().join("data"));
+        std::fs::create_dir(&dir).unwrap();
+        let mut command = flowmine();
+        command.args(["trace", "--backend", "fuse", "--directory", ".", "--dataset"]).arg(&dataset).arg("--");
+        let output = command.arg(positions::program()).args(["shared_copy", "20"]).current_dir(&dir).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "run {run}: {}", String::from_utf8_lossy(&output.stderr));
+        let told = positions::compare(&dataset, &dir, &dir);
+        assert!(matches!(&told, Ok(told) if told.certain == 4 * 20 && told.uncertain == 0), "run {run}: {told:?}");
+    }
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,6 +28,9 @@ struct record {
 };
 
 static int count, file, own, by_pwrite;
+
+/* Of all processes. */
+static pthread_barrier_t *barrier;
 
 static void must(int holds, const char *what)
 {
@@ -138,6 +142,9 @@ static void copies(int who)
 	int all = 0, to = open(name, O_CREAT | O_TRUNC | O_RDWR, 0644);
 	size_t size = sizeof(offsets[0]) * (1 + (size_t)who % 2);
 	must(to >= 0, name);
+	/* The first copies are made at the same time: a server that does not know the newest request of
+	 * the kernel for them (Linux 6.18) can lose those, and all that follow. */
+	pthread_barrier_wait(barrier);
 	for (off_t at = 0; all < count && copy_file_range(file, 0, to, &at, size, 0) > 0; at = 0)
 		must(pread(to, &offsets[all++], sizeof(offsets[0]), 0) == sizeof(offsets[0]), "pread");
 	told(offsets, all);
@@ -272,6 +279,11 @@ int main(int arguments_count, char **arguments)
 		int flags = is_write ? O_CREAT | O_TRUNC | O_WRONLY | (cases[i].append ? O_APPEND : 0) : O_RDONLY;
 		file = open("file", flags, 0644);
 		must(file >= 0, "file");
+		barrier = mmap(0, sizeof(*barrier), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		pthread_barrierattr_t shared;
+		must(barrier != MAP_FAILED && !pthread_barrierattr_init(&shared), "memory");
+		must(!pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED), "memory");
+		must(!pthread_barrier_init(barrier, &shared, FOUR), "a barrier");
 		cases[i].run(cases[i].work);
 		return 0;
 	}

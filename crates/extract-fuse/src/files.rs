@@ -406,12 +406,16 @@ impl Worker {
             }
         }
         let size = result?;
-        self.put(&wire::WriteOut { size: size as u32, pad: 0 });
+        if request.header.opcode == wire::op::COPY_FILE_RANGE_64 {
+            self.put(&wire::CopyOut { size: size as u64 });
+        } else {
+            self.put(&wire::WriteOut { size: size as u32, pad: 0 });
+        }
         Ok(Answer::Out)
     }
 }
 
-/// The kernel cuts a length to 4 GiB less a page; the call says what was asked.
+/// A kernel before 6.18 cuts a length to 4 GiB less a page; the call says what was asked.
 fn copied_size(request: &Request<'_>, length: u64) -> u64 {
     let call = request.caller().and_then(|(_, call)| *call).filter(|call| call.is(&[libc::SYS_copy_file_range]));
     call.and_then(|call| call.size()).unwrap_or(length)

@@ -220,7 +220,7 @@ impl Worker {
             op::INTERRUPT => self.interrupt(request),
             op::FALLOCATE => self.allocate(request),
             op::LSEEK => self.seek(request),
-            op::COPY_FILE_RANGE => self.copy(request),
+            op::COPY_FILE_RANGE | op::COPY_FILE_RANGE_64 => self.copy(request),
             op::IOCTL => self.control(request),
             op::DESTROY => Ok(Answer::Done),
             _ => Err(libc::ENOSYS),
@@ -264,6 +264,7 @@ fn needs_no_right(opcode: u32) -> bool {
             | op::FALLOCATE
             | op::LSEEK
             | op::COPY_FILE_RANGE
+            | op::COPY_FILE_RANGE_64
             | op::GETLK
             | op::SETLK
             | op::SETLKW

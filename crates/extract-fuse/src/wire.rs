@@ -138,6 +138,8 @@ plain! {
     pub struct LseekOut { offset: u64, }
     /// Copies a range between files, `struct fuse_copy_file_range_in`.
     pub struct CopyIn { handle_in: u64, offset_in: u64, node_out: u64, handle_out: u64, offset_out: u64, length: u64, flags: u64, }
+    /// Answers a copy by its 64-bit request, `struct fuse_copy_file_range_out`.
+    pub struct CopyOut { size: u64, }
     /// A control call, `struct fuse_ioctl_in`.
     pub struct IoctlIn { handle: u64, flags: u32, command: u32, argument: u64, in_size: u32, out_size: u32, }
     /// Answers a control call, `struct fuse_ioctl_out`.
@@ -209,6 +211,9 @@ pub(crate) mod op {
     pub(crate) const SYNCFS: u32 = 50;
     pub(crate) const TMPFILE: u32 = 51;
     pub(crate) const STATX: u32 = 52;
+    /// Linux 6.18. A kernel to which two of them are refused at the same time gives up both requests
+    /// for copies, and copies from its cache what no request shows.
+    pub(crate) const COPY_FILE_RANGE_64: u32 = 53;
 }
 
 /// What both sides can do (`INIT`).
@@ -293,8 +298,10 @@ mod tests {
             size_of::<StatxOut>(),
             size_of::<IoctlIn>(),
             size_of::<BackingMap>(),
+            size_of::<CopyIn>(),
+            size_of::<CopyOut>(),
         ];
-        assert_eq!(sizes, [40, 16, 88, 128, 104, 88, 64, 64, 40, 40, 48, 80, 288, 32, 16]);
+        assert_eq!(sizes, [40, 16, 88, 128, 104, 88, 64, 64, 40, 40, 48, 80, 288, 32, 16, 56, 8]);
     }
 
     #[test]
