@@ -7,6 +7,7 @@ pub mod docker;
 pub mod doctor;
 pub mod dump;
 pub mod firefox;
+pub mod generations;
 pub mod logs;
 pub mod makeflow;
 pub mod operations;

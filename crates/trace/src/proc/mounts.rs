@@ -115,15 +115,21 @@ fn join(dir: &[u8], rest: &[u8]) -> Vec<u8> {
 }
 
 /// Where a path of another mount namespace may be found in ours: at mounts here of the same file
-/// system that show the file, those that show most of the file system first, then the oldest.
-/// `mount` is the number of the mount there, if it is known. Mounts can hide each other: what is
+/// system that show the file. The same path is the first if it is on the same mount here: a mount
+/// namespace begins with copies of the mounts of another. Then come mounts that show most of the
+/// file system, the oldest first. `mount` is the number of the mount there, if it is known. Mounts can hide each other: what is
 /// returned is to be looked at.
 pub fn elsewhere(there: &[Mount], here: &[Mount], mount: Option<u64>, path: &[u8]) -> Vec<Vec<u8>> {
     let by_number = mount.and_then(|id| there.iter().find(|mount| mount.id == id));
     let by_path = || there.iter().rev().filter(|mount| below(&mount.point, path).is_some()).max_by_key(|mount| mount.point.len());
     let Some(mount) = by_number.or_else(by_path) else { return Vec::new() };
     let Some(rest) = below(&mount.point, path) else { return Vec::new() };
-    places(here, mount.device, &join(&mount.root, rest))
+    let mut found = places(here, mount.device, &join(&mount.root, rest));
+    let is_copied = here.iter().any(|ours| (ours.device, &ours.root, &ours.point) == (mount.device, &mount.root, &mount.point));
+    if let Some(same) = found.iter().position(|place| is_copied && place == path) {
+        found[..=same].rotate_right(1);
+    }
+    found
 }
 
 /// Where mounts show a path within a file system: those that show most of it first, then the
@@ -265,6 +271,19 @@ mod tests {
         assert_eq!(elsewhere(&there, &here, Some(92), b"/tmp/x"), Vec::<Vec<u8>>::new());
         // The number of the mount and the path do not fit: nothing is guessed.
         assert_eq!(elsewhere(&there, &here, Some(91), b"/tmp/x"), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn a_path_on_a_copy_of_our_mount_is_the_same_here() {
+        let bind = |id: u64| format!("{id} 1 8:1 /store/tmp /work/tmp rw - ext4 /dev/sda1 rw\n");
+        let here = parse(format!("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n{}", bind(2)).as_bytes());
+        let there = parse(format!("11 0 8:1 / / rw - ext4 /dev/sda1 rw\n{}", bind(12)).as_bytes());
+        let both = [&b"/work/tmp/x"[..], b"/store/tmp/x"];
+        assert_eq!(elsewhere(&there, &here, Some(12), both[0]), both);
+        assert_eq!(elsewhere(&there, &here, Some(11), both[1]), [both[1], both[0]]);
+        // In a container the directory is at another place.
+        let container = parse(b"21 0 8:1 /store/tmp /scratch rw - ext4 /dev/sda1 rw\n");
+        assert_eq!(elsewhere(&container, &here, Some(21), b"/scratch/x"), [both[1], both[0]]);
     }
 
     #[test]
