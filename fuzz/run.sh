@@ -1,21 +1,30 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of foreign input, two targets at a time, each starting from the fixtures of the tests and from what earlier runs found worth keeping.
-#   fuzz/run.sh [--repeatable] [SECONDS [TARGET…]]      300 seconds each of all targets (fuzz/src/lib.rs lists them)
-# --repeatable begins with the fixtures alone and always tries the same inputs in the same order, as .ci/run does: one submission is not refused for what
-# another one would have met by chance.
-# Needs the Rust that builds flowmine and a C++ compiler. What is built, kept and found lies in the target folder under fuzz/. An input that a reader crashes,
-# hangs or takes too much memory on is printed as base64; it becomes a fixture with a test once the reader is mended. Exit code 1 when there is one.
+# Fuzzes the readers of foreign input, two targets at a time.
+#   fuzz/run.sh [SECONDS [TARGET…]]         300 seconds each of all targets, listed in fuzz/src/lib.rs
+#   fuzz/run.sh --repeatable [TARGET…]      the number of inputs in that list, as .ci/run does
+# Without --repeatable, a run starts from the fixtures and from the inputs that earlier runs kept.
+# --repeatable starts from the fixtures alone and always tries the same inputs in the same order,
+# however fast the machine is: chance refuses no submission. A target that needs longer than
+# FLOWMINE_FUZZ_GUARD seconds (900) fails; this guards against a reader that became slow.
+# Needs the Rust that builds flowmine and a C++ compiler. Builds, kept inputs and logs are in fuzz/
+# of the target folder. An input on which a reader crashes, hangs or takes too much memory is
+# printed as base64; it becomes a fixture with a test once the reader is mended.
+# Exit code 1 if there is one.
 #   FLOWMINE_FUZZ=TARGET …/fuzz/release/flowmine-fuzz FILE      tries one input
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 repeatable=
+seconds=
+guard=${FLOWMINE_FUZZ_GUARD:-900}
 if [ "${1:-}" = --repeatable ]; then
-    shift
     repeatable=yes
+    shift
+else
+    seconds=${1:-300}
+    [ $# -eq 0 ] || shift
+    guard=$((2 * seconds + 120))
 fi
-seconds=${1:-300}
-[ $# -eq 0 ] || shift
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 CARGO_TARGET_DIR=$dir RUSTC_WRAPPER=$PWD/fuzz/rustc.sh cargo build --release --locked --manifest-path fuzz/Cargo.toml
@@ -26,23 +35,39 @@ FLOWMINE_FUZZ_DIR=$(mktemp -d "$memory/flowmine-fuzz-XXXXXX")
 export FLOWMINE_FUZZ_DIR
 trap 'rm -rf "$FLOWMINE_FUZZ_DIR"' EXIT
 rm -rf "$dir/seeds"
+# Lines of a target and its number of runs.
 known=$("$dir/release/flowmine-fuzz-seeds" "$dir/seeds")
-[ $# -gt 0 ] || mapfile -t targets <<<"$known"
-[ $# -eq 0 ] || targets=("$@")
+mapfile -t targets <<<"$known"
+if [ $# -gt 0 ]; then
+    targets=()
+    for name; do
+        line=$(grep "^$name " <<<"$known") || {
+            echo "fuzz/run.sh: $name is not a target; the targets are: $(cut -d ' ' -f 1 <<<"$known" | paste -sd ' ')" >&2
+            exit 2
+        }
+        targets+=("$line")
+    done
+fi
 
 fuzz() {
-    local target=$1 code=0 corpus=$dir/corpus/$1 order=()
+    local target=$1 runs=$2 code=0 corpus=$dir/corpus/$1 seeds=$dir/seeds/$1 before=()
+    local bound=("$seeds" -max_total_time="$seconds")
     if [ -n "$repeatable" ]; then
         corpus=$FLOWMINE_FUZZ_DIR/corpus/$target
-        order=(-seed=1)
+        # The file system's order of the seeds would matter, and libFuzzer would read its output
+        # folder again each second. Addresses among the compared values would be tried as input, so
+        # the loader has to choose the same ones each time.
+        bound=(-seed_inputs="$(find "$seeds" -type f -printf "%f\n" | LC_ALL=C sort | paste -sd ,)" -runs="$runs" -seed=1 -reload=0)
+        before=(setarch --addr-no-randomize)
     fi
     mkdir -p "$corpus" "$dir/artifacts/$target" "$dir/logs"
     rm -f "$dir/artifacts/$target"/*
-    # What is taken at once is bounded too, so that a wish for a terabyte fails; what is taken in all libFuzzer sees each second.
+    # One large allocation is bounded here, and their sum by libFuzzer, which looks each second.
     (
         ulimit -v 16000000
-        FLOWMINE_FUZZ=$target nice -n 19 timeout -k 10 $((2 * seconds + 120)) "$dir/release/flowmine-fuzz" "$corpus" "$dir/seeds/$target" \
-            "${order[@]}" -max_total_time="$seconds" -timeout=20 -report_slow_units=20 -rss_limit_mb=2000 -max_len=50000 \
+        cd "$seeds"
+        FLOWMINE_FUZZ=$target nice -n 19 timeout -k 10 "$guard" "${before[@]}" "$dir/release/flowmine-fuzz" "$corpus" \
+            "${bound[@]}" -timeout=20 -report_slow_units=20 -rss_limit_mb=2000 -max_len=50000 \
             -artifact_prefix="$dir/artifacts/$target/" -print_final_stats=1 >"$dir/logs/$target" 2>&1
     ) || code=$?
     local inputs
@@ -53,6 +78,10 @@ fuzz() {
     fi
     {
         printf '\n%s: FAILED (exit code %s)\n' "$target" "$code"
+        if [ "$code" = 124 ] || [ "$code" = 137 ]; then
+            printf 'not finished after %s seconds: a reader became slow, or the number of runs of %s in fuzz/src/lib.rs is too high for this machine (FLOWMINE_FUZZ_GUARD)\n' \
+                "$guard" "$target"
+        fi
         grep -v '^#[0-9]' "$dir/logs/$target" | grep -vE '^(MS|INFO|stat::|	)' | cut -c -400 | tail -25
         for file in "$dir/artifacts/$target"/*; do
             [ -f "$file" ] || continue
@@ -63,6 +92,6 @@ fuzz() {
     return 1
 }
 export -f fuzz
-export dir seconds repeatable
+export dir seconds repeatable guard
 # shellcheck disable=SC2016
-printf '%s\n' "${targets[@]}" | xargs -P 2 -I{} bash -c 'fuzz "$1"' _ {}
+printf '%s\n' "${targets[@]}" | xargs -P 2 -I{} bash -c 'fuzz $1' _ {}

@@ -13,7 +13,9 @@ use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::kubernetes::Kubernetes;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
+use flowmine_extract_workflow::ro_crate::RoCrate;
 use flowmine_extract_workflow::snakemake::Snakemake;
+use flowmine_extract_workflow::taskvine::TaskVine;
 use flowmine_extract_workflow::transform::Transform;
 use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_extract_workflow::{Engine, Options, Source};
@@ -155,6 +157,18 @@ pub fn kubernetes(bytes: &[u8]) {
 pub fn wfformat(bytes: &[u8]) {
     let names = ["run.json", "t_0a52708a8048567d.record", "t_d39b03810c0718a6.record"];
     read(&[&WfFormat, &Transform], &names.map(str::to_owned), bytes);
+}
+
+/// Metadata of crates.
+pub fn ro_crate(bytes: &[u8]) {
+    let names = ["ro-crate-metadata.json", "other.json"];
+    read(&[&RoCrate], &names.map(str::to_owned), bytes);
+}
+
+/// Logs of TaskVine's managers, in a directory of runs and elsewhere.
+pub fn taskvine(bytes: &[u8]) {
+    let names = ["vine-logs/transactions", "2026-03-01T080000/vine-logs/transactions", "vine-logs/performance", "some.log"];
+    read(&[&TaskVine], &names.map(str::to_owned), bytes);
 }
 
 fn source(path: PathBuf, kind: &'static str) -> Source {

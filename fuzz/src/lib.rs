@@ -9,6 +9,7 @@ pub mod io_csv;
 pub mod logs;
 pub mod memory;
 pub mod models;
+pub mod random;
 pub mod slurm;
 pub mod slurm_words;
 pub mod tables;
@@ -40,6 +41,8 @@ pub struct Seeds {
 pub struct Target {
     /// As it is called by run.sh.
     pub name: &'static str,
+    /// Number of inputs that a submission tries, about 40 seconds of one core.
+    pub runs: u32,
     /// What it does with an input.
     pub run: fn(&[u8]),
     /// Its readers, each of which some seed has to reach.
@@ -57,25 +60,40 @@ const ENGINES: &str = "crates/extract-workflow/tests/fixtures";
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
-    Target { name: "xes", run: logs::xes, readers: &["XES"], seeds: &[from(b"", LOGS, ".xes"), from(b"", "tests/fixtures/logs", ".xes")] },
+    Target {
+        name: "xes",
+        runs: 1,
+        run: logs::xes,
+        readers: &["XES"],
+        seeds: &[from(b"", LOGS, ".xes"), from(b"", "tests/fixtures/logs", ".xes")],
+    },
     Target {
         name: "ocel_json",
+        runs: 1,
         run: logs::ocel_json,
         readers: &["OCEL, JSON"],
         seeds: &[from(b"", LOGS, ".json"), from(b"", "tests/fixtures/logs", ".json")],
     },
-    Target { name: "ocel_xml", run: logs::ocel_xml, readers: &["OCEL, XML"], seeds: &[from(b"", LOGS, ".xml")] },
-    Target { name: "ocel_sqlite", run: logs::ocel_sqlite, readers: &["OCEL, SQLite"], seeds: &[from(b"", LOGS, ".sqlite")] },
-    Target { name: "validate", run: logs::validate, readers: &["validate"], seeds: &[from(b"", LOGS, "")] },
-    Target { name: "slurm_words", run: slurm_words::run, readers: &["dependencies", "indices of an array"], seeds: slurm_words::SEEDS },
+    Target { name: "ocel_xml", runs: 1, run: logs::ocel_xml, readers: &["OCEL, XML"], seeds: &[from(b"", LOGS, ".xml")] },
+    Target { name: "ocel_sqlite", runs: 1, run: logs::ocel_sqlite, readers: &["OCEL, SQLite"], seeds: &[from(b"", LOGS, ".sqlite")] },
+    Target { name: "validate", runs: 1, run: logs::validate, readers: &["validate"], seeds: &[from(b"", LOGS, "")] },
+    Target {
+        name: "slurm_words",
+        runs: 1,
+        run: slurm_words::run,
+        readers: &["dependencies", "indices of an array"],
+        seeds: slurm_words::SEEDS,
+    },
     Target {
         name: "slurm_text",
+        runs: 1,
         run: slurm::text,
         readers: &["squeue text", "sacct --parsable2", "SLURMminer log", "what squeue answers", "what sacct answers", "a submit line"],
         seeds: slurm::TEXT_SEEDS,
     },
     Target {
         name: "slurm_json",
+        runs: 1,
         run: slurm::json,
         readers: &["squeue --json", "sacct --json"],
         seeds: &[
@@ -85,7 +103,15 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "swf",
+        runs: 1,
+        run: slurm::workload,
+        readers: &["Standard Workload Format"],
+        seeds: &[from(b"\0", "fixtures/import", "swf_three_jobs.txt"), from(b"\0", "fuzz/seeds", ".swf")],
+    },
+    Target {
         name: "nextflow",
+        runs: 1,
         run: engines::nextflow,
         readers: &[
             "Nextflow history",
@@ -99,66 +125,96 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "snakemake",
+        runs: 1,
         run: engines::snakemake,
         readers: &["Snakemake log", "log of a Snakemake job on Slurm", "Snakemake metadata", "Snakemake benchmark"],
         seeds: engines::SNAKEMAKE_SEEDS,
     },
     Target {
         name: "makeflow",
+        runs: 1,
         run: engines::makeflow,
         readers: &["Makeflow log", "Makeflow workflow", "Makeflow resource summary", "Makeflow resource series"],
         seeds: engines::MAKEFLOW_SEEDS,
     },
     Target {
         name: "airflow",
+        runs: 1,
         run: engines::airflow,
         readers: &["Airflow database (PostgreSQL)", "Airflow task log", "Airflow scheduler log"],
         seeds: engines::AIRFLOW_SEEDS,
     },
     Target {
         name: "airflow_sqlite",
+        runs: 1,
         run: engines::airflow_sqlite,
         readers: &["Airflow database (SQLite)"],
         seeds: &[from(b"", ENGINES, "airflow.sql")],
     },
     Target {
         name: "kubernetes",
+        runs: 1,
         run: engines::kubernetes,
         readers: &["objects of Kubernetes", "Argo workflows"],
         seeds: engines::KUBERNETES_SEEDS,
     },
     Target {
         name: "wfformat",
+        runs: 1,
         run: engines::wfformat,
         readers: &["WfFormat instance", "record of a transformed task"],
         seeds: engines::WFFORMAT_SEEDS,
     },
     Target {
+        name: "ro_crate",
+        runs: 1,
+        run: engines::ro_crate,
+        readers: &["Workflow Run RO-Crate"],
+        seeds: &[from(b"\0", "crates/extract-workflow/tests/fixtures/ro_crate", ".json"), from(b"\0", "fuzz/seeds", "crate.json")],
+    },
+    Target {
+        name: "taskvine",
+        runs: 1,
+        run: engines::taskvine,
+        readers: &["TaskVine transactions log"],
+        seeds: &[from(b"\0", "crates/extract-workflow/tests/fixtures/taskvine", "transactions"), from(b"\0", "fuzz/seeds", "transactions")],
+    },
+    Target {
         name: "io_csv",
+        runs: 1,
         run: io_csv::run,
         readers: &["operations of the monitoring paper", "forks of the monitoring paper", "folders of the monitoring paper"],
         seeds: io_csv::SEEDS,
     },
     Target {
         name: "tables",
+        runs: 1,
         run: tables::csv,
         readers: &["CSV"],
         seeds: &[from(b"\0", "crates/logs/tests/fixtures", ".csv"), from(b"\x01", "crates/logs/tests/fixtures", ".csv")],
     },
     Target {
         name: "parquet",
+        runs: 1,
         run: tables::parquet,
         readers: &["Parquet", "a column of Parquet"],
         seeds: &[from(b"", "crates/logs/tests/fixtures", ".parquet")],
     },
     Target {
         name: "workflows",
+        runs: 1,
         run: workflows::workflows,
         readers: &["Makeflow's language", "JX", "Makeflow's JSON", "Snakefile", "Slurm script", "list of tasks", "list of commands"],
         seeds: workflows::SEEDS,
     },
-    Target { name: "layers", run: workflows::layers, readers: &["expressions of JX", "transformations"], seeds: workflows::LAYER_SEEDS },
-    Target { name: "models", run: models::run, readers: &["a model in JSON", "a model in TOML"], seeds: models::SEEDS },
+    Target {
+        name: "layers",
+        runs: 1,
+        run: workflows::layers,
+        readers: &["expressions of JX", "transformations"],
+        seeds: workflows::LAYER_SEEDS,
+    },
+    Target { name: "models", runs: 1, run: models::run, readers: &["a model in JSON", "a model in TOML"], seeds: models::SEEDS },
 ];
 
 /// The target of that name.

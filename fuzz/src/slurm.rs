@@ -66,6 +66,12 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
+/// A log of another scheduler. The first byte says with which options.
+pub fn workload(bytes: &[u8]) {
+    let (first, bytes) = choice(bytes);
+    file(bytes, FileKind::Swf, first);
+}
+
 /// A file as `import slurm` and `import sacct` read it, taken for this kind.
 fn file(bytes: &[u8], kind: FileKind, options: u8) {
     let _ = import::recognise(bytes);

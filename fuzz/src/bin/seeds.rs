@@ -1,6 +1,6 @@
-//! `flowmine-fuzz-seeds DIR` writes what each target starts from into `DIR/TARGET`, made of the
+//! `flowmine-fuzz-seeds DIR` writes the first inputs of each target into `DIR/TARGET`, made of the
 //! fixtures, and gives each to its target: fails when one of its readers is reached by none. Prints
-//! the targets' names. To be called in the repository's folder.
+//! the names of the targets with their numbers of runs. To be called in the repository's folder.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
             eprintln!("{}: {error}", target.name);
             return ExitCode::FAILURE;
         }
-        println!("{}", target.name);
+        println!("{} {}", target.name, target.runs);
     }
     let reached = all_reached();
     let missed: Vec<_> = TARGETS.iter().flat_map(|target| target.readers).filter(|reader| !reached.contains(*reader)).collect();
