@@ -99,7 +99,12 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
         repeated += row.logical_task.len() + row.container_image.as_ref().map_or(0, |image| image.len());
         let objects = graph.references(&task["object"]);
         let of_objects = || objects.iter().filter_map(|file| makers.get(file)).flatten().copied();
-        repeated = of_objects().fold(repeated, |sum, parent| sum.saturating_add(parent.len()));
+        for parent in of_objects() {
+            repeated += parent.len();
+            if repeated > input::MOST_REPEATED {
+                break;
+            }
+        }
         if repeated > input::MOST_REPEATED {
             let message = "the texts of the run, its tools and the predecessors of its tasks are too long for so many tasks";
             return Err(Diagnostic::error("too_much_repeated", message));

@@ -133,7 +133,8 @@ impl Log {
                 }
                 let attempt = known.map_or(1, |(_, attempt)| attempt + 1);
                 let category = category.or_else(|| known.map(|(at, _)| &*self.rows[at].logical_task)).unwrap_or("default").to_owned();
-                self.repeated += category.len();
+                // The row has it twice.
+                self.repeated += 2 * category.len();
                 let row = self.row(task, &category, attempt, ns, line);
                 self.last.insert(task.to_owned(), (self.rows.len(), attempt));
                 self.rows.push(row);

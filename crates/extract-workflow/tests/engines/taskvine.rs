@@ -97,7 +97,7 @@ fn a_long_name_is_not_repeated_without_end() {
     for lines in [hosts, categories] {
         let (rows, said) = of(&lines);
         assert!(rows == 0 && said.contains("are too long for so many attempts"), "{rows} {said}");
-        let fewer = lines.map(|text| text.lines().take(4).map(|line| format!("{line}\n")).collect());
+        let fewer = lines.map(|text| text.lines().take(4).map(|line| format!("{line}\n")).collect::<String>());
         assert!(matches!(of(&fewer), (rows, said) if rows > 0 && said.is_empty()));
     }
 }
