@@ -50,12 +50,14 @@ if [ $# -gt 0 ]; then
 fi
 
 fuzz() {
-    local target=$1 runs=$2 code=0 corpus=$dir/corpus/$1 bound=(-max_total_time="$seconds") before=()
+    local target=$1 runs=$2 code=0 corpus=$dir/corpus/$1 seeds=$dir/seeds/$1 before=()
+    local bound=("$seeds" -max_total_time="$seconds")
     if [ -n "$repeatable" ]; then
         corpus=$FLOWMINE_FUZZ_DIR/corpus/$target
-        # libFuzzer would read its output folder again each second. Addresses among the compared
-        # values would be tried as input, so the loader has to choose the same ones each time.
-        bound=(-runs="$runs" -seed=1 -reload=0)
+        # The file system's order of the seeds would matter, and libFuzzer would read its output
+        # folder again each second. Addresses among the compared values would be tried as input, so
+        # the loader has to choose the same ones each time.
+        bound=(-seed_inputs="$(find "$seeds" -type f -printf "%f\n" | LC_ALL=C sort | paste -sd ,)" -runs="$runs" -seed=1 -reload=0)
         before=(setarch --addr-no-randomize)
     fi
     mkdir -p "$corpus" "$dir/artifacts/$target" "$dir/logs"
@@ -63,7 +65,8 @@ fuzz() {
     # One large allocation is bounded here, and their sum by libFuzzer, which looks each second.
     (
         ulimit -v 16000000
-        FLOWMINE_FUZZ=$target nice -n 19 timeout -k 10 "$guard" "${before[@]}" "$dir/release/flowmine-fuzz" "$corpus" "$dir/seeds/$target" \
+        cd "$seeds"
+        FLOWMINE_FUZZ=$target nice -n 19 timeout -k 10 "$guard" "${before[@]}" "$dir/release/flowmine-fuzz" "$corpus" \
             "${bound[@]}" -timeout=20 -report_slow_units=20 -rss_limit_mb=2000 -max_len=50000 \
             -artifact_prefix="$dir/artifacts/$target/" -print_final_stats=1 >"$dir/logs/$target" 2>&1
     ) || code=$?

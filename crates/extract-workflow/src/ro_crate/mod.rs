@@ -87,10 +87,7 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
             makers.entry(file).or_default().extend(graph::id(task));
         }
     }
-    let repeated = [&run_id, &run_name].into_iter().flatten().map(String::len).sum::<usize>().saturating_mul(tasks.len());
-    if repeated > input::MOST_REPEATED {
-        return Err(Diagnostic::error("too_much_repeated", "the texts of the run are too long for so many tasks"));
-    }
+    let mut repeated = [&run_id, &run_name].into_iter().flatten().map(String::len).sum::<usize>().saturating_mul(tasks.len());
     let (mut without_zone, mut without_id, mut rows) = (false, 0, Vec::new());
     for task in tasks {
         let Some(id) = graph::id(task) else {
@@ -98,11 +95,24 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
             continue;
         };
         let mut row = row(&graph, task, id, options, &mut without_zone);
+        // Tools, images and tasks with long names can be in many rows. A file can have many makers.
+        repeated += row.logical_task.len() + row.container_image.as_ref().map_or(0, |image| image.len());
+        let objects = graph.references(&task["object"]);
+        let of_objects = || objects.iter().filter_map(|file| makers.get(file)).flatten().copied();
+        for parent in of_objects() {
+            repeated += parent.len();
+            if repeated > input::MOST_REPEATED {
+                break;
+            }
+        }
+        if repeated > input::MOST_REPEATED {
+            let message = "the texts of the run, its tools and the predecessors of its tasks are too long for so many tasks";
+            return Err(Diagnostic::error("too_much_repeated", message));
+        }
         // Without a list the inputs of the task are unknown.
         row.parents = (!tools.is_empty() && !task["object"].is_null()).then(|| {
-            let objects = graph.references(&task["object"]);
-            let parents: BTreeSet<&str> = objects.into_iter().filter_map(|file| makers.get(file)).flatten().copied().collect();
-            json!(parents.into_iter().filter(|parent| *parent != id).collect::<Vec<_>>()).to_string().into()
+            let parents: BTreeSet<&str> = of_objects().filter(|parent| *parent != id).collect();
+            json!(parents).to_string().into()
         });
         row.run_id = run_id.clone().map(Into::into);
         row.run_name = run_name.clone().map(Into::into);

@@ -44,6 +44,9 @@ pub fn read(reader: impl BufRead, run_name: &str, diagnostics: &mut Diagnostics)
     let mut log = Log { run_name: run_name.to_owned(), ..Log::default() };
     while let Some((number, line)) = input::next_line(&mut lines, diagnostics)? {
         input::not_too_many(log.rows.len() + log.hosts.len())?;
+        if log.repeated > input::MOST_REPEATED {
+            return Err(input::too_large(format!("line {number}: the names of hosts and categories are too long for so many attempts")));
+        }
         let line = text::decode(line);
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -69,6 +72,8 @@ struct Log {
     last: BTreeMap<String, (usize, i64)>,
     /// Hosts of the workers.
     hosts: HashMap<String, String>,
+    /// Size of the names in rows whose lines do not contain them, in bytes.
+    repeated: usize,
     /// Whether the log contains the end of the last run.
     has_ended: bool,
 }
@@ -128,6 +133,8 @@ impl Log {
                 }
                 let attempt = known.map_or(1, |(_, attempt)| attempt + 1);
                 let category = category.or_else(|| known.map(|(at, _)| &*self.rows[at].logical_task)).unwrap_or("default").to_owned();
+                // The row has it twice.
+                self.repeated += 2 * category.len();
                 let row = self.row(task, &category, attempt, ns, line);
                 self.last.insert(task.to_owned(), (self.rows.len(), attempt));
                 self.rows.push(row);
@@ -146,6 +153,7 @@ impl Log {
                     }
                 };
                 let host = words.first().and_then(|worker| self.hosts.get(*worker)).cloned();
+                self.repeated += host.as_ref().map_or(0, String::len);
                 let row = &mut self.rows[at];
                 (row.submitted_ns, row.submitted_precision_ns) = (Some(ns), Some(LINE_NS));
                 row.host = host.map(Into::into);

@@ -78,3 +78,22 @@ fn an_action_that_failed_or_has_no_id_or_no_zone() {
     assert_eq!((rows[0].parents.as_deref(), rows[1].parents.as_deref()), (None, Some("[\"#a\"]")));
     assert_eq!((&*rows[1].logical_task, rows[1].inputs.as_deref()), ("missing", Some(r#"[{"bytes":17,"path":"x"}]"#)));
 }
+
+#[test]
+fn long_names_and_many_makers_of_a_file_are_refused() {
+    // The name of a tool is in the row of each of its tasks.
+    let tool = json!({ "@id": "t", "name": "n".repeat(8 << 20) });
+    let of = |tasks: usize| {
+        let tasks = (0..tasks).map(|at| json!({ "@id": format!("#{at}"), "@type": "CreateAction", "instrument": { "@id": "t" } }));
+        read_graph(std::iter::once(tool.clone()).chain(tasks).collect())
+    };
+    assert_eq!(of(40), (Vec::new(), vec!["too_much_repeated"]));
+    assert_eq!(of(4).0.len(), 4);
+    // Each of many tasks would have all others as its parents.
+    let both = |at: usize| {
+        let id = format!("#{at:0>1000}");
+        json!({ "@id": id, "@type": "CreateAction", "result": { "@id": "x" }, "object": { "@id": "x" } })
+    };
+    assert_eq!(read_graph((0..600).map(both).collect()), (Vec::new(), vec!["too_much_repeated"]));
+    assert_eq!(read_graph((0..60).map(both).collect()).0.len(), 60);
+}

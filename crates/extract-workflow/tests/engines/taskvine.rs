@@ -81,6 +81,27 @@ fn the_directory_of_runs_has_their_logs() {
     }
 }
 
+#[test]
+fn a_long_name_is_not_repeated_without_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("transactions");
+    let long = "h".repeat(8 << 20);
+    let of = |lines: &[String]| {
+        fs::write(&path, format!("# time manager_pid MANAGER manager_pid START\n1 1 MANAGER 1 START 0\n{}", lines.concat())).unwrap();
+        let (rows, said) = read(&path);
+        (rows.len(), said.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("\n"))
+    };
+    // The host of a worker, and the category of a task that begins again.
+    let hosts = [format!("2 1 WORKER w CONNECTION {long}:1\n"), "3 1 TASK 5 RUNNING w\n".repeat(40)];
+    let categories = [format!("2 1 TASK 5 READY {long}\n"), "3 1 TASK 5 RUNNING w\n4 1 TASK 5 READY\n".repeat(40)];
+    for lines in [hosts, categories] {
+        let (rows, said) = of(&lines);
+        assert!(rows == 0 && said.contains("are too long for so many attempts"), "{rows} {said}");
+        let fewer = lines.map(|text| text.lines().take(4).map(|line| format!("{line}\n")).collect::<String>());
+        assert!(matches!(of(&fewer), (rows, said) if rows > 0 && said.is_empty()));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     #[test]
