@@ -9,7 +9,7 @@ pub const ENDINGS: &[&str] = &[
 /// Words that describe no work: a name of such words alone is not used across users.
 pub const GENERIC: &[&str] = &[
     "a", "auto", "batch", "bin", "cmd", "command", "default", "exec", "execute", "final", "interactive", "job", "jobs", "jobscript",
-    "launch", "launcher", "main", "makeflow", "my", "myjob", "new", "node", "old", "pipeline", "process", "run", "runner", "runs",
+    "launch", "launcher", "main", "makeflow", "my", "myjob", "new", "nf", "node", "old", "pipeline", "process", "run", "runner", "runs",
     "salloc", "sbatch", "script", "slurm", "snakejob", "spawner", "srun", "start", "sub", "submit", "submission", "task", "tasks", "tmp",
     "unknown", "work", "worker", "workflow", "wrap", "wrapper",
 ];

@@ -24,6 +24,9 @@ const WITH_RUN: OptionSpec = OptionSpec::text("with-run", "RUN", "Second run");
 const WITH_CASE: OptionSpec = OptionSpec::text("with-case", "NAME", "Second case");
 const WITH_FROM: OptionSpec = OptionSpec::new("with-from", "TIME", Kind::Moment, "Begin of the second period, as --from");
 const WITH_TO: OptionSpec = OptionSpec::new("with-to", "TIME", Kind::Moment, "End of the second period, as --to");
+const WITH_USER: OptionSpec = OptionSpec::text("with-user", "NAME", "User of the second side, as --user; may be given more than once").repeated();
+const WITH_ACCOUNT: OptionSpec =
+    OptionSpec::text("with-account", "NAME", "Account of the second side, as --account; may be given more than once").repeated();
 
 const RENAME: OptionSpec =
     OptionSpec::text("rename", "OLD=NEW", "Name NEW in the second log of what the first calls OLD; may be given more than once").repeated();
@@ -33,7 +36,7 @@ static ABOUT: About = About {
     question: "two runs, datasets, logs or periods: what appeared, vanished, became slower, moved more bytes, and which differences chance explains",
     input: Input::Log,
     has_graph_options: false,
-    own: &[WITH, WITH_RUN, WITH_CASE, WITH_FROM, WITH_TO, RENAME],
+    own: &[WITH, WITH_RUN, WITH_CASE, WITH_FROM, WITH_TO, WITH_USER, WITH_ACCOUNT, RENAME],
     formats: Format::LIST,
     documents: &[picture::DOCUMENT],
 };
@@ -64,10 +67,12 @@ fn second(request: &Request) -> Result<Request> {
     let values = &request.values;
     let (place, run, case) = (values.place(WITH.name), values.text(WITH_RUN.name), values.text(WITH_CASE.name));
     let period = (values.moment_ns(WITH_FROM.name), values.moment_ns(WITH_TO.name));
-    if place.is_none() && run.is_none() && case.is_none() && period == (None, None) {
+    let (users, accounts) = (values.texts(WITH_USER.name), values.texts(WITH_ACCOUNT.name));
+    let is_same_group = users.is_empty() && accounts.is_empty();
+    if place.is_none() && run.is_none() && case.is_none() && period == (None, None) && is_same_group {
         refuse!(
             "the model compare puts two next to each other: say which the second is, with --with DIR|FILE, --with-run, --with-case, \
-             --with-from or --with-to"
+             --with-from, --with-to, --with-user or --with-account"
         );
     }
     let mut second = request.clone();
@@ -84,6 +89,9 @@ fn second(request: &Request) -> Result<Request> {
     }
     if period != (None, None) {
         (second.filter.from, second.filter.to) = period;
+    }
+    if !is_same_group {
+        (second.filter.user, second.filter.account) = (users, accounts);
     }
     Ok(second)
 }
@@ -106,6 +114,8 @@ fn name(request: &Request) -> String {
     let mut parts: Vec<String> = request.source.names().map(|path| path.display().to_string()).collect();
     parts.extend(request.run.iter().map(|run| format!("run {run}")));
     parts.extend(request.part.filter.case_names.iter().map(|case| format!("case {case}")));
+    parts.extend(request.filter.user.iter().map(|user| format!("user {user}")));
+    parts.extend(request.filter.account.iter().map(|account| format!("account {account}")));
     let time = |what: &str, ns: &Option<i64>| ns.map(|ns| format!("{what} {}", time::rfc3339(ns)));
     parts.extend(time("from", &request.filter.from).into_iter().chain(time("to", &request.filter.to)));
     parts.join(", ")
