@@ -1,10 +1,12 @@
 //! Two runs, datasets, logs or periods next to each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::ActivityLog;
 use flowmine_discover::{compare, pictures::compare as picture};
+use flowmine_logs::steps::STEP;
 use flowmine_schema::time;
+use flowmine_steps::template::verbatim;
 
 use super::{About, Input, Model};
 use crate::error::{Result, refuse};
@@ -51,7 +53,10 @@ impl Model for Compare {
         let attributes = Attributes::default();
         let (one, other) = (log::load(request, &attributes, sink)?, log::load(&second, &attributes, sink)?);
         let _stage = sink.stage("discovering");
-        let renamed = renamed(request, &one.log)?;
+        let mut renamed = renamed(request, &one.log)?;
+        if request.cases.activity.as_deref() == Some(STEP) {
+            same_steps(&one.log, &other.log, &mut renamed);
+        }
         let names = (name(request), name(&second));
         let found = compare::discover_renamed((&names.0, &one.log, one.cases()?), (&names.1, &other.log, other.cases()?), &renamed);
         Ok(Found::new(request, one.is_lossy || other.is_lossy, move |format, out| match format {
@@ -109,6 +114,21 @@ fn renamed(request: &Request, first: &ActivityLog) -> Result<BTreeMap<String, St
     Ok(names)
 }
 
+/// Pairs the steps of two logs whose names differ only in what is variable: the oldest job of one is
+/// `align`, that of the other `align_1`.
+fn same_steps(first: &ActivityLog, second: &ActivityLog, names: &mut BTreeMap<String, String>) {
+    let (firsts, seconds): (BTreeSet<&str>, BTreeSet<&str>) = (first.activities.iter().collect(), second.activities.iter().collect());
+    let mut of_words: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for name in seconds.difference(&firsts) {
+        of_words.entry(verbatim(name).key).or_default().push(name);
+    }
+    for name in firsts.difference(&seconds) {
+        if let Some([same]) = of_words.get(&verbatim(name).key).map(Vec::as_slice) {
+            names.entry((*name).to_owned()).or_insert_with(|| (*same).to_owned());
+        }
+    }
+}
+
 /// Name of one of the two sides: its source, and what was chosen of it.
 fn name(request: &Request) -> String {
     let mut parts: Vec<String> = request.source.names().map(|path| path.display().to_string()).collect();
@@ -119,4 +139,17 @@ fn name(request: &Request) -> String {
     let time = |what: &str, ns: &Option<i64>| ns.map(|ns| format!("{what} {}", time::rfc3339(ns)));
     parts.extend(time("from", &request.filter.from).into_iter().chain(time("to", &request.filter.to)));
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_two_logs_are_paired_by_their_words() {
+        let log = |names: &[&str]| ActivityLog { activities: names.iter().collect(), ..ActivityLog::default() };
+        let mut names = BTreeMap::new();
+        same_steps(&log(&["align", "sort_*", "x"]), &log(&["align_*", "Sort", "SORT", "x"]), &mut names);
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), [("align".to_owned(), "align_*".to_owned())]);
+    }
 }
