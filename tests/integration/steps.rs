@@ -48,7 +48,7 @@ fn recorded(dir: &Path, name: &str, engine: Option<&str>, records: &[&str]) -> P
     dataset
 }
 
-/// The table of `docs/case-notions.md`: adjusted Rand indices at least as printed there.
+/// The table of `docs/steps.md`: adjusted Rand indices not below these.
 #[test]
 fn steps_agree_with_logical_tasks() {
     let dir = tempfile::tempdir().unwrap();
@@ -56,12 +56,12 @@ fn steps_agree_with_logical_tasks() {
     let mut failed = Vec::new();
     for (name, engine, records, names, traced) in [
         ("workflows/makeflow-local", Some("makeflow"), makeflow, 1.0, 1.0),
-        ("workflows/makeflow-slurm", Some("makeflow"), makeflow, 0.0, 1.0),
-        ("workflows/makeflow-containers", Some("makeflow"), makeflow, 1.0, 1.0),
+        ("workflows/makeflow-slurm", Some("makeflow"), makeflow, -0.1, 1.0),
+        ("workflows/makeflow-containers", Some("makeflow"), makeflow, 0.0, 1.0),
         ("workflows/daemon", Some("makeflow"), makeflow, 1.0, 1.0),
-        ("workflows/nextflow-local", Some("nextflow"), &["nextflow.log", "trace.txt"][..], 0.0, 1.0),
-        ("workflows/nextflow-slurm", Some("nextflow"), &["nextflow.log.1", "nextflow.log"][..], 0.0, 0.9),
-        ("workflows/snakemake-slurm", Some("snakemake"), &[".snakemake"][..], 0.0, 0.9),
+        ("workflows/nextflow-local", Some("nextflow"), &["nextflow.log", "trace.txt"][..], 0.2, 1.0),
+        ("workflows/nextflow-slurm", Some("nextflow"), &["nextflow.log.1", "nextflow.log"][..], 0.2, 0.7),
+        ("workflows/snakemake-slurm", Some("snakemake"), &[".snakemake"][..], -0.1, 0.9),
         ("workflows/airflow-local", None, &[][..], 0.9, 0.9),
         ("workflows/planted", None, &[][..], -0.1, -0.1),
         ("demonstration", Some("makeflow"), &["rnaseq.makeflow.makeflowlog"][..], 1.0, 1.0),

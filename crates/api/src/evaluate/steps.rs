@@ -27,10 +27,8 @@ pub struct EvaluatedSteps {
 }
 
 /// The kinds of evidence that are compared. What engines declare is the truth, and is hidden.
-const EVIDENCE: [(&str, Sources); 2] = [
-    ("names, commands", Sources { declared: false, traced: false }),
-    ("with traces", Sources { declared: false, traced: true }),
-];
+const EVIDENCE: [(&str, Sources); 2] =
+    [("names, commands", Sources { declared: false, traced: false }), ("with traces", Sources { declared: false, traced: true })];
 
 /// Compares steps with the logical tasks of engines ([`LOGICAL_TASK`]), or with a table of jobs and
 /// their steps.

@@ -26,7 +26,8 @@ const WITH_RUN: OptionSpec = OptionSpec::text("with-run", "RUN", "Second run");
 const WITH_CASE: OptionSpec = OptionSpec::text("with-case", "NAME", "Second case");
 const WITH_FROM: OptionSpec = OptionSpec::new("with-from", "TIME", Kind::Moment, "Begin of the second period, as --from");
 const WITH_TO: OptionSpec = OptionSpec::new("with-to", "TIME", Kind::Moment, "End of the second period, as --to");
-const WITH_USER: OptionSpec = OptionSpec::text("with-user", "NAME", "User of the second side, as --user; may be given more than once").repeated();
+const WITH_USER: OptionSpec =
+    OptionSpec::text("with-user", "NAME", "User of the second side, as --user; may be given more than once").repeated();
 const WITH_ACCOUNT: OptionSpec =
     OptionSpec::text("with-account", "NAME", "Account of the second side, as --account; may be given more than once").repeated();
 
