@@ -64,6 +64,7 @@ mod sources;
 mod spec_orders;
 mod spec_snakemake;
 mod specs;
+mod steps;
 mod submitters;
 mod task_logs;
 mod task_waits;

@@ -1,11 +1,13 @@
 //! How far the cases of notions agree with a truth.
 
+mod steps;
 mod truth;
 
 use std::path::PathBuf;
 
 use flowmine_attribution::has_traces;
-use flowmine_correlate::agreement::{Agreement, agreement};
+pub use flowmine_correlate::agreement::Agreement;
+use flowmine_correlate::agreement::agreement;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Entities, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
@@ -15,6 +17,7 @@ use crate::error::{Result, ensure};
 use crate::jobs;
 use crate::sink::Sink;
 
+pub use steps::{EvaluatedSteps, LOGICAL_TASK, evaluate_steps};
 pub use truth::Truth;
 
 /// Number of ranges of the confidence in [`Reliability`].

@@ -17,7 +17,7 @@ const TRUTH: &str = "truth.csv";
 pub struct Generated {
     /// The jobs, as squeue prints them.
     pub jobs: PathBuf,
-    /// A table with the columns job and run.
+    /// A table with the columns job, run and step.
     pub truth: PathBuf,
     /// Number of jobs.
     pub count: usize,
@@ -37,9 +37,9 @@ pub fn write(options: &Options, dir: &Path) -> Result<Generated> {
     let (poll, truth) = (dir.join(name), dir.join(TRUTH));
     output::write(Some(&poll), |out| Ok(squeue::write(&jobs, out)?))?;
     output::write(Some(&truth), |out| {
-        writeln!(out, "job,run")?;
+        writeln!(out, "job,run,step")?;
         for job in &jobs {
-            writeln!(out, "{},{}", job.id, job.run)?;
+            writeln!(out, "{},{},{}", job.id, job.run, job.step)?;
         }
         Ok(())
     })?;

@@ -92,9 +92,7 @@ fn step(found: &flowmine_steps::Step) -> Step {
         joined_by_program: found.is_joined_by_program,
         templates: found.templates,
         examples: found.examples,
-        programs: (found.programs.into_iter())
-            .map(|(name, attempts, cpu_time_ns)| Program { name, attempts, cpu_time_ns })
-            .collect(),
+        programs: (found.programs.into_iter()).map(|(name, attempts, cpu_time_ns)| Program { name, attempts, cpu_time_ns }).collect(),
         read_kinds: found.read_kinds,
         written_kinds: found.written_kinds,
         median_cpus: found.cpus,

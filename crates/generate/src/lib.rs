@@ -38,6 +38,8 @@ pub struct Job {
     pub id: i64,
     /// The run that it is of.
     pub run: String,
+    /// The step that it is an instance of: the same for all users that do the same.
+    pub step: String,
     /// Name of the user.
     pub user: String,
     /// Name of the account.

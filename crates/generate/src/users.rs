@@ -137,6 +137,7 @@ impl User {
         self.submit(&run, 0, 0, at_s);
         if let Some(job) = self.jobs.last_mut() {
             (job.name, job.command) = ("test.sh".to_owned(), format!("{}/test.sh", job.work_dir));
+            "test".clone_into(&mut job.step);
             job.arguments.clear();
         }
     }
@@ -163,6 +164,7 @@ impl User {
         self.jobs.push(Job {
             id: 0,
             run: run.name.clone(),
+            step: run.workflow.steps[step].clone(),
             user: habits.user.clone(),
             account: habits.account.clone(),
             name,

@@ -1,7 +1,7 @@
 //! Programs of command lines and of shell text.
 
 use crate::template;
-use crate::words::{BASIC, BEFORE_COMMANDS, CARRIERS, INTERPRETERS, NO_COMMANDS, SHELLS, WRAPPERS, is_in};
+use crate::words::{BASIC, BEFORE_COMMANDS, CARRIERS, IDLE, INTERPRETERS, NO_COMMANDS, SHELLS, WRAPPERS, is_in};
 
 /// Number of commands of a script that are read.
 const MOST_COMMANDS: usize = 256;
@@ -23,7 +23,7 @@ pub enum Kind {
     Script,
     /// A program that many steps use in passing, such as cat(1).
     Basic,
-    /// A shell, a container or an engine.
+    /// A shell, a container or an engine, or a command that only prepares or waits.
     Carrier,
 }
 
@@ -84,7 +84,7 @@ fn is_installed(path: &str) -> bool {
 fn program(path: &str, name: &str, arguments: &[&str]) -> Program {
     let made = |kind, name: &str, arguments: &[&str]| Program { kind, name: cut(name).to_owned(), subcommand: subcommand(arguments) };
     let alone = |kind, name: &str| Program { kind, name: cut(name).to_owned(), subcommand: None };
-    if is_in(CARRIERS, name) {
+    if is_in(CARRIERS, name) || is_in(IDLE, name) {
         return alone(Kind::Carrier, name);
     }
     let plain = name.trim_start_matches('-');
@@ -101,6 +101,9 @@ fn program(path: &str, name: &str, arguments: &[&str]) -> Program {
     if INTERPRETERS.contains(&unversioned) {
         let mut words = arguments.iter().enumerate();
         return match words.find(|(_, word)| !word.starts_with('-') || matches!(**word, "-m" | "-c" | "-e")) {
+            Some((at, &"-m")) if arguments.get(at + 1).is_some_and(|module| is_in(CARRIERS, module)) => {
+                alone(Kind::Carrier, arguments[at + 1])
+            }
             Some((at, &"-m")) if at + 1 < arguments.len() => made(Kind::Tool, arguments[at + 1], &arguments[at + 2..]),
             Some((at, word)) if !word.starts_with('-') => interpreted(word, &arguments[at + 1..]),
             _ => alone(Kind::Basic, unversioned),
@@ -269,7 +272,8 @@ mod tests {
     use super::*;
 
     fn shown(program: Option<Program>) -> String {
-        program.map_or_else(|| "-".to_owned(), |of| format!("{:?} {} {}", of.kind, of.name, of.subcommand.unwrap_or_else(|| "-".to_owned())))
+        program
+            .map_or_else(|| "-".to_owned(), |of| format!("{:?} {} {}", of.kind, of.name, of.subcommand.unwrap_or_else(|| "-".to_owned())))
     }
 
     #[test]
@@ -283,6 +287,7 @@ mod tests {
             ("python3.11 -u train.py gnn", "Tool train gnn"),
             ("python -m torch.distributed --n 2", "Tool torch.distributed -"),
             ("python main.py --x 1", "Script main -"),
+            ("python -m snakemake --jobs 1", "Carrier snakemake -"),
             ("python -c pass", "Basic python -"),
             ("perl /usr/bin/trim_galore --paired a b.fq", "Tool trim_galore -"),
             ("java -Xmx1g -cp a.jar align2.BBSplitter in=a", "Tool BBSplitter -"),
@@ -308,7 +313,8 @@ mod tests {
             ("mkdir -p x\n# bwa index\nfor f in *; do\n  bwa mem ref \"$f\" | samtools sort -\ndone", "Tool bwa mem"),
             ("head -n 3 a > b; tail -n +4 a > c", "Basic head -"),
             ("trim_galore --paired a.fq b.fq >log 2>&1 & wait", "Tool trim_galore -"),
-            ("echo 'bwa mem'; echo \"x; y\"", "Basic echo -"),
+            ("echo 'bwa mem'; echo \"x; y\"", "-"),
+            ("sleep 1; wc -w < b.txt > b.count", "Basic wc -"),
             ("bash align.sh s1", "Script align s1"),
             ("if [ -e x ]; then star --run; fi", "Tool star -"),
             ("\\", "-"),

@@ -137,7 +137,7 @@ pub(crate) struct Group {
     pub templates: BTreeSet<Box<str>>,
     pub users: BTreeSet<u32>,
     pub accounts: BTreeSet<u32>,
-    /// Who named members, and how often; a declared name counts twice.
+    /// Who named members, and how often; a name in a workflow counts twice.
     pub named_by: BTreeMap<u32, u64>,
     pub named: [u64; Named::ALL.len()],
     pub programs: BTreeMap<(u32, u32), Usage>,
@@ -190,7 +190,9 @@ impl Builder {
         group.accounts.extend(account);
         group.named[chosen.named as usize] += 1;
         if let Some(named_by) = named_by {
-            *group.named_by.entry(named_by).or_default() += if chosen.named == Named::Declared { 2 } else { 1 };
+            // Names in a workflow are given on purpose.
+            let is_of_workflow = chosen.named == Named::Declared || evidence.is_task && chosen.named == Named::Name;
+            *group.named_by.entry(named_by).or_default() += if is_of_workflow { 2 } else { 1 };
         }
         if let Some((program, usage)) = usage {
             group.programs.entry(program).or_default().add(usage);

@@ -166,9 +166,11 @@ fn by_variable_places(groups: &[Group], keys: &[String], sets: &mut Sets) -> BTr
     if !counts.is_empty() {
         for (at, _) in groups.iter().enumerate().filter(|(_, group)| is_word(group)) {
             let words = words_of(at);
-            let patterns = (0..words.len()).filter(|_| (2..=MOST_WORDS).contains(&words.len())).map(|place| (place, pattern(&words, place)));
+            let patterns =
+                (0..words.len()).filter(|_| (2..=MOST_WORDS).contains(&words.len())).map(|place| (place, pattern(&words, place)));
             // The pattern of most names; of two the one with the later place.
-            let best = patterns.filter_map(|(place, text)| counts.get_key_value(&text).map(|(text, count)| (count.0, place, text.as_str()))).max();
+            let best =
+                patterns.filter_map(|(place, text)| counts.get_key_value(&text).map(|(text, count)| (count.0, place, text.as_str()))).max();
             if let Some((_, _, text)) = best {
                 match first.get(text) {
                     Some(&first) => sets.join(first, at as u32),
@@ -476,7 +478,8 @@ mod tests {
         let long = "a_".repeat(100_000);
         let rows = [("", "", "", "", ""), ("", "", long.as_str(), "", ""), ("\u{1b}[2J", "\n", "\u{202e}", "$(rm -rf /)", "\0")];
         assert_eq!(found(&rows).of_member.len(), 3);
-        let many: Vec<String> = (0..20_000u32).map(|at| format!("{}q", at.to_string().bytes().map(|b| char::from(b + 49)).collect::<String>())).collect();
+        let many: Vec<String> =
+            (0..20_000u32).map(|at| format!("{}q", at.to_string().bytes().map(|b| char::from(b + 49)).collect::<String>())).collect();
         let many: Vec<Row<'_>> = many.iter().map(|name| ("u", "", name.as_str(), "", "")).collect();
         assert_eq!(found(&many).steps.len(), 20_000);
     }

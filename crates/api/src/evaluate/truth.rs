@@ -35,24 +35,37 @@ impl Truth {
         if let Some(notion) = cases::find(name) {
             return Ok(Self::Notion(notion));
         }
-        let path = Path::new(name);
-        inputs::note(path);
-        let text = std::fs::read_to_string(path).with_context(|| format!("{name}: no case notion, and as a file"))?;
-        Ok(Self::Table(Table::parse(name, &text)?))
+        Ok(Self::Table(Table::read_as(name, &CASE, "no case notion, and as a file")?))
     }
 }
 
 impl Table {
+    /// Reads the table in this file, with one of these names over the column of the truth.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(name: &str, truth: &[&str]) -> Result<Self> {
+        Self::read_as(name, truth, "as a file")
+    }
+
+    fn read_as(name: &str, truth: &[&str], what: &str) -> Result<Self> {
+        let path = Path::new(name);
+        inputs::note(path);
+        let text = std::fs::read_to_string(path).with_context(|| format!("{name}: {what}"))?;
+        Self::parse(name, &text, truth)
+    }
+
     /// Reads lines of columns with commas or tabs between, and with the names of the columns in the
     /// first one.
-    fn parse(name: &str, text: &str) -> Result<Self> {
+    fn parse(name: &str, text: &str, truth: &[&str]) -> Result<Self> {
         let mut lines = text.lines();
         let header = lines.next().unwrap_or_default();
         let divider = if header.contains('\t') { '\t' } else { ',' };
         let columns: Vec<&str> = header.split(divider).map(str::trim).collect();
         let find = |names: &[&str]| columns.iter().position(|column| names.contains(column));
-        let (Some(job), Some(case)) = (find(&JOB), find(&CASE)) else {
-            refuse!("{name}:1: there is no column {} or none {}: write a first line such as job,case", JOB.join(" or "), CASE.join(" or "));
+        let (Some(job), Some(case)) = (find(&JOB), find(truth)) else {
+            let (job, truth, first) = (JOB.join(" or "), truth.join(" or "), truth.first().copied().unwrap_or_default());
+            refuse!("{name}:1: there is no column {job} or none {truth}: write a first line such as job,{first}");
         };
         let cluster = find(&[CLUSTER]);
         let mut known = HashMap::new();
@@ -61,7 +74,7 @@ impl Table {
             ensure!(fields.len() == columns.len(), "{name}:{number}: {} columns, and {} in the first line", fields.len(), columns.len());
             let key = (cluster.map(|at| fields[at].to_owned()), fields[job].to_owned());
             let before = known.insert(key, fields[case].to_owned());
-            ensure!(before.is_none_or(|before| before == fields[case]), "{name}:{number}: job {} is in two cases", fields[job]);
+            ensure!(before.is_none_or(|before| before == fields[case]), "{name}:{number}: job {} is in two {}s", fields[job], truth[0]);
         }
         Ok(Self(known))
     }
@@ -75,23 +88,23 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use super::{CASE, Table};
 
     #[test]
     fn tables_of_true_cases() {
-        let table = Table::parse("t", "run\tjob_id\tx\na\t7\t1\nb\t8\t2\n\n").unwrap();
+        let table = Table::parse("t", "run\tjob_id\tx\na\t7\t1\nb\t8\t2\n\n", &CASE).unwrap();
         assert_eq!(
             (table.case_of("lab", &["7"]), table.case_of("lab", &["8_*", "8"]), table.case_of("lab", &["9"])),
             (Some("a"), Some("b"), None)
         );
-        let table = Table::parse("t", "cluster,job,case\nlab,7,a\nother,7,b\n").unwrap();
+        let table = Table::parse("t", "cluster,job,case\nlab,7,a\nother,7,b\n", &CASE).unwrap();
         assert_eq!((table.case_of("other", &["7"]), table.case_of("third", &["7"])), (Some("b"), None));
         for (text, want) in [
             ("", "t:1: there is no column job or job_id or none case or run: write a first line such as job,case"),
             ("job,case\n7,a,b\n", "t:2: 3 columns, and 2 in the first line"),
             ("job,case\n7,a\n7,b\n", "t:3: job 7 is in two cases"),
         ] {
-            assert_eq!(Table::parse("t", text).unwrap_err().to_string(), want);
+            assert_eq!(Table::parse("t", text, &CASE).unwrap_err().to_string(), want);
         }
     }
 }

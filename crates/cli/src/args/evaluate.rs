@@ -14,9 +14,13 @@ pub struct Evaluate {
     /// The dataset.
     #[command(flatten)]
     pub source: DatasetArgs,
-    /// The true cases: a file with the columns job and case (CSV or TSV), or a case notion.
+    /// The true cases: a file with the columns job and case (CSV or TSV), or a case notion. Of
+    /// steps, a file with the columns job and step, or logical-task: what engines declare.
     #[arg(long, value_name = "FILE|NOTION")]
     pub truth: String,
+    /// Evaluate steps instead of cases, with and without traces.
+    #[arg(long, conflicts_with = "notion")]
+    pub steps: bool,
     /// Only this case notion; can be given several times.
     #[arg(long, value_name = "NAME")]
     pub notion: Vec<String>,

@@ -5,6 +5,7 @@
 //! `links` and `task_io`. Out comes the step of each attempt, by the name of the attempt.
 
 mod traced;
+mod truth;
 
 use flowmine_attribution::task_attempts;
 use flowmine_correlate::{Jobs, RowRules};
@@ -17,6 +18,7 @@ use rustc_hash::FxHashMap;
 
 use crate::task_log::{TaskLogError, times};
 use traced::Traced;
+pub use truth::logical_tasks;
 
 /// The attribute of a job or task that is its step.
 pub const STEP: &str = "step";

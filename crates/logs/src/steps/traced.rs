@@ -118,8 +118,7 @@ fn programs(dataset: &Dataset, processes: &Processes, places: &Places) -> Result
         let Some(host) = places.host(&row.host) else { return Ok(()) };
         let at = places.place.get(&key(host, row.pid, row.process_start_ns, row.started_ns));
         if let Some(known) = at.and_then(|at| found.get_mut(*at as usize)).filter(|known| known.0 <= row.as_of_ns) {
-            let words: Vec<String> =
-                row.command_line.as_deref().and_then(|words| serde_json::from_str(words).ok()).unwrap_or_default();
+            let words: Vec<String> = row.command_line.as_deref().and_then(|words| serde_json::from_str(words).ok()).unwrap_or_default();
             let program = of_words(&words).or_else(|| row.executable.as_deref().and_then(of_executable));
             *known = (row.as_of_ns, program);
         }
