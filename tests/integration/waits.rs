@@ -247,8 +247,8 @@ fn the_recorded_queue_waits_as_long_as_accounting_reserved() {
     }
     let queueing = ["queued", "resources", "priority", "unknown"];
     let started: std::collections::BTreeSet<_> =
-        rows.iter().filter(|row| row.cause == "running").map(|row| (row.job.to_string(), row.submit_ns, row.attempt)).collect();
-    let of_started = rows.iter().filter(|row| started.contains(&(row.job.to_string(), row.submit_ns, row.attempt)));
+        rows.iter().filter(|row| row.cause == "running").map(|row| (row.job.clone(), row.submit_ns, row.attempt)).collect();
+    let of_started = rows.iter().filter(|row| started.contains(&(row.job.clone(), row.submit_ns, row.attempt)));
     let sum: i64 = of_started.filter(|row| queueing.contains(&row.cause.as_ref())).map(|row| row.to_ns - row.from_ns).sum();
     // Attempts that ran for less than a second have no part in which they run.
     assert!((reserved - 5..=reserved).contains(&(sum / SECOND)), "{sum} {reserved}");
