@@ -122,7 +122,9 @@ fn correlate_writes_the_waits_of_tasks() {
     let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
     let found: Vec<_> = rows
         .iter()
-        .map(|row| (own(&row.task), own(&row.run).unwrap_or_default(), row.cause.as_ref(), row.from_ns, row.to_ns, own(&row.predecessor_tasks)))
+        .map(|row| {
+            (own(&row.task), own(&row.run).unwrap_or_default(), row.cause.as_ref(), row.from_ns, row.to_ns, own(&row.predecessor_tasks))
+        })
         .collect();
     assert_eq!(found, expected);
     assert!(!found.is_empty() && rows.iter().all(|row| row.job.is_none() && row.cluster.is_none() && row.job_id.is_none()));
@@ -132,7 +134,7 @@ fn correlate_writes_the_waits_of_tasks() {
 /// Makes a dataset of a run with these tasks: name, parents, and when each was submitted, started
 /// and ended, in seconds.
 fn put_tasks(dir: &Path, tasks: &[(&'static str, &'static str, [i64; 3])]) {
-    let dataset = Dataset::create(dir).unwrap();
+    let dataset = Dataset::open_or_create(dir).unwrap();
     let mut writer = dataset.writer(Role::Raw, "test").unwrap();
     let mut transaction = writer.begin().unwrap();
     let mut rows: Builder<TaskRun<'static>> = Builder::new();

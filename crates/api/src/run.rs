@@ -276,7 +276,8 @@ fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: &dyn Tas
     let stage = written.sink.stage("making logs");
     let keep = crate::models::findings::attributes().of_tasks;
     let held = task_waits::held_until(dataset, &rules)?;
-    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter).with_held(&held), notion, &ReadOptions { keep, ..ReadOptions::default() })?;
+    let columns =
+        columns::tasks(&Tasks::new(dataset, &rules, filter).with_held(&held), notion, &ReadOptions { keep, ..ReadOptions::default() })?;
     drop(stage);
     if columns.is_empty() {
         return Ok(());

@@ -120,7 +120,7 @@ pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
 pub use waits::Waits;
-pub use write::{Correlated, TaskWaits, correlate, correlate_with_tasks};
+pub use write::{Correlated, PutWait, TaskWaits, correlate, correlate_with_tasks};
 
 use flowmine_attribution::AttributionError;
 

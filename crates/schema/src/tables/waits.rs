@@ -27,6 +27,7 @@ crate::table! {
     /// | `reservation_of_others` | queueing | nodes that were reserved for others |
     /// | `priority` | queueing | jobs of higher priority |
     /// | `resources` | queueing | resources that were not free |
+    /// | `licenses` | queueing | licences that were not free |
     /// | `queued` | queueing | eligible; why it waited is not known |
     /// | `unknown` | unknown | nothing is known |
     /// | `configuring`, `running`, `suspended` | started | its nodes were made ready, it ran, it was suspended |
