@@ -79,6 +79,7 @@ impl Builder {
     /// Adds an attempt at a job.
     pub fn add(&mut self, job: &JobWait<'_>) {
         let Some(first) = job.parts.first() else { return };
+        self.cover(i128::from(first.from_ns), i128::from(first.from_ns));
         let cpus = i128::from(job.cpus.unwrap_or(0).max(0));
         let queued_ns = job.queued_ns();
         let sums = self.submitted.entry(i128::from(first.from_ns).div_euclid(HOUR_NS)).or_default();
@@ -97,9 +98,13 @@ impl Builder {
         }
     }
 
-    fn add_load(&mut self, from_ns: i128, to_ns: i128, load: Load) {
+    fn cover(&mut self, from_ns: i128, to_ns: i128) {
         let span = self.span_ns.get_or_insert((from_ns, to_ns));
         *span = (span.0.min(from_ns), span.1.max(to_ns));
+    }
+
+    fn add_load(&mut self, from_ns: i128, to_ns: i128, load: Load) {
+        self.cover(from_ns, to_ns);
         let (first, last) = (from_ns.div_euclid(HOUR_NS), to_ns.div_euclid(HOUR_NS));
         if first == last {
             add(self.partly.entry(first).or_default(), load, to_ns - from_ns);
