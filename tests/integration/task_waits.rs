@@ -176,7 +176,7 @@ fn a_task_that_is_submitted_early_does_not_queue_for_its_predecessor() {
     let text = dataset.to_str().unwrap();
     let of_dataset = queued(&["dfg", "--dataset", text, "--format", "json"]);
     assert!(of_dataset.contains(&("use".to_owned(), 30)), "{of_dataset:?}");
-    expect(flowmine().args(["export", "--format", "xes", "--case-notion", "run", "--dataset", text, "-o"]).arg(&file), 0);
+    expect(flowmine().args(["export", "--format", "xes", "--dataset", text, "-o"]).arg(&file), 0);
     assert_eq!(queued(&["dfg", "--log", file.to_str().unwrap(), "--format", "json"]), of_dataset);
     let chart: Value = serde_json::from_str(&discovered(&dataset, &["gantt", "--format", "json"])).unwrap();
     let bar = chart["bars"].as_array().unwrap().iter().find(|bar| bar["activity"] == "use").unwrap();
