@@ -490,9 +490,7 @@ struct JsonBar<'a> {
     activity: &'a str,
     /// Name of its case; null for an instance of none.
     case: Option<&'a str>,
-    /// When it was submitted, if it was not ready then: a predecessor, a hold or another wish of its
-    /// own delayed it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// When it was submitted, if it was not ready then; null otherwise.
     submitted_ns: Option<i64>,
     /// When it was ready; null where that is not known.
     ready_ns: Option<i64>,

@@ -88,8 +88,8 @@ pub fn text(found: &Requests) -> String {
                 unit(line.per_gib),
                 axis::percent(line.explained),
                 counted(line.instances, "instance", "instances"),
-                axis::bytes(line.input_bytes.0),
-                axis::bytes(line.input_bytes.1),
+                axis::bytes(line.smallest_bytes),
+                axis::bytes(line.largest_bytes),
             );
         }
         if of.cut_short > 0 {

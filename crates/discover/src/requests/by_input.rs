@@ -35,8 +35,10 @@ pub struct ByInput {
     pub explained: f64,
     /// Number of instances that used more than their request would have been.
     pub exceeding: u64,
-    /// Smallest and largest number of bytes read: the line is not known to hold outside of them.
-    pub input_bytes: (i64, i64),
+    /// Smallest number of bytes read. It is not known whether the line holds below.
+    pub smallest_bytes: i64,
+    /// Largest number of bytes read. It is not known whether the line holds above.
+    pub largest_bytes: i64,
 }
 
 impl ByInput {
@@ -83,7 +85,8 @@ pub(super) fn suggest(samples: &[(i64, i64)], rule: Rule, (step, gib_step): (i64
         per_gib: rounded(slope, gib_step),
         explained,
         exceeding: 0,
-        input_bytes: (smallest, largest),
+        smallest_bytes: smallest,
+        largest_bytes: largest,
     };
     found.exceeding = samples.iter().filter(|(read, used)| *used as f64 > found.request(*read)).count() as u64;
     Some(found)
@@ -103,7 +106,7 @@ mod tests {
         let samples: Vec<(i64, i64)> = (1..=12).map(|gib| (gib * ONE_GIB, 100 + 7 * gib)).collect();
         let found = suggest(&samples, Rule::Maximum { margin: 0.0 }, (10, 1)).expect("a line");
         assert_eq!((found.base, found.per_gib, found.exceeding, found.instances), (100, 7, 0, 12));
-        assert_eq!(found.input_bytes, (ONE_GIB, 12 * ONE_GIB));
+        assert_eq!((found.smallest_bytes, found.largest_bytes), (ONE_GIB, 12 * ONE_GIB));
         let with_margin = suggest(&samples, Rule::Maximum { margin: 0.5 }, (10, 1)).expect("a line");
         assert_eq!((with_margin.base, with_margin.per_gib), (150, 11));
     }
