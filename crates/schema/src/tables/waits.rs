@@ -1,16 +1,16 @@
 //! `waits`: what attempts at jobs, and tasks of workflow engines, waited for.
 
 crate::table! {
-    /// One part of the time of a job attempt, from its submission to its end, with its cause; or
-    /// of a task of a workflow engine.
+    /// One part of the time of a job attempt or of an engine's task, with its cause.
     ///
-    /// The parts of an attempt are in order and tile that time exactly. An attempt that has not
-    /// ended is divided until the latest observation in the dataset.
+    /// The parts of an attempt are in order and tile the time from its submission to its end
+    /// exactly. An attempt that has not ended is divided until the latest observation in the
+    /// dataset.
     ///
     /// A row has a job (`cluster`, `job`, `job_id`) or a task (`task`). A task has one division for
-    /// all its attempts, from its first known moment, or from the end of all its predecessors if
-    /// that was earlier. Parts that clocks make negative are left out, and so are tasks of which
-    /// start or end are not known.
+    /// all its attempts. It begins at its first known moment, or at the end of all its predecessors
+    /// if that was earlier. Parts that clocks make negative are left out. So are tasks of which the
+    /// start or the end is not known.
     ///
     /// | cause | kind | meaning |
     /// |---|---|---|
