@@ -40,7 +40,7 @@ use crate::report::messages::Messages;
 use crate::report::{ReportRequest, Tables, report};
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, SourcePaths};
-use crate::{export, jobs, lower_bounds, output};
+use crate::{export, jobs, lower_bounds, output, task_waits};
 
 /// What is made, of which dataset, and where.
 #[derive(Debug, Clone)]
@@ -295,7 +295,8 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
 fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: &dyn TaskNotion, filter: &Filter, has_jobs: bool) -> Result<()> {
     let rules = RowRules::default();
     let stage = written.sink.stage("making logs");
-    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions::default())?;
+    let held = task_waits::held_until(dataset, &rules)?;
+    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter).with_held(&held), notion, &ReadOptions::default())?;
     drop(stage);
     if columns.is_empty() {
         return Ok(());
@@ -352,7 +353,7 @@ impl Numbers {
 
 fn correlate(dataset: &Dataset, parts: &Parts<'_>, sink: &dyn Sink) -> Result<()> {
     let _stage = sink.stage("correlating");
-    match flowmine_correlate::correlate(dataset, parts, cases::ALL, None) {
+    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, None, &task_waits::put_rows) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {
