@@ -10,6 +10,7 @@ mod makeflow;
 mod nextflow;
 mod nextflow_runs;
 mod ro_crate;
+mod ro_crate_write;
 mod snakemake;
 mod taskvine;
 mod transform;
