@@ -90,9 +90,12 @@ fn what_workflow_engines_told_is_imported() {
     assert!(export(&["-o", written.to_str().unwrap()], 2).contains("and a crate is for one: choose it with --run"));
     assert!(export(&["--run", "none"], 2).contains("no workflow run with the id or name"));
     let key = dir.path().join("key");
-    std::fs::write(&key, [7; 32]).unwrap();
-    let coded = export(&["--run", run[1], "--pseudonymise", key.to_str().unwrap()], 0);
-    assert!(coded.contains("tasks written") && !coded.contains(run[1]), "{coded}");
+    std::fs::write(&key, "0123456789abcdef0123456789abcdef").unwrap();
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let mut coded = flowmine();
+    coded.args(["export", "--format", "ro-crate", "--run", run[1], "--pseudonymise"]).arg(&key).arg("--dataset").arg(dir.path().join("dataset"));
+    let coded = String::from_utf8(expect(&mut coded, 0).stdout).unwrap();
+    assert!(coded.contains("\"CreateAction\"") && !coded.contains(run[1]), "{coded}");
     assert!(import("airflow", "airflow/3.3.2/postgres.jsonl", 0).contains("10 rows of task_runs written (8 completed, 2 failed)"));
     let argo = import("argo", "argo/words.json", 0);
     assert!(argo.contains("8 rows of task_runs written (1 cached, 5 completed, 1 failed, 1 running)"), "{argo}");

@@ -8,6 +8,7 @@ mod growth;
 mod kubernetes;
 mod makeflow;
 mod nextflow;
+mod nextflow_lineage;
 mod nextflow_runs;
 mod ro_crate;
 mod ro_crate_write;
