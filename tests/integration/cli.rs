@@ -93,7 +93,11 @@ fn what_workflow_engines_told_is_imported() {
     std::fs::write(&key, "0123456789abcdef0123456789abcdef").unwrap();
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let mut coded = flowmine();
-    coded.args(["export", "--format", "ro-crate", "--run", run[1], "--pseudonymise"]).arg(&key).arg("--dataset").arg(dir.path().join("dataset"));
+    coded
+        .args(["export", "--format", "ro-crate", "--run", run[1], "--pseudonymise"])
+        .arg(&key)
+        .arg("--dataset")
+        .arg(dir.path().join("dataset"));
     let coded = String::from_utf8(expect(&mut coded, 0).stdout).unwrap();
     assert!(coded.contains("\"CreateAction\"") && !coded.contains(run[1]), "{coded}");
     assert!(import("airflow", "airflow/3.3.2/postgres.jsonl", 0).contains("10 rows of task_runs written (8 completed, 2 failed)"));

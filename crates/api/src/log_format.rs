@@ -45,8 +45,22 @@ pub enum Writer {
 }
 
 /// All formats, in the order of help.
-pub const LOG_FORMATS: &[&LogFormat] =
-    &[&XES, &XES_GZ, &OCEL_JSON, &OCEL_XML, &OCEL_SQLITE, &CSV, &PARQUET, &IO_CSV, &WFFORMAT, &RO_CRATE, &MAKEFLOW, &MAKE, &SNAKEMAKE, &SLURM];
+pub const LOG_FORMATS: &[&LogFormat] = &[
+    &XES,
+    &XES_GZ,
+    &OCEL_JSON,
+    &OCEL_XML,
+    &OCEL_SQLITE,
+    &CSV,
+    &PARQUET,
+    &IO_CSV,
+    &WFFORMAT,
+    &RO_CRATE,
+    &MAKEFLOW,
+    &MAKE,
+    &SNAKEMAKE,
+    &SLURM,
+];
 
 static XES: LogFormat = LogFormat {
     name: "xes",

@@ -35,7 +35,11 @@ pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     let Some(run) = found.pop() else { refuse!("the dataset has no workflow run{asked}: `flowmine import` reads the files of an engine") };
     if !found.is_empty() {
         let names: Vec<String> = found.iter().chain([&run]).take(10).map(|run| format!("{:?}", run.label().unwrap_or_default())).collect();
-        refuse!("the dataset has {} workflow runs{asked}, and a crate is for one: choose it with --run, as {}", found.len() + 1, names.join(", "));
+        refuse!(
+            "the dataset has {} workflow runs{asked}, and a crate is for one: choose it with --run, as {}",
+            found.len() + 1,
+            names.join(", ")
+        );
     }
     let Run { rows, .. } = run;
     let rows: Vec<_> = rows.into_iter().map(|row| rules.apply(row)).collect();

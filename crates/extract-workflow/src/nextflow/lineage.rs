@@ -68,7 +68,8 @@ pub fn parts(dir: &Path) -> io::Result<Vec<PathBuf>> {
 /// When a file cannot be read, or the record is none of a task.
 pub fn read(dir: &Path) -> io::Result<(Row, String)> {
     let bad = |message: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{RECORD}: {message}"));
-    let hash = dir.file_name().and_then(|name| name.to_str()).filter(|name| is_hash(name)).ok_or_else(|| bad("its directory is no hash"))?;
+    let hash =
+        dir.file_name().and_then(|name| name.to_str()).filter(|name| is_hash(name)).ok_or_else(|| bad("its directory is no hash"))?;
     let (short, rest) = hash.split_at(2);
     let hash = format!("{short}/{rest}");
     let task = record(dir, "TaskRun")?.ok_or_else(|| bad("it is no record of a task"))?;

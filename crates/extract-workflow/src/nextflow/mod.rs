@@ -168,10 +168,11 @@ impl Engine for Nextflow {
                     .iter()
                     .any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "hash_crowded" | "report_without_tasks"))
         });
-        let join::Finished { mut rows, run_of, has_begin } = joined.finish();
+        let join::Finished { mut rows, run_of, has_begin, graph_files } = joined.finish();
         let of_graph = |(at, graph): (usize, dag::Graph)| {
-            let known = dag::Known { run_of: &run_of, has_begin: &has_begin, is_whole };
-            Some((at, graph.certain(&rows, &known, &mut sources[at].diagnostics)?))
+            let Source { name, diagnostics, .. } = &mut sources[at];
+            let known = dag::Known { run_of: &run_of, has_begin: &has_begin, graph_files: &graph_files, name, is_whole };
+            Some((at, graph.certain(&rows, &known, diagnostics)?))
         };
         let certain: Vec<(usize, dag::Certain)> = graphs.into_iter().filter_map(of_graph).collect();
         let differing = dag::differing(certain.iter().map(|(_, certain)| certain));

@@ -24,8 +24,7 @@ pub fn of(row: &Row) -> Vec<Value> {
         ("wChar", bytes(row.wchar_bytes), Some("BYTE")),
     ];
     let property = |(name, value, unit): (&str, Option<Value>, Option<&str>)| {
-        let mut property =
-            json!({ "@type": "PropertyValue", "name": name, "propertyID": format!("{NEXTFLOW}{name}"), "value": value? });
+        let mut property = json!({ "@type": "PropertyValue", "name": name, "propertyID": format!("{NEXTFLOW}{name}"), "value": value? });
         if let Some(unit) = unit {
             property["unitCode"] = format!("{UNIT}{unit}").into();
         }

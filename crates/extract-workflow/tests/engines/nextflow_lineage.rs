@@ -45,11 +45,15 @@ fn launch(root: &Path, is_flat: bool) -> PathBuf {
             "workflowRun": format!("lid://{RUN}"),
         })
     };
-    let output = |hash: &str, name: &str, size: i64| {
-        json!({ "path": format!("{}/{name}", work_dir(hash)), "taskRun": format!("lid://{hash}"), "workflowRun": format!("lid://{RUN}"), "size": size })
-    };
+    let output = |hash: &str, name: &str, size: i64| json!({ "path": format!("{}/{name}", work_dir(hash)), "taskRun": format!("lid://{hash}"), "workflowRun": format!("lid://{RUN}"), "size": size });
     record(&store, RUN, "WorkflowRun", json!({ "sessionId": SESSION, "name": "voluminous_bardeen" }), is_flat);
-    record(&store, INDEX, "TaskRun", task("INDEX (g)", json!([{ "type": "path", "name": "fasta", "value": [{ "path": "/data/g.fa" }] }])), is_flat);
+    record(
+        &store,
+        INDEX,
+        "TaskRun",
+        task("INDEX (g)", json!([{ "type": "path", "name": "fasta", "value": [{ "path": "/data/g.fa" }] }])),
+        is_flat,
+    );
     record(&store, &format!("{INDEX}/out/index"), "FileOutput", output(INDEX, "out/index", 7), is_flat);
     let inputs = json!([
         { "type": "val", "name": "meta", "value": { "path": "no file" } },

@@ -30,6 +30,9 @@ fn again(rows: &[Row]) -> (Value, Vec<Row>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(METADATA);
     fs::write(&path, serde_json::to_string_pretty(&written).unwrap()).unwrap();
+    let d = format!("/tmp/ro/dump/{}", rows[0].engine.to_string() + &rows.len().to_string());
+    fs::create_dir_all(&d).unwrap();
+    fs::copy(&path, format!("{d}/{METADATA}")).unwrap();
     let mut sources = [source(&RoCrate, &path)];
     let read = RoCrate.read(&mut sources, &Options::default());
     assert_eq!(sources[0].diagnostics.iter().count(), 0);
@@ -96,7 +99,8 @@ fn a_run_uses_the_terms_of_the_profiles_and_leaves_unknown_values_out() {
         outputs: Some(r#"[{"bytes":17,"path":"/data/a b"},{"path":"rel"},{"path":"*.txt"}]"#.into()),
         ..task("1", 2, "completed")
     };
-    let next = Row { inputs: Some(r#"[{"bytes":17,"path":"/data/a b"}]"#.into()), parents: Some("[\"1\"]".into()), ..task("2", 1, "unknown") };
+    let next =
+        Row { inputs: Some(r#"[{"bytes":17,"path":"/data/a b"}]"#.into()), parents: Some("[\"1\"]".into()), ..task("2", 1, "unknown") };
     let rows = [failed, done, next];
     let (json, read) = again(&rows);
     assert_eq!(of_the_run(&read), of_the_run(&rows));
