@@ -24,21 +24,13 @@ const RECORD: &str = ".data.json";
 const SCHEME: &str = "lid://";
 /// Length of a hash.
 const HASH: usize = 32;
-/// Bytes at the beginning of a record that contain its kind.
-const HEAD: usize = 200;
 /// Maximum depth of an output below the directory of its task.
 const DEEPEST: usize = 32;
 
-/// Whether a directory of a store is the record of a task.
+/// Whether a directory of a store is the record of a task, or a damaged record.
 pub fn is_one(dir: &Path) -> bool {
     let is_hash = dir.file_name().and_then(|name| name.to_str()).is_some_and(is_hash);
-    let head = || Some(input::small(&dir.join(RECORD)).ok()??.chars().take(HEAD).collect::<String>());
-    is_hash && head().is_some_and(|head| is_task(&head))
-}
-
-/// Whether the beginning of a record is that of a task.
-pub fn is_task(head: &str) -> bool {
-    head.trim_start().starts_with('{') && head.contains("\"lineage/") && head.contains("\"TaskRun\"")
+    is_hash && !matches!(record(dir, "TaskRun"), Ok(None))
 }
 
 /// Returns the records of a task and of its outputs.

@@ -5,7 +5,7 @@
 //! engine, and the steps are used where these are known.
 //!
 //! A column without a term in the profiles is an `additionalProperty` of its action: the writer
-//! reads its own actions, and adds the columns that would differ ([`columns`]).
+//! reads its own actions, and adds the columns that would differ.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

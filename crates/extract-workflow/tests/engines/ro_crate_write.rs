@@ -30,9 +30,6 @@ fn again(rows: &[Row]) -> (Value, Vec<Row>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(METADATA);
     fs::write(&path, serde_json::to_string_pretty(&written).unwrap()).unwrap();
-    let d = format!("/tmp/ro/dump/{}", rows[0].engine.to_string() + &rows.len().to_string());
-    fs::create_dir_all(&d).unwrap();
-    fs::copy(&path, format!("{d}/{METADATA}")).unwrap();
     let mut sources = [source(&RoCrate, &path)];
     let read = RoCrate.read(&mut sources, &Options::default());
     assert_eq!(sources[0].diagnostics.iter().count(), 0);
