@@ -79,6 +79,27 @@ fn what_workflow_engines_told_is_imported() {
     assert!(export(&["--run", "4fbe6aa5-3a77-4d9e-b57e-04e2cc641de1", "-o", one.to_str().unwrap()], 0).contains("1 runs written"));
     assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(instances.join("snakemake-2026-11-22T060002.344605.json")).unwrap());
     assert!(export(&["--run", "none"], 2).contains("there is no workflow run with the id or name"));
+    let export = |args: &[&str], code: i32| {
+        said(flowmine().args(["export", "--format", "ro-crate", "--dataset"]).arg(dir.path().join("dataset")).args(args), code)
+    };
+    let written = dir.path().join("crate");
+    let run = ["--run", "4fbe6aa5-3a77-4d9e-b57e-04e2cc641de1", "-o", written.to_str().unwrap()];
+    assert!(export(&run, 0).contains("tasks written"));
+    let metadata = std::fs::read_to_string(written.join("ro-crate-metadata.json")).unwrap();
+    assert!(metadata.contains("https://w3id.org/ro/wfrun/process/0.5") && !metadata.contains("\"agent\""), "{metadata}");
+    assert!(export(&["-o", written.to_str().unwrap()], 2).contains("and a crate is for one: choose it with --run"));
+    assert!(export(&["--run", "none"], 2).contains("no workflow run with the id or name"));
+    let key = dir.path().join("key");
+    std::fs::write(&key, "0123456789abcdef0123456789abcdef").unwrap();
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let mut coded = flowmine();
+    coded
+        .args(["export", "--format", "ro-crate", "--run", run[1], "--pseudonymise"])
+        .arg(&key)
+        .arg("--dataset")
+        .arg(dir.path().join("dataset"));
+    let coded = String::from_utf8(expect(&mut coded, 0).stdout).unwrap();
+    assert!(coded.contains("\"CreateAction\"") && !coded.contains(run[1]), "{coded}");
     assert!(import("airflow", "airflow/3.3.2/postgres.jsonl", 0).contains("10 rows of task_runs written (8 completed, 2 failed)"));
     let argo = import("argo", "argo/words.json", 0);
     assert!(argo.contains("8 rows of task_runs written (1 cached, 5 completed, 1 failed, 1 running)"), "{argo}");

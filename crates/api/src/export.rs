@@ -1,6 +1,7 @@
 //! Exports: event logs, and what else a dataset holds, written in formats of others.
 
 pub(crate) mod io_csv;
+pub(crate) mod ro_crate;
 pub(crate) mod wfformat;
 pub(crate) mod workflow;
 mod workflow_notes;
@@ -127,7 +128,7 @@ fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     let format = request.format;
     ensure!(
         request.run.is_none(),
-        "--run chooses the run of a workflow engine for wfformat and for workflows (makeflow, snakemake, slurm); an event log has all jobs of a dataset"
+        "--run chooses the run of a workflow engine for wfformat, ro-crate and workflows (makeflow, snakemake, slurm); an event log has all jobs of a dataset"
     );
     let name = request.case_notion.as_deref();
     ensure!(

@@ -8,7 +8,7 @@ use flowmine_eventlog::{CaseLog, Counts, LogError, ObjectLog, csv, ocel, xes};
 use flowmine_logs::flat_parquet;
 
 use crate::error::Result;
-use crate::export::{Exported, Request, io_csv, wfformat, workflow};
+use crate::export::{Exported, Request, io_csv, ro_crate, wfformat, workflow};
 use crate::sink::Sink;
 
 /// A format of event logs, or of what else a dataset holds.
@@ -45,8 +45,22 @@ pub enum Writer {
 }
 
 /// All formats, in the order of help.
-pub const LOG_FORMATS: &[&LogFormat] =
-    &[&XES, &XES_GZ, &OCEL_JSON, &OCEL_XML, &OCEL_SQLITE, &CSV, &PARQUET, &IO_CSV, &WFFORMAT, &MAKEFLOW, &MAKE, &SNAKEMAKE, &SLURM];
+pub const LOG_FORMATS: &[&LogFormat] = &[
+    &XES,
+    &XES_GZ,
+    &OCEL_JSON,
+    &OCEL_XML,
+    &OCEL_SQLITE,
+    &CSV,
+    &PARQUET,
+    &IO_CSV,
+    &WFFORMAT,
+    &RO_CRATE,
+    &MAKEFLOW,
+    &MAKE,
+    &SNAKEMAKE,
+    &SLURM,
+];
 
 static XES: LogFormat = LogFormat {
     name: "xes",
@@ -105,6 +119,13 @@ static WFFORMAT: LogFormat = LogFormat {
     meaning: "No log but the tasks of workflow runs, as WfFormat 1.6 (JSON) for simulators: -o is a directory, or a file for a single run",
     endings: &[],
     writer: Writer::Dataset(wfformat::export),
+};
+
+static RO_CRATE: LogFormat = LogFormat {
+    name: "ro-crate",
+    meaning: "No log but the tasks of one workflow run, as a Workflow Run RO-Crate: -o is its directory",
+    endings: &[],
+    writer: Writer::Dataset(ro_crate::export),
 };
 
 static MAKEFLOW: LogFormat = LogFormat {

@@ -114,6 +114,13 @@ impl Source {
     }
 }
 
+/// Returns the plain files of a directory with names that begin with a dot.
+fn hidden_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let files = std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file() && !path.is_symlink()).collect())
+}
+
 /// Interface of an engine's module.
 pub trait Engine: Sync {
     /// Name of the engine, as in the column `engine`.
@@ -143,9 +150,7 @@ pub trait Engine: Sync {
     /// # Errors
     /// When the directory cannot be read.
     fn parts(&self, dir: &Path) -> std::io::Result<Vec<PathBuf>> {
-        let files = std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-        let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file() && !path.is_symlink()).collect())
+        hidden_files(dir)
     }
 
     /// Returns a companion file that changes in place of this one; its bytes count when earlier

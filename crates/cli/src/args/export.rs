@@ -54,7 +54,7 @@ pub struct Export {
     /// in one part. Of a dataset the parts are those of its last `flowmine correlate`.
     #[arg(long, value_name = "K/N")]
     pub part: Option<Share>,
-    /// Only the workflow run with this id or name, for wfformat.
+    /// Only the workflow run with this id or name, for wfformat and ro-crate.
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
     /// Where to; standard output when not given.

@@ -599,7 +599,12 @@ impl Graph {
             let Some(run) = run else { continue };
             *fits.entry(*run).or_insert(true) &= processes.contains_key(row.logical_task.as_ref());
         }
-        let of_run: Vec<usize> = fits.iter().filter(|(_, fits)| **fits).map(|(run, _)| *run).collect();
+        let mut of_run: Vec<usize> = fits.iter().filter(|(_, fits)| **fits).map(|(run, _)| *run).collect();
+        // Runs of one pipeline, such as a resumed one, fit the same graphs.
+        let names = |run: &usize| known.graph_files.get(*run).and_then(Option::as_deref) == Some(known.name);
+        if of_run.len() > 1 && of_run.iter().any(names) {
+            of_run.retain(names);
+        }
         let [run] = of_run[..] else {
             let message = if of_run.is_empty() {
                 "no run that was given has only processes that are in this graph; nothing of the graph is used".to_owned()
@@ -783,6 +788,10 @@ pub struct Known<'a> {
     pub run_of: &'a [Option<usize>],
     /// For each run, whether a log describes it from its beginning.
     pub has_begin: &'a [bool],
+    /// For each run, the file name of its graph, where its log has it.
+    pub graph_files: &'a [Option<String>],
+    /// File name of this graph.
+    pub name: &'a str,
     /// Whether no source has lost a task.
     pub is_whole: bool,
 }

@@ -25,7 +25,7 @@ fn row(id: &str, process: &str, name: &str, status: &'static str) -> Row {
 
 /// Puts the certain parents into the rows; returns the number of rows with additional parents.
 fn put(graph: &Graph, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, diagnostics: &mut Diagnostics) -> u64 {
-    let known = Known { run_of, has_begin: &[true; 2], is_whole };
+    let known = Known { run_of, has_begin: &[true; 2], graph_files: &[], name: "dag.dot", is_whole };
     graph.certain(rows, &known, diagnostics).map_or(0, |certain| certain.put(rows))
 }
 
@@ -192,7 +192,7 @@ fn graphs_that_differ_and_runs_without_a_log() {
     let chain = [("v0", "process", "A"), ("v1", "process", "B"), ("v2", "process", "C")];
     let (first, second) = (one(&dot(&chain, &[("v0", "v1"), ("v1", "v2")])), one(&dot(&chain, &[("v0", "v1"), ("v0", "v2")])));
     let run_of = [Some(0); 3];
-    let known = Known { run_of: &run_of, has_begin: &[true], is_whole: true };
+    let known = Known { run_of: &run_of, has_begin: &[true], graph_files: &[], name: "dag.dot", is_whole: true };
     let certain = |graph: &Graph| graph.certain(&rows, &known, &mut Diagnostics::default()).unwrap();
     assert!(differing([certain(&first), certain(&first)].iter()).is_empty());
     assert_eq!(differing([certain(&first), certain(&second)].iter()), BTreeSet::from([0]));

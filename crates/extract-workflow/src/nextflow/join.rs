@@ -27,6 +27,7 @@ struct KnownRun {
     name: Option<String>,
     clock: Option<Resolved>,
     trace_file: Option<String>,
+    graph_file: Option<String>,
     has_log: bool,
     /// Index of the source with the run's log.
     log: Option<usize>,
@@ -90,6 +91,7 @@ impl Joined {
             name: run.name,
             clock: run.clock,
             trace_file: run.trace_file,
+            graph_file: run.graph_file,
             has_log: true,
             log: Some(source),
             of_trace: false,
@@ -399,7 +401,9 @@ impl Joined {
         }
         super::parents::give_ids(&mut rows, &self.run_of);
         super::parents::put(&mut rows, &self.run_of);
-        Finished { rows, run_of: self.run_of, has_begin: self.runs.iter().map(|run| run.has_begin).collect() }
+        let has_begin = self.runs.iter().map(|run| run.has_begin).collect();
+        let graph_files = self.runs.into_iter().map(|run| run.graph_file).collect();
+        Finished { rows, run_of: self.run_of, has_begin, graph_files }
     }
 }
 
@@ -445,6 +449,8 @@ pub struct Finished {
     /// For each run, whether a log describes it from its beginning. A trace file or a report does
     /// not suffice: both omit tasks with results from a `storeDir`.
     pub has_begin: Vec<bool>,
+    /// For each run the file name of its graph of processes, where its log has it.
+    pub graph_files: Vec<Option<String>>,
 }
 
 /// Removes the values of a cached task that describe its execution in an earlier run.

@@ -1,8 +1,9 @@
-//! Nextflow: log, report, trace file, history, work directories of tasks, and graph of processes.
+//! Nextflow: log, report, trace file, history, lineage, work directories of tasks, and graph of
+//! processes.
 //!
 //! The hash, which all sources but the history contain, joins the records of an attempt. The log
-//! takes precedence, then the report, the trace file, and the work directory; contradictions are
-//! diagnostics.
+//! takes precedence, then the report, the trace file, the lineage record, and the work directory;
+//! contradictions are diagnostics.
 
 mod clock;
 mod counts;
@@ -12,6 +13,7 @@ mod exception;
 mod handler;
 mod history;
 mod join;
+mod lineage;
 mod log;
 mod months;
 mod names;
@@ -41,6 +43,7 @@ const HISTORY: &str = "Nextflow history";
 const LOG: &str = "Nextflow log";
 const REPORT: &str = "Nextflow report";
 const TRACE: &str = "Nextflow trace file";
+const LINEAGE: &str = "Nextflow lineage record";
 const WORK_DIR: &str = "Nextflow work directory";
 const GRAPH: &str = "Nextflow graph of processes";
 
@@ -58,8 +61,8 @@ impl Engine for Nextflow {
     }
 
     /// Returns the files of a directory and of its `.nextflow`, those of a `pipeline_info` in it or
-    /// in one of its folders, and the work directories in it, in `work/`, and in folders named
-    /// after the beginning of a hash.
+    /// in one of its folders, the lineage records of tasks in it or in `.lineage`, and the work
+    /// directories in it, in `work/`, and in folders named after the beginning of a hash.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let mut open = vec![dir.to_owned()];
@@ -73,9 +76,9 @@ impl Engine for Nextflow {
                 if !entry.file_type()?.is_dir() {
                     found.push(path);
                 } else {
-                    if work_dir::is_one(&path) {
+                    if work_dir::is_one(&path) || lineage::is_one(&path) {
                         found.push(path);
-                    } else if is_hash || name == "work" || name == PIPELINE_INFO {
+                    } else if is_hash || name == "work" || name == PIPELINE_INFO || name == lineage::STORE {
                         open.push(path);
                     } else if inside == dir {
                         // The pipeline decides where its results are.
@@ -92,7 +95,7 @@ impl Engine for Nextflow {
 
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         if path.is_dir() {
-            return work_dir::is_one(path).then_some(WORK_DIR);
+            return work_dir::is_one(path).then_some(WORK_DIR).or_else(|| lineage::is_one(path).then_some(LINEAGE));
         }
         let text = String::from_utf8_lossy(head);
         if trace::is_one(&text) {
@@ -112,6 +115,10 @@ impl Engine for Nextflow {
         text.lines().take(200).any(is_log).then_some(LOG)
     }
 
+    fn parts(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        if lineage::is_one(dir) { lineage::parts(dir) } else { crate::hidden_files(dir) }
+    }
+
     fn not_read(&self, head: &[u8]) -> Option<&'static str> {
         let text = String::from_utf8_lossy(head);
         let begins = |what: &[&str]| what.iter().any(|what| text.trim_start().starts_with(what));
@@ -125,7 +132,7 @@ impl Engine for Nextflow {
     }
 
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row> {
-        let rank = |kind: &str| [HISTORY, LOG, REPORT, TRACE, WORK_DIR, GRAPH].iter().position(|known| *known == kind);
+        let rank = |kind: &str| [HISTORY, LOG, REPORT, TRACE, LINEAGE, WORK_DIR, GRAPH].iter().position(|known| *known == kind);
         sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
         let mut joined = Joined::default();
         // Graphs are applied last; each with the index of its source.
@@ -161,10 +168,11 @@ impl Engine for Nextflow {
                     .iter()
                     .any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "hash_crowded" | "report_without_tasks"))
         });
-        let join::Finished { mut rows, run_of, has_begin } = joined.finish();
+        let join::Finished { mut rows, run_of, has_begin, graph_files } = joined.finish();
         let of_graph = |(at, graph): (usize, dag::Graph)| {
-            let known = dag::Known { run_of: &run_of, has_begin: &has_begin, is_whole };
-            Some((at, graph.certain(&rows, &known, &mut sources[at].diagnostics)?))
+            let Source { name, diagnostics, .. } = &mut sources[at];
+            let known = dag::Known { run_of: &run_of, has_begin: &has_begin, graph_files: &graph_files, name, is_whole };
+            Some((at, graph.certain(&rows, &known, diagnostics)?))
         };
         let certain: Vec<(usize, dag::Certain)> = graphs.into_iter().filter_map(of_graph).collect();
         let differing = dag::differing(certain.iter().map(|(_, certain)| certain));
@@ -205,6 +213,11 @@ fn read_one(at: usize, source: &mut Source, options: &Options, joined: &mut Join
             let mut row = work_dir::read(&path, &source.name, diagnostics)?;
             source.sign(&mut row);
             joined.add_work_dir(row, &source.name, &mut source.diagnostics)
+        }
+        LINEAGE => {
+            let (mut row, hash) = lineage::read(&path)?;
+            source.sign(&mut row);
+            joined.add_work_dir(row, &hash, &mut source.diagnostics)
         }
         _ => 0,
     })

@@ -66,7 +66,7 @@ pub fn put(rows: &mut [Row], run_of: &[Option<usize>]) {
             let inputs: Vec<serde_json::Value> = serde_json::from_str(row.inputs.as_deref()?).ok()?;
             let mut parents = BTreeSet::new();
             for path in inputs.iter().filter_map(|input| input["path"].as_str()) {
-                match maker(*run, path) {
+                match maker(*run, super::lineage::relative(path).as_deref().unwrap_or(path)) {
                     Maker::Task(task) => parents.extend((row.task_id.as_deref() != Some(&task)).then_some(task)),
                     Maker::Nobody => {}
                     Maker::Unknown => return None,

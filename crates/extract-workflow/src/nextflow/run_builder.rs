@@ -27,6 +27,8 @@ pub struct RunBuilder {
     pub host: Option<String>,
     pub clock: Clock,
     pub trace_file: Option<String>,
+    /// File name of its graph of processes, where the command line has it.
+    pub graph_file: Option<String>,
     pub first_line: Option<u64>,
     pub tasks: Tasks,
     /// Executors and their polling intervals.
@@ -49,6 +51,14 @@ pub struct RunBuilder {
     /// full name.
     nameless: Option<usize>,
     pub stats: Option<(u64, String)>,
+}
+
+/// Returns the file name in `-with-dag FILE`. Without a file, the configuration or the time of the
+/// launch names it.
+fn graph_of_command(command: &str) -> Option<String> {
+    let path = command.split_whitespace().skip_while(|word| *word != "-with-dag").nth(1)?.trim_matches(['\'', '"']);
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty() && !path.starts_with('-') && name.len() <= LONGEST_NAME)?;
+    Some(name.to_owned())
 }
 
 impl RunBuilder {
@@ -98,6 +108,9 @@ impl RunBuilder {
     /// Processes a line about the run, not about a task.
     fn see_about_run(&mut self, event: &Event) {
         let message = event.message.as_str();
+        if event.is_launch() {
+            self.graph_file = graph_of_command(message);
+        }
         let after = |what: &str| message.strip_prefix(what).map(|rest| rest.trim().to_owned());
         if let Some(id) = after("Session UUID: ").or_else(|| after("Session uuid: ")) {
             self.run_id = Some(id).filter(|id| id.len() <= LONGEST_NAME);

@@ -26,6 +26,8 @@ pub struct Run {
     pub clock: Option<Resolved>,
     /// File name of its trace file.
     pub trace_file: Option<String>,
+    /// File name of its graph of processes.
+    pub graph_file: Option<String>,
     /// The run's id, the session's UUID, where the log has it.
     pub id: Option<String>,
     /// The run's name, where the log has it.
@@ -91,7 +93,16 @@ impl RunBuilder {
             let advice = "import the log again when it has grown: its tasks are then replaced";
             diagnostics.push(Diagnostic::warning("run_without_end", message).advise(advice));
         }
-        Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name, missing })
+        Some(Run {
+            rows,
+            hashes,
+            clock,
+            trace_file: self.trace_file,
+            graph_file: self.graph_file,
+            id: self.run_id,
+            name: self.run_name,
+            missing,
+        })
     }
 
     /// Leaves out tasks that are known only from a dump of the first tasks waiting for submission.

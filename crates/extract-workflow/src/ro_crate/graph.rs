@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::ids;
+
 /// The entities of `@graph`.
 pub struct Graph<'j> {
     entities: &'j [Value],
@@ -51,6 +53,16 @@ impl<'j> Graph<'j> {
         }
     }
 
+    /// Returns the entities that a value refers to or contains.
+    pub fn entities_of(&self, value: &'j Value) -> Vec<&'j Value> {
+        let several = match value {
+            Value::Array(several) => several.iter().collect(),
+            Value::Null => Vec::new(),
+            one => vec![one],
+        };
+        several.into_iter().map(|entity| id(entity).and_then(|id| self.get(id)).unwrap_or(entity)).collect()
+    }
+
     /// Whether an action belongs to a workflow, and not to a tool.
     pub fn is_of_workflow(&self, action: &'j Value) -> bool {
         let instruments = self.references(&action["instrument"]);
@@ -77,8 +89,8 @@ impl<'j> Graph<'j> {
         let size = &entity["contentSize"];
         let bytes = size.as_i64().or_else(|| size.as_str()?.trim_end_matches('B').trim().parse().ok()).filter(|bytes: &i64| *bytes >= 0);
         Some(match bytes {
-            Some(bytes) => json!({ "path": id, "bytes": bytes }),
-            None => json!({ "path": id }),
+            Some(bytes) => json!({ "path": ids::to_path(id), "bytes": bytes }),
+            None => json!({ "path": ids::to_path(id) }),
         })
     }
 

@@ -5,15 +5,18 @@
 //! it is the only task. The properties `result` and `object` contain the written and the read
 //! files, from which the parents follow.
 
+mod columns;
 mod graph;
+mod ids;
 mod usage;
+pub mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, NaiveDateTime};
-use flowmine_schema::diagnostic::Diagnostic;
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;
 use serde_json::{Value, json};
 
@@ -67,7 +70,11 @@ impl Engine for RoCrate {
 fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Row>, Diagnostic> {
     let json = bounded::from_str(text)
         .map_err(|error| Diagnostic::error("json_bad", error.to_string()).at(error.line() as u64, Some(error.column() as u64)))?;
-    let graph = Graph::of(&json);
+    rows_of(&json, &mut source.diagnostics, options)
+}
+
+fn rows_of(json: &Value, diagnostics: &mut Diagnostics, options: &Options) -> Result<Vec<Row>, Diagnostic> {
+    let graph = Graph::of(json);
     let (runs, tools): (Vec<&Value>, Vec<&Value>) = graph.with_type("CreateAction").partition(|action| graph.is_of_workflow(action));
     if runs.is_empty() && tools.is_empty() {
         let message = "the crate has no CreateAction: it describes data or a workflow, and no run of it";
@@ -76,7 +83,7 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
     let tasks = if tools.is_empty() { &runs } else { &tools };
     if tools.is_empty() {
         let message = "the crate has no actions of tools: the run of the workflow is its only task";
-        source.diagnostics.push(Diagnostic::warning("tasks_not_described", message));
+        diagnostics.push(Diagnostic::warning("tasks_not_described", message));
     }
     let run = if let [run] = runs[..] { Some(run) } else { None };
     let run_id = run.and_then(graph::id).map(str::to_owned);
@@ -116,15 +123,16 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
         });
         row.run_id = run_id.clone().map(Into::into);
         row.run_name = run_name.clone().map(Into::into);
+        columns::put(&graph, task, &mut row);
         rows.push(row);
     }
     if without_id > 0 {
         let message = "an action without @id is left out";
-        source.diagnostics.push(Diagnostic { count: without_id, ..Diagnostic::warning("action_without_id", message) });
+        diagnostics.push(Diagnostic { count: without_id, ..Diagnostic::warning("action_without_id", message) });
     }
     if without_zone {
         let message = "times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same";
-        source.diagnostics.push(Diagnostic::warning("no_zone", message).advise("say the zone with --zone, as in --zone=+01:00"));
+        diagnostics.push(Diagnostic::warning("no_zone", message).advise("say the zone with --zone, as in --zone=+01:00"));
     }
     Ok(rows)
 }

@@ -896,3 +896,38 @@ fn a_graph_tells_parents_that_are_certain() {
     let (told, said) = parents(&run("a_b", &lines), &graph[..graph.len() - 3]);
     assert!(told.iter().all(Option::is_none) && said.contains("graph_line_bad"), "{said}");
 }
+
+#[test]
+fn graphs_of_a_run_and_of_its_resumption_belong_to_the_runs_that_name_them() {
+    let (index, all) = ("aa/000001000000000000000000000000", "aa/000004000000000000000000000000");
+    let first = [submitted(&index[..9], "INDEX"), completed(1, "INDEX", "0", index)];
+    let resumed = [cached(&index[..9], "INDEX"), submitted(&all[..9], "ALL"), completed(2, "ALL", "0", all)];
+    let graph = "digraph \"dag\" {\nv0 [shape=point,label=\"\",xlabel=\"Channel.fromPath\"];\nv1 [label=\"INDEX\"];\nv0 -> v1;\nv2 [label=\"ALL\"];\nv1 -> v2;\n}\n";
+    let told = |of_first: &str, of_resumed: &str| {
+        let place = Place::new();
+        let named =
+            |log: String, graph: &str| log.replace("$> nextflow run main.nf", &format!("$> nextflow run main.nf -with-dag {graph}"));
+        place.import(&[
+            place.write(".nextflow.log.1", &named(run("a_b", &first), of_first)),
+            place.write(".nextflow.log", &named(run("c_d", &resumed), of_resumed)),
+            place.write("one.dot", graph),
+            place.write("two.dot", graph),
+        ]);
+        let mut told: Vec<(String, Option<String>)> = (place.rows().iter())
+            .map(|row| (format!("{} {}", row.run_name.as_deref().unwrap(), row.name), row.parents.as_deref().map(str::to_owned)))
+            .collect();
+        told.sort();
+        (told, place.said().join(" "))
+    };
+    let (rows, said) = told("out/one.dot", "'two.dot' -resume");
+    let known = |id: &str| Some(format!("[{id}]"));
+    assert_eq!(said, "");
+    assert_eq!((&rows[0], &rows[2]), (&("a_b INDEX".to_owned(), known("")), &("c_d INDEX".to_owned(), known(""))));
+    assert_eq!(rows[1], ("c_d ALL".to_owned(), known("\"aa/000001\"")));
+    // Nothing is certain where the runs name no file, or both the same.
+    for (of_first, of_resumed) in [("-resume", ""), ("one.dot", "one.dot")] {
+        let (rows, said) = told(of_first, of_resumed);
+        assert!(rows.iter().all(|(_, parents)| parents.is_none()), "{rows:?}");
+        assert_eq!(said, "graph_of_no_run graph_of_no_run");
+    }
+}
