@@ -132,6 +132,25 @@ fn more_than_one_fair_division_is_noted() {
     assert!(prediction.finish_s().is_some());
 }
 
+#[test]
+fn a_reader_that_has_fallen_behind_its_writer_is_divided_anew() {
+    // From the first second on the reader is behind. When the third process comes, the reader may take all of "b", and the writer nothing.
+    let resource =
+        |pool: &str, amount: f64, priority: i32| json!({"name": pool, "requirement": line(amount), "shared": pool, "priority": priority});
+    let own = json!({"name": "own", "requirement": line(2.0), "allocation": 1});
+    let model = json!({
+        "shared": [{"name": "a", "capacity": 4.6}, {"name": "b", "capacity": 5.1, "policy": "prioritised"}],
+        "processes": [
+            {"name": "writer", "progress": 1, "resources": [resource("a", 6.7, 0), resource("b", 4.5, 1), own],
+                "outputs": [{"name": "o", "written": line(1.0)}]},
+            {"name": "reader", "progress": 1, "resources": [resource("a", 15.4, 0), resource("b", 18.8, 2)],
+                "data": [{"name": "d", "requirement": line(1.0), "from": {"process": "writer", "output": "o"}}]},
+            {"name": "late", "progress": 1, "start_s": 1, "resources": [resource("b", 10.0, 0)]}]});
+    let flow = Model::from_json(&model.to_string()).unwrap().check().unwrap();
+    let prediction = flow.predict().unwrap();
+    assert!(prediction.notes().iter().any(|note| note.contains("from 1 s on more than one fair division")), "{:?}", prediction.notes());
+}
+
 /// What a prediction gives within a minute; without an end the test fails and does not hang.
 fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
