@@ -10,6 +10,7 @@ mod makeflow;
 mod nextflow;
 mod nextflow_runs;
 mod ro_crate;
+mod rows;
 mod snakemake;
 mod taskvine;
 mod transform;
