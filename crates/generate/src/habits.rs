@@ -1,6 +1,6 @@
 //! How an imagined user works.
 
-use crate::random::Random;
+use flowmine_random::Random;
 
 /// The shape of a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,6 @@
 //! distributions themselves are chosen, not fitted to a cluster.
 
 mod habits;
-mod random;
 pub mod squeue;
 mod users;
 

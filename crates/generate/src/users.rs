@@ -1,8 +1,8 @@
 //! Runs of users over time.
 
 use crate::habits::{Directory, Driver, Habits, Naming, Shape, Shell, Workflow};
-use crate::random::Random;
 use crate::{Job, Options};
+use flowmine_random::Random;
 
 const HOUR_S: i64 = 3600;
 const DAY_S: i64 = 24 * HOUR_S;

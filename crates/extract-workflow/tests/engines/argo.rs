@@ -8,7 +8,6 @@ use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::kubernetes::Kubernetes;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::diagnostic::Diagnostics;
-use flowmine_schema::time::{SECOND_NS, rfc3339};
 use serde_json::{Value, json};
 
 fn fixture(name: &str) -> PathBuf {
@@ -59,48 +58,6 @@ fn statuses(rows: &[Row]) -> Vec<String> {
     let parents = |row: &Row| row.parents.as_deref().unwrap_or("null").replace('"', "");
     let row_status = |row: &Row| format!("{} {} {} {}", row.task_id.as_deref().unwrap(), row.attempt.unwrap(), row.status, parents(row));
     rows.iter().map(row_status).collect()
-}
-
-#[test]
-fn a_workflow_with_a_retry_a_skip_a_loop_and_a_hook() {
-    let (rows, said) = read(&[fixture("words.json")]);
-    assert_eq!(said, ["task_did_not_run*1"]);
-    let split = "words-x7-1367265002";
-    assert_eq!(
-        statuses(&rows),
-        [
-            "words-x7-1 1 completed []".to_owned(),
-            format!("{split} 1 failed [words-x7-1]"),
-            format!("{split} 2 completed [words-x7-1]"),
-            format!("words-x7-31 1 completed [{split}]"),
-            format!("words-x7-32 1 cached [{split}]"),
-            // By way of what was skipped, too.
-            format!("words-x7-5 1 completed [{split},words-x7-31,words-x7-32]"),
-            "words-x7-6 1 running [words-x7-5]".to_owned(),
-            "words-x7-9 1 completed null".to_owned(),
-        ]
-    );
-    let first = &rows[1];
-    assert_eq!((first.run_id.as_deref(), first.run_name.as_deref()), (Some("0c9a1d1e-0000-4000-8000-000000000001"), Some("words-x7")));
-    assert_eq!(
-        (first.name.as_ref(), first.logical_task.as_ref(), first.tag.as_deref()),
-        ("split(0)", "split-text", Some("words-x7.split(0)"))
-    );
-    assert_eq!((first.native_id.as_deref(), first.native_kind.as_deref()), (Some("words-x7-split-text-3520884241"), Some("pod")));
-    assert_eq!((first.executor.as_deref(), first.host.as_deref(), first.exit_code), (Some("kubernetes"), Some("node03"), Some(137)));
-    assert_eq!(first.error.as_deref(), Some("OOMKilled (exit code 137)"));
-    assert_eq!(first.submitted_ns.map(rfc3339).as_deref(), Some("2026-11-20T10:00:10Z"));
-    assert_eq!((first.started_ns, first.finished_precision_ns), (None, Some(SECOND_NS)), "a node begins when its pod is made");
-    assert_eq!(first.command.as_deref(), Some("split -n 2 /data/text.txt {{workflow.name}}"));
-    assert_eq!((first.cpus, first.memory_bytes, first.container_image.as_deref()), (Some(2), Some(1 << 30), Some("debian:12")));
-    assert_eq!(first.inputs.as_deref(), Some(r#"[{"path":"s3://lake/text.txt"}]"#));
-    assert_eq!(rows[2].outputs.as_deref(), Some(r#"[{"path":"s3://lake/words-x7/parts.tgz"}]"#), "without the log that Argo keeps");
-    let cached = &rows[4];
-    assert_eq!((cached.cached, cached.native_id.as_deref(), cached.submitted_ns), (true, None, None));
-    assert!(cached.finished_ns.is_some());
-    let wait = &rows[6];
-    assert_eq!((wait.started_ns.is_some(), wait.executor.as_deref(), wait.logical_task.as_ref()), (true, None, "approve"));
-    assert!(rows.iter().all(|row| row.run_makespan_s.is_none()), "it has not ended");
 }
 
 #[test]

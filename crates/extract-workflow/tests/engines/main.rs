@@ -12,6 +12,7 @@ mod nextflow_lineage;
 mod nextflow_runs;
 mod ro_crate;
 mod ro_crate_write;
+mod rows;
 mod snakemake;
 mod taskvine;
 mod transform;

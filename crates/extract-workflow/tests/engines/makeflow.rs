@@ -16,7 +16,6 @@ use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::TaskRun;
-use flowmine_schema::time::rfc3339;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/makeflow").join(name)
@@ -68,35 +67,6 @@ fn texts_that_are_repeated_are_bounded_and_a_line_that_is_too_long_is_left_out()
     assert_eq!((rows[0].parents.as_deref(), said), (None, vec!["line_too_long:4".to_owned()]));
 }
 
-#[test]
-fn plain_log() {
-    let (rows, said) = read(&[fixture("plain.makeflowlog")]);
-    assert_eq!(said, Vec::<String>::new());
-    assert_eq!(statuses(&rows), ["0 1 completed node 0", "2 1 completed node 2", "1 1 completed node 1", "3 1 completed node 3"]);
-    let row = &rows[1];
-    assert_eq!((row.run_id.as_deref(), row.run_name.as_deref()), (Some("1795318114504024"), Some("plain")));
-    assert_eq!(row.submitted_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:34.521239Z"));
-    assert_eq!(row.finished_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:35.526511Z"));
-    assert_eq!((row.native_id.as_deref(), row.line), (Some("2524"), Some(10)));
-    // What the job column is depends on the batch system, which the log does not say.
-    assert_eq!((row.native_kind.as_deref(), row.executor.as_deref(), row.exit_code), (None, None, None));
-    assert_eq!((row.parents.as_deref(), row.command.as_deref(), row.outputs.as_deref()), (None, None, None));
-}
-
-#[test]
-fn verbose_log() {
-    let (rows, said) = read(&[fixture("verbose.makeflowlog")]);
-    assert_eq!(said, Vec::<String>::new());
-    assert_eq!(statuses(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count", "3 1 completed sum"]);
-    let last = &rows[3];
-    assert_eq!(last.name, "cat a.count b.count | awk '{n+=$1} END {print n}' > total");
-    assert_eq!(last.parents.as_deref(), Some(r#"["2","1"]"#));
-    assert_eq!(last.inputs.as_deref(), Some(r#"[{"bytes":5,"path":"b.count"},{"bytes":3,"path":"a.count"}]"#));
-    assert_eq!(last.outputs.as_deref(), Some(r#"[{"bytes":5,"path":"total"}]"#));
-    assert_eq!(rows[0].parents.as_deref(), Some("[]"), "told that there is none");
-    assert_eq!(rows[0].outputs.as_deref(), Some(r#"[{"bytes":16755,"path":"b.txt"},{"bytes":138,"path":"a.txt"}]"#));
-}
-
 /// Cut at each line of its header, a log has no rows and says why.
 #[test]
 fn a_log_that_was_cut_before_its_first_event() {
@@ -109,17 +79,6 @@ fn a_log_that_was_cut_before_its_first_event() {
         std::fs::write(&log, lines[..cut].join("\n") + "\n").unwrap();
         assert_eq!(read(std::slice::from_ref(&log)), (vec![], vec!["run_without_events".to_owned()]), "{cut}");
     }
-}
-
-#[test]
-fn a_completed_run_with_failures_is_told_as_what_it_was() {
-    let (rows, said) = read(&[fixture("failed_but_completed.makeflowlog")]);
-    assert_eq!(said, ["run_incomplete:103"]);
-    let count = |node: &str, status: &str| rows.iter().filter(|row| row.task_id.as_deref() == Some(node) && row.status == status).count();
-    assert_eq!([count("0", "completed"), count("1", "failed"), count("3", "failed"), rows.len()], [1, 6, 6, 13]);
-    let attempts: Vec<_> = rows.iter().filter(|row| row.task_id.as_deref() == Some("1")).filter_map(|row| row.attempt).collect();
-    assert_eq!(attempts, [1, 2, 3, 4, 5, 6]);
-    assert_eq!(rows[1].outputs.as_deref(), Some(r#"[{"path":"missing.txt"}]"#));
 }
 
 #[test]
@@ -282,21 +241,6 @@ fn a_series_that_is_cut_keeps_its_whole_lines() {
     assert_eq!((rows[1].peak_rss_bytes, said), (Some(1 << 20), vec!["line_bad:10".to_owned()]));
 }
 
-/// As cctools wrote it from 2011 to 2014 (`makeflow.c`, `dag_log_recover`): tabs after the marks,
-/// rules always described, SYMBOL for the category.
-#[test]
-fn the_log_of_2013() {
-    let (rows, said) = read(&[fixture("tabs_2013.makeflowlog")]);
-    assert_eq!(said, Vec::<String>::new());
-    assert_eq!(statuses(&rows), ["0 1 completed split", "1 1 failed count", "1 2 completed count", "2 1 aborted cat"]);
-    assert_eq!((rows[0].run_id.as_deref(), rows[3].run_id.as_deref()), (Some("1380000000000100"), Some("1380000100000000")));
-    assert_eq!(rows[1].submitted_ns.map(rfc3339).as_deref(), Some("2013-09-24T05:20:02Z"));
-    assert_eq!((rows[1].native_id.as_deref(), rows[1].parents.as_deref()), (Some("4712"), Some(r#"["0"]"#)), "each parent once");
-    assert_eq!(rows[0].command.as_deref(), Some("./split text.txt"), "what runs, not what is written");
-    assert_eq!(rows[3].command.as_deref(), Some("cat 0.n 1.n > total"));
-    assert_eq!(rows[1].inputs.as_deref(), Some(r#"[{"path":"0.txt"},{"path":"1.txt"}]"#));
-}
-
 #[test]
 fn marks_of_every_version_are_known() {
     let dir = tempfile::tempdir().unwrap();
@@ -323,15 +267,6 @@ fn marks_of_every_version_are_known() {
     let path = dir.path().join("a.makeflowlog");
     fs::write(&path, format!("{change}# LATER 1\n# NODE\tx\tcat\n")).unwrap();
     assert_eq!(read(&[path]).1, ["mark_unknown:3", "line_bad:4"]);
-}
-
-#[test]
-fn started_again() {
-    let (rows, said) = read(&[fixture("aborted_and_resumed.makeflowlog")]);
-    assert_eq!(said, Vec::<String>::new());
-    assert_eq!(rows.len(), 2);
-    assert_ne!(rows[0].run_id, rows[1].run_id);
-    assert_eq!(statuses(&rows), ["0 1 failed sleep", "0 1 failed sleep"]);
 }
 
 mod hostile {

@@ -32,6 +32,7 @@ pub(super) struct Engine<'a> {
     shared_versions: Vec<u32>,
     settlings: u64,
     pub kept: u64,
+    max_kept: u64,
 }
 
 /// How a shared resource is divided at present.
@@ -81,6 +82,7 @@ impl<'a> Engine<'a> {
             shared_versions,
             settlings: 0,
             kept: 0,
+            max_kept: MAX_KEPT,
         }
     }
 
@@ -134,7 +136,7 @@ impl<'a> Engine<'a> {
                 if self.settlings > MAX_SETTLINGS {
                     return Err(PredictError::TooManyEvents { path: format!("processes[{at}]"), limit: MAX_SETTLINGS });
                 }
-                if self.kept > MAX_KEPT {
+                if self.kept > self.max_kept {
                     return Err(self.too_many_kept(at));
                 }
                 let changed = self.advance(at, now)?;
@@ -208,11 +210,11 @@ impl<'a> Engine<'a> {
     /// If shares of one resource are a large part of the pieces, that resource is the reason for
     /// their number.
     fn too_many_kept(&self, at: usize) -> PredictError {
-        match (0..self.pools.len()).find(|pool| self.pools[*pool].shares > MAX_KEPT / 4) {
+        match (0..self.pools.len()).find(|pool| self.pools[*pool].shares > self.max_kept / 4) {
             Some(pool) => {
-                PredictError::Crowded { path: format!("shared[{pool}]"), users: self.flow.shared[pool].users.len(), limit: MAX_KEPT }
+                PredictError::Crowded { path: format!("shared[{pool}]"), users: self.flow.shared[pool].users.len(), limit: self.max_kept }
             }
-            None => PredictError::TooManyPieces { path: format!("processes[{at}]"), limit: MAX_KEPT },
+            None => PredictError::TooManyPieces { path: format!("processes[{at}]"), limit: self.max_kept },
         }
     }
 
@@ -225,4 +227,27 @@ impl<'a> Engine<'a> {
 /// A time after `now`, even where the step is too small for a number.
 pub(super) fn later(now: f64, next: f64) -> f64 {
     next.max(now.next_up())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+
+    #[test]
+    fn a_crowd_whose_rates_change_at_every_end_is_refused() {
+        let user = |n: usize| {
+            serde_json::json!({"name": n.to_string(), "progress": 1, "resources":
+                [{"name": "r", "requirement": {"points": [[0, 0], [1, n + 1]]}, "shared": "pool"}]})
+        };
+        let users: Vec<_> = (0..400).map(user).collect();
+        let model = serde_json::json!({"shared": [{"name": "pool", "capacity": 10}], "processes": users});
+        let flow = Model::from_json(&model.to_string()).unwrap().check().unwrap();
+        let ends = |max_kept: u64| Engine { max_kept, ..Engine::new(&flow) }.run();
+        let said = ends(8_000).err().unwrap().to_string();
+        assert!(said.starts_with("shared[0]: ") && said.contains("400 processes share it, and whenever one ends"), "{said}");
+        // All that there is is used until the end.
+        let end = ends(MAX_KEPT).unwrap().finish_s().unwrap();
+        assert!((end - 8_020.0).abs() < 1e-6, "{end}");
+    }
 }

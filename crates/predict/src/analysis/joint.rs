@@ -13,6 +13,8 @@ pub(super) struct Terms {
     pub cap: Option<Poly>,
     /// Writers of the cluster with streams that limit it, and its rate in relation to theirs.
     pub rides: Vec<(usize, f64)>,
+    /// The number of data inputs that allowed no more progress then.
+    pub met: usize,
     /// The shared resources that it needs, by their number at the process.
     pub needs: Vec<(usize, Need)>,
     /// Whether it can neither go on nor use anything, whatever it gets.
@@ -67,6 +69,13 @@ impl Engine<'_> {
     pub fn divide(&mut self, cluster: usize, now: f64) -> f64 {
         let flow = self.flow;
         let pools = &flow.clusters[cluster];
+        let stale: Vec<usize> = self.active[cluster].iter().copied().filter(|rank| self.is_stale(flow.order[*rank], now)).collect();
+        if !stale.is_empty() {
+            // The division waits for their present terms.
+            self.dirty.extend(stale);
+            self.dirty_shared.insert(pools[0]);
+            return f64::INFINITY;
+        }
         let place = |pool: usize| pools.partition_point(|of| *of < pool);
         let mut division = Division::default();
         let mut limit = f64::INFINITY;

@@ -122,6 +122,14 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether data limited a process when its terms were recorded, and need not do so any more:
+    /// since then it may have fallen behind what they allow.
+    pub fn is_stale(&self, at: usize, now: f64) -> bool {
+        let state = &self.states[at];
+        let behind = |met: usize| met > usize::from(matches!(state.limit, Limit::Data(_)));
+        state.terms.as_deref().is_some_and(|terms| terms.since < now && behind(terms.met))
+    }
+
     /// A change of requirements that rounding has just missed is reached.
     fn snap(&self, at: usize, p: f64, near: f64) -> f64 {
         let next = next_break(&self.flow.processes[at].breaks, p);
@@ -368,6 +376,7 @@ fn terms(now: f64, reached: f64, ceilings: &[Ceiling], speeds: &[Speed]) -> Term
         since: now,
         cap: least(outside.chain(own)),
         rides: met().filter_map(|ceiling| ceiling.stream).collect(),
+        met: met().count(),
         needs: speeds.iter().filter(|speed| speed.shared).map(|speed| (speed.resource, Need::PerProgress(speed.slope))).collect(),
         rests: false,
     }

@@ -1,5 +1,7 @@
 //! Numbers of a model drawn at random, and what that makes of the finish.
 
+use flowmine_random::Random;
+
 use super::parameter::{Change, Parameter};
 use super::sweep::cut;
 use crate::error::PredictError;
@@ -78,12 +80,12 @@ pub fn monte_carlo(model: &Model, vary: &[Vary], samples: usize, seed: u64) -> R
     }
     let find = |of: &Vary| Parameter::find(model, &of.path, of.change);
     let parameters = vary.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut finishes = Vec::with_capacity(samples);
     for _ in 0..samples {
         let mut changed = model.clone();
         for (parameter, of) in parameters.iter().zip(vary) {
-            parameter.apply(&mut changed, random.draw(of.spread))?;
+            parameter.apply(&mut changed, draw(&mut random, of.spread))?;
         }
         finishes.extend(changed.check()?.predict()?.finish_s());
     }
@@ -100,35 +102,16 @@ pub fn monte_carlo(model: &Model, vary: &[Vary], samples: usize, seed: u64) -> R
     Ok(Interval { samples, never: samples - finishes.len(), mean_s, deviation_s: variance.sqrt(), quantiles })
 }
 
-/// Numbers that look random and are the same for the same seed: SplitMix64 (Steele, Lea, Flood
-/// 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A random number above zero and below one, each equally likely.
-    fn unit(&mut self) -> f64 {
-        ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    fn draw(&mut self, spread: Spread) -> f64 {
-        match spread {
-            Spread::Uniform(low, high) => low + (high - low) * self.unit(),
-            Spread::Normal(mean, deviation) => loop {
-                // The Box-Muller transform.
-                let radius = (-2.0 * self.unit().ln()).sqrt();
-                let value = mean + deviation * radius * (2.0 * std::f64::consts::PI * self.unit()).cos();
-                if value > 0.0 {
-                    return value;
-                }
-            },
-        }
+fn draw(random: &mut Random, spread: Spread) -> f64 {
+    match spread {
+        Spread::Uniform(low, high) => low + (high - low) * random.unit(),
+        Spread::Normal(mean, deviation) => loop {
+            // The Box-Muller transform.
+            let radius = (-2.0 * random.unit().ln()).sqrt();
+            let value = mean + deviation * radius * (2.0 * std::f64::consts::PI * random.unit()).cos();
+            if value > 0.0 {
+                return value;
+            }
+        },
     }
 }

@@ -1,9 +1,7 @@
-//! Random pipelines on shared resources, against a simulation in small steps.
+//! Random pipelines on shared resources, against a simulation.
 //!
-//! The simulation shares no code with the program: it has its own functions of points, its own
-//! water-filling, and no events.
-
-use std::collections::BTreeMap;
+//! The simulation shares no code with the program. It has its own functions of points, finds levels
+//! by brackets within brackets, and steps to the nearest change of any line.
 
 use flowmine_predict::model::Model;
 use proptest::prelude::*;
@@ -15,18 +13,9 @@ use serde_json::{Value, json};
 struct Line(Vec<(f64, f64)>);
 
 impl Line {
-    /// The value on the right of a jump.
+    /// The value; at a jump the one on its right.
     fn at(&self, x: f64) -> f64 {
-        self.value(x, |place| place <= x)
-    }
-
-    /// The value on the left of a jump.
-    fn before(&self, x: f64) -> f64 {
-        self.value(x, |place| place < x)
-    }
-
-    fn value(&self, x: f64, passed: impl Fn(f64) -> bool) -> f64 {
-        let next = self.0.iter().position(|point| !passed(point.0)).unwrap_or(self.0.len());
+        let next = self.0.iter().position(|point| point.0 > x).unwrap_or(self.0.len());
         match (next.checked_sub(1).map(|last| self.0[last]), self.0.get(next)) {
             (None, _) => self.0[0].1,
             (Some((_, y)), None) => y,
@@ -34,18 +23,21 @@ impl Line {
         }
     }
 
-    /// The farthest place whose value is no more than `y`, of a line that never falls.
-    fn reach(&self, y: f64) -> f64 {
-        let Some(next) = self.0.iter().position(|point| point.1 > y) else { return f64::INFINITY };
-        let Some(last) = next.checked_sub(1) else { return 0.0 };
-        let ((x0, y0), (x1, y1)) = (self.0[last], self.0[next]);
-        x0 + (x1 - x0) * (y - y0) / (y1 - y0)
+    /// The height of the jump at a place.
+    fn jump(&self, x: f64) -> f64 {
+        self.0.windows(2).filter(|pair| pair[0].0 == x && pair[1].0 == x).map(|pair| pair[1].1 - pair[0].1).sum()
     }
 
-    /// The first jump after a place.
-    fn next_jump(&self, x: f64) -> f64 {
-        let jump = self.0.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[0].0 > x);
-        jump.map_or(f64::INFINITY, |pair| pair[0].0)
+    /// The slope on the right of a place.
+    fn slope(&self, x: f64) -> f64 {
+        let next = self.0.iter().position(|point| point.0 > x);
+        let pair = next.and_then(|next| Some((self.0.get(next.checked_sub(1)?)?, self.0[next])));
+        pair.map_or(0.0, |((x0, y0), (x1, y1))| (y1 - y0) / (x1 - x0))
+    }
+
+    /// The first point after a place.
+    fn next(&self, x: f64) -> f64 {
+        self.0.iter().map(|point| point.0).find(|place| *place > x).unwrap_or(f64::INFINITY)
     }
 
     fn json(&self) -> Value {
@@ -215,230 +207,293 @@ fn model(case: &Case) -> Value {
     json!({"shared": shared.collect::<Vec<_>>(), "processes": case.tasks.iter().enumerate().map(task).collect::<Vec<_>>()})
 }
 
-/// A demand of a task on a shared resource.
-#[derive(Debug, Clone, Copy)]
-struct Asked {
-    task: usize,
+/// What a running task does at a moment.
+#[derive(Debug, Default)]
+struct Mover {
+    /// The rate that its own resources and data from outside allow; 0 while it stands at a jump.
+    cap: f64,
+    /// The writers whose streams limit it, with its rate for each unit of theirs.
+    rides: Vec<(usize, f64)>,
+    uses: Vec<Use>,
+}
+
+/// The use of a shared resource.
+#[derive(Debug)]
+struct Use {
+    need: usize,
+    pool: usize,
     weight: f64,
-    priority: i32,
-    most: f64,
+    /// Its place among the priorities, 0 for the first.
+    turn: f64,
+    /// What a unit of progress takes; nothing: an amount at once, as fast as possible.
+    cost: Option<f64>,
 }
 
-/// What a task gets of a shared resource.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Part {
-    amount: f64,
-    /// Whether it gets all that it asked for.
-    fed: bool,
+/// The fair division at a moment. Each shared resource has a level between 0 and the number of its
+/// priorities: users of earlier turns have no limit, those of later turns get nothing, and those of
+/// the turn get a height for each unit of weight that grows from 0 beyond all bounds.
+struct Moment<'a> {
+    movers: &'a [Option<Mover>],
+    capacities: Vec<f64>,
+    turns: Vec<f64>,
 }
 
-/// Max-min fair parts: the highest priority first, in it by weight.
-fn fill(capacity: f64, asked: &[Asked]) -> BTreeMap<usize, Part> {
-    let mut parts = BTreeMap::new();
-    let mut rest = capacity;
-    let mut priorities: Vec<i32> = asked.iter().map(|a| a.priority).collect();
-    priorities.sort_unstable();
-    priorities.dedup();
-    for priority in priorities.into_iter().rev() {
-        let mut open: Vec<&Asked> = asked.iter().filter(|a| a.priority == priority).collect();
-        while !open.is_empty() {
-            let unit = rest / open.iter().map(|a| a.weight).sum::<f64>();
-            let (fed, hungry): (Vec<&Asked>, Vec<&Asked>) = open.iter().partition(|a| a.most <= unit * a.weight);
-            if fed.is_empty() {
-                parts.extend(hungry.iter().map(|a| (a.task, Part { amount: unit * a.weight, fed: false })));
-                rest = 0.0;
+impl Moment<'_> {
+    fn part(&self, of: &Use, levels: &[f64]) -> f64 {
+        let level = levels[of.pool] - of.turn;
+        if level >= 1.0 {
+            return f64::INFINITY;
+        }
+        let level = level.max(0.0);
+        self.capacities[of.pool] * level / (1.0 - level) * of.weight
+    }
+
+    fn rates(&self, levels: &[f64]) -> Vec<f64> {
+        let mut rates = Vec::new();
+        for mover in self.movers {
+            let rate = mover.as_ref().map_or(0.0, |mover| {
+                let rides = mover.rides.iter().map(|(writer, ratio)| if *ratio > 0.0 { rates[*writer] * ratio } else { 0.0 });
+                let parts = mover.uses.iter().filter_map(|of| of.cost.map(|cost| self.part(of, levels) / cost));
+                rides.chain(parts).fold(mover.cap, f64::min)
+            });
+            rates.push(rate);
+        }
+        rates
+    }
+
+    fn used(&self, pool: usize, levels: &[f64]) -> f64 {
+        let rates = self.rates(levels);
+        let uses =
+            self.movers.iter().zip(rates).flat_map(|(mover, rate)| mover.iter().flat_map(move |m| m.uses.iter().map(move |u| (u, rate))));
+        uses.filter(|(of, _)| of.pool == pool).map(|(of, rate)| of.cost.map_or_else(|| self.part(of, levels), |cost| rate * cost)).sum()
+    }
+
+    /// Brackets the level of each resource from `pool` on, for all levels of the others before it.
+    /// The number of steps is bounded, so this always comes to rest.
+    fn solve(&self, pool: usize, levels: &mut [f64]) {
+        if pool == levels.len() {
+            return;
+        }
+        let mut excess = |level: f64| {
+            levels[pool] = level;
+            self.solve(pool + 1, levels);
+            self.used(pool, levels) - self.capacities[pool]
+        };
+        let close = 1e-12 * self.capacities[pool];
+        let (mut low, mut high) = (0.0, self.turns[pool]);
+        let mut above = excess(high);
+        if above <= close {
+            return;
+        }
+        let mut below = excess(low);
+        for round in 0..200 {
+            let secant = low + (high - low) * below / (below - above);
+            let middle = if round % 3 == 2 || !above.is_finite() { low.midpoint(high) } else { secant };
+            if middle <= low || middle >= high {
                 break;
             }
-            for a in fed {
-                parts.insert(a.task, Part { amount: a.most, fed: true });
-                rest = f64::max(rest - a.most, 0.0);
+            let found = excess(middle);
+            if found.abs() <= close {
+                return;
             }
-            open = hungry;
+            if found > 0.0 { (high, above) = (middle, found) } else { (low, below) = (middle, found) }
         }
+        excess(low);
     }
-    parts
 }
 
-/// The state of a simulation.
+/// Progress from one change of a limit to the next. Between them all functions are straight, and so
+/// is progress; only while a capacity slopes is the step limited.
 struct Simulation<'a> {
     case: &'a Case,
-    step: f64,
     now: f64,
     progress: Vec<f64>,
-    /// What each task has taken of each resource.
-    taken: Vec<Vec<f64>>,
+    /// What each need still takes at the jump at which its task stands.
+    owed: Vec<Vec<f64>>,
     ends: Vec<Option<f64>>,
-    running: Vec<usize>,
-    /// Three times what each task made in the last step, of those that data limited then.
-    rode: Vec<f64>,
-    /// The part of each shared resource that each task gets.
-    parts: Vec<BTreeMap<usize, Part>>,
 }
 
 impl Simulation<'_> {
     fn runs(&self, at: usize) -> bool {
         let task = &self.case.tasks[at];
         let waits = |supply: &Supply| matches!(supply, Supply::Complete(process) if self.ends[*process].is_none());
-        self.ends[at].is_none() && task.start <= self.now + 1e-9 && !task.data.iter().any(|(_, supply)| waits(supply))
+        self.ends[at].is_none() && task.start <= self.now && !task.data.iter().any(|(_, supply)| waits(supply))
     }
 
-    /// What there is of an input at the end of this step.
-    fn supplied(&self, supply: &Supply, progress: &[f64]) -> f64 {
+    fn stands(&self, at: usize) -> bool {
+        self.owed[at].iter().any(|owed| *owed > 0.0)
+    }
+
+    /// What there is of an input, on the right of a change that it has reached but for rounding.
+    fn supplied(&self, supply: &Supply) -> f64 {
         let amount = match supply {
-            Supply::Outside(available) => available.at(self.now + self.step),
-            Supply::Stream(process) | Supply::Complete(process) => {
-                let started = self.ends[*process].is_some() || self.running.contains(process);
-                if started { self.case.tasks[*process].written.at(progress[*process]) } else { 0.0 }
-            }
+            Supply::Outside(available) => available.at(self.now),
+            Supply::Stream(process) | Supply::Complete(process) => self.case.tasks[*process].written.at(self.progress[*process]),
         };
         amount * (1.0 + 1e-12)
     }
 
-    /// As far as data and own resources let a task go in this step.
-    fn most(&self, at: usize, progress: &[f64]) -> f64 {
-        let task = &self.case.tasks[at];
-        let mut goal = task.end;
-        for (requirement, supply) in &task.data {
-            goal = goal.min(requirement.at(self.supplied(supply, progress)));
-        }
-        for (need, taken) in task.needs.iter().zip(&self.taken[at]) {
-            if let Err(allocation) = &need.from {
-                goal = goal.min(need.amount.reach(taken + allocation.at(self.now) * self.step));
-            }
-        }
-        goal.max(self.progress[at])
+    fn near(&self, at: usize) -> f64 {
+        1e-9 * self.case.tasks[at].end
     }
 
-    /// As far as all but one of the shared resources let a task go in this step.
-    fn goal(&self, at: usize, progress: &[f64], but: Option<usize>) -> f64 {
-        let shared = self.case.tasks[at].needs.iter().zip(&self.taken[at]).filter_map(|(need, taken)| match &need.from {
-            Ok((pool, ..)) if Some(*pool) != but => Some(match self.parts[*pool].get(&at) {
-                // Who is fed can use more of this resource, when another lets it.
-                Some(part) if !part.fed || but.is_none() => need.amount.reach(taken + part.amount * self.step),
-                _ if need.amount.at(self.progress[at]) - taken > 1e-12 => self.progress[at],
-                _ => need.amount.next_jump(self.progress[at]),
-            }),
+    fn ceiling(&self, at: usize) -> f64 {
+        let task = &self.case.tasks[at];
+        task.data.iter().map(|(requirement, supply)| requirement.at(self.supplied(supply))).fold(task.end, f64::min)
+    }
+
+    /// Sets the progress of a task; at a jump of a need it stands.
+    fn arrive(&mut self, at: usize, progress: f64) {
+        let task = &self.case.tasks[at];
+        let places = task.needs.iter().flat_map(|need| &need.amount.0).chain(&task.written.0).map(|point| point.0);
+        let place = places.chain([task.end]).find(|place| (place - progress).abs() <= self.near(at) && *place > self.progress[at]);
+        self.progress[at] = place.unwrap_or(progress).max(self.progress[at]);
+        if let Some(place) = place {
+            self.owed[at] = task.needs.iter().map(|need| need.amount.jump(place)).collect();
+        }
+    }
+
+    /// All that happens without any time: leaps over what needs nothing, and ends.
+    fn settle(&mut self) {
+        for at in 0..self.case.tasks.len() {
+            let task = &self.case.tasks[at];
+            while self.runs(at) && !self.stands(at) {
+                let progress = self.progress[at];
+                if progress >= task.end {
+                    self.ends[at] = Some(self.now);
+                    break;
+                }
+                let ceiling = self.ceiling(at);
+                if ceiling <= progress + self.near(at) || task.needs.iter().any(|need| need.amount.slope(progress) > 0.0) {
+                    break;
+                }
+                let next = task.needs.iter().map(|need| need.amount.next(progress)).fold(ceiling, f64::min);
+                self.arrive(at, next);
+            }
+        }
+    }
+
+    fn mover(&self, at: usize, middle: f64) -> Option<Mover> {
+        if !self.runs(at) {
+            return None;
+        }
+        let (task, progress) = (&self.case.tasks[at], self.progress[at]);
+        let stands = self.stands(at);
+        let mut mover = Mover { cap: if stands { 0.0 } else { f64::INFINITY }, ..Mover::default() };
+        for (requirement, supply) in task.data.iter().filter(|_| !stands) {
+            let amount = self.supplied(supply);
+            if requirement.at(amount) <= progress + self.near(at) {
+                let ratio = requirement.slope(amount);
+                match supply {
+                    Supply::Outside(available) => mover.cap = mover.cap.min(ratio * available.slope(self.now)),
+                    Supply::Stream(process) => {
+                        mover.rides.push((*process, ratio * self.case.tasks[*process].written.slope(self.progress[*process])))
+                    }
+                    Supply::Complete(_) => mover.cap = 0.0,
+                }
+            }
+        }
+        for (need, of) in task.needs.iter().enumerate() {
+            let cost = of.amount.slope(progress);
+            let takes = if stands { self.owed[at][need] > 0.0 } else { cost > 0.0 };
+            match &of.from {
+                _ if !takes => {}
+                Err(allocation) if !stands => mover.cap = mover.cap.min(allocation.at(middle) / cost),
+                Err(_) => {}
+                Ok((pool, weight, priority)) => {
+                    let policy = self.case.pools[*pool].1;
+                    let weight = if policy == Policy::Fair { 1.0 } else { *weight };
+                    let turn = if policy == Policy::Prioritised { f64::from(2 - priority) } else { 0.0 };
+                    mover.uses.push(Use { need, pool: *pool, weight, turn, cost: (!stands).then_some(cost) });
+                }
+            }
+        }
+        Some(mover)
+    }
+
+    /// The next time at which something changes by itself.
+    fn next_time(&self) -> f64 {
+        let lines = self.case.pools.iter().map(|pool| &pool.0);
+        let supplies = self.case.tasks.iter().flat_map(|task| &task.data).filter_map(|(_, supply)| match supply {
+            Supply::Outside(available) => Some(available),
             _ => None,
         });
-        shared.fold(self.most(at, progress), f64::min).max(self.progress[at])
+        let own = self.case.tasks.iter().flat_map(|task| &task.needs).filter_map(|need| need.from.as_ref().err());
+        let starts = self.case.tasks.iter().map(|task| task.start).filter(|start| *start > self.now);
+        lines.chain(supplies).chain(own).map(|line| line.next(self.now)).chain(starts).fold(f64::INFINITY, f64::min)
     }
 
-    /// The progress of all after this step, with these parts; writers come before readers.
-    fn goals(&self) -> Vec<f64> {
-        let mut progress = self.progress.clone();
-        for &at in &self.running {
-            progress[at] = self.goal(at, &progress, None);
-        }
-        progress
-    }
-
-    /// Divides each shared resource among those who ask for it, until nobody asks for something else.
-    /// Where a jump of a stream lies within the step, that need not come to rest: then readers see
-    /// what was written before the step.
-    fn divide(&mut self) {
-        if !self.comes_to_rest(false) {
-            self.comes_to_rest(true);
-        }
-    }
-
-    fn comes_to_rest(&mut self, late: bool) -> bool {
+    /// Goes on until the next change, at most for `most` seconds while a capacity slopes.
+    fn go_on(&mut self, most: f64) {
         let case = self.case;
-        for round in 0..600 {
-            // A part of each change, so that those who depend on each other do not swing.
-            let change = match round {
-                0..2 => 1.0,
-                2..20 => 0.5,
-                20..60 => 0.1,
-                60..120 => 0.02,
-                120..240 => 0.004,
-                _ => 0.0008,
-            };
-            let mut rests = round > 1;
-            for (pool, (capacity, policy)) in case.pools.iter().enumerate() {
-                let progress = if late { self.progress.clone() } else { self.goals() };
-                let mut asked = Vec::new();
-                for &at in &self.running {
-                    for (need, taken) in case.tasks[at].needs.iter().zip(&self.taken[at]) {
-                        let Ok((of, weight, priority)) = need.from else { continue };
-                        if of == pool {
-                            let missing = need.amount.at(self.progress[at]) - taken;
-                            let goal = self.goal(at, &progress, Some(pool));
-                            let amount = if missing > 1e-12 { missing } else { need.amount.before(goal) - taken };
-                            let weight = if *policy == Policy::Fair { 1.0 } else { weight };
-                            let priority = if *policy == Policy::Prioritised { priority } else { 0 };
-                            let most = amount.max(0.0) / self.step;
-                            let old = self.parts[pool].get(&at).copied().unwrap_or(Part { amount: 0.0, fed: false });
-                            rests &= if old.fed { (most - old.amount).abs() <= 1e-5 * most } else { most >= old.amount * (1.0 - 1e-5) };
-                            asked.push(Asked { task: at, weight, priority, most: old.amount + (most - old.amount) * change });
-                        }
-                    }
-                }
-                self.parts[pool] = fill(capacity.at(self.now), &asked);
+        let next_time = self.next_time();
+        let sloping = case.pools.iter().any(|pool| pool.0.slope(self.now) != 0.0);
+        let mut step = if sloping { (next_time - self.now).min(most) } else { next_time - self.now };
+        let middle = if sloping { self.now + step / 2.0 } else { self.now };
+        let movers: Vec<Option<Mover>> = (0..case.tasks.len()).map(|at| self.mover(at, middle)).collect();
+        let turns = case.pools.iter().map(|pool| if pool.1 == Policy::Prioritised { 3.0 } else { 1.0 }).collect();
+        let moment = Moment { movers: &movers, capacities: case.pools.iter().map(|pool| pool.0.at(middle)).collect(), turns };
+        let mut levels = moment.turns.clone();
+        moment.solve(0, &mut levels);
+        let rates = moment.rates(&levels);
+        let mut wait = |distance: f64, rate: f64| {
+            if distance > 0.0 && rate > 0.0 {
+                step = step.min(distance / rate);
             }
-            if rests {
-                return true;
+        };
+        let mut works = vec![Vec::new(); movers.len()];
+        for (at, mover) in movers.iter().enumerate() {
+            let Some(mover) = mover else { continue };
+            let (task, progress) = (&case.tasks[at], self.progress[at]);
+            works[at] = vec![0.0; task.needs.len()];
+            for (need, of) in task.needs.iter().enumerate().filter(|(need, _)| self.owed[at].get(*need).is_some_and(|owed| *owed > 0.0)) {
+                let part = mover.uses.iter().find(|of| of.need == need).map(|of| moment.part(of, &levels));
+                works[at][need] = part.or_else(|| of.from.as_ref().err().map(|allocation| allocation.at(middle))).unwrap();
+                wait(self.owed[at][need], works[at][need]);
             }
-        }
-        false
-    }
-
-    fn go_on(&mut self) {
-        let goals = self.goals();
-        for &at in &self.running {
-            let task = &self.case.tasks[at];
-            // Rounding must not leave it just before a jump.
-            let jumps = task.needs.iter().map(|need| need.amount.next_jump(goals[at])).chain([task.end]);
-            let mut goal = jumps.filter(|jump| jump - goals[at] <= 1e-9 * task.end).fold(goals[at], f64::max);
-            // A reader may be a step behind a writer: what it would have done in the step of its end is done.
-            let just_ended =
-                |supply: &Supply| matches!(supply, Supply::Stream(of) if self.ends[*of].is_some_and(|end| end >= self.now - 1e-9));
-            let (ended, others): (Vec<_>, Vec<_>) = task.data.iter().partition(|(_, supply)| just_ended(supply));
-            let others_allow = others.iter().all(|(requirement, supply)| requirement.at(self.supplied(supply, &goals)) >= task.end);
-            if task.end - goal <= self.rode[at] && !ended.is_empty() && others_allow {
-                goal = task.end;
-            }
-            let rides = goal >= self.most(at, &self.progress) - 1e-9 * task.end;
-            self.rode[at] = if rides { 3.0 * (goal - self.progress[at]) } else { 0.0 };
-            self.progress[at] = goal;
-            for (need, taken) in task.needs.iter().zip(&mut self.taken[at]) {
-                let rate = match &need.from {
-                    Ok((pool, ..)) => self.parts[*pool][&at].amount,
-                    Err(allocation) => allocation.at(self.now),
+            let places = task.needs.iter().map(|need| &need.amount).chain([&task.written]).map(|line| line.next(progress));
+            places.chain([task.end]).for_each(|place| wait(place - progress, rates[at]));
+            for (requirement, supply) in &task.data {
+                let grows = match supply {
+                    Supply::Outside(available) => available.slope(self.now),
+                    Supply::Stream(process) => case.tasks[*process].written.slope(self.progress[*process]) * rates[*process],
+                    Supply::Complete(_) => 0.0,
                 };
-                *taken = (*taken + rate * self.step).max(need.amount.before(goal)).min(need.amount.at(goal));
-            }
-            let all = |(need, taken): (&Need, &f64)| *taken >= need.amount.at(task.end) * (1.0 - 1e-9);
-            if goal >= task.end && task.needs.iter().zip(&self.taken[at]).all(all) {
-                self.ends[at] = Some(self.now + self.step);
+                let amount = self.supplied(supply);
+                wait(requirement.next(amount) - amount, grows);
+                let gap = requirement.at(amount) - progress;
+                if gap > self.near(at) {
+                    wait(gap, rates[at] - requirement.slope(amount) * grows);
+                }
             }
         }
+        // A shorter step would be lost in rounding.
+        let step = step.max(1e-12 * (1.0 + self.now));
+        for (at, rate) in rates.iter().enumerate().filter(|(at, _)| movers[*at].is_some()) {
+            for (owed, work) in self.owed[at].iter_mut().zip(&works[at]) {
+                let left = *owed - work * step;
+                *owed = if left <= 1e-12 * *owed { 0.0 } else { left };
+            }
+            if *rate > 0.0 && step.is_finite() {
+                self.arrive(at, self.progress[at] + rate * step);
+            }
+        }
+        self.now = if step >= next_time - self.now { next_time } else { self.now + step };
     }
 }
 
-/// When each task ends, in steps of `step` seconds; nothing of one that has not by `until`.
-fn simulate(case: &Case, step: f64, until: f64) -> Vec<Option<f64>> {
+/// When each task ends; nothing of one that does not. While a capacity slopes, a step is at most
+/// `most` seconds.
+fn simulate(case: &Case, most: f64) -> Vec<Option<f64>> {
+    let owed = case.tasks.iter().map(|task| task.needs.iter().map(|need| need.amount.at(0.0)).collect()).collect();
     let n = case.tasks.len();
-    let mut of = Simulation {
-        case,
-        step,
-        now: 0.0,
-        progress: vec![0.0; n],
-        taken: case.tasks.iter().map(|task| vec![0.0; task.needs.len()]).collect(),
-        ends: vec![None; n],
-        running: Vec::new(),
-        rode: vec![0.0; n],
-        parts: vec![BTreeMap::new(); case.pools.len()],
-    };
-    for number in 0..(until / step) as usize {
-        of.now = number as f64 * step;
-        of.running = (0..n).filter(|at| of.runs(*at)).collect();
-        let running = &of.running;
-        of.parts.iter_mut().for_each(|parts| parts.retain(|at, _| running.contains(at)));
-        of.divide();
-        of.go_on();
-        if of.ends.iter().all(Option::is_some) {
+    let mut of = Simulation { case, now: 0.0, progress: vec![0.0; n], owed, ends: vec![None; n] };
+    for _ in 0..20_000 {
+        of.settle();
+        if of.ends.iter().all(Option::is_some) || of.now == f64::INFINITY {
             break;
         }
+        of.go_on(most);
     }
     of.ends
 }
@@ -446,7 +501,7 @@ fn simulate(case: &Case, step: f64, until: f64) -> Vec<Option<f64>> {
 /// The largest difference between predicted and simulated ends, as a share of the last one.
 fn difference(case: &Case, predicted: &[f64], steps: f64) -> f64 {
     let last = predicted.iter().copied().fold(0.0, f64::max);
-    let ends = simulate(case, last / steps, last * 1.1);
+    let ends = simulate(case, last / steps);
     ends.iter().zip(predicted).map(|(end, found)| (end.unwrap_or(f64::INFINITY) - found).abs() / last).fold(0.0, f64::max)
 }
 
@@ -466,25 +521,22 @@ fn raw_case() -> impl Strategy<Value = Case> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 48, failure_persistence: None, max_shrink_iters: 100, rng_seed: seed_or(30), ..ProptestConfig::default()
+        cases: 100, failure_persistence: None, max_shrink_iters: 100, rng_seed: seed_or(30), ..ProptestConfig::default()
     })]
 
-    /// A prediction without a note differs by at most 0.4 % from 3,000 steps, or by 0.1 % from
-    /// 30,000. Where a writer is hundreds of times slower than its readers let it be, a step counts
-    /// as often: there the difference shrinks with the step.
+    /// A prediction without a note is that of the simulation.
     #[test]
-    fn ends_are_those_of_small_steps(case in raw_case()) {
+    fn ends_are_those_of_a_simulation(case in raw_case()) {
         let text = model(&case).to_string();
         let flow = Model::from_json(&text).unwrap().check().unwrap();
         let prediction = flow.predict().unwrap();
         let ends: Vec<f64> = (0..prediction.len()).map(|at| prediction.finished_s(at).unwrap_or(f64::INFINITY)).collect();
         prop_assert!(ends.iter().all(|end| end.is_finite()), "{ends:?} {text}");
         if prediction.notes().is_empty() {
-            let coarse = difference(&case, &ends, 3e3);
-            if coarse > 4e-3 {
-                let fine = difference(&case, &ends, 3e4);
-                prop_assert!(fine <= 1e-3 || fine <= coarse / 5.0, "{coarse} {fine}: {ends:?} {text}");
-            }
+            // Steps along a sloping capacity have an error that falls with the square of their length.
+            let coarse = difference(&case, &ends, 300.0);
+            let found = if coarse <= 1e-5 { coarse } else { difference(&case, &ends, 3e3) };
+            prop_assert!(found <= 1e-5, "{found}: {ends:?} {text}");
         }
     }
 }

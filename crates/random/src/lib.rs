@@ -1,4 +1,20 @@
 //! Random numbers from a seed, the same on every machine.
+//!
+//! - **In:** a seed.
+//! - **Out:** numbers, choices and durations that look random.
+//!
+//! They are for samples and made-up data, not for secrets.
+//!
+//! ```
+//! use flowmine_random::Random;
+//!
+//! let (mut one, mut other) = (Random::new(7), Random::new(7));
+//! assert_eq!(one.below(1000), other.below(1000));
+//! let share = one.unit();
+//! assert!(share > 0.0 && share < 1.0);
+//! ```
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 /// A generator of random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014, figure 17).
 #[derive(Debug, Clone)]
@@ -16,6 +32,11 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+
+    /// A number above zero and below one, each equally likely.
+    pub fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     /// A number from 0 up to, and without, `end`, which is at least 1.
@@ -50,5 +71,18 @@ impl Random {
         }
         // Within a step, anywhere.
         (value * self.between(75, 133) / 100 / 1000).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_published_generator() {
+        // The first outputs of `splitmix64.c` (Vigna) for the seed 1234567.
+        let mut random = Random::new(1_234_567);
+        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        assert_eq!([random.next(), random.next(), random.next()], expected);
     }
 }
