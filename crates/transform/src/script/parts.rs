@@ -380,7 +380,14 @@ fm_run() {
     fm_code=$?
     [ "$fm_code" != 127 ] || fm_code=${fm_was:-127}
     if [ "$fm_code" -le 128 ] || [ -z "$fm_woke" ] || [ "$fm_code" = "$fm_was" ]; then break; fi
-    [ -n "$fm_witness" ] || fm_witness_begin
+    fm_i=0
+    until [ -n "$fm_witness" ] || [ "$fm_i" -ge 5 ]; do
+      # After an interrupted `wait` a child of bash may end in it ("No record of process").
+      fm_witness_begin 2>/dev/null
+      fm_nap 0.05
+      kill -0 "$fm_witness" 2>/dev/null || fm_witness=''
+      fm_i=$((fm_i + 1))
+    done
     fm_was=''
     kill -0 "$fm_child" 2>/dev/null && continue
     # bash would wait for the witness too if it has lost the status.
