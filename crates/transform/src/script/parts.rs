@@ -110,21 +110,16 @@ fm_nap() {
   sleep "$1" 2>/dev/null
   [ "$?" != 1 ] || sleep 1
 }
+fm_idle='trap "kill \$!; exit" PROF; while kill -0 "$1"; do sleep 10 & wait "$!"; done'
 fm_witness_begin() {
   fm_witness=''
   [ -r /proc/self/status ] || return 0
-  (
-    unset FLOWMINE_LAYER FLOWMINE_LAYERS
-    [ -z "$fm_with" ] ||
-      exec env --default-signal=PIPE --block-signal=HUP,INT,QUIT,TERM,USR1,USR2 tail -f "--pid=$$" -s 10 /dev/null
-    fm_p=''
-    trap 'kill $fm_p; exit' PROF
-    while kill -0 "$$"; do
-      sleep 10 &
-      fm_p=$!
-      wait "$fm_p"
-    done
-  ) </dev/null >/dev/null 2>&1 9<&- &
+  if [ -n "$fm_with" ]; then
+    env -u FLOWMINE_LAYER -u FLOWMINE_LAYERS --default-signal=PIPE --block-signal=HUP,INT,QUIT,TERM,USR1,USR2 \
+      tail -f "--pid=$$" -s 10 /dev/null </dev/null >/dev/null 2>&1 9<&- &
+  else
+    env -u FLOWMINE_LAYER -u FLOWMINE_LAYERS sh -c "$fm_idle" sh "$$" </dev/null >/dev/null 2>&1 9<&- &
+  fi
   fm_witness=$!
 }
 fm_witness_end() {
@@ -134,7 +129,8 @@ fm_witness_end() {
   wait "$fm_witness" 2>/dev/null
   fm_witness=''
 }
-# Whether the signal came to the witness too. There it stays, so that the next one needs a new witness.
+# Whether the signal came to the witness too. There it stays, so that the next one needs a new witness:
+# it begins after the trap, as in a trap a child of bash may go on with the `wait` in which the signal came.
 fm_hit() {
   [ -n "$fm_witness" ] || return 1
   fm_i=0 fm_x=''
@@ -167,7 +163,7 @@ fm_hit() {
     esac
   done
   [ -n "$fm_x" ] || kill -s PIPE "$fm_witness" 2>/dev/null
-  fm_witness_begin
+  fm_witness=''
 }
 # To whom the signal came. Alone within three seconds after all: `timeout` and the layer above pass on what this layer has already.
 fm_ask() {
@@ -384,6 +380,14 @@ fm_run() {
     fm_code=$?
     [ "$fm_code" != 127 ] || fm_code=${fm_was:-127}
     if [ "$fm_code" -le 128 ] || [ -z "$fm_woke" ] || [ "$fm_code" = "$fm_was" ]; then break; fi
+    fm_i=0
+    until [ -n "$fm_witness" ] || [ "$fm_i" -ge 5 ]; do
+      # After an interrupted `wait` a child of bash may end in it ("No record of process").
+      fm_witness_begin 2>/dev/null
+      fm_nap 0.05
+      kill -0 "$fm_witness" 2>/dev/null || fm_witness=''
+      fm_i=$((fm_i + 1))
+    done
     fm_was=''
     kill -0 "$fm_child" 2>/dev/null && continue
     # bash would wait for the witness too if it has lost the status.
@@ -427,6 +431,8 @@ pub(super) fn end(out: &mut String, after: bool, private: bool, sandbox: bool) {
 
 const POST_BEGINS: &str = r#"fm_post() {
   fm_command=$?
+  # shellcheck disable=SC3028
+  [ "${BASHPID:-$$}" = "$$" ] || return "$fm_command"
   trap - EXIT
   fm_code=$fm_command fm_signal=''
   [ "$fm_command" = 0 ] || fm_failed=$fm_phase
