@@ -189,7 +189,12 @@ fn the_report_shows_the_first_findings() {
 fn words(page: &str) -> String {
     let body = page.split("<body").nth(1).unwrap();
     let text: String = body.split('<').map(|part| part.split_once('>').map_or("", |(_, text)| text)).collect();
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&#34;", "\"").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&#34;", "\"")
+        .replace("&amp;", "&")
 }
 
 #[test]
