@@ -219,7 +219,8 @@ fn the_page_the_directory_of_results_and_the_model_have_the_same_findings() {
         assert_eq!(table, discovered(&dataset, &["summary", "--format", "csv"]), "{kind}");
         let page = words(&std::fs::read_to_string(out.join("report.html")).unwrap());
         let all = findings(&dataset);
-        assert!(!all.is_empty(), "{kind}");
+        // The run of the demonstration is healthy.
+        assert_eq!(all.is_empty(), kind == "makeflow", "{kind}");
         for finding in all.iter().take(3) {
             let sentence = finding["found"].as_str().unwrap();
             assert!(page.contains(sentence), "{kind}: {sentence}");
