@@ -189,7 +189,12 @@ fn the_report_shows_the_first_findings() {
 fn words(page: &str) -> String {
     let body = page.split("<body").nth(1).unwrap();
     let text: String = body.split('<').map(|part| part.split_once('>').map_or("", |(_, text)| text)).collect();
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&#34;", "\"").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&#34;", "\"")
+        .replace("&amp;", "&")
 }
 
 #[test]
@@ -214,7 +219,8 @@ fn the_page_the_directory_of_results_and_the_model_have_the_same_findings() {
         assert_eq!(table, discovered(&dataset, &["summary", "--format", "csv"]), "{kind}");
         let page = words(&std::fs::read_to_string(out.join("report.html")).unwrap());
         let all = findings(&dataset);
-        assert!(!all.is_empty(), "{kind}");
+        // The run of the demonstration is healthy.
+        assert_eq!(all.is_empty(), kind == "makeflow", "{kind}");
         for finding in all.iter().take(3) {
             let sentence = finding["found"].as_str().unwrap();
             assert!(page.contains(sentence), "{kind}: {sentence}");

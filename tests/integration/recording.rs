@@ -299,7 +299,8 @@ fn page_is_harmless(page: &str, dataset: &Path) {
         assert!(!page.contains(name), "{name:?} is not escaped");
     }
     // Scripts and their kinds are those of a page without such names, and no element has a handler.
-    let scripts = |text: &str| text.match_indices("<script").map(|(at, _)| text[at..].split('>').next().unwrap().to_owned()).collect::<Vec<_>>();
+    let scripts =
+        |text: &str| text.match_indices("<script").map(|(at, _)| text[at..].split('>').next().unwrap().to_owned()).collect::<Vec<_>>();
     let plain = expect(flowmine().arg("report").arg(repository("fixtures/workflows/nextflow-local/nextflow.log")), 0).stdout;
     let kinds = |text: &str| scripts(text).into_iter().filter(|tag| !tag.contains("data-")).collect::<BTreeSet<_>>();
     assert_eq!(kinds(page), kinds(&String::from_utf8(plain).unwrap()));

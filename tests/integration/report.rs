@@ -1,6 +1,7 @@
 //! The report in a real browser: each kind of source, hostile names, and sources with nothing in
 //! them.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -400,6 +401,25 @@ fn a_directory_of_results_has_the_page_next_to_logs_and_tables() {
     let said = expect(flowmine().arg("run").arg(&dataset).arg("--out").arg(&mine), 2).stderr;
     assert!(String::from_utf8_lossy(&said).contains("report.html is there already and was not made by flowmine"));
     assert_eq!(fs::read_to_string(mine.join("report.html")).unwrap(), "<title>mine</title>");
+}
+
+/// Any of a hundred activities follows any other: no level has few enough edges to be laid out.
+#[test]
+fn a_graph_with_too_many_edges_has_its_main_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("dense.csv");
+    let mut rows = "case,activity,time\n".to_owned();
+    for (case, (from, to)) in (0..120).flat_map(|from| (0..120).map(move |to| (from, to))).enumerate() {
+        writeln!(rows, "c{case},a{from},{}\nc{case},a{to},{}", 1_700_000_000 + case, 1_700_000_001 + case).unwrap();
+    }
+    fs::write(&log, rows).unwrap();
+    let columns = ["--case-column", "case", "--activity-column", "activity", "--timestamp-column", "time"];
+    let page = dir.path().join("dense.html");
+    report(&page, &[&log], &columns, 0);
+    let text = fs::read_to_string(&page).unwrap();
+    let level = text.split("data-level-name>").nth(1).unwrap().split('<').next().unwrap();
+    let edges: usize = level.strip_prefix("main steps: ").unwrap().split(' ').nth(2).unwrap().parse().unwrap();
+    assert!(edges <= 300, "{level}");
 }
 
 #[test]

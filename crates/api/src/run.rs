@@ -18,8 +18,8 @@ use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, 
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
-use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_discover::pictures;
+use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_draw::document::{self, Document};
 use flowmine_draw::svg;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};

@@ -12,11 +12,7 @@ use crate::{messages, output};
 /// Writes the page, logs and tables of a dataset.
 pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     make(&Request {
-        source: SourcePaths {
-            dataset: Some(args.source.dir()?.to_owned()),
-            logs: Vec::new(),
-            given: args.source.paths.clone(),
-        },
+        source: SourcePaths { dataset: Some(args.source.dir()?.to_owned()), logs: Vec::new(), given: args.source.paths.clone() },
         as_owner: args.written.as_owner,
         out: args.out.clone(),
         formats: args.formats.clone(),

@@ -105,15 +105,19 @@ impl Drawing<'_> {
         let mut before: Option<(usize, usize)> = None;
         let most_edges = if self.is_first { MOST_EDGES } else { MOST_EDGES_OF_OTHERS };
         for (at, share) in LEVELS.into_iter().enumerate() {
-            let figure = self.figure(share);
-            let size = (figure.nodes.len(), figure.edges.len());
-            let name =
-                format!("{:.0} %: {}, {}", share * 100.0, counted(size.0 as u64, "node", "nodes"), counted(size.1 as u64, "edge", "edges"));
-            if let Some(level) = levels.last_mut().filter(|_| before == Some(size)) {
-                level.name = name;
+            let mut figure = self.figure(Some(share));
+            let is_too_large = figure.edges.len() > most_edges;
+            if is_too_large && !levels.is_empty() {
                 continue;
             }
-            if size.1 > most_edges && !levels.is_empty() {
+            if is_too_large {
+                figure = self.figure(None);
+            }
+            let size = (figure.nodes.len(), figure.edges.len());
+            let of = if is_too_large { "main steps".to_owned() } else { format!("{:.0} %", share * 100.0) };
+            let name = format!("{of}: {}, {}", counted(size.0 as u64, "node", "nodes"), counted(size.1 as u64, "edge", "edges"));
+            if let Some(level) = levels.last_mut().filter(|_| before == Some(size)) {
+                level.name = name;
                 continue;
             }
             before = Some(size);
@@ -134,12 +138,16 @@ impl Drawing<'_> {
         Ok((levels, first))
     }
 
-    fn figure(&self, share: f64) -> Figure {
-        let of = |activities: usize| Options {
-            show: self.show,
-            coverage: Some(share),
-            most_activities: ((activities as f64 * share).ceil() as usize).clamp(1, MOST_ACTIVITIES),
-            ..Options::default()
+    /// The figure of a share of activities and steps; without one, of the main steps.
+    fn figure(&self, share: Option<f64>) -> Figure {
+        let usual = Options { show: self.show, ..Options::default() };
+        let of = |activities: usize| match share {
+            Some(share) => Options {
+                coverage: Some(share),
+                most_activities: ((activities as f64 * share).ceil() as usize).clamp(1, MOST_ACTIVITIES),
+                ..usual
+            },
+            None => usual,
         };
         match &self.view.graph {
             ViewGraph::Cases(dfg, _) => picture::graph(dfg, &of(dfg.activities.len())),
