@@ -63,11 +63,13 @@ fn path_is_consistent(dataset: &Path, case: Option<&str>, queued: &BTreeMap<Stri
 fn queue_times(dataset: &Path) -> BTreeMap<String, (i64, i64)> {
     let rows = waits(dataset);
     let mut of: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-    let again: Vec<String> = rows.iter().filter(|row| row.attempt > 1).map(|row| row.job.to_string()).collect();
+    let again: Vec<String> = rows.iter().filter(|row| row.attempt > 1).filter_map(|row| Some(row.job.as_ref()?.to_string())).collect();
     let started = ["running", "suspended", "configuring"];
     let wishes = ["predecessor", "never_satisfiable", "begin_time", "held", "held_by_user", "held_by_admin", "not_eligible", "requeued"];
-    for row in rows.iter().filter(|row| !started.contains(&&*row.cause) && !again.contains(&row.job.to_string())) {
-        let times = of.entry(row.job.to_string()).or_default();
+    for row in
+        rows.iter().filter(|row| !started.contains(&&*row.cause) && row.job.as_ref().is_some_and(|job| !again.contains(&job.to_string())))
+    {
+        let times = of.entry(row.job.as_deref().unwrap_or_default().to_owned()).or_default();
         let time = row.to_ns - row.from_ns;
         times.0 += if wishes.contains(&&*row.cause) { 0 } else { time };
         times.1 += time;

@@ -1,18 +1,19 @@
 //! What tasks of workflow engines waited for: the same parts as along the critical path.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flowmine_activity_log::{RunGraph, WaitKind};
 use flowmine_correlate::Filter;
-use flowmine_dataset::Dataset;
+use flowmine_dataset::{Builder, Dataset, Role};
 use flowmine_discover::critical_path::{self, After, CriticalPath, task_waits};
 use flowmine_logs::run_graph::{self, RunPart};
 use flowmine_logs::task_log::Tasks;
 use flowmine_privacy::RowRules;
+use flowmine_schema::tables::TaskRun;
 use serde_json::Value;
 
-use crate::support::{expect, flowmine, repository};
+use crate::support::{expect, flowmine, repository, waits};
 use crate::waits::discovered;
 
 /// Times by cause.
@@ -92,6 +93,95 @@ fn parts_along_every_critical_path_are_those_of_the_waits() {
         }
     }
     assert!(runs >= 55 && compared >= 150, "{compared} tasks of {runs} runs");
+}
+
+/// The rows of tasks in the table `waits` are those of the model, and queue times of other models
+/// are the sums of their parts in the queue.
+#[test]
+fn correlate_writes_the_waits_of_tasks() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    let workflow = repository("fixtures/workflows/snakemake-slurm/dataset");
+    expect(std::process::Command::new("cp").arg("-r").arg(workflow).arg(&dataset), 0);
+    for _ in 0..2 {
+        expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
+    }
+    let rows: Vec<_> = waits(&dataset).into_iter().filter(|row| row.task.is_some()).collect();
+    let opened = Dataset::open(&dataset).unwrap();
+    let (rules, filter) = (RowRules::default(), Filter::default());
+    let mut expected = Vec::new();
+    for run in run_graph::read_all(&opened, &Tasks::new(&opened, &rules, &filter)).unwrap() {
+        task_waits::for_each_task(&run, |task| {
+            for part in &task.wait.parts {
+                let names: Vec<&String> = task.waited_for(part).iter().filter_map(|of| of.attempt_ids.last()).collect();
+                let names = (!names.is_empty()).then(|| serde_json::to_string(&names).unwrap());
+                expected.push((task.task.attempt_ids.last().cloned(), run.name.clone(), part.cause, part.from_ns, part.to_ns, names));
+            }
+        });
+    }
+    let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            (own(&row.task), own(&row.run).unwrap_or_default(), row.cause.as_ref(), row.from_ns, row.to_ns, own(&row.predecessor_tasks))
+        })
+        .collect();
+    assert_eq!(found, expected);
+    assert!(!found.is_empty() && rows.iter().all(|row| row.job.is_none() && row.cluster.is_none() && row.job_id.is_none()));
+    assert!(waits(&dataset).iter().any(|row| row.job.is_some()), "jobs have theirs as before");
+}
+
+/// Makes a dataset of a run with these tasks: name, parents, and when each was submitted, started
+/// and ended, in seconds.
+fn put_tasks(dir: &Path, tasks: &[(&'static str, &'static str, [i64; 3])]) {
+    let dataset = Dataset::open_or_create(dir).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    let mut rows: Builder<TaskRun<'static>> = Builder::new();
+    for (name, parents, moments) in tasks {
+        let [submitted, started, finished] = moments.map(|at| Some(1_700_000_000_000_000_000 + at * 1_000_000_000));
+        rows.push(&TaskRun {
+            engine: "test".into(),
+            run_name: Some("run".into()),
+            task_id: Some((*name).into()),
+            name: (*name).into(),
+            logical_task: (*name).into(),
+            parents: Some((*parents).into()),
+            status: "completed".into(),
+            submitted_ns: submitted,
+            started_ns: started,
+            finished_ns: finished,
+            ..TaskRun::default()
+        });
+    }
+    transaction.append(rows).unwrap();
+    transaction.commit().unwrap();
+}
+
+/// A task that its engine submits before its predecessor ends queues from that end on, in every
+/// model and in an exported log.
+#[test]
+fn a_task_that_is_submitted_early_does_not_queue_for_its_predecessor() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("run");
+    let file = file.with_extension("xes");
+    let dataset = dir.path().join("dataset");
+    put_tasks(&dataset, &[("make", "[]", [0, 0, 100]), ("use", "[\"make\"]", [10, 130, 200])]);
+    let queued = |arguments: &[&str]| -> Vec<(String, i64)> {
+        let output = expect(flowmine().arg("discover").args(arguments), 0);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let of = |activity: &Value| Some((activity["name"].as_str()?.to_owned(), activity["queue_s"]["max"].as_f64()? as i64));
+        found["activities"].as_array().unwrap().iter().filter_map(of).collect()
+    };
+    let text = dataset.to_str().unwrap();
+    let of_dataset = queued(&["dfg", "--dataset", text, "--format", "json"]);
+    assert!(of_dataset.contains(&("use".to_owned(), 30)), "{of_dataset:?}");
+    expect(flowmine().args(["export", "--format", "xes", "--dataset", text, "-o"]).arg(&file), 0);
+    assert_eq!(queued(&["dfg", "--log", file.to_str().unwrap(), "--format", "json"]), of_dataset);
+    let chart: Value = serde_json::from_str(&discovered(&dataset, &["gantt", "--format", "json"])).unwrap();
+    let bar = chart["bars"].as_array().unwrap().iter().find(|bar| bar["activity"] == "use").unwrap();
+    let moments = ["submitted_ns", "ready_ns", "start_ns"].map(|moment| bar[moment].as_i64().unwrap() / 1_000_000_000);
+    assert_eq!(moments.map(|at| at - moments[0]), [0, 90, 120]);
 }
 
 #[test]

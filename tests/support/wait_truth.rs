@@ -84,7 +84,7 @@ impl WaitTruth {
         let mut wrong = Vec::new();
         for planned in &self.planned {
             // A job waits for a cause once; its reason may change meanwhile.
-            let parts = rows.iter().filter(|row| row.job == planned.job && row.cause == planned.cause);
+            let parts = rows.iter().filter(|row| row.job.as_deref() == Some(&*planned.job) && row.cause == planned.cause);
             let from = parts.clone().map(|row| row.from_ns).min().unwrap_or_default();
             let to = parts.map(|row| row.to_ns).max().unwrap_or_default();
             if (from - planned.from_ns).abs() > tolerance_ns || (to - planned.to_ns).abs() > tolerance_ns {
@@ -102,13 +102,14 @@ impl WaitTruth {
         let neutral = ["unknown", "queued", "not_eligible", "configuring", "running"];
         for row in rows.iter().filter(|row| !neutral.contains(&row.cause.as_ref()) && row.to_ns - row.from_ns > tolerance_ns) {
             let is_true = |planned: &&Planned| {
-                row.job == planned.job
+                row.job.as_deref() == Some(&*planned.job)
                     && row.cause == planned.cause
                     && planned.from_ns - tolerance_ns <= row.from_ns
                     && row.to_ns <= planned.to_ns + tolerance_ns
             };
             if !self.planned.iter().any(|planned| is_true(&planned)) {
-                wrong.push(format!("{} of job {} is not true: {}", row.cause, row.job, self.shown(rows, &row.job)));
+                let job = row.job.as_deref().unwrap_or_default();
+                wrong.push(format!("{} of job {job} is not true: {}", row.cause, self.shown(rows, job)));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -117,7 +118,7 @@ impl WaitTruth {
     /// Checks that starts and ends are as exact as `tolerance_ns`.
     pub fn check_times(&self, rows: &[WaitPart<'_>], tolerance_ns: i64) {
         for (job, life) in &self.lives {
-            let ran = rows.iter().filter(|row| row.job == *job && matches!(row.cause.as_ref(), "running" | "suspended"));
+            let ran = rows.iter().filter(|row| row.job.as_deref() == Some(&**job) && matches!(row.cause.as_ref(), "running" | "suspended"));
             let start = ran.clone().map(|row| row.from_ns).min().unwrap_or_default();
             let end = ran.map(|row| row.to_ns).max().unwrap_or_default();
             let is_near = (start - life.start_ns).abs() <= tolerance_ns && (end - life.end_ns).abs() <= tolerance_ns;
@@ -146,7 +147,7 @@ impl WaitTruth {
     }
 
     fn shown(&self, rows: &[WaitPart<'_>], job: &str) -> String {
-        let of_job = rows.iter().filter(|row| row.job == job);
+        let of_job = rows.iter().filter(|row| row.job.as_deref() == Some(job));
         let parts: Vec<String> = of_job.map(|row| format!("{} {} to {} ({:?})", row.cause, row.from_ns, row.to_ns, row.reason)).collect();
         format!("{:?} {parts:#?}", self.lives.get(job))
     }

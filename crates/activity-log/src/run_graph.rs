@@ -109,6 +109,9 @@ impl RunGraph {
 pub struct RunTask {
     /// Its name in the run; if that is a whole command, its activity and its id there.
     pub name: String,
+    /// Ids of the attempts at it in tables (`task_io.task`), the last one last; empty for jobs and
+    /// processes.
+    pub attempt_ids: Vec<String>,
     /// Name of the activity of which it is an instance.
     pub activity: String,
     /// Engine's label that distinguishes it from others of its activity.

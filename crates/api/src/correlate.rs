@@ -13,6 +13,7 @@ use flowmine_schema::text::visible;
 use crate::error::Result;
 use crate::jobs;
 use crate::sink::{Message, Sink};
+use crate::task_waits;
 
 /// What is correlated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -146,7 +147,8 @@ pub fn correlate(options: &Options, sink: &dyn Sink) -> Result<Found> {
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, Timestamp::default(), &rules, sink)?;
     let stage = sink.stage("correlating");
-    let counts = flowmine_correlate::correlate(&dataset, &parts, cases::ALL, only.map(|only| only.name()))?;
+    let counts =
+        flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, only.map(|only| only.name()), &task_waits::put_rows)?;
     drop(stage);
     if let Some(only) = only.filter(|only| only.needs_data_flow() && !counts.jobs_exchanged_data) {
         jobs::without_exchange(only, sink);

@@ -15,7 +15,7 @@ use flowmine_logs::log_file::{Content, LogRules};
 use flowmine_logs::run_graph::{self, NotionOfCase};
 use flowmine_logs::tables::{self, TableOptions, TimeUnit};
 use flowmine_logs::task_log::notions::{self, TaskNotion};
-use flowmine_logs::task_log::{self, Tasks};
+use flowmine_logs::task_log::{self, HeldUntil, Tasks};
 use flowmine_privacy::RowRules;
 use flowmine_schema::diagnostic::Diagnostics;
 
@@ -30,6 +30,7 @@ use crate::part_of_log::{self, OF_FILES, OF_JOBS};
 use crate::request::Request;
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, Selection, Source};
+use crate::task_waits;
 
 /// A log and whether something of its source was lost.
 pub struct Loaded {
@@ -266,7 +267,10 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
             if !asked.request.filter.account.is_empty() || !asked.request.filter.user.is_empty() {
                 asked.sink.warning("tasks are of no account and no user that is known: --account and --user leave all of them out");
             }
-            columns::tasks(&Tasks::new(&dataset, &RowRules::default(), &filter), notion, &options)?
+            let rules = RowRules::default();
+            // Other units of time have no queue.
+            let held = if options.unit == Unit::Instances { task_waits::held_until(&dataset, &rules)? } else { HeldUntil::default() };
+            columns::tasks(&Tasks::new(&dataset, &rules, &filter).with_held(&held), notion, &options)?
         }
         notion @ Notion::Objects(_) => return Ok(with_losses(objects(asked, &dataset, &notion, options)?)),
     };

@@ -37,7 +37,7 @@ use crate::log_format::LogFormat;
 use crate::models::dag;
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion};
-use crate::{export, jobs, lower_bounds, output};
+use crate::{export, jobs, lower_bounds, output, task_waits};
 
 /// What is made, of which dataset, and where.
 #[derive(Debug, Clone)]
@@ -275,7 +275,9 @@ fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: &dyn Tas
     let rules = RowRules::default();
     let stage = written.sink.stage("making logs");
     let keep = crate::models::findings::attributes().of_tasks;
-    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions { keep, ..ReadOptions::default() })?;
+    let held = task_waits::held_until(dataset, &rules)?;
+    let columns =
+        columns::tasks(&Tasks::new(dataset, &rules, filter).with_held(&held), notion, &ReadOptions { keep, ..ReadOptions::default() })?;
     drop(stage);
     if columns.is_empty() {
         return Ok(());
@@ -333,7 +335,7 @@ impl Numbers {
 
 fn correlate(dataset: &Dataset, parts: &Parts<'_>, sink: &dyn Sink) -> Result<()> {
     let _stage = sink.stage("correlating");
-    match flowmine_correlate::correlate(dataset, parts, cases::ALL, None) {
+    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, None, &task_waits::put_rows) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {

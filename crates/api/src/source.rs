@@ -27,6 +27,7 @@ use crate::groups::{EventFilter, TableColumns};
 use crate::inputs;
 use crate::jobs;
 use crate::sink::{Message, Sink};
+use crate::task_waits;
 
 /// Number of bytes by which a table is recognised.
 const HEAD_BYTES: u64 = 4096;
@@ -260,7 +261,8 @@ pub fn beside_jobs(
 /// The tasks of a dataset as cases.
 pub fn task_cases(dataset: &Dataset, notion: &dyn TaskNotion, rules: &RowRules, filter: &Filter, sink: &dyn Sink) -> Result<TaskCaseLog> {
     let _stage = sink.stage("reading the dataset");
-    let (log, left_out) = task_log::cases::cases(&Tasks::new(dataset, rules, filter), notion)?;
+    let held = task_waits::held_until(dataset, rules)?;
+    let (log, left_out) = task_log::cases::cases(&Tasks::new(dataset, rules, filter).with_held(&held), notion)?;
     without_tasks(filter, sink);
     tell_left_out(left_out, sink);
     Ok(log)

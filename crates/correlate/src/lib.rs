@@ -120,7 +120,7 @@ pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
 pub use waits::Waits;
-pub use write::{Correlated, correlate};
+pub use write::{Correlated, PutWait, TaskWaits, correlate, correlate_with_tasks};
 
 use flowmine_attribution::AttributionError;
 
@@ -139,6 +139,9 @@ pub enum CorrelateError {
         /// What there are too many of.
         what: &'static str,
     },
+    /// The waits of tasks could not be derived.
+    #[error("the waits of tasks: {0}")]
+    TaskWaits(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl From<AttributionError> for CorrelateError {

@@ -3,7 +3,8 @@
 //! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
 //! each singleton edge, what [`flowmine_attribution`] makes of traces, one row for each attempt in
 //! each notion's case, and one for each part of an attempt's wait ([`crate::waits`]). All tables are
-//! replaced in one transaction: a reader sees the old ones or the new ones. Rows are in the order of
+//! replaced in one transaction: a reader sees the old ones or the new ones. Only the waits of tasks
+//! are added in a second one, because they follow from the tables of the first ([`TaskWaits`]). Rows are in the order of
 //! submission, sorted outside of memory; those of waits are so within each part.
 //!
 //! Traces come before cases, as notions may need the data flow that follows from them: such a
@@ -66,18 +67,43 @@ pub struct Correlated {
     pub attributed: Attributed,
 }
 
-/// Writes the links, the cases of these notions (the standard ones and the one with the name
-/// `asked`), and the owners of traced operations. A notion that needs data flow has cases only
-/// where jobs gave data to each other, or when `asked` names it.
+/// Puts the parts of the time of all tasks of a dataset, as rows of the table `waits`, in the order
+/// of runs and tasks. What a task waited for follows from the run as a graph, which this crate does
+/// not know: the caller does.
+pub type TaskWaits<'w> = &'w dyn Fn(&Dataset, PutWait<'_>) -> Result<(), CorrelateError>;
+
+/// Takes a row of the table `waits`.
+pub type PutWait<'p> = &'p mut dyn FnMut(&WaitPart<'_>) -> Result<(), CorrelateError>;
+
+/// [`correlate_with_tasks`] without the waits of tasks.
 ///
 /// # Errors
-/// When another process is correlating the same dataset, or the tables cannot be written. After an
-/// error they are unchanged.
+/// See there.
 pub fn correlate(
     dataset: &Dataset,
     parts: &Parts<'_>,
     notions: &[&dyn CaseNotion],
     asked: Option<&str>,
+) -> Result<Correlated, CorrelateError> {
+    correlate_with_tasks(dataset, parts, notions, asked, &|_, _| Ok(()))
+}
+
+/// Writes the links, the cases of these notions (the standard ones and the one with the name
+/// `asked`), and the owners of traced operations. A notion that needs data flow has cases only
+/// where jobs gave data to each other, or when `asked` names it.
+///
+/// Waits of tasks follow from the data flow between them. They are written last, in a transaction of
+/// their own; no other process can correlate the dataset meanwhile.
+///
+/// # Errors
+/// When another process is correlating the same dataset, or the tables cannot be written. After an
+/// error they are unchanged, or without the waits of tasks.
+pub fn correlate_with_tasks(
+    dataset: &Dataset,
+    parts: &Parts<'_>,
+    notions: &[&dyn CaseNotion],
+    asked: Option<&str>,
+    task_waits: TaskWaits<'_>,
 ) -> Result<Correlated, CorrelateError> {
     let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
     let mut transaction = writer.begin()?;
@@ -135,7 +161,24 @@ pub fn correlate(
     write_sorted::<Case<'static>>(rows, &mut transaction)?;
     parts.keep(dataset, &mut transaction)?;
     transaction.commit()?;
+    if result.tasks > 0 {
+        write_task_waits(dataset, writer.begin()?, task_waits)?;
+    }
     Ok(result)
+}
+
+/// Adds the waits of tasks to those of jobs.
+fn write_task_waits(dataset: &Dataset, mut transaction: Transaction<'_>, task_waits: TaskWaits<'_>) -> Result<(), CorrelateError> {
+    let mut rows = Builder::<WaitPart<'static>>::new();
+    task_waits(dataset, &mut |row| {
+        rows.push(row);
+        if rows.len() >= WAIT_ROWS {
+            transaction.append(std::mem::take(&mut rows))?;
+        }
+        Ok(())
+    })?;
+    transaction.append(rows)?;
+    Ok(transaction.commit()?)
 }
 
 /// Returns whether an attempt counts as one: it is not the record of an array that has tasks.

@@ -338,6 +338,9 @@ impl Gathered {
         if task.attempts == 1 || known >= self.last[at as usize] {
             self.last[at as usize] = known;
             put_last(task, &attempt);
+            task.attempt_ids.push(attempt.key.clone());
+        } else {
+            task.attempt_ids.insert(0, attempt.key.clone());
         }
         let parents = &mut self.parents[at as usize];
         if parents.is_none() {

@@ -11,9 +11,9 @@ use crate::jobs::Jobs;
 pub fn row<'j>(jobs: &'j Jobs, waits: &Waits<'j>, attempt: &'j Attempt, number: i64, part: &Part<'j>) -> WaitPart<'j> {
     let (from, to) = (part.from.within_ns(), part.to.within_ns());
     WaitPart {
-        cluster: jobs.text(attempt.cluster).into(),
-        job: jobs.text(attempt.job).into(),
-        job_id: attempt.job_id,
+        cluster: Some(jobs.text(attempt.cluster).into()),
+        job: Some(jobs.text(attempt.job).into()),
+        job_id: Some(attempt.job_id),
         submit_ns: attempt.submit_ns.get(),
         attempt: i64::from(attempt.number),
         part: number,

@@ -31,9 +31,38 @@ pub fn cause_name(part: TimePart) -> &'static str {
     cause(part).0
 }
 
+/// A task with the parts of its time.
+pub struct TaskWait<'w, 'r> {
+    /// The task.
+    pub task: &'r RunTask,
+    /// The parts of its time.
+    pub wait: JobWait<'r>,
+    of_run: &'w OfRun<'r>,
+    at: u32,
+}
+
+impl<'r> TaskWait<'_, 'r> {
+    /// Returns the predecessors for which it waited in a part; empty for other causes.
+    pub fn waited_for(&self, part: &WaitPart<'_>) -> Vec<&'r RunTask> {
+        if part.kind != WaitKind::Predecessor { Vec::new() } else { self.of_run.waited_for(self.at, part.from_ns).collect() }
+    }
+
+    /// Returns the moment until which it waited for predecessors after its first submission, in
+    /// nanoseconds since 1970; `None` if it did not. No such time is time in the queue.
+    pub fn held_until_ns(&self) -> Option<i64> {
+        self.wait.parts.iter().filter(|part| part.kind == WaitKind::Predecessor).map(|part| part.to_ns).max()
+    }
+}
+
 /// Calls `each` with every task with known times, in the order of the run. Returns the numbers of
 /// tasks that are left out.
 pub fn for_each(run: &RunGraph, mut each: impl FnMut(&JobWait<'_>)) -> LeftOut {
+    for_each_task(run, |task| each(&task.wait))
+}
+
+/// Calls `each` with every task with known times and its parts, in the order of the run. Returns
+/// the numbers of tasks that are left out.
+pub fn for_each_task(run: &RunGraph, mut each: impl FnMut(&TaskWait<'_, '_>)) -> LeftOut {
     let mut found = CriticalPath::default();
     let chosen = Chosen::of(run, &mut found.left_out);
     let mut edges = edges(run, &chosen, &mut found);
@@ -45,9 +74,9 @@ pub fn for_each(run: &RunGraph, mut each: impl FnMut(&JobWait<'_>)) -> LeftOut {
         return found.left_out;
     };
     let full = full_slots(&chosen);
+    let of_run = OfRun { run, chosen: &chosen, network: &network, begin_ns, full: &full };
     for (at, task) in (0u32..).zip(&chosen.tasks) {
-        let of_run = OfRun { run, chosen: &chosen, network: &network, begin_ns, full: &full };
-        each(&of_run.wait(at, task));
+        each(&TaskWait { task, wait: of_run.wait(at, task), of_run: &of_run, at });
     }
     found.left_out
 }
@@ -119,7 +148,7 @@ impl<'r> OfRun<'r> {
             to_within_ns: within(span.to_ns),
             reason: None,
             limit: None,
-            predecessors: is_predecessor.then(|| self.waited_for(at, span.from_ns)).filter(|names| !names.is_empty()),
+            predecessors: is_predecessor.then(|| self.names(at, span.from_ns)).filter(|names| !names.is_empty()),
             evidence: match span.part {
                 TimePart::Unknown => "nothing",
                 _ if is_predecessor && is_inferred() => "inferred",
@@ -129,11 +158,15 @@ impl<'r> OfRun<'r> {
         }
     }
 
-    /// Returns the predecessors of a task that had not ended, separated by commas.
-    fn waited_for(&self, at: u32, from_ns: i64) -> String {
+    /// Returns the predecessors of a task that had not ended.
+    fn waited_for(&self, at: u32, from_ns: i64) -> impl Iterator<Item = &'r RunTask> + '_ {
         let of = self.network.waits_for(at).map(|edge| self.chosen.tasks[edge.from as usize]);
-        let open = of.filter(|task| task.finished_ns.is_none_or(|end| end > from_ns));
-        open.map(|task| task.name.as_str()).collect::<Vec<_>>().join(",")
+        of.filter(move |task| task.finished_ns.is_none_or(|end| end > from_ns))
+    }
+
+    /// Returns their names, separated by commas.
+    fn names(&self, at: u32, from_ns: i64) -> String {
+        self.waited_for(at, from_ns).map(|task| task.name.as_str()).collect::<Vec<_>>().join(",")
     }
 }
 

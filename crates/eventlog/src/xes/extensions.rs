@@ -247,6 +247,7 @@ pub const TASK: Definition = Definition {
         (Event, "time_s", Float),
         (Event, "duration_s", Float),
         (Event, "realtime_s", Float),
+        (Event, "before_ready_ns", Integer),
         (Event, "cpu_percent", Float),
         (Event, "peak_rss_bytes", Integer),
         (Event, "peak_vmem_bytes", Integer),

@@ -24,7 +24,7 @@ const TRANSITION: [&str; 2] = ["lifecycle:transition", "lifecycle"];
 const START: &str = "start_timestamp";
 
 /// Numbers of events that mean something to models, under the keys of our own logs.
-const MEASURES: [(&str, Measure, f64); 18] = [
+const MEASURES: [(&str, Measure, f64); 19] = [
     ("io:read_bytes", Measure::ReadBytes, 1.0),
     ("io:written_bytes", Measure::WrittenBytes, 1.0),
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1.0),
@@ -44,6 +44,7 @@ const MEASURES: [(&str, Measure, f64); 18] = [
     ("task:time_s", Measure::TimeLimitNs, 1e9),
     ("io:io_time_ns", Measure::IoTimeNs, 1.0),
     ("slurm:before_ready_ns", Measure::BeforeReadyNs, 1.0),
+    ("task:before_ready_ns", Measure::BeforeReadyNs, 1.0),
 ];
 
 /// Event types of flowmine's own object-centric logs with `bytes` that were read or written.

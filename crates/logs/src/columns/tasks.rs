@@ -130,6 +130,7 @@ pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -
                 start_traced += 1;
             }
         }
+        let before_ready = from.before_ready_ns(&attempt.key, &all).filter(|_| options.unit == Unit::Instances);
         without_moment += u64::from(all.is_empty() && !row.cached);
         cached += u64::from(all.is_empty() && row.cached);
         let wanted: Vec<Moment> = all.into_iter().filter(|moment| from.wants(moment.time_ns)).collect();
@@ -146,6 +147,7 @@ pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -
         let label = if label.is_empty() && !with_transition { UNKNOWN_ACTIVITY.to_owned() } else { label };
         let mut measures = Vec::new();
         let mut bytes_from = put_told(row, &mut measures);
+        measures.extend(before_ready.map(|before| (Measure::BeforeReadyNs, before)));
         if let Some(traced) = &attempt.traced {
             measures.retain(|(measure, _)| !matches!(measure, Measure::ReadBytes | Measure::WrittenBytes | Measure::CpuTimeNs));
             put_traced(traced, &mut measures);

@@ -55,7 +55,7 @@ const READ_BYTES: &[&str] = &["io:read_bytes", "read_bytes", "bytes_read"];
 const WRITTEN_BYTES: &[&str] = &["io:written_bytes", "written_bytes", "bytes_written", "write_bytes"];
 
 /// Numbers of our own tables under their exact names, with what makes their unit of them.
-const OURS: [(&str, Measure, i64); 16] = [
+const OURS: [(&str, Measure, i64); 17] = [
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1),
     ("io:read_operations", Measure::ReadCalls, 1),
     ("io:write_operations", Measure::WriteCalls, 1),
@@ -73,6 +73,7 @@ const OURS: [(&str, Measure, i64); 16] = [
     ("task:time_s", Measure::TimeLimitNs, 1_000_000_000),
     ("io:io_time_ns", Measure::IoTimeNs, 1),
     ("slurm:before_ready_ns", Measure::BeforeReadyNs, 1),
+    ("task:before_ready_ns", Measure::BeforeReadyNs, 1),
 ];
 
 /// The place of a column of times.

@@ -9,6 +9,7 @@
 //! | `identity:id` | a UUID made of the attempt and the event |
 //! | `task:status` | what the attempt was then: `submitted`, `running`, and at its last event the outcome |
 //! | `task:…` | what the engine reports, under the names of the table `task_runs`, without the `_ns` of times: what was asked for from the first event on, what is known from the start at the start, what only the end shows at the end. The last event of an attempt has all that is known of it |
+//! | `task:before_ready_ns` | at the first event of an attempt that was not ready then: the time until it was submitted and the tasks for which it waited had ended |
 //! | `io:…` | at the last event of an attempt: what was traced of the whole of it |
 //!
 //! An attempt of which no time is known has no event, which is counted. Traces come in the order of
@@ -21,10 +22,13 @@ use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, Log
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 
 use super::attributes::{self, IO, TASK};
-use super::moments::moments;
+use super::moments::{Moment, moments};
 use super::notions::{TaskNotion, case_id};
 use super::{LeftOut, TaskLogError, Tasks};
 use crate::job_log::cases::uuid;
+
+/// Time from the first moment of an attempt to the one from which it queued.
+const BEFORE_READY: &str = "task:before_ready_ns";
 
 const TRACE: u8 = 0;
 const EVENT: u8 = 1;
@@ -68,7 +72,9 @@ pub fn cases(from: &Tasks<'_>, notion: &dyn TaskNotion) -> Result<(TaskCaseLog, 
         let of_case_attributes = || attributes::of(TASK, row, drop).filter(|attribute| notion.of_case(row).contains(&&*attribute.key));
         let told: Vec<_> = attributes::of(TASK, row, drop).filter_map(with_prefix).collect();
         let (mut all, mut inside, mut clamped) = (0, 0, false);
-        for moment in moments(row) {
+        let moments: Vec<Moment> = moments(row).collect();
+        let before_ready = from.before_ready_ns(&attempt.key, &moments);
+        for (at, moment) in moments.iter().enumerate() {
             all += 1;
             if !from.wants(moment.time_ns) {
                 continue;
@@ -88,6 +94,7 @@ pub fn cases(from: &Tasks<'_>, notion: &dyn TaskNotion) -> Result<(TaskCaseLog, 
                 event.push(Attribute::text("task:status", if moment.is_last { &*row.status } else { moment.status_then() }));
             }
             event.extend(told.iter().filter(|(_, from)| moment.is_last || *from <= moment.number).map(|(attribute, _)| attribute.clone()));
+            event.extend(before_ready.filter(|_| at == 0).map(|before| Attribute::integer(BEFORE_READY, before)));
             if let Some(traced) = attempt.traced.as_ref().filter(|_| moment.is_last) {
                 event.extend(attributes::of(IO, traced, drop));
             }

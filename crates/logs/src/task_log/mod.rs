@@ -35,6 +35,7 @@ use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
 use flowmine_spill::SpillError;
 use rustc_hash::FxHashMap;
 
+use self::moments::Moment;
 use crate::job_log::CutOff;
 
 pub use cases::TaskCaseLog;
@@ -72,13 +73,37 @@ pub struct Tasks<'a> {
     pub(crate) dataset: &'a Dataset,
     pub(crate) rules: &'a RowRules,
     filter: &'a Filter,
+    held: Option<&'a HeldUntil>,
 }
+
+/// When tasks that were submitted early could start, by the ids of their attempts (`task_io.task`):
+/// the end of the last task for which each waited, in nanoseconds since 1970.
+pub type HeldUntil = FxHashMap<String, i64>;
 
 impl<'a> Tasks<'a> {
     /// The tasks of a dataset by these rules, and of their events those that pass the filter. No
     /// task is of an account or a user, so that a filter by these lets none pass.
     pub fn new(dataset: &'a Dataset, rules: &'a RowRules, filter: &'a Filter) -> Self {
-        Self { dataset, rules, filter }
+        Self { dataset, rules, filter, held: None }
+    }
+
+    /// The same tasks, of which it is known until when they waited for others after their
+    /// submission. Without that, a task queues from its submission on.
+    pub fn with_held(self, held: &'a HeldUntil) -> Self {
+        Self { held: Some(held), ..self }
+    }
+
+    /// The time between the first moment of an attempt and the one from which it queued: its
+    /// submission or, if that is later, the end of the tasks for which it waited, in nanoseconds.
+    /// `None` if there is none.
+    pub(crate) fn before_ready_ns(&self, key: &str, moments: &[Moment]) -> Option<i64> {
+        let mut waiting = moments.iter().filter(|moment| moment.number < 2).map(|moment| moment.time_ns);
+        let first = waiting.next()?;
+        let submitted = waiting.next_back().unwrap_or(first);
+        let held = self.held.and_then(|held| held.get(key)).copied();
+        let begin = moments.iter().find(|moment| moment.number >= 2).map(|moment| moment.time_ns);
+        let ready = held.map_or(submitted, |held| held.max(submitted));
+        Some(begin.map_or(ready, |begin| ready.min(begin)).saturating_sub(first)).filter(|before| *before > 0)
     }
 
     pub(crate) fn wants(&self, time_ns: i64) -> bool {
