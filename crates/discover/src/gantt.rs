@@ -99,6 +99,8 @@ pub struct Bar {
     pub activity: u32,
     /// Its case: an index into [`Gantt::cases`], or [`NONE`].
     pub case: u32,
+    /// Moment at which it was submitted, if it was not ready then, in nanoseconds since 1970.
+    pub submitted_ns: Option<i64>,
     /// Moment at which it was ready, if before its start, in nanoseconds since 1970.
     pub ready_ns: Option<i64>,
     /// Start or, if that is not known, moment at which it was ready, in nanoseconds since 1970.
@@ -126,6 +128,13 @@ impl Bar {
     /// counts.
     pub fn is_first(&self) -> bool {
         self.part == 0
+    }
+
+    /// Returns the time from its submission to the moment at which it was ready or, if it started
+    /// then, to its start, in nanoseconds; `None` if it was ready when it was submitted.
+    pub fn not_ready_ns(&self) -> Option<i64> {
+        let ready_ns = self.ready_ns.unwrap_or(self.start_ns);
+        Some(ready_ns.saturating_sub(self.submitted_ns?))
     }
 }
 
@@ -285,7 +294,9 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
         return Err(Without::Order);
     }
     let (Some(start_ns), Some(end_ns)) = (log.start_ns(instance), end) else { return Err(Without::Time) };
-    let ready_ns = log.ready_ns(instance).filter(|ready| *ready < start_ns);
+    let ready = log.ready_ns(instance);
+    let submitted_ns = log.submitted_ns(instance).filter(|submitted| ready.is_some_and(|ready| *submitted < ready));
+    let ready_ns = ready.filter(|ready| *ready < start_ns);
     let activity = log.instances.activity[instance as usize];
     let attempt = log.attempt(instance);
     Ok(Bar {
@@ -293,6 +304,7 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
         lane: 0,
         activity,
         case,
+        submitted_ns,
         ready_ns,
         start_ns,
         start_is_known,
@@ -383,6 +395,7 @@ mod tests {
             lane: 0,
             activity: 0,
             case: NONE,
+            submitted_ns: None,
             ready_ns: None,
             start_ns,
             start_is_known: true,

@@ -426,6 +426,7 @@ fn told(chart: &Gantt, bar: &Bar) -> Vec<String> {
     lines.extend(chart.identities.who(bar.instance).words());
     lines.extend((bar.parts > 1).then(|| format!("on {} nodes", bar.parts)));
     lines.extend(Some(bar.case).filter(|case| *case != NONE).map(|case| format!("case {}", visible(chart.cases.get(case)))));
+    lines.extend(bar.not_ready_ns().map(|ns| format!("submitted {} before it was ready", duration(ns as f64))));
     lines.extend(bar.ready_ns.map(|ready| format!("waited {}", duration(bar.start_ns.saturating_sub(ready) as f64))));
     let ran = duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
     let what = if bar.start_is_known { "ran" } else { "waited and ran" };
@@ -489,6 +490,8 @@ struct JsonBar<'a> {
     activity: &'a str,
     /// Name of its case; null for an instance of none.
     case: Option<&'a str>,
+    /// When it was submitted, if it was not ready then; null otherwise.
+    submitted_ns: Option<i64>,
     /// When it was ready; null where that is not known.
     ready_ns: Option<i64>,
     /// When it started; null where that is not known.
@@ -542,6 +545,7 @@ fn json_bar<'a>(chart: &'a Gantt, bar: &Bar) -> JsonBar<'a> {
         resources: bar.parts,
         activity: chart.activities.get(bar.activity),
         case: (bar.case != NONE).then(|| chart.cases.get(bar.case)),
+        submitted_ns: bar.submitted_ns,
         ready_ns,
         start_ns,
         staged_until_ns: bar.staged_until_ns,
