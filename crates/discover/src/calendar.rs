@@ -71,6 +71,11 @@ pub fn monday(ns: i64) -> String {
     day_words(week_begin(ns))
 }
 
+/// Returns the date of a day (UTC), counted from 1970-01-01.
+pub fn day(day: i128) -> String {
+    day_words(day * DAY)
+}
+
 /// Returns the hour of the day (UTC), two digits.
 pub fn hour(ns: i64) -> String {
     format!("{:02}", clock(i128::from(ns)).0)

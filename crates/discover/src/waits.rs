@@ -7,6 +7,7 @@
 //! Causes are ranked by core-time. Waiting for a predecessor comes last: it is the running time of
 //! another job.
 
+mod load;
 mod occupants;
 mod rows;
 mod series;
@@ -20,6 +21,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use load::Slot;
 pub use occupants::Occupant;
 pub use rows::{CauseRow, DIMENSIONS, DimensionRow, Example, Main};
 pub use series::Series;

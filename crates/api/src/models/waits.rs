@@ -29,7 +29,7 @@ const TASKS: OptionSpec =
 
 /// Medians and trends instead of causes.
 const OVER_TIME: OptionSpec =
-    OptionSpec::flag("over-time", "Medians and trends of the time in the queue by week, partition, account and user");
+    OptionSpec::flag("over-time", "Time in the queue by week (with trends), day, hour and weekday, with the load meanwhile");
 
 static ABOUT: About = About {
     name: "waits",

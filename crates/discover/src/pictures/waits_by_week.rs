@@ -16,10 +16,13 @@ use super::page::{INNER, MARGIN, Page, nothing};
 use super::text_table::{self, Column};
 use super::units::core_hours;
 use crate::calendar;
+use crate::waits::Slot;
 use crate::waits::weeks::{Group, Week, Weeks};
 
 /// Number of groups of a kind that a terminal shows.
 const SHOWN: usize = 8;
+/// Number of days that a terminal shows.
+const SHOWN_DAYS: usize = 14;
 /// Number of partitions that are drawn.
 const DRAWN: usize = 6;
 
@@ -68,7 +71,37 @@ pub fn text(found: &Weeks) -> String {
             let _ = write!(out, "\n{}", of_groups(by, &groups));
         }
     }
+    for by in ["day", "hour", "weekday"] {
+        // The last days; of the others there are few.
+        let slots: Vec<&Slot> = found.slots.iter().filter(|slot| slot.by == by).collect();
+        let left_out = if by == "day" { slots.len().saturating_sub(SHOWN_DAYS) } else { 0 };
+        let _ = write!(out, "\n{}", of_slots(by, &slots[left_out..]));
+        if left_out > 0 {
+            let _ = writeln!(out, "{} before them; --format csv has them", counted(left_out as u64, "day", "days"));
+        }
+    }
     out
+}
+
+fn of_slots(by: &str, slots: &[&Slot]) -> String {
+    let column = |heading: &str, right: bool, of: &dyn Fn(&Slot) -> String| Column {
+        heading: heading.to_owned(),
+        right,
+        cells: slots.iter().map(|slot| of(slot)).collect(),
+        ..Column::default()
+    };
+    let time = |ns: Option<i64>| ns.map_or_else(String::new, |ns| duration(ns as f64));
+    let mean = |of: Option<f64>| of.map_or_else(String::new, |of| format!("{of:.1}"));
+    text_table::write(&[
+        column(by, false, &|slot| slot.value.clone()),
+        column("jobs", true, &|slot| count(slot.jobs)),
+        column("median", true, &|slot| time(slot.median_ns)),
+        column("nine of ten", true, &|slot| time(slot.ninth_decile_ns)),
+        column("core-hours", true, &|slot| core_hours(slot.queue_core_ns)),
+        column("ran at once", true, &|slot| mean(slot.running)),
+        column("waited at once", true, &|slot| mean(slot.waiting)),
+        column("CPUs in use", true, &|slot| mean(slot.cpus)),
+    ])
 }
 
 fn of_weeks(group: &Group) -> String {
@@ -112,13 +145,26 @@ fn of_groups(by: &str, groups: &[&Group]) -> String {
     out
 }
 
-/// Writes a row for each week of each group.
+/// Writes a row for each week of each group, then one for each day, hour of the day and weekday.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(found: &Weeks, out: &mut dyn Write) -> io::Result<()> {
-    const COLUMNS: [&str; 10] =
-        ["by", "value", "week", "jobs", "queued_s", "core_hours", "median_s", "ninth_decile_s", "main_cause", "trend_s_per_week"];
+    const COLUMNS: [&str; 13] = [
+        "by",
+        "value",
+        "week",
+        "jobs",
+        "queued_s",
+        "core_hours",
+        "median_s",
+        "ninth_decile_s",
+        "main_cause",
+        "trend_s_per_week",
+        "running",
+        "waiting",
+        "cpus",
+    ];
     let mut table = Csv::new(out, &COLUMNS)?;
     for (group, week) in found.groups.iter().flat_map(|group| group.weeks.iter().map(move |week| (group, week))) {
         table.text(group.by).text(&group.value).text(&calendar::monday(week.begin_ns)).count(week.jobs);
@@ -129,6 +175,19 @@ pub fn csv(found: &Weeks, out: &mut dyn Write) -> io::Result<()> {
             None => table.number(None::<u64>),
         };
         table.number(group.trend_ns.map(|ns| seconds(ns.into())));
+        for _ in 0..3 {
+            table.number(None::<u64>);
+        }
+        table.end()?;
+    }
+    for slot in &found.slots {
+        let time = |ns: Option<i64>| ns.map(|ns| seconds(ns.into()));
+        table.text(slot.by).text(&slot.value).number(None::<u64>).count(slot.jobs);
+        table.number(Some(seconds(slot.queue_ns))).number(Some(core_hours(slot.queue_core_ns)));
+        table.number(time(slot.median_ns)).number(time(slot.ninth_decile_ns)).number(None::<u64>).number(None::<u64>);
+        for mean in [slot.running, slot.waiting, slot.cpus] {
+            table.number(mean.map(|mean| format!("{mean:.2}")));
+        }
         table.end()?;
     }
     table.finish()

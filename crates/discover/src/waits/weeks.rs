@@ -1,4 +1,5 @@
-//! Time in the queue by week: of all jobs, and by partition, account and user.
+//! Time in the queue by week: of all jobs, and by partition, account and user; and by day, hour of
+//! the day and weekday, with the load of the cluster ([`super::load`]).
 //!
 //! In goes one [`JobWait`] after the other; out come for each group and week the number of jobs,
 //! the median and the ninth decile of their time in the queue, and the core-time. The trend is the
@@ -13,6 +14,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::load::{self, Slot};
 use super::rows::quantile;
 use crate::calendar::week_begin_ns;
 
@@ -33,6 +35,8 @@ pub struct Weeks {
     pub end_ns: Option<i64>,
     /// The groups: all jobs, then partitions, accounts and users, each by core-time.
     pub groups: Vec<Group>,
+    /// Days on which anything was recorded, hours of the day and weekdays, with the load meanwhile.
+    pub slots: Vec<Slot>,
 }
 
 /// Jobs with a common value.
@@ -85,6 +89,7 @@ pub struct Builder {
     found: Weeks,
     names: Interner,
     sums: FxHashMap<(usize, u32), BTreeMap<i64, Sums>>,
+    load: load::Builder,
 }
 
 impl Builder {
@@ -92,6 +97,7 @@ impl Builder {
     pub fn add(&mut self, job: &JobWait<'_>) {
         let (Some(first), Some(last)) = (job.parts.first(), job.parts.last()) else { return };
         let cpus = job.cpus.filter(|cpus| *cpus > 0);
+        self.load.add(job);
         self.found.jobs += 1;
         self.found.without_cpus += u64::from(cpus.is_none());
         self.found.end_ns = self.found.end_ns.max(Some(last.to_ns));
@@ -115,7 +121,8 @@ impl Builder {
 
     /// Returns the weeks of all jobs that were added.
     pub fn finish(self) -> Weeks {
-        let Self { mut found, names, sums } = self;
+        let Self { mut found, names, sums, load } = self;
+        found.slots = load.finish();
         let names = names.names();
         let mut groups: Vec<(usize, Group)> = sums.into_iter().map(|((at, key), weeks)| (at, group(at, key, weeks, names))).collect();
         groups.sort_by(|(a, of), (b, other)| {
