@@ -10,18 +10,27 @@
 //! * **CPUs used** are the mean over the running time, rounded up.
 //! * **Rounding** is upwards: times to whole minutes, the unit of Slurm's time limits; memory to
 //!   whole MiB.
+//! * **By input**, where instances read what a trace recorded, and their use follows its size
+//!   ([`ByInput`]).
 //! * **Saved** is the difference from the request, of instances with both known: hours of time
 //!   limit, GiB-hours, core-hours. It is negative if the request should be larger.
 
-use flowmine_activity_log::{ActivityLog, Attribute, Cases, Status};
+mod by_input;
+
+use flowmine_activity_log::{ActivityLog, Attribute, BytesFrom, Cases, Measure, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+pub use by_input::ByInput;
 
 use crate::about::About;
 use crate::resources::{STATE, Usage};
 
 /// Number of nanoseconds in a minute.
 const MINUTE_NS: i64 = 60_000_000_000;
+
+/// Number of nanoseconds in a second.
+const SECOND_NS: i64 = 1_000_000_000;
 
 /// Number of bytes in a MiB.
 const MIB: i64 = 1 << 20;
@@ -78,6 +87,10 @@ pub struct Request {
     pub memory_bytes: Option<Suggestion>,
     /// Number of CPUs; savings in nanoseconds of one core.
     pub cpus: Option<Suggestion>,
+    /// Time limit by the bytes read, in nanoseconds; null where the size does not explain the time.
+    pub time_by_input: Option<ByInput>,
+    /// Memory by the bytes read, in bytes; null where the size does not explain the memory.
+    pub memory_by_input: Option<ByInput>,
 }
 
 /// A suggestion of one resource, in the unit of its field.
@@ -158,11 +171,11 @@ fn is_cut_short(states: Option<&Attribute>, instance: u32) -> bool {
 /// Suggests requests for the activities of a log.
 pub fn discover(log: &ActivityLog, cases: &Cases, rule: Rule) -> Requests {
     let states = log.attribute(STATE);
-    let mut of: Vec<Vec<(Usage, bool)>> = vec![Vec::new(); log.activities.len()];
+    let mut of: Vec<Vec<(Usage, bool, Option<i64>)>> = vec![Vec::new(); log.activities.len()];
     for at in 0..log.len() as u32 {
         let cut = is_cut_short(states, at);
         if let Some(usage) = Usage::of(log, states, at).filter(|_| counts(log, at, cut)) {
-            of[log.instances.activity[at as usize] as usize].push((usage, cut));
+            of[log.instances.activity[at as usize] as usize].push((usage, cut, traced_input(log, at)));
         }
     }
     let named = (0u32..).zip(&of).filter(|(_, usages)| !usages.is_empty());
@@ -177,8 +190,18 @@ pub fn discover(log: &ActivityLog, cases: &Cases, rule: Rule) -> Requests {
     Requests { about: About::of(log, cases), rule, activities }
 }
 
-fn request(activity: &str, usages: &[(Usage, bool)], rule: Rule) -> Request {
-    let samples = |of: fn(&Usage) -> Option<Sample>| -> Vec<Sample> { usages.iter().filter_map(|(usage, _)| of(usage)).collect() };
+/// Returns the bytes that an instance read, if a trace recorded them.
+fn traced_input(log: &ActivityLog, instance: u32) -> Option<i64> {
+    let is_traced = log.instances.bytes_from.get(instance as usize) == Some(&BytesFrom::Trace);
+    log.measure(Measure::ReadBytes, instance).filter(|_| is_traced)
+}
+
+fn request(activity: &str, usages: &[(Usage, bool, Option<i64>)], rule: Rule) -> Request {
+    let samples = |of: fn(&Usage) -> Option<Sample>| -> Vec<Sample> { usages.iter().filter_map(|(usage, ..)| of(usage)).collect() };
+    let by_input = |used: fn(&Usage) -> Option<i64>, steps: (i64, i64)| {
+        let samples: Vec<(i64, i64)> = usages.iter().filter_map(|(usage, _, read)| Some(((*read)?, used(usage)?))).collect();
+        by_input::suggest(&samples, rule, steps)
+    };
     let time = samples(|usage| Some(Sample { used: usage.elapsed_ns, asked: usage.limit_ns, weight_ns: 1 }));
     let memory = samples(|usage| Some(Sample { used: usage.peak_bytes?, asked: usage.memory_bytes, weight_ns: usage.elapsed_ns }));
     let cpus = samples(|usage| {
@@ -193,10 +216,12 @@ fn request(activity: &str, usages: &[(Usage, bool)], rule: Rule) -> Request {
     Request {
         activity: activity.to_owned(),
         instances: usages.len() as u64,
-        cut_short: usages.iter().filter(|(_, cut)| *cut).count() as u64,
+        cut_short: usages.iter().filter(|(_, cut, _)| *cut).count() as u64,
         time_ns: rule.suggest(&time, MINUTE_NS),
         memory_bytes: rule.suggest(&memory, MIB),
         cpus: without_margin.suggest(&cpus, 1),
+        time_by_input: by_input(|usage| Some(usage.elapsed_ns), (MINUTE_NS, SECOND_NS)),
+        memory_by_input: by_input(|usage| usage.peak_bytes, (MIB, MIB)),
     }
 }
 

@@ -58,8 +58,8 @@ pub fn text(found: &Requests) -> String {
             columns.push(Column { group: over.to_owned(), heading: heading.to_owned(), right: true, cells });
         }
     };
-    let time = |ns: i64| duration(ns as f64);
-    let bytes = |bytes: i64| axis::bytes(bytes);
+    let time: fn(i64) -> String = |ns| duration(ns as f64);
+    let bytes: fn(i64) -> String = axis::bytes;
     add("", "number", &|of| Some(count(of.instances)));
     add("time limit", "asked", &|of| of.time_ns?.asked.map(time));
     add("time limit", "used", &|of| Some(time(of.time_ns?.used)));
@@ -78,6 +78,20 @@ pub fn text(found: &Requests) -> String {
         if let Some(killed) = killed(of) {
             let _ = writeln!(out, "{}: would have killed {killed}", visible(&of.activity));
         }
+        let lines = [("time limit", of.time_by_input, time ), ("memory", of.memory_by_input, bytes)];
+        for (what, line, unit) in lines.into_iter().filter_map(|(what, line, unit)| Some((what, line?, unit))) {
+            let _ = writeln!(
+                out,
+                "{}: {what} by input: {} and {} for each GiB read ({} of the variance of {}, which read {} to {})",
+                visible(&of.activity),
+                unit(line.base),
+                unit(line.per_gib),
+                axis::percent(line.explained),
+                counted(line.instances, "instance", "instances"),
+                axis::bytes(line.smallest_bytes),
+                axis::bytes(line.largest_bytes),
+            );
+        }
         if of.cut_short > 0 {
             let jobs = counted(of.cut_short, "instance was", "instances were");
             let _ = writeln!(out, "{}: {jobs} ended at a limit and needed at least what was used", visible(&of.activity));
@@ -91,7 +105,7 @@ pub fn text(found: &Requests) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(found: &Requests, out: &mut dyn Write) -> io::Result<()> {
-    const COLUMNS: [&str; 21] = [
+    const COLUMNS: [&str; 25] = [
         "activity",
         "instances",
         "cut_short",
@@ -113,6 +127,10 @@ pub fn csv(found: &Requests, out: &mut dyn Write) -> io::Result<()> {
         "cpus_suggested",
         "cpus_exceeding",
         "cpu_core_hours_saved",
+        "time_by_input_base_s",
+        "time_by_input_s_per_gib",
+        "memory_by_input_base_bytes",
+        "memory_by_input_bytes_per_gib",
     ];
     let mut table = Csv::new(out, &COLUMNS)?;
     for of in &found.activities {
@@ -124,6 +142,9 @@ pub fn csv(found: &Requests, out: &mut dyn Write) -> io::Result<()> {
         put(of.time_ns, |ns| seconds(ns.into()), core_hours);
         put(of.memory_bytes, |bytes| bytes.to_string(), gib_hours);
         put(of.cpus, |cpus| cpus.to_string(), core_hours);
+        let time = of.time_by_input.map(|line| (seconds(line.base.into()), seconds(line.per_gib.into())));
+        table.number(time.as_ref().map(|(base, _)| base)).number(time.as_ref().map(|(_, per_gib)| per_gib));
+        table.number(of.memory_by_input.map(|line| line.base)).number(of.memory_by_input.map(|line| line.per_gib));
         table.end()?;
     }
     table.finish()

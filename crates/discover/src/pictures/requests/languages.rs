@@ -165,6 +165,7 @@ mod tests {
                 time_ns: of(61 * MINUTE_NS),
                 memory_bytes: of(2048 * MIB),
                 cpus: of(4),
+                ..Request::default()
             })
             .collect();
         Requests { about: About::default(), rule: Rule::default(), activities }
