@@ -93,6 +93,9 @@ pub struct Row {
     pub cpu_efficiency: Option<f64>,
     /// GPU time occupied: running time × GPUs.
     pub gpu_ns: Option<i128>,
+    /// GPU time of instances that failed or were cancelled. Idle GPUs are in no number: their use
+    /// is not measured.
+    pub lost_gpu_ns: Option<i128>,
     /// Memory time occupied: running time × memory, in byte-nanoseconds.
     pub memory_byte_ns: Option<i128>,
     /// Running time × peak memory, in byte-nanoseconds: an upper bound of the use.
@@ -164,6 +167,7 @@ impl Sums {
         add(&mut row.core_ns, usage.core_ns());
         add(&mut row.cpu_used_ns, usage.cpu_used_ns());
         add(&mut row.gpu_ns, usage.gpu_ns());
+        add(&mut row.lost_gpu_ns, usage.lost_gpu_ns());
         add(&mut row.memory_byte_ns, usage.memory_byte_ns());
         add(&mut row.memory_used_byte_ns, usage.memory_used_byte_ns());
         add(&mut row.limit_ns, usage.limit_ns.map(i128::from));

@@ -72,7 +72,8 @@ fn table(group: &Group) -> String {
     add("used", "CPU", &|row| row.cpu_efficiency.map(percent));
     add("used", "memory", &|row| row.memory_efficiency.map(percent));
     add("used", "time limit", &|row| row.time_efficiency.map(percent));
-    add("", "GPU-hours", &|row| hours(row.gpu_ns));
+    add("GPU-hours", "occupied", &|row| hours(row.gpu_ns));
+    add("GPU-hours", "lost", &|row| hours(row.lost_gpu_ns));
     add("", "GiB-hours", &|row| row.memory_byte_ns.map(gib_hours));
     let mut out = text_table::write(&columns);
     let more = group.rows.len() - shown.len();
@@ -87,7 +88,7 @@ fn table(group: &Group) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(found: &Resources, out: &mut dyn Write) -> io::Result<()> {
-    const COLUMNS: [&str; 18] = [
+    const COLUMNS: [&str; 19] = [
         "by",
         "value",
         "instances",
@@ -106,6 +107,7 @@ pub fn csv(found: &Resources, out: &mut dyn Write) -> io::Result<()> {
         "memory_efficiency",
         "time_limit_s",
         "time_efficiency",
+        "gpu_hours_lost",
     ];
     let mut table = Csv::new(out, &COLUMNS)?;
     let all = std::iter::once(("all", &found.total));
@@ -116,6 +118,7 @@ pub fn csv(found: &Resources, out: &mut dyn Write) -> io::Result<()> {
         table.number(hours(row.cpu_used_ns)).number(row.cpu_efficiency).number(hours(row.gpu_ns));
         table.number(row.memory_byte_ns.map(gib_hours)).number(row.memory_used_byte_ns.map(gib_hours));
         table.number(row.memory_efficiency).number(row.limit_ns.map(seconds)).number(row.time_efficiency);
+        table.number(hours(row.lost_gpu_ns));
         table.end()?;
     }
     table.finish()

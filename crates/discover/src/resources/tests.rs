@@ -139,6 +139,7 @@ proptest! {
             prop_assert_eq!(row.core_ns, ns(sum(&of, core)));
             prop_assert_eq!(row.cpu_used_ns, ns(sum(&of, |job| job.used_hours)));
             prop_assert_eq!(row.gpu_ns, ns(sum(&of, |job| Some(job.hours? * job.gpus?))));
+            prop_assert_eq!(row.lost_gpu_ns, ns(sum(&of, |job| Some(job.hours? * job.gpus? * i64::from(is_lost(job))))));
             prop_assert_eq!(row.limit_ns, ns(sum(&of, |job| job.limit)));
             let gib = |hours: Option<i128>| ns(hours).map(|ns| ns << 30);
             prop_assert_eq!(row.memory_byte_ns, gib(sum(&of, |job| Some(job.hours? * job.memory?))));

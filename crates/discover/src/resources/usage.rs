@@ -92,6 +92,13 @@ impl Usage {
         self.time_of(self.gpus)
     }
 
+    /// Returns the lost GPU time, in nanoseconds: all of a failed or cancelled instance, none of
+    /// another; `None` without GPUs.
+    pub fn lost_gpu_ns(&self) -> Option<i128> {
+        let gpu_ns = self.gpu_ns()?;
+        Some(if self.outcome == Outcome::Other { 0 } else { gpu_ns })
+    }
+
     /// Returns the memory time occupied, in byte-nanoseconds.
     pub fn memory_byte_ns(&self) -> Option<i128> {
         self.time_of(self.memory_bytes)
