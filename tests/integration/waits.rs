@@ -170,6 +170,10 @@ fn weeks_have_medians_and_a_trend() {
     // 2 CPUs of jobs that queued for 10, 30 and 500 minutes.
     assert!(table.contains("all,\"\",2026-11-16,3,32400,18.00,1800,30000,queued,600"), "{table}");
     assert!(table.contains("user,mia,2026-11-16,1,600,0.33,600,600,queued,0"), "{table}");
+    // Three jobs each Wednesday.
+    assert!(table.lines().any(|line| line.starts_with("day,2026-11-18,,3,")), "{table}");
+    assert!(table.lines().any(|line| line.starts_with("weekday,Wednesday,,15,")), "{table}");
+    assert!(said.contains("CPUs in use") && said.contains("Wednesday"), "{said}");
     let found: Value = serde_json::from_str(&discovered(&dataset, &["waits", "--over-time", "--format", "json"])).unwrap();
     assert_eq!(found["groups"][0]["trend_ns"].as_i64(), Some(600 * SECOND), "{found}");
     let svg = discovered(&dataset, &["waits", "--over-time", "--format", "svg"]);
@@ -190,7 +194,8 @@ fn reasons_of_polls_decide_the_advice() {
         }
         std::fs::write(dir.path().join(format!("squeue-20261118T08{minute:02}00Z.txt")), text).unwrap();
     };
-    let reasons = [(1, "PartitionDown"), (2, "JobHeldAdmin"), (3, "DependencyNeverSatisfied"), (4, "QOSMaxCpuPerUserLimit")];
+    let reasons =
+        [(1, "PartitionDown"), (2, "JobHeldAdmin"), (3, "DependencyNeverSatisfied"), (4, "QOSMaxCpuPerUserLimit"), (5, "Licenses")];
     let waiting = reasons.map(|(job, reason)| (job, "PENDING", reason));
     (0..3).for_each(|minute| poll(minute, &waiting));
     poll(40, &waiting.map(|(job, _, _)| (job, "RUNNING", "None")));
@@ -205,13 +210,14 @@ fn reasons_of_polls_decide_the_advice() {
         (2, "held by admin", "Ask support"),
         (3, "never satisfiable", "failed"),
         (4, "limit of the user", "ask for a higher limit"),
+        (5, "licenses", "All licences were in use"),
     ] {
         let of_job = advice(job);
         assert!(of_job.contains(cause) && of_job.contains(words), "{of_job}");
         assert!(!of_job.contains("Ask for less") && !of_job.contains("Submit each step"), "{of_job}");
     }
     let table = discovered(&dataset, &["waits", "--format", "csv"]);
-    for cause in ["partition_down", "held_by_admin", "never_satisfiable", "limit_of_user"] {
+    for cause in ["partition_down", "held_by_admin", "never_satisfiable", "limit_of_user", "licenses"] {
         assert!(table.contains(&format!("cause,{cause},")), "{table}");
     }
     // The reason for most of the time is an attribute like others.
@@ -223,6 +229,39 @@ fn reasons_of_polls_decide_the_advice() {
     assert!(none.stdout.starts_with(b"0 of 0 jobs waited"));
     let said = String::from_utf8(none.stderr).unwrap();
     assert!(said.contains("--user \"moon\": no job in the dataset has it"), "{said}");
+}
+
+/// A node that one user's wide job fills: the first line states the cause, and the list of causes
+/// who had the CPUs.
+#[test]
+fn a_full_node_has_an_occupant() {
+    let dir = tempfile::tempdir().unwrap();
+    let files: Vec<_> = [(1, true), (2, true), (50, false)]
+        .into_iter()
+        .map(|(minute, is_full)| {
+            let mut text =
+                String::from("JOBID|NAME|USER|ACCOUNT|PARTITION|STATE|REASON|PRIORITY|SUBMIT_TIME|START_TIME|CPUS|COMMAND|NODELIST\n");
+            if is_full {
+                text += "8|wide|leo|bio|short|RUNNING|None|9|2026-11-18T07:00:00|2026-11-18T07:00:00|64|/w/wide.sh|k1\n";
+            }
+            let (state, reason, start, node) =
+                if is_full { ("PENDING", "Resources", "N/A", "") } else { ("RUNNING", "None", "2026-11-18T08:50:00", "k1") };
+            text += &format!("9|small|mia|bio|short|{state}|{reason}|9|2026-11-18T08:00:00|{start}|4|/w/small.sh|{node}\n");
+            let file = dir.path().join(format!("squeue-20261118T08{minute:02}00Z.txt"));
+            std::fs::write(&file, text).unwrap();
+            file
+        })
+        .collect();
+    let dataset = dir.path().join("dataset");
+    let mut import = flowmine();
+    import.args(["import", "slurm", "--cluster", "lab", "--zone", "+00:00", "--dataset"]).arg(&dataset);
+    expect(import.args(files), 0);
+    let found: Value = serde_json::from_str(&discovered(&dataset, &["waits", "--format", "json"])).unwrap();
+    let first = &found["causes"][0];
+    assert_eq!(first["cause"], "resources", "{found}");
+    assert!(first["occupants"].to_string().contains("leo"), "{first}");
+    let said = discovered(&dataset, &["waits"]);
+    assert!(said.contains("resources") && said.contains("mia") && said.contains("leo"), "{said}");
 }
 
 /// The recorded cluster, by accounting: `Reserved` of sacct, and parts that tile each attempt.
@@ -247,8 +286,8 @@ fn the_recorded_queue_waits_as_long_as_accounting_reserved() {
     }
     let queueing = ["queued", "resources", "priority", "unknown"];
     let started: std::collections::BTreeSet<_> =
-        rows.iter().filter(|row| row.cause == "running").map(|row| (row.job.to_string(), row.submit_ns, row.attempt)).collect();
-    let of_started = rows.iter().filter(|row| started.contains(&(row.job.to_string(), row.submit_ns, row.attempt)));
+        rows.iter().filter(|row| row.cause == "running").map(|row| (row.job.clone(), row.submit_ns, row.attempt)).collect();
+    let of_started = rows.iter().filter(|row| started.contains(&(row.job.clone(), row.submit_ns, row.attempt)));
     let sum: i64 = of_started.filter(|row| queueing.contains(&row.cause.as_ref())).map(|row| row.to_ns - row.from_ns).sum();
     // Attempts that ran for less than a second have no part in which they run.
     assert!((reserved - 5..=reserved).contains(&(sum / SECOND)), "{sum} {reserved}");

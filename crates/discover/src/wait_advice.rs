@@ -35,6 +35,7 @@ pub fn of(cause: &str, is_task: bool) -> &'static str {
         "reservation" => "Its reservation had not begun: submit for the time of the reservation, or leave it out.",
         "reservation_of_others" => "Nodes were reserved for others: a time limit that ends before their reservation lets it start.",
         "priority" => "Jobs of higher priority went first: a shorter time limit lets it start in gaps.",
+        "licenses" => "All licences were in use: limit how many jobs use them at once, or ask for more licences.",
         "resources" => {
             "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job."
         }
@@ -48,7 +49,9 @@ mod tests {
 
     #[test]
     fn what_the_cluster_did_not_decide_is_not_solved_by_asking_for_less() {
-        for cause in ["held", "held_by_user", "held_by_admin", "partition_down", "never_satisfiable", "predecessor", "begin_time"] {
+        for cause in
+            ["held", "held_by_user", "held_by_admin", "partition_down", "never_satisfiable", "predecessor", "begin_time", "licenses"]
+        {
             assert!(!of(cause, false).contains("for less"), "{cause}");
         }
         assert!(of("resources", false).contains("Ask for less"));

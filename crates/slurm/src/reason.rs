@@ -34,6 +34,8 @@ pub enum Blocker {
     ReservationOfOthers,
     /// Jobs of higher priority.
     Priority,
+    /// Licences that are not free, of the cluster or of a server.
+    Licenses,
     /// Resources that are not free.
     Resources,
 }
@@ -73,6 +75,7 @@ impl Blocker {
             Blocker::Reservation => "reservation",
             Blocker::ReservationOfOthers => "reservation_of_others",
             Blocker::Priority => "priority",
+            Blocker::Licenses => "licenses",
             Blocker::Resources => "resources",
         }
     }
@@ -139,7 +142,7 @@ const WORDS: &[(&str, Blocker)] = &[
     ("Priority", Blocker::Priority),
     ("SchedDefer", Blocker::Priority),
     ("Resources", Blocker::Resources),
-    ("Licenses", Blocker::Resources),
+    ("Licenses", Blocker::Licenses),
     ("BurstBufferResources", Blocker::Resources),
     ("BurstBufferStageIn", Blocker::Resources),
     ("BurstBufferOperation", Blocker::Resources),
@@ -218,6 +221,7 @@ mod tests {
             ("Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions", "node_down"),
             ("Priority", "priority"),
             ("Resources", "resources"),
+            ("Licenses", "licenses"),
             ("None", ""),
             ("NonZeroExitCode", ""),
             ("TimeLimit", ""),
@@ -234,6 +238,10 @@ mod tests {
         let wishes =
             ["Dependency", "DependencyNeverSatisfied", "BeginTime", "JobHeldUser", "JobHeldAdmin", "JobArrayTaskLimit", "Reservation"];
         assert!(wishes.into_iter().all(own));
-        assert!(!["Priority", "Resources", "QOSGrpCpuLimit", "PartitionDown", "ReqNodeNotAvail, Reserved", "None"].into_iter().any(own));
+        assert!(
+            !["Priority", "Resources", "Licenses", "QOSGrpCpuLimit", "PartitionDown", "ReqNodeNotAvail, Reserved", "None"]
+                .into_iter()
+                .any(own)
+        );
     }
 }

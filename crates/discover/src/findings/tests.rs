@@ -214,7 +214,7 @@ fn waiting(seed: u64, cause: &'static str) -> Scenario {
     })
 }
 
-const CAUSES: [Cause; 18] = [
+const CAUSES: [Cause; 19] = [
     ("slow node", "slow-node", &["node n2"], |seed| {
         changed(seed, |random, at, job| {
             if at % NODES == 2 {
@@ -224,6 +224,7 @@ const CAUSES: [Cause; 18] = [
     }),
     ("full partition", "queue", &["resources", "partition long"], |seed| waiting(seed, "resources")),
     ("priority of others", "queue", &["priority", "partition long"], |seed| waiting(seed, "priority")),
+    ("licence exhausted", "queue", &["licenses", "partition long"], |seed| waiting(seed, "licenses")),
     ("partition down", "unavailable", &["partition long was down"], |seed| waiting(seed, "partition_down")),
     ("throttled array", "array-throttle", &["own array"], |seed| waiting(seed, "array_throttle")),
     ("limit of the user", "limit", &["limit of the user"], |seed| waiting(seed, "limit_of_user")),
@@ -392,7 +393,7 @@ fn all_causes() -> impl Iterator<Item = Cause> {
     CAUSES.into_iter().chain([needless])
 }
 
-/// Five sizes of each cause: 95 runs.
+/// Five sizes of each cause: 100 runs.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 
 #[test]
@@ -411,7 +412,7 @@ fn a_planted_cause_is_the_first_finding() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of 95:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of 100:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

@@ -205,11 +205,12 @@ const LEFT: f64 = 64.0;
 
 /// A colour for each cause; those that are not listed share the last one.
 fn colour(cause: &str) -> &'static str {
-    const COLOURS: [(&str, &str); 18] = [
+    const COLOURS: [(&str, &str); 19] = [
         ("slots", "#332288"),
         ("submission", "#e6a817"),
         ("retry", "#cc3311"),
         ("resources", "#2b7bba"),
+        ("licenses", "#6699cc"),
         ("priority", "#88ccee"),
         ("queued", "#b9c8d8"),
         ("unknown", "#dfe5ec"),

@@ -43,6 +43,7 @@ fn because(part: &WaitPart<'_>, noun: &str) -> String {
         "reservation" => reason("for the begin of its reservation"),
         "reservation_of_others" => reason("for nodes that were reserved for others"),
         "priority" => "behind jobs of higher priority".to_owned(),
+        "licenses" => reason("for licences that were not free"),
         "resources" => reason("for resources that were not free"),
         "queued" => "in the queue, for a reason that is not known".to_owned(),
         cause => format!("for a reason that is not known ({cause})"),

@@ -60,6 +60,9 @@ fn action(facts: &Facts<'_>, cause: &str, partition: Option<&str>, waits: &[&Wai
             "Jobs of higher priority went first{place}. {}",
             limit.unwrap_or_else(|| "Shorter time limits let jobs start in gaps; submit what is urgent first.".to_owned())
         ),
+        "licenses" => format!(
+            "All licences were in use{place}. Ask for a licence only in the step that needs it, start fewer of these at once, or ask for more."
+        ),
         "resources" => format!(
             "The nodes{place} were full. {} `flowmine discover waits` shows who used them.",
             limit.unwrap_or_else(|| "Request fewer CPUs or less memory for each job, or use another partition that fits.".to_owned())
