@@ -101,7 +101,7 @@ fn parts_along_every_critical_path_are_those_of_the_waits() {
 fn correlate_writes_the_waits_of_tasks() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
-    let workflow = repository("fixtures/workflows/snakemake-slurm/dataset");
+    let workflow = repository("fixtures/workflows/planted/dataset");
     expect(std::process::Command::new("cp").arg("-r").arg(workflow).arg(&dataset), 0);
     for _ in 0..2 {
         expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
@@ -128,7 +128,6 @@ fn correlate_writes_the_waits_of_tasks() {
         .collect();
     assert_eq!(found, expected);
     assert!(!found.is_empty() && rows.iter().all(|row| row.job.is_none() && row.cluster.is_none() && row.job_id.is_none()));
-    assert!(waits(&dataset).iter().any(|row| row.job.is_some()), "jobs have theirs as before");
 }
 
 /// Makes a dataset of a run with these tasks: name, parents, and when each was submitted, started

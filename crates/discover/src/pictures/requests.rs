@@ -78,7 +78,7 @@ pub fn text(found: &Requests) -> String {
         if let Some(killed) = killed(of) {
             let _ = writeln!(out, "{}: would have killed {killed}", visible(&of.activity));
         }
-        let lines = [("time limit", of.time_by_input, time ), ("memory", of.memory_by_input, bytes)];
+        let lines = [("time limit", of.time_by_input, time), ("memory", of.memory_by_input, bytes)];
         for (what, line, unit) in lines.into_iter().filter_map(|(what, line, unit)| Some((what, line?, unit))) {
             let _ = writeln!(
                 out,

@@ -40,7 +40,7 @@ pub struct Slot {
     pub running: Option<f64>,
     /// Mean number of jobs that waited, for any cause; null where nothing was recorded.
     pub waiting: Option<f64>,
-    /// Mean number of CPUs of the jobs that ran, of those with known CPUs.
+    /// Mean number of CPUs of the jobs that ran, of those with known CPUs; null if none are known.
     pub cpus: Option<f64>,
 }
 
@@ -73,6 +73,8 @@ pub(super) struct Builder {
     /// By hour since 1970: what was submitted in it.
     submitted: BTreeMap<i128, Sums>,
     span_ns: Option<(i128, i128)>,
+    /// Whether the CPUs of any job are known.
+    with_cpus: bool,
 }
 
 impl Builder {
@@ -81,6 +83,7 @@ impl Builder {
         let Some(first) = job.parts.first() else { return };
         self.cover(i128::from(first.from_ns), i128::from(first.from_ns));
         let cpus = i128::from(job.cpus.unwrap_or(0).max(0));
+        self.with_cpus |= cpus > 0;
         let queued_ns = job.queued_ns();
         let sums = self.submitted.entry(i128::from(first.from_ns).div_euclid(HOUR_NS)).or_default();
         sums.times.push(queued_ns);
@@ -149,7 +152,11 @@ impl Builder {
         let days = days.map(|(day, sums)| slot("day", calendar::day(day), sums));
         let hours = hours.into_iter().enumerate().map(|(hour, sums)| slot("hour", format!("{hour:02}"), sums));
         let weekdays = weekdays.into_iter().zip(WEEKDAYS).map(|(sums, name)| slot("weekday", name.to_owned(), sums));
-        days.chain(hours).chain(weekdays).collect()
+        let mut slots: Vec<Slot> = days.chain(hours).chain(weekdays).collect();
+        if !self.with_cpus {
+            slots.iter_mut().for_each(|slot| slot.cpus = None);
+        }
+        slots
     }
 }
 
