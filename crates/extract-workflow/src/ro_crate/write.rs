@@ -215,6 +215,8 @@ impl Writer {
             "name": label,
             "description": format!("Tasks of a run of {}, written by flowmine. The files are not part of the crate.", first.engine),
             "conformsTo": { "@id": PROCESS_RUN },
+            // RO-Crate requires a licence, or a text on the use of the crate.
+            "license": "The source records no licence. Ask the owner of the run.",
             "mentions": mentions,
         });
         if !self.files.is_empty() {
