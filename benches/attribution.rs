@@ -157,7 +157,7 @@ fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
         boot_offset_ns: Some(T0),
         ..Host::default()
     });
-    transaction.append_split(hosts, host, Day::of(T0))?;
+    transaction.append_split(hosts, host, Day::new(T0))?;
     transaction.update_manifest(|manifest| {
         manifest.hosts.insert(host.to_owned());
     })?;
@@ -201,9 +201,9 @@ fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
             processes.push(&process(task, begin, end));
         }
         // As many rows in a file as a flush of the tracer has.
-        transaction.append_split(events, host, Day::of(begin))?;
-        transaction.append_split(files, host, Day::of(begin))?;
-        transaction.append_split(processes, host, Day::of(begin))?;
+        transaction.append_split(events, host, Day::new(begin))?;
+        transaction.append_split(files, host, Day::new(begin))?;
+        transaction.append_split(processes, host, Day::new(begin))?;
         if first % 128 == 124 {
             transaction.commit()?;
             transaction = writer.begin()?;

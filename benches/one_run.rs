@@ -237,7 +237,7 @@ fn make_operations(dir: &Path, operations: u64) -> Outcome<i64> {
     let mut processes = Rows::<Process<'static>>::new(&dataset, |dataset, rows| {
         let mut writer = dataset.writer(Role::Host("node1".to_owned()), "bench")?;
         let mut transaction = writer.begin()?;
-        transaction.append_split(rows, "node1", Day::of(T0))?;
+        transaction.append_split(rows, "node1", Day::new(T0))?;
         transaction.commit()?;
         Ok(())
     });
@@ -261,7 +261,7 @@ fn make_operations(dir: &Path, operations: u64) -> Outcome<i64> {
     let mut events = Rows::<IoEvent<'static>>::new(&dataset, |dataset, rows| {
         let mut writer = dataset.writer(Role::Host("node1".to_owned()), "bench")?;
         let mut transaction = writer.begin()?;
-        transaction.append_split(rows, "node1", Day::of(T0))?;
+        transaction.append_split(rows, "node1", Day::new(T0))?;
         transaction.commit()?;
         Ok(())
     });

@@ -149,8 +149,8 @@ fn make(jobs: i64, did: Vec<(i64, bool, i64)>, waits: Vec<(i64, i64)>) -> Made {
     if !did.is_empty() {
         let mut writer = dataset.writer(Role::Host("node-one".to_owned()), "test").unwrap();
         let mut transaction = writer.begin().unwrap();
-        transaction.append_split(built::<Process<'static>>(processes), "node-one", Day::of(T0)).unwrap();
-        transaction.append_split(built::<IoEvent<'static>>(operations), "node-one", Day::of(T0)).unwrap();
+        transaction.append_split(built::<Process<'static>>(processes), "node-one", Day::new(T0)).unwrap();
+        transaction.append_split(built::<IoEvent<'static>>(operations), "node-one", Day::new(T0)).unwrap();
         transaction.commit().unwrap();
     }
     Made { dir, dataset: path, did, waits }

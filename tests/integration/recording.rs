@@ -319,10 +319,10 @@ fn a_log_made_in_parts_is_the_same_to_the_byte() {
         let mut logs = JobLogs::new(Filter::default(), true, cases::ALL, TracedJobs::default());
         let mut parts = 0;
         let rules = RowRules::default();
-        let all = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+        let all = Parts::new(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
         all.for_each::<Box<dyn std::error::Error>>(|jobs| {
             parts += 1;
-            Ok(logs.add(&Entities::of(jobs))?)
+            Ok(logs.add(&Entities::new(jobs))?)
         })
         .unwrap();
         let logs = logs.finish().unwrap();

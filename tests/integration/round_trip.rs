@@ -119,14 +119,14 @@ fn exchange(peer: &Peer, name: &str, exchanges: &[Exchange], logs: &[&str]) {
         for source in logs {
             let what = format!("{source} as {format:?} and {name}");
             let log = fixture(source);
-            let ours = Dump::of(&log);
+            let ours = Dump::new(&log);
             let (written, back) =
                 (format.file(dir.path(), &format!("{source}-ours")), format.file(dir.path(), &format!("{source}-{name}")));
             format.write(&log, &written);
 
             let theirs = Dump::parse(&peer.exchange(&written, &back).unwrap_or_else(|e| panic!("{what}: {e}")));
             same(&format!("{what} reads"), &ours, &theirs, &of_format);
-            let again = Dump::of(&read(&back).0);
+            let again = Dump::new(&read(&back).0);
             same(&format!("{what} writes back"), &ours, &again, &of_both);
 
             // Of the cuts in reading, those that neither comparison needs; of the others, those that the second does not need.
@@ -149,7 +149,7 @@ fn our_readers_agree_with_the_peers_on_hand_made_files() {
         let Some(peer) = peer else { continue };
         for (source, cuts) in OBJECT_LOGS.map(|log| (log, ocel[0].reading)).into_iter().chain(CASE_LOGS.map(|log| (log, xes[0].reading))) {
             let theirs = Dump::parse(&peer.dump(&dir.join(source)).unwrap());
-            same(&format!("{name} reads {source}"), &Dump::of(&fixture(source)), &theirs, cuts);
+            same(&format!("{name} reads {source}"), &Dump::new(&fixture(source)), &theirs, cuts);
         }
     }
 }
@@ -164,7 +164,7 @@ fn we_read_what_we_write() {
             format.write(&log, &file);
             let (again, errors) = read(&file);
             assert_eq!(errors, Vec::<String>::new(), "{source} as {format:?}");
-            same(&format!("{source} as {format:?}"), &Dump::of(&log), &Dump::of(&again), format.cuts());
+            same(&format!("{source} as {format:?}"), &Dump::new(&log), &Dump::new(&again), format.cuts());
         }
     }
 }
@@ -297,7 +297,7 @@ fn survives(dataset: &Path, formats: &[&str], peers: &[(&Peer, &[Exchange])], op
         expect(flowmine().args(["export", "--format", name, "--dataset"]).arg(dataset).arg("-o").arg(&file).args(options), 0);
         let (log, errors) = read(&file);
         assert_eq!(errors, Vec::<String>::new(), "{name}");
-        let ours = Dump::of(&log);
+        let ours = Dump::new(&log);
         assert!(ours.events.len() + ours.traces.iter().map(|trace| trace.events.len()).sum::<usize>() >= 10, "{name}");
         same(name, first.get_or_insert_with(|| ours.clone()), &ours, format.cuts());
         for (whose, (peer, exchanges)) in peers.iter().enumerate() {
@@ -306,7 +306,7 @@ fn survives(dataset: &Path, formats: &[&str], peers: &[(&Peer, &[Exchange])], op
             let theirs = Dump::parse(&peer.exchange(&file, &back).unwrap());
             same(&format!("{peer:?} reads {name}"), &ours, &theirs, reading);
             let both: Vec<Cut> = reading.iter().chain(*writing).copied().collect();
-            same(&format!("{peer:?} writes {name} back"), &ours, &Dump::of(&read(&back).0), &both);
+            same(&format!("{peer:?} writes {name} back"), &ours, &Dump::new(&read(&back).0), &both);
         }
     }
 }
@@ -316,12 +316,12 @@ fn survives(dataset: &Path, formats: &[&str], peers: &[(&Peer, &[Exchange])], op
 #[test]
 fn names_that_collide_in_sqlite_stay_apart() {
     let log = fixture("twins.json");
-    let ours = Dump::of(&log);
+    let ours = Dump::new(&log);
     let dir = tempfile::tempdir().unwrap();
     for (format, cuts) in [(Format::Json, &[][..]), (Format::Xml, &[]), (Format::Sqlite, &[Cut::NumberedNames])] {
         let file = format.file(dir.path(), "twins");
         format.write(&log, &file);
-        same(&format!("{format:?}"), &ours, &Dump::of(&read(&file).0), cuts);
+        same(&format!("{format:?}"), &ours, &Dump::new(&read(&file).0), cuts);
         for (peer, name, more) in [(process_mining(), "process_mining", None), (pm4py(), "pm4py", Some(Cut::InferredTypes))] {
             let Some(peer) = peer else { continue };
             let cuts: Vec<Cut> = cuts.iter().copied().chain(more).collect();

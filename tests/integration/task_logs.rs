@@ -64,7 +64,7 @@ fn dump(file: &Path) -> Dump {
     read::read_file(file, &Limits::default(), &mut log).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let odd: Vec<_> = log.findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
     assert!(odd.is_empty(), "{}: {odd:?}", file.display());
-    Dump::of(&log)
+    Dump::new(&log)
 }
 
 /// How many there are of each type.

@@ -147,7 +147,7 @@ impl Dump {
     }
 
     /// What our reader found.
-    pub fn of(log: &Log) -> Self {
+    pub fn new(log: &Log) -> Self {
         let types = |types: &[TypeDef]| {
             let attributes = |of: &TypeDef| of.attributes.iter().map(|(name, of)| (name.clone(), of.ocel_name().to_owned())).collect();
             types.iter().map(|of| (of.name.clone(), attributes(of))).collect()
@@ -166,12 +166,12 @@ impl Dump {
         }
         log.each(|record| match record {
             Record::Object(object) => {
-                let mut thing = Thing::of(&object.kind, None, &object.attributes, &object.relations);
+                let mut thing = Thing::new(&object.kind, None, &object.attributes, &object.relations);
                 thing.attributes.iter_mut().for_each(|entry| entry.since = Some(entry.since.unwrap_or(0)));
                 unique(dump.objects.insert(object.id.to_string(), thing), &object.id);
             }
             Record::Event(event) => {
-                let thing = Thing::of(&event.kind, Some(event.time_ns), &event.attributes, &event.relations);
+                let thing = Thing::new(&event.kind, Some(event.time_ns), &event.attributes, &event.relations);
                 unique(dump.events.insert(event.id.to_string(), thing), &event.id);
             }
             Record::Trace(attributes) => dump.traces.push(Trace { attributes: entries(&attributes), events: Vec::new() }),
@@ -247,7 +247,7 @@ impl Thing {
         Self { kind: string(kind), time, attributes: array(attributes).iter().map(entry).collect(), relations }
     }
 
-    fn of(kind: &str, time: Option<i64>, attributes: &[Attribute<'_>], relations: &[Relation<'_>]) -> Self {
+    fn new(kind: &str, time: Option<i64>, attributes: &[Attribute<'_>], relations: &[Relation<'_>]) -> Self {
         let relations = relations.iter().map(|r| (r.object.to_string(), r.qualifier.to_string())).collect();
         Self { kind: kind.to_owned(), time, attributes: attributes.iter().map(Entry::of).collect(), relations }
     }

@@ -127,9 +127,9 @@ impl Host {
         self.processes.sort_by_key(|process| process.as_of_ns);
         let mut writer = dataset.writer(Role::Host(self.name.to_owned()), "test").unwrap();
         let mut transaction = writer.begin().unwrap();
-        transaction.append_split(built::<IoEvent<'static>>(&self.events), self.name, Day::of(T0)).unwrap();
-        transaction.append_split(built::<Process<'static>>(&self.processes), self.name, Day::of(T0)).unwrap();
-        transaction.append_split(built::<TracedFile<'static>>(&self.files), self.name, Day::of(T0)).unwrap();
+        transaction.append_split(built::<IoEvent<'static>>(&self.events), self.name, Day::new(T0)).unwrap();
+        transaction.append_split(built::<Process<'static>>(&self.processes), self.name, Day::new(T0)).unwrap();
+        transaction.append_split(built::<TracedFile<'static>>(&self.files), self.name, Day::new(T0)).unwrap();
         transaction.commit().unwrap();
     }
 }

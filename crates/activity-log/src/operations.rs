@@ -70,7 +70,7 @@ impl OperationKind {
     }
 
     /// The kind that the table `io_events` calls by this name; [`Self::Other`] for any other name.
-    pub fn of(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         Self::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or(Self::Other)
     }
 }

@@ -35,7 +35,7 @@ pub fn has_any(dataset: &Dataset) -> Result<bool> {
 /// A dataset's jobs, to be walked through in parts that fit in memory.
 pub fn parts<'r>(dataset: &Dataset, timestamp: Timestamp, rules: &'r RowRules, sink: &dyn Sink) -> Result<Parts<'r>> {
     let _stage = sink.stage("reading the dataset");
-    Ok(Parts::of(dataset, timestamp, rules, ROWS_AT_ONCE)?)
+    Ok(Parts::new(dataset, timestamp, rules, ROWS_AT_ONCE)?)
 }
 
 /// The filter that was asked for. [`Unknown`] says which names no job has.

@@ -77,4 +77,4 @@ use flowmine_draw::document::DocumentFormat;
 
 /// The JSON documents of commands other than models: of `predict`, and `summary.json` of `run`.
 pub const OTHER_DOCUMENTS: &[DocumentFormat] =
-    &[DocumentFormat::of::<flowmine_predict::report::PredictionDocument<'static>>(), DocumentFormat::of::<run::Numbers>()];
+    &[DocumentFormat::new::<flowmine_predict::report::PredictionDocument<'static>>(), DocumentFormat::new::<run::Numbers>()];

@@ -192,7 +192,7 @@ fn activity_of_file(asked: Asked<'_>) -> Vec<String> {
 
 fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static str; 2])> {
     let of_run = asked.request.run.is_some().then(|| notions::Run.name());
-    let of_case = || asked.request.part.filter.case_names.first().and_then(|case| NotionOfCase::of(case)).map(NotionOfCase::name);
+    let of_case = || asked.request.part.filter.case_names.first().and_then(|case| NotionOfCase::new(case)).map(NotionOfCase::name);
     let name = asked.request.cases.case_notion.as_deref().or(of_run).or_else(of_case);
     ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", notions::Run.name());
     let dataset = match source::open(
@@ -381,7 +381,7 @@ fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loade
             log.words.notion = format!("objects of type {kind}");
         }
     }
-    Ok(Loaded { log, is_lossy: lossy, part: LogPart::of(&header), time_unit: None })
+    Ok(Loaded { log, is_lossy: lossy, part: LogPart::new(&header), time_unit: None })
 }
 
 /// Says when parts of a log are missing.

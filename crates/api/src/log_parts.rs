@@ -20,7 +20,7 @@ pub struct LogPart {
 
 impl LogPart {
     /// What a header says; `None` when the log is no part, or has nothing that can be read as one.
-    pub fn of(header: &CaseHeader) -> Option<Self> {
+    pub fn new(header: &CaseHeader) -> Option<Self> {
         let text = |key| match &Attribute::find(&header.attributes, key)?.value {
             Value::String(text) => Some(text.to_string()),
             _ => None,
@@ -52,7 +52,7 @@ mod tests {
 
     fn part(part: &str, rows: &str) -> LogPart {
         let attributes = vec![Attribute::text(PART, part.to_owned()), Attribute::text(ROWS, rows.to_owned())];
-        LogPart::of(&CaseHeader { attributes, ..CaseHeader::default() }).unwrap()
+        LogPart::new(&CaseHeader { attributes, ..CaseHeader::default() }).unwrap()
     }
 
     #[test]
@@ -62,6 +62,6 @@ mod tests {
         assert!(check(&[part("1/3", "a"), part("1/3", "a")]).unwrap().unwrap().contains("3 parts, of which 2"));
         assert!(check(&[part("1/2", "a"), part("2/2", "b")]).is_err());
         assert!(check(&[part("1/2", "a"), part("2/3", "a")]).is_err());
-        assert_eq!(LogPart::of(&CaseHeader::default()), None);
+        assert_eq!(LogPart::new(&CaseHeader::default()), None);
     }
 }

@@ -89,7 +89,7 @@ fn graph_of(dataset: &Dataset, chosen: &Chosen<'_>, sink: &dyn Sink) -> Result<R
 fn notion(cases: &[String]) -> Result<Option<NotionOfCase>> {
     let mut found: Option<NotionOfCase> = None;
     for case in cases {
-        let Some(notion) = NotionOfCase::of(case) else {
+        let Some(notion) = NotionOfCase::new(case) else {
             return Err(Error::Refused(format!(
                 "{case:?} is no case that can be a run: a case is named as NOTION:NAME, with one of the notions {}",
                 NotionOfCase::all().map(NotionOfCase::name).collect::<Vec<_>>().join(", ")

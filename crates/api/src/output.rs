@@ -215,7 +215,7 @@ pub fn make_directory(path: &Path) -> Result<Folder> {
 /// Those of [`make_directory`], and when there is a record that cannot be read.
 pub fn made_in(path: &Path) -> Result<MadeFiles> {
     let folder = make_directory(path)?;
-    MadeFiles::of(&folder).with_context(|| path.display().to_string())
+    MadeFiles::new(&folder).with_context(|| path.display().to_string())
 }
 
 #[cfg(test)]

@@ -235,7 +235,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
         let log = columns.finish(&dataset)?;
         written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
     }
-    let tasks = if has_tasks { Some(TaskSummary::of(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
+    let tasks = if has_tasks { Some(TaskSummary::new(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
     if tasks.as_ref().is_some_and(|tasks| tasks.without_time < tasks.attempts) {
         for notion in task_notions() {
             tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;

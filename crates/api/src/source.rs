@@ -216,7 +216,7 @@ pub fn job_logs(dataset: &Dataset, wanted: &Selection<'_>, sink: &dyn Sink) -> R
         let part = wanted.part.filter(|_| !objects && wanted.notions.iter().all(|notion| notion.within_parts()));
         let parts = match part {
             Some(part) => Parts::of_share(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE, part)?,
-            None => Parts::of(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?,
+            None => Parts::new(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?,
         };
         let overview = jobs::overview(dataset, &parts, wanted.rules, wanted.notions, sink)?;
         parts.for_each(|jobs| -> Result<()> {

@@ -333,7 +333,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             }
         };
         let made = self.files.get(file).is_some_and(|file| file.is_made_by(event));
-        let effect = Effect::of(event).or(made.then_some(Effect::Truncated));
+        let effect = Effect::new(event).or(made.then_some(Effect::Truncated));
         if let Some(effect) = effect.filter(|_| event.inode.is_some()) {
             self.effect(process, file, effect, event.start_ns, end_ns, now)?;
         }

@@ -186,7 +186,7 @@ const RENAME_EXCHANGE: i32 = 2;
 
 impl Effect {
     /// Returns the effect of an operation on a file's content, if any.
-    pub fn of(event: &FileEvent<'_>) -> Option<Self> {
+    pub fn new(event: &FileEvent<'_>) -> Option<Self> {
         let result = event.result.unwrap_or(0);
         if result < 0 {
             return None;

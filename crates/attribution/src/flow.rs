@@ -360,8 +360,8 @@ impl OneFile {
         // Versions from before the trace have a row only if they were read.
         let readers: Vec<VersionUse> = readers.into_iter().filter(|reader| !writers.is_empty() || somebody(reader)).collect();
         let writers: Vec<(u64, VersionUse)> =
-            writers.into_iter().map(|part| Ok((flows.part(&part, Did::Write)?, part))).collect::<Result<_, AttributionError>>()?;
-        let did = if writers.is_empty() { Did::Look } else { Did::Read };
+            writers.into_iter().map(|part| Ok((flows.part(&part, UseKind::Write)?, part))).collect::<Result<_, AttributionError>>()?;
+        let did = if writers.is_empty() { UseKind::Look } else { UseKind::Read };
         let only_writer = if let [(_, writer)] = writers[..] { Some(writer.owner) } else { None };
         let readers: Vec<(u64, VersionUse)> = readers
             .into_iter()
@@ -448,7 +448,7 @@ fn name<'c>(owner: &Owner, context: &Context<'c>) -> (&'static str, Option<Strin
 
 /// Kind of a use of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Did {
+enum UseKind {
     Write,
     Read,
     /// It read a version from before the trace.
@@ -475,7 +475,7 @@ const NOBODY: u64 = u64::MAX;
 impl Flows {
     /// An owner's writes to a version, or its first read of one; gives the number by which its
     /// phase is found.
-    fn part(&mut self, part: &VersionUse, did: Did) -> Result<u64, AttributionError> {
+    fn part(&mut self, part: &VersionUse, did: UseKind) -> Result<u64, AttributionError> {
         let number = self.unordered();
         let mut moment = |order: Order, kind: u8| {
             let mut key = part.owner.to_be_bytes().to_vec();
@@ -485,12 +485,12 @@ impl Flows {
             self.moments.push(&key, |bytes| put_unsigned(number, bytes)).map_err(AttributionError::Temporary)
         };
         match did {
-            Did::Write => {
+            UseKind::Write => {
                 moment(part.first_at, WRITE_BEGAN)?;
                 moment(part.last_at, WRITE_ENDED)?;
             }
-            Did::Read => moment(part.first_at, FIRST_READ)?,
-            Did::Look => moment(part.first_at, LOOK)?,
+            UseKind::Read => moment(part.first_at, FIRST_READ)?,
+            UseKind::Look => moment(part.first_at, LOOK)?,
         }
         Ok(number)
     }

@@ -56,8 +56,8 @@
 //! });
 //! let mut writer = dataset.writer(Role::Host("n1".to_owned()), "an example")?;
 //! let mut transaction = writer.begin()?;
-//! transaction.append_split(processes, "n1", Day::of(start_ns))?;
-//! transaction.append_split(operations, "n1", Day::of(start_ns))?;
+//! transaction.append_split(processes, "n1", Day::new(start_ns))?;
+//! transaction.append_split(operations, "n1", Day::new(start_ns))?;
 //! transaction.commit()?;
 //!
 //! // Who knows jobs says which there are.

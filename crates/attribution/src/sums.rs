@@ -418,9 +418,9 @@ impl<'a> Totals<'a> {
         }
         let row = |(name, instances): (LogicalTask<'_>, Vec<&Instance>)| {
             let (engine, run_name, run_id, logical_task) = name;
-            let read = Spread::of(instances.iter().map(|instance| instance.read));
-            let written = Spread::of(instances.iter().map(|instance| instance.written));
-            let time = Some(Spread::of(instances.iter().filter_map(|instance| instance.time))).filter(|spread| spread.count > 0);
+            let read = Spread::new(instances.iter().map(|instance| instance.read));
+            let written = Spread::new(instances.iter().map(|instance| instance.written));
+            let time = Some(Spread::new(instances.iter().filter_map(|instance| instance.time))).filter(|spread| spread.count > 0);
             LogicalTaskTotal {
                 engine: engine.clone().into(),
                 run_id: run_id.clone().map(Into::into),
@@ -469,7 +469,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(values: impl Iterator<Item = i64>) -> Self {
+    fn new(values: impl Iterator<Item = i64>) -> Self {
         let mut values: Vec<i64> = values.collect();
         values.sort_unstable();
         let Some(last) = values.len().checked_sub(1) else { return Self::default() };
@@ -489,11 +489,11 @@ mod tests {
 
     #[test]
     fn quartiles_are_values() {
-        let spread = Spread::of([7, 1, 3, 5].into_iter());
+        let spread = Spread::new([7, 1, 3, 5].into_iter());
         assert_eq!((spread.sum, spread.quantiles, spread.count), (16, [1, 1, 3, 5, 7], 4));
         assert!((spread.sd - 5f64.sqrt()).abs() < 1e-12);
-        assert_eq!(Spread::of([4].into_iter()).quantiles, [4; 5]);
-        assert_eq!(Spread::of(std::iter::empty()), Spread::default());
+        assert_eq!(Spread::new([4].into_iter()).quantiles, [4; 5]);
+        assert_eq!(Spread::new(std::iter::empty()), Spread::default());
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub fn agreement(truth: &[u32], found: &[u32]) -> Agreement {
     for (&truth, &found) in truth.iter().zip(found) {
         *both.entry((truth, found)).or_default() += 1;
     }
-    let (truth, found) = (Side::of(&both, |key| key.0), Side::of(&both, |key| key.1));
+    let (truth, found) = (Side::new(&both, |key| key.0), Side::new(&both, |key| key.1));
     let jobs: u64 = both.values().sum();
     let pairs_of_both = both.values().copied().map(pairs).sum();
     let (precision, recall) = (share(pairs_of_both, found.pairs()), share(pairs_of_both, truth.pairs()));
@@ -68,7 +68,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(both: &FxHashMap<(u32, u32), u64>, case: impl Fn(&(u32, u32)) -> u32) -> Self {
+    fn new(both: &FxHashMap<(u32, u32), u64>, case: impl Fn(&(u32, u32)) -> u32) -> Self {
         let mut side = Self { sizes: FxHashMap::default(), others: FxHashMap::default() };
         for (key, count) in both {
             *side.sizes.entry(case(key)).or_default() += count;

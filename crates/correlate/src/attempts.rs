@@ -25,13 +25,13 @@ use flowmine_schema::tables::{JobState, change};
 use rustc_hash::FxHashMap;
 
 use crate::engine_jobs;
-use crate::maybe::Maybe;
+use crate::packed_int::PackedInt;
 use crate::state::{self, Phase};
 use crate::strings::{Renumbering, StringsBuilder, Sym};
 
 /// One attempt at a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
+pub struct JobAttempt {
     /// Name of the Slurm cluster.
     pub cluster: Sym,
     /// The job as Slurm prints it: `7`, `8_3`, `8_*`, `18+1`.
@@ -39,7 +39,7 @@ pub struct Attempt {
     /// Slurm's raw job id.
     pub job_id: i64,
     /// When it was submitted (whole seconds, as nanoseconds).
-    pub submit_ns: Maybe,
+    pub submit_ns: PackedInt,
     /// When it was submitted or, where that is not known, when it was first seen. Never unknown.
     pub since_ns: i64,
     /// Among attempts with the same cluster, job and submit time, which: from 1; nearly always 1.
@@ -57,19 +57,19 @@ pub struct Attempt {
     pub final_state: Option<Sym>,
     /// When it ended or, when only that is known, by when it had left the queue, in nanoseconds
     /// since 1970.
-    pub ended_ns: Maybe,
+    pub ended_ns: PackedInt,
     /// The time of the first poll that no longer saw it, in nanoseconds since 1970.
-    pub left_ns: Maybe,
+    pub left_ns: PackedInt,
     /// Whether it is known to have run.
     pub ran: bool,
     /// Job id of the array that the job is a task of (`SLURM_ARRAY_JOB_ID`).
-    pub array_job_id: Maybe,
+    pub array_job_id: PackedInt,
     /// Index of the job within its array (`SLURM_ARRAY_TASK_ID`).
-    pub array_task_id: Maybe,
+    pub array_task_id: PackedInt,
     /// Raw id of the first component of a heterogeneous job.
-    pub het_job_id: Maybe,
+    pub het_job_id: PackedInt,
     /// Number of the component within its heterogeneous job, from 0.
-    pub het_offset: Maybe,
+    pub het_offset: PackedInt,
     /// Name of the job.
     pub name: Option<Sym>,
     /// Name of the user.
@@ -93,23 +93,23 @@ pub struct Attempt {
     /// The node from which it was submitted.
     pub submit_node: Option<Sym>,
     /// The session of the shell or job that submitted it: a process id on `submit_node`.
-    pub submit_session: Maybe,
+    pub submit_session: PackedInt,
     /// The nodes as a Slurm host list.
     pub node_list: Option<Sym>,
     /// Number of nodes.
-    pub nodes: Maybe,
+    pub nodes: PackedInt,
     /// Number of CPUs.
-    pub cpus: Maybe,
+    pub cpus: PackedInt,
     /// Memory asked for, in bytes.
-    pub memory_bytes: Maybe,
+    pub memory_bytes: PackedInt,
     /// Memory asked for by the whole job, in bytes.
-    pub total_memory_bytes: Maybe,
+    pub total_memory_bytes: PackedInt,
     /// Time limit in seconds.
-    pub time_limit_s: Maybe,
+    pub time_limit_s: PackedInt,
     /// Slurm's priority of the job.
-    pub priority: Maybe,
+    pub priority: PackedInt,
     /// Nice value, which lowers the priority.
-    pub nice: Maybe,
+    pub nice: PackedInt,
     /// Features of nodes asked for.
     pub features: Option<Sym>,
     /// Trackable resources asked for on each node.
@@ -119,45 +119,45 @@ pub struct Attempt {
     /// Trackable resources (TRES) allocated, as Slurm writes them.
     pub allocated_tres: Option<Sym>,
     /// Number of GPUs.
-    pub gpus: Maybe,
+    pub gpus: PackedInt,
     /// When it could have begun as far as its own wishes go, in nanoseconds since 1970.
-    pub eligible_ns: Maybe,
+    pub eligible_ns: PackedInt,
     /// Largest resident set of a task, in bytes.
-    pub max_rss_bytes: Maybe,
+    pub max_rss_bytes: PackedInt,
     /// Largest resident memory of all tasks of a step together, in bytes.
-    pub step_memory_bytes: Maybe,
+    pub step_memory_bytes: PackedInt,
     /// Memory of the whole job, allocated or asked for, in bytes.
-    pub job_memory_bytes: Maybe,
+    pub job_memory_bytes: PackedInt,
     /// Memory that the job used at most, in bytes: `step_memory_bytes`, else `max_rss_bytes`.
-    pub job_peak_bytes: Maybe,
+    pub job_peak_bytes: PackedInt,
     /// CPU time used, in nanoseconds.
-    pub cpu_time_ns: Maybe,
+    pub cpu_time_ns: PackedInt,
     /// When it started, if it did, in nanoseconds since 1970.
-    pub start_ns: Maybe,
+    pub start_ns: PackedInt,
     /// When it ended, as Slurm says, if it did, in nanoseconds since 1970.
-    pub end_ns: Maybe,
+    pub end_ns: PackedInt,
     /// Exit code of the batch script.
-    pub exit_code: Maybe,
+    pub exit_code: PackedInt,
     /// Number of the signal that ended it, see signal(7).
-    pub exit_signal: Maybe,
+    pub exit_signal: PackedInt,
     /// User id of who cancelled it.
-    pub cancelled_by_uid: Maybe,
+    pub cancelled_by_uid: PackedInt,
     /// Bytes read, as Slurm's accounting counted.
-    pub read_bytes: Maybe,
+    pub read_bytes: PackedInt,
     /// Bytes written, as Slurm's accounting counted.
-    pub written_bytes: Maybe,
+    pub written_bytes: PackedInt,
 }
 
 /// The activity of a job with unknown command and name.
 pub const UNKNOWN_ACTIVITY: &str = "(unknown)";
 
-impl Attempt {
+impl JobAttempt {
     /// Returns whether the attempt is the record of the pending tasks of an array (`8_*`).
     pub fn is_pending_array(&self, strings: &crate::Strings) -> bool {
         flowmine_slurm::job_ref::is_pending_array(strings.get(self.job))
     }
 
-    fn new(cluster: Sym, job: Sym, submit_ns: Maybe, since_ns: i64, job_id: i64) -> Self {
+    fn new(cluster: Sym, job: Sym, submit_ns: PackedInt, since_ns: i64, job_id: i64) -> Self {
         Self {
             cluster,
             job,
@@ -171,13 +171,13 @@ impl Attempt {
             // Set by `Folded::finish`.
             activity: job,
             final_state: None,
-            ended_ns: Maybe::UNKNOWN,
-            left_ns: Maybe::UNKNOWN,
+            ended_ns: PackedInt::UNKNOWN,
+            left_ns: PackedInt::UNKNOWN,
             ran: false,
-            array_job_id: Maybe::UNKNOWN,
-            array_task_id: Maybe::UNKNOWN,
-            het_job_id: Maybe::UNKNOWN,
-            het_offset: Maybe::UNKNOWN,
+            array_job_id: PackedInt::UNKNOWN,
+            array_task_id: PackedInt::UNKNOWN,
+            het_job_id: PackedInt::UNKNOWN,
+            het_offset: PackedInt::UNKNOWN,
             name: None,
             user: None,
             group: None,
@@ -189,33 +189,33 @@ impl Attempt {
             arguments: None,
             work_dir: None,
             submit_node: None,
-            submit_session: Maybe::UNKNOWN,
+            submit_session: PackedInt::UNKNOWN,
             node_list: None,
-            nodes: Maybe::UNKNOWN,
-            cpus: Maybe::UNKNOWN,
-            memory_bytes: Maybe::UNKNOWN,
-            total_memory_bytes: Maybe::UNKNOWN,
-            time_limit_s: Maybe::UNKNOWN,
-            priority: Maybe::UNKNOWN,
-            nice: Maybe::UNKNOWN,
+            nodes: PackedInt::UNKNOWN,
+            cpus: PackedInt::UNKNOWN,
+            memory_bytes: PackedInt::UNKNOWN,
+            total_memory_bytes: PackedInt::UNKNOWN,
+            time_limit_s: PackedInt::UNKNOWN,
+            priority: PackedInt::UNKNOWN,
+            nice: PackedInt::UNKNOWN,
             features: None,
             tres_per_node: None,
             requested_tres: None,
             allocated_tres: None,
-            gpus: Maybe::UNKNOWN,
-            eligible_ns: Maybe::UNKNOWN,
-            max_rss_bytes: Maybe::UNKNOWN,
-            step_memory_bytes: Maybe::UNKNOWN,
-            job_memory_bytes: Maybe::UNKNOWN,
-            job_peak_bytes: Maybe::UNKNOWN,
-            cpu_time_ns: Maybe::UNKNOWN,
-            start_ns: Maybe::UNKNOWN,
-            end_ns: Maybe::UNKNOWN,
-            exit_code: Maybe::UNKNOWN,
-            exit_signal: Maybe::UNKNOWN,
-            cancelled_by_uid: Maybe::UNKNOWN,
-            read_bytes: Maybe::UNKNOWN,
-            written_bytes: Maybe::UNKNOWN,
+            gpus: PackedInt::UNKNOWN,
+            eligible_ns: PackedInt::UNKNOWN,
+            max_rss_bytes: PackedInt::UNKNOWN,
+            step_memory_bytes: PackedInt::UNKNOWN,
+            job_memory_bytes: PackedInt::UNKNOWN,
+            job_peak_bytes: PackedInt::UNKNOWN,
+            cpu_time_ns: PackedInt::UNKNOWN,
+            start_ns: PackedInt::UNKNOWN,
+            end_ns: PackedInt::UNKNOWN,
+            exit_code: PackedInt::UNKNOWN,
+            exit_signal: PackedInt::UNKNOWN,
+            cancelled_by_uid: PackedInt::UNKNOWN,
+            read_bytes: PackedInt::UNKNOWN,
+            written_bytes: PackedInt::UNKNOWN,
         }
     }
 }
@@ -239,18 +239,18 @@ pub(crate) struct Seen {
     pub slot: u32,
     /// The job's state; `None` when it left the queue.
     pub state: Option<Sym>,
-    pub not_before_ns: Maybe,
+    pub not_before_ns: PackedInt,
     pub observed_at_ns: i64,
-    pub reported_ns: Maybe,
+    pub reported_ns: PackedInt,
     /// When the job started, if the row says so and it has happened.
-    pub start_ns: Maybe,
+    pub start_ns: PackedInt,
     /// When the job ended, if the row says so and it has happened.
-    pub end_ns: Maybe,
+    pub end_ns: PackedInt,
     pub source: Sym,
     pub reason: Option<Sym>,
     pub node_list: Option<Sym>,
     /// When it could have begun, if the row says so.
-    pub eligible_ns: Maybe,
+    pub eligible_ns: PackedInt,
     /// Whether it was held when it was seen.
     pub held: bool,
     /// What changed while the state did not.
@@ -277,7 +277,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    fn of(word: &str) -> Self {
+    fn new(word: &str) -> Self {
         match word {
             change::NEW | change::REQUEUED => Self::New,
             change::HELD => Self::Held,
@@ -303,7 +303,7 @@ pub enum Value {
     /// A text; `None` when it was unknown.
     Text(Option<Sym>),
     /// A number, which can have been unknown.
-    Number(Maybe),
+    Number(PackedInt),
 }
 
 macro_rules! changing {
@@ -312,7 +312,7 @@ macro_rules! changing {
         pub const CHANGING: &[&str] = &[$(stringify!($text),)+ $(stringify!($number)),+];
 
         /// Returns the current value of an attempt in one of [`CHANGING`].
-        fn value_of(attempt: &Attempt, column: &str) -> Option<Value> {
+        fn value_of(attempt: &JobAttempt, column: &str) -> Option<Value> {
             match column {
                 $(stringify!($text) => Some(Value::Text(attempt.$text)),)+
                 $(stringify!($number) => Some(Value::Number(attempt.$number)),)+
@@ -322,7 +322,7 @@ macro_rules! changing {
 
         /// Sets a changed column of an attempt to its value in a row. A change also replaces a
         /// value that accounting reported before it.
-        fn take_change(attempt: &mut Attempt, row: &JobRow<'_>, column: &str, strings: &mut StringsBuilder) {
+        fn take_change(attempt: &mut JobAttempt, row: &JobRow<'_>, column: &str, strings: &mut StringsBuilder) {
             match column {
                 $(stringify!($text) => attempt.$text = row.$text.as_deref().map(|text| strings.intern(text)),)+
                 $(stringify!($number) => attempt.$number = row.$number.into(),)+
@@ -343,10 +343,10 @@ pub(crate) struct Fact {
     /// The first attempt with this cluster, job and submit time.
     pub slot: u32,
     pub state: Option<Sym>,
-    pub start_ns: Maybe,
-    pub end_ns: Maybe,
+    pub start_ns: PackedInt,
+    pub end_ns: PackedInt,
     pub observed_at_ns: i64,
-    pub eligible_ns: Maybe,
+    pub eligible_ns: PackedInt,
     pub source: Sym,
     pub reason: Option<Sym>,
     pub node_list: Option<Sym>,
@@ -355,7 +355,7 @@ pub(crate) struct Fact {
 /// An attempt while its rows are merged.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    pub attempt: Attempt,
+    pub attempt: JobAttempt,
     pub activity: Option<Sym>,
     /// What a workflow engine reports through Slurm that it is an instance of.
     pub engine_activity: Option<Sym>,
@@ -384,14 +384,14 @@ pub(crate) struct Folder {
     pub before: Vec<Vec<Before>>,
     /// The names that attempts had before others.
     pub former: Vec<(u32, Sym)>,
-    chains: FxHashMap<(Sym, Sym, Maybe), Chain>,
+    chains: FxHashMap<(Sym, Sym, PackedInt), Chain>,
     /// Attempts beyond the first of their chain, in order.
     pub copies: Vec<(u32, u32)>,
 }
 
 impl Folder {
     pub fn push(&mut self, row: &JobRow<'_>, strings: &mut StringsBuilder) {
-        let key = (strings.intern(&row.cluster), strings.intern(&row.job), Maybe::from(row.submit_ns));
+        let key = (strings.intern(&row.cluster), strings.intern(&row.job), PackedInt::from(row.submit_ns));
         let accounting = row.change == change::ACCOUNTING;
         let at = self.slot(key, row, accounting);
         let source = strings.intern(&row.source);
@@ -444,7 +444,7 @@ impl Folder {
                 node_list,
                 eligible_ns: row.eligible_ns.into(),
                 held: is_held(row),
-                change: Change::of(&row.change),
+                change: Change::new(&row.change),
                 changed: row.changed.as_deref().map(|names| strings.intern(names)),
                 before: (!before.is_empty()).then_some(self.before.len() as u32),
             });
@@ -454,7 +454,7 @@ impl Folder {
         }
     }
 
-    fn slot(&mut self, key: (Sym, Sym, Maybe), row: &JobRow<'_>, accounting: bool) -> u32 {
+    fn slot(&mut self, key: (Sym, Sym, PackedInt), row: &JobRow<'_>, accounting: bool) -> u32 {
         let next = self.slots.len() as u32;
         let chain = self.chains.entry(key).or_insert(Chain { first: next, last: next });
         if chain.last == next {
@@ -564,10 +564,10 @@ impl Folder {
 }
 
 impl Slot {
-    fn new(key: (Sym, Sym, Maybe), row: &JobRow<'_>) -> Self {
+    fn new(key: (Sym, Sym, PackedInt), row: &JobRow<'_>) -> Self {
         let since = row.submit_ns.unwrap_or(row.observed_at_ns);
         Self {
-            attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id),
+            attempt: JobAttempt::new(key.0, key.1, key.2, since, row.job_id),
             activity: None,
             engine_activity: None,
             told: 0,
@@ -585,7 +585,7 @@ fn is_held(row: &JobRow<'_>) -> bool {
 /// The start and the end that a polled row has. Slurm shows expected ones before; a job that is
 /// being requeued is COMPLETING with a start that is still to come; and one that was cancelled
 /// before it ran has a start that equals its end, and no nodes.
-fn happened(row: &JobRow<'_>) -> (Maybe, Maybe) {
+fn happened(row: &JobRow<'_>) -> (PackedInt, PackedInt) {
     let phase = row.state.as_deref().map_or(Phase::Other, state::phase);
     let over = phase.ends_attempt() || phase == Phase::Ending;
     let before = |time: Option<i64>| time.filter(|&time| time <= row.observed_at_ns);

@@ -56,7 +56,7 @@ pub struct SubmissionName {
 
 impl SubmissionName {
     /// The name of a submission, by its number in `jobs`.
-    pub fn of(jobs: &Jobs, submission: u32) -> Self {
+    pub fn new(jobs: &Jobs, submission: u32) -> Self {
         let (since_ns, cluster, id, generation) = key(jobs, submission);
         Self { since_ns, cluster: cluster.into(), id, generation }
     }

@@ -29,8 +29,8 @@ use flowmine_schema::tables::{JobDependency, WITHDRAWN, source};
 pub use flowmine_slurm::dependency::TargetKind;
 use rustc_hash::FxHashMap;
 
-use crate::attempts::Attempt;
-use crate::maybe::Maybe;
+use crate::attempts::JobAttempt;
+use crate::packed_int::PackedInt;
 use crate::strings::{Renumbering, Strings, StringsBuilder, Sym};
 use crate::submissions::{Submission, root_id};
 
@@ -44,19 +44,19 @@ pub struct Term {
     /// What kind of target the term names.
     pub target_kind: TargetKind,
     /// Raw id of the job or array that is waited for.
-    pub target_job_id: Maybe,
+    pub target_job_id: PackedInt,
     /// The array index waited for.
-    pub target_task_id: Maybe,
+    pub target_task_id: PackedInt,
     /// Place in the expression when it was first seen.
     pub position: i32,
     /// How it is joined with the other terms: `and` or `or`.
     pub operator: Option<Sym>,
     /// Delay after the target's start or end, in seconds (`after:1+1` is one minute, sbatch(1)).
-    pub delay_s: Maybe,
+    pub delay_s: PackedInt,
     /// The term's state as Slurm printed it last.
     pub state: Option<Sym>,
     /// When polling first saw it; unknown when only accounting reports it.
-    pub polled_at_ns: Maybe,
+    pub polled_at_ns: PackedInt,
     /// The sources that report the term, sorted.
     pub sources: Vec<Sym>,
 }
@@ -104,18 +104,18 @@ flowmine_schema::columns! {
 struct Key {
     cluster: Sym,
     job: Sym,
-    submit_ns: Maybe,
+    submit_ns: PackedInt,
     kind: Sym,
     target_kind: TargetKind,
-    target_job_id: Maybe,
-    target_task_id: Maybe,
+    target_job_id: PackedInt,
+    target_task_id: PackedInt,
 }
 
 #[derive(Debug)]
 struct RawTerm {
     cluster: Sym,
     job: Sym,
-    submit_ns: Maybe,
+    submit_ns: PackedInt,
     term: Term,
 }
 
@@ -133,7 +133,7 @@ impl Folder {
             job: strings.intern(&row.job),
             submit_ns: row.submit_ns.into(),
             kind: strings.intern(&row.kind),
-            target_kind: TargetKind::of(&row.target_kind),
+            target_kind: TargetKind::new(&row.target_kind),
             target_job_id: row.target_job_id.into(),
             target_task_id: row.target_task_id.into(),
         };
@@ -150,9 +150,9 @@ impl Folder {
                 target_task_id: key.target_task_id,
                 position: row.position,
                 operator: None,
-                delay_s: Maybe::UNKNOWN,
+                delay_s: PackedInt::UNKNOWN,
                 state: None,
-                polled_at_ns: Maybe::UNKNOWN,
+                polled_at_ns: PackedInt::UNKNOWN,
                 sources: Vec::new(),
             },
         };
@@ -163,7 +163,7 @@ impl Folder {
         let term = &mut self.terms[at as usize].term;
         if !source::is_accounting(&row.source) {
             let earlier = term.polled_at_ns.get().map_or(row.observed_at_ns, |t| t.min(row.observed_at_ns));
-            term.polled_at_ns = Maybe::known(earlier);
+            term.polled_at_ns = PackedInt::known(earlier);
         }
         term.operator = term.operator.or(row.operator.as_deref().map(|s| strings.intern(s)));
         term.delay_s = term.delay_s.or(row.delay_s.into());
@@ -191,7 +191,7 @@ impl Folder {
     /// final order; `former` are names that submissions had before others.
     pub fn resolve(
         self,
-        attempts: &[Attempt],
+        attempts: &[JobAttempt],
         submissions: &[Submission],
         former: &[(u32, Sym)],
         strings: &Strings,
@@ -235,7 +235,7 @@ struct Labels {
 }
 
 impl Labels {
-    fn new(attempts: &[Attempt]) -> Self {
+    fn new(attempts: &[JobAttempt]) -> Self {
         let mut by_label: Vec<(Sym, Sym, u32)> = attempts.iter().enumerate().map(|(at, a)| (a.cluster, a.job, at as u32)).collect();
         by_label.sort_unstable();
         let attempts = by_label.iter().map(|l| l.2).collect();
@@ -254,7 +254,7 @@ impl Labels {
 struct Ids(Vec<(Sym, i64, i64, u32)>);
 
 impl Ids {
-    fn new(attempts: &[Attempt], submissions: &[Submission], strings: &Strings) -> Self {
+    fn new(attempts: &[JobAttempt], submissions: &[Submission], strings: &Strings) -> Self {
         let mut ids: Vec<(Sym, i64, i64, u32)> = attempts
             .iter()
             .flat_map(|a| {
@@ -267,7 +267,7 @@ impl Ids {
         Self(ids)
     }
 
-    fn find(&self, cluster: Sym, id: i64, submitted_ns: i64, declared_ns: Maybe) -> Option<u32> {
+    fn find(&self, cluster: Sym, id: i64, submitted_ns: i64, declared_ns: PackedInt) -> Option<u32> {
         let start = self.0.partition_point(|i| (i.0, i.1) < (cluster, id));
         let end = self.0.partition_point(|i| (i.0, i.1, i.2) <= (cluster, id, submitted_ns));
         if end > start {
@@ -283,7 +283,7 @@ fn is_withdrawn(term: &Term, strings: &Strings) -> bool {
     term.state.is_some_and(|state| strings.get(state) == WITHDRAWN)
 }
 
-fn declared(terms: &[Term], attempts: &[Attempt], submissions: &[Submission], strings: &Strings, labels: &Labels) -> Vec<Edge> {
+fn declared(terms: &[Term], attempts: &[JobAttempt], submissions: &[Submission], strings: &Strings, labels: &Labels) -> Vec<Edge> {
     let ids = Ids::new(attempts, submissions, strings);
     let mut edges = Vec::new();
     // Of the attempts at one job or task that belong to the target, the last that had been submitted by then.
@@ -319,7 +319,7 @@ fn declared(terms: &[Term], attempts: &[Attempt], submissions: &[Submission], st
 
 /// A plain id can also be the raw id of an array task or of a component: finds the attempts that
 /// carry it.
-fn by_raw_id(edges: &mut [Edge], terms: &[Term], attempts: &[Attempt], submissions: &[Submission]) {
+fn by_raw_id(edges: &mut [Edge], terms: &[Term], attempts: &[JobAttempt], submissions: &[Submission]) {
     let mut open: Vec<(u32, i64, usize)> = Vec::new();
     for (at, edge) in edges.iter().enumerate() {
         let term = &terms[edge.term as usize];
@@ -361,7 +361,7 @@ struct Named {
 
 fn singletons(
     terms: &[Term],
-    attempts: &[Attempt],
+    attempts: &[JobAttempt],
     submissions: &[Submission],
     former: &[(u32, Sym)],
     strings: &Strings,

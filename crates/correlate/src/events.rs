@@ -34,7 +34,7 @@
 use flowmine_schema::time::SECOND_NS;
 
 use crate::attempts::{Change, Fact, Seen};
-use crate::maybe::Maybe;
+use crate::packed_int::PackedInt;
 use crate::state::{self, Lifecycle, LifecycleTracker, Phase};
 use crate::strings::{Strings, Sym};
 
@@ -58,11 +58,11 @@ pub struct Event {
     /// Time of the event, as [`Timestamp`] chooses it, UTC nanoseconds since 1970.
     pub time_ns: i64,
     /// The change happened after this time. Unknown for what no poll saw.
-    pub not_before_ns: Maybe,
+    pub not_before_ns: PackedInt,
     /// The change had happened at this time, UTC nanoseconds since 1970.
     pub observed_at_ns: i64,
     /// When Slurm says that it happened, UTC nanoseconds since 1970.
-    pub reported_ns: Maybe,
+    pub reported_ns: PackedInt,
     /// Index of the attempt in [`crate::Jobs::attempts`].
     pub attempt: u32,
     /// The state's full name, or `LEFT`.
@@ -88,10 +88,10 @@ pub struct Event {
 impl Event {
     /// Slurm's own time for it. When polling saw nothing of the attempt before it, an interval that
     /// begins later says only when the job was not yet looked at.
-    fn exactly(&mut self, time: Maybe, is_first: bool) {
+    fn exactly(&mut self, time: PackedInt, is_first: bool) {
         self.reported_ns = time.or(self.reported_ns);
         if is_first && self.is_seen_late() {
-            self.not_before_ns = Maybe::UNKNOWN;
+            self.not_before_ns = PackedInt::UNKNOWN;
         }
     }
 
@@ -126,7 +126,7 @@ pub(crate) struct Context<'s> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AttemptFacts {
     pub attempt: u32,
-    pub submit_ns: Maybe,
+    pub submit_ns: PackedInt,
     /// Whether it is the only or first one with this submit time.
     pub is_first: bool,
     /// Its attributes show that it has run.
@@ -137,12 +137,12 @@ pub(crate) struct AttemptFacts {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outcome {
     pub final_state: Option<Sym>,
-    pub ended_ns: Maybe,
-    pub left_ns: Maybe,
+    pub ended_ns: PackedInt,
+    pub left_ns: PackedInt,
     pub ran: bool,
     /// Start and end that accounting reports for the attempt.
-    pub start_ns: Maybe,
-    pub end_ns: Maybe,
+    pub start_ns: PackedInt,
+    pub end_ns: PackedInt,
 }
 
 /// All facts about one attempt as one, in the order in which they were reported.
@@ -160,7 +160,7 @@ fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
         // A job that changed its size has one record for each size, all with the same submit time.
         let piece = [all.state, fact.state].iter().flatten().any(|s| state::phase(strings.get(*s)) == Phase::Resizing);
         all.start_ns = match (all.start_ns.get(), fact.start_ns.get()) {
-            (Some(a), Some(b)) if piece => Maybe::known(a.min(b)),
+            (Some(a), Some(b)) if piece => PackedInt::known(a.min(b)),
             _ => fact.start_ns.or(all.start_ns),
         };
         // Asked again while it runs: the end of a first piece is not its end.
@@ -203,7 +203,7 @@ fn by_observation(seen: &[Seen]) -> Option<Vec<Seen>> {
 /// A time that Slurm reports, and what reported it.
 #[derive(Clone, Copy)]
 struct ReportedTime {
-    time: Maybe,
+    time: PackedInt,
     observed_at_ns: i64,
     source: Sym,
     reason: Option<Sym>,
@@ -211,11 +211,11 @@ struct ReportedTime {
 }
 
 impl ReportedTime {
-    fn by(seen: &Seen, time: Maybe) -> Self {
+    fn by(seen: &Seen, time: PackedInt) -> Self {
         Self { time, observed_at_ns: seen.observed_at_ns, source: seen.source, reason: None, node_list: seen.node_list }
     }
 
-    fn by_record(fact: &Fact, time: Maybe) -> Self {
+    fn by_record(fact: &Fact, time: PackedInt) -> Self {
         Self { time, observed_at_ns: fact.observed_at_ns, source: fact.source, reason: fact.reason, node_list: fact.node_list }
     }
 
@@ -223,7 +223,7 @@ impl ReportedTime {
     fn event(self, attempt: u32, state: Sym) -> Event {
         Event {
             time_ns: 0,
-            not_before_ns: Maybe::UNKNOWN,
+            not_before_ns: PackedInt::UNKNOWN,
             observed_at_ns: self.observed_at_ns,
             reported_ns: self.time,
             attempt,
@@ -272,9 +272,9 @@ pub(crate) fn merge(of: AttemptFacts, seen: &[Seen], facts: &[Fact], context: &C
     started(&mut made, seen, record.as_ref(), context, attempt, &mut outcome);
     ended(&mut made, seen, record.as_ref(), context, attempt, &mut outcome);
     if let Some(gone) = seen.last().filter(|s| s.state.is_none()) {
-        outcome.left_ns = Maybe::known(gone.observed_at_ns);
+        outcome.left_ns = PackedInt::known(gone.observed_at_ns);
         if !made.iter().any(|e| phase(e.state).ends_attempt()) {
-            let end = seen.iter().rev().find(|s| s.state.is_some()).map_or(Maybe::UNKNOWN, |s| s.end_ns);
+            let end = seen.iter().rev().find(|s| s.state.is_some()).map_or(PackedInt::UNKNOWN, |s| s.end_ns);
             let mut left =
                 Event { not_before_ns: gone.not_before_ns, polled: true, ..ReportedTime::by(gone, end).event(attempt, context.left) };
             after_completing(&mut left, made.last(), phase);
@@ -289,7 +289,7 @@ pub(crate) fn merge(of: AttemptFacts, seen: &[Seen], facts: &[Fact], context: &C
         event.lifecycle = tracker.enter(strings.get(event.state));
         let over = phase(event.state).ends_attempt();
         if over || event.state == context.left {
-            outcome.ended_ns = Maybe::known(event.time_ns);
+            outcome.ended_ns = PackedInt::known(event.time_ns);
         }
         if over {
             outcome.final_state = Some(event.state);
@@ -302,7 +302,7 @@ pub(crate) fn merge(of: AttemptFacts, seen: &[Seen], facts: &[Fact], context: &C
 /// Makes the event that an attempt was submitted.
 fn submitted(
     made: &mut Vec<Event>,
-    submit_ns: Maybe,
+    submit_ns: PackedInt,
     is_first: bool,
     seen: &[Seen],
     record: Option<&Fact>,
@@ -330,7 +330,7 @@ fn submitted(
 }
 
 /// The event from which on nothing but resources and its turn kept a job from starting.
-fn eligible(made: &mut Vec<Event>, submit_ns: Maybe, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32) {
+fn eligible(made: &mut Vec<Event>, submit_ns: PackedInt, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32) {
     let by_record = record.filter(|fact| fact.eligible_ns.is_known()).map(|fact| ReportedTime::by_record(fact, fact.eligible_ns));
     let by_poll = || seen.iter().rev().find(|s| s.eligible_ns.is_known()).map(|s| ReportedTime::by(s, s.eligible_ns));
     let Some(told) = by_record.or_else(by_poll) else { return };
@@ -354,7 +354,7 @@ fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, atte
             Change::Other => context.changed,
             Change::New | Change::State => continue,
         };
-        let time = Maybe::UNKNOWN;
+        let time = PackedInt::UNKNOWN;
         let event =
             Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..ReportedTime::by(s, time).event(attempt, state) };
         let mut event = [Event { changed: s.changed, before: s.before, ..event }];
@@ -388,7 +388,7 @@ fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context:
         let never_ran = fact.node_list.is_none() && fact.start_ns == fact.end_ns;
         fact.start_ns.is_known() && !never_ran && fact.state.map_or(Phase::Other, phase) != Phase::Waiting
     };
-    outcome.start_ns = record.map_or(Maybe::UNKNOWN, |fact| fact.start_ns);
+    outcome.start_ns = record.map_or(PackedInt::UNKNOWN, |fact| fact.start_ns);
     let by_record = record.filter(ran).map(|fact| ReportedTime::by_record(fact, fact.start_ns));
     let by_poll = || seen.iter().rev().find(|s| s.start_ns.is_known()).map(|s| ReportedTime::by(s, s.start_ns));
     let Some(told) = by_record.or_else(by_poll) else { return };
@@ -411,7 +411,7 @@ fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &
     let last = made.iter().rposition(|e| phase(e.state).ends_attempt());
     if let Some(at) = last {
         let row = seen.iter().rev().find(|s| s.state == Some(made[at].state));
-        let end = row.map_or(Maybe::UNKNOWN, |s| s.end_ns);
+        let end = row.map_or(PackedInt::UNKNOWN, |s| s.end_ns);
         tell_end(made, at, end, phase);
     }
     let Some(fact) = record else { return };
@@ -428,7 +428,7 @@ fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &
 }
 
 /// Gives the end at a place Slurm's time.
-fn tell_end(made: &mut [Event], at: usize, time: Maybe, phase: impl Fn(Sym) -> Phase) {
+fn tell_end(made: &mut [Event], at: usize, time: PackedInt, phase: impl Fn(Sym) -> Phase) {
     let (before, rest) = made.split_at_mut(at);
     rest[0].reported_ns = time.or(rest[0].reported_ns);
     after_completing(&mut rest[0], before.last(), phase);
@@ -442,7 +442,7 @@ fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym)
         match before {
             Some(before) if phase(before.state) == Phase::Ending => end.not_before_ns = before.not_before_ns,
             Some(before) if before.polled => {}
-            _ => end.not_before_ns = Maybe::UNKNOWN,
+            _ => end.not_before_ns = PackedInt::UNKNOWN,
         }
     }
 }
@@ -457,9 +457,9 @@ pub(crate) fn requeued(attempt: u32, last: Option<&Event>, next: &Event, state: 
         attempt,
         state,
         time_ns: last.map_or(next.time_ns, |last| last.time_ns.max(next.time_ns)),
-        not_before_ns: known_at.filter(|time| *time < submitted).map_or(Maybe::UNKNOWN, Maybe::known),
+        not_before_ns: known_at.filter(|time| *time < submitted).map_or(PackedInt::UNKNOWN, PackedInt::known),
         observed_at_ns: submitted,
-        reported_ns: Maybe::UNKNOWN,
+        reported_ns: PackedInt::UNKNOWN,
         reason: None,
         node_list: None,
         lifecycle: Lifecycle::AteAbort,

@@ -24,7 +24,7 @@ use flowmine_dataset::{Dataset, HubLimits};
 use flowmine_schema::time::SECOND_NS;
 
 use crate::CorrelateError;
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::components::{self, SubmissionName};
 use crate::jobs::Jobs;
 use crate::parts::Parts;
@@ -150,7 +150,7 @@ impl Submission {
 }
 
 /// The user and the work directory of a job.
-fn place(jobs: &Jobs, attempt: &Attempt) -> String {
+fn place(jobs: &Jobs, attempt: &JobAttempt) -> String {
     let text = |sym| jobs.text_of(sym).unwrap_or_default();
     format!("{}\n{}\n{}", jobs.text(attempt.cluster), text(attempt.user), text(attempt.work_dir))
 }
@@ -178,7 +178,7 @@ impl Known {
                 }
                 let first = oldest[attempt.submission as usize];
                 let component = *numbers.entry(first).or_insert_with(|| {
-                    known.components.push(SubmissionName::of(jobs, first));
+                    known.components.push(SubmissionName::new(jobs, first));
                     let next = places.len() as u32;
                     let place = *places.entry(place(jobs, attempt)).or_insert(next);
                     known.about.push(About { since_ns: jobs.submissions[first as usize].since_ns, submissions: 0, place });

@@ -1,11 +1,11 @@
 //! In go the jobs of a dataset, part after part; out come all submissions in the order of age.
 
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::cases::signed;
 use crate::components;
 use crate::exchanges::Exchanges;
 use crate::jobs::Jobs;
-use crate::maybe::Maybe;
+use crate::packed_int::PackedInt;
 use crate::strings::StringsBuilder;
 use crate::submitted::{AllSubmitted, Submitted};
 
@@ -36,7 +36,7 @@ impl Gatherer {
                 work_dir: first.work_dir.map(&mut text),
                 submit_node: first.submit_node.map(&mut text),
                 submit_session: first.submit_session,
-                ended_ns: Maybe::known(i64::MIN + 1),
+                ended_ns: PackedInt::known(i64::MIN + 1),
                 is_successful: true,
                 declared: start as u32 + oldest,
                 data_flow: exchanges.group(components::key(jobs, oldest)),
@@ -46,8 +46,8 @@ impl Gatherer {
         for attempt in jobs.attempts.iter().filter(|attempt| !jobs.is_array_record(attempt)) {
             let submitted = &mut self.all[start + attempt.submission as usize];
             submitted.ended_ns = match (submitted.ended_ns.get(), attempt.ended_ns.get()) {
-                (Some(known), Some(end)) => Maybe::known(known.max(end)),
-                _ => Maybe::UNKNOWN,
+                (Some(known), Some(end)) => PackedInt::known(known.max(end)),
+                _ => PackedInt::UNKNOWN,
             };
             submitted.is_successful &= is_successful(jobs, attempt);
         }
@@ -74,6 +74,6 @@ impl Gatherer {
     }
 }
 
-fn is_successful(jobs: &Jobs, attempt: &Attempt) -> bool {
+fn is_successful(jobs: &Jobs, attempt: &JobAttempt) -> bool {
     attempt.final_state.is_none_or(|state| jobs.text(state) == "COMPLETED")
 }

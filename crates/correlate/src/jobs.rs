@@ -12,12 +12,12 @@ use flowmine_spill::{put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
-use crate::attempts::{Attempt, Before, Fact, Folder, JobRow, Seen, UNKNOWN_ACTIVITY, Value};
+use crate::attempts::{Before, Fact, Folder, JobAttempt, JobRow, Seen, UNKNOWN_ACTIVITY, Value};
 use crate::clocks::Clocks;
 use crate::dependencies::{self, Dependencies, DependencyRow};
 use crate::events::{self, AttemptFacts, Context, Event, Timestamp};
-use crate::maybe::Maybe;
 use crate::memory;
+use crate::packed_int::PackedInt;
 use crate::row_rules::RowRules;
 use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, Phase, RELEASED, REQUEUED, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
@@ -29,7 +29,7 @@ pub struct Jobs {
     /// The texts to which the numbers ([`Sym`]) in attempts, events and terms refer.
     pub strings: Strings,
     /// All attempts in the order of submission: submit time, cluster, raw job id, job, attempt.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<JobAttempt>,
     /// All events by attempt, in the order in which they happened to it.
     pub events: Vec<Event>,
     /// What changed was before, for the events that have [`Event::before`].
@@ -83,18 +83,18 @@ impl Jobs {
     }
 
     /// The attempt that an event is of.
-    pub fn attempt_of(&self, event: &Event) -> &Attempt {
+    pub fn attempt_of(&self, event: &Event) -> &JobAttempt {
         &self.attempts[event.attempt as usize]
     }
 
     /// The events of an attempt.
-    pub fn events_of(&self, attempt: &Attempt) -> &[Event] {
+    pub fn events_of(&self, attempt: &JobAttempt) -> &[Event] {
         &self.events[attempt.events.0 as usize..attempt.events.1 as usize]
     }
 
     /// What a column had been at one of an attempt's events (the n-th), where it became another
     /// later; nothing where the attempt's own value holds.
-    pub fn value_at(&self, attempt: &Attempt, number: usize, column: &str) -> Option<Value> {
+    pub fn value_at(&self, attempt: &JobAttempt, number: usize, column: &str) -> Option<Value> {
         let later = self.events_of(attempt).get(number + 1..)?;
         let before = later.iter().filter_map(|event| self.before.get(event.before? as usize)).flatten();
         before.into_iter().find(|before| before.column == column).map(|before| before.value)
@@ -102,21 +102,21 @@ impl Jobs {
 
     /// Whether something of an attempt changed while its state did not, so that [`Jobs::value_at`]
     /// is worth asking.
-    pub fn has_changes(&self, attempt: &Attempt) -> bool {
+    pub fn has_changes(&self, attempt: &JobAttempt) -> bool {
         !self.before.is_empty() && self.events_of(attempt).iter().any(|event| event.before.is_some())
     }
 
     /// Returns whether the attempt is only the record of an array's pending tasks, while other
     /// tasks of the array were seen. Such a record is no job and has no events. If no task of an
     /// array was seen, its record represents the array.
-    pub fn is_array_record(&self, attempt: &Attempt) -> bool {
+    pub fn is_array_record(&self, attempt: &JobAttempt) -> bool {
         is_array_record(attempt, &self.submissions, &self.strings)
     }
 
     /// A name for an attempt that no other attempt has: `lab:8_3@1795179770`, with the submit time
     /// in seconds (`?` when it is not known) and `#2` for a second attempt with the same submit
     /// time.
-    pub fn attempt_id(&self, attempt: &Attempt) -> String {
+    pub fn attempt_id(&self, attempt: &JobAttempt) -> String {
         let mut id = attempt_name(self.text(attempt.cluster), self.text(attempt.job), attempt.submit_ns.get());
         if attempt.copy > 1 {
             id.push_str(&format!("#{}", attempt.copy));
@@ -126,7 +126,7 @@ impl Jobs {
 
     /// Appends to a key for sorting what puts attempts in the order of submission, that of
     /// [`Jobs::attempts`], across parts ([`crate::parts`]).
-    pub fn put_order(&self, attempt: &Attempt, key: &mut Vec<u8>) {
+    pub fn put_order(&self, attempt: &JobAttempt, key: &mut Vec<u8>) {
         put_ordered(attempt.since_ns, key);
         put_ordered_text(self.text(attempt.cluster), key);
         put_ordered(attempt.job_id, key);
@@ -216,7 +216,7 @@ impl JobsBuilder {
         let context = Context { strings: &strings, pending, running, left, eligible, held, released, changed, timestamp };
         let mut events: Vec<Event> = Vec::with_capacity(seen.len() + facts.len());
         let (mut seen, mut facts) = (&seen[..], &facts[..]);
-        let mut attempts: Vec<Attempt> = Vec::with_capacity(slots.len());
+        let mut attempts: Vec<JobAttempt> = Vec::with_capacity(slots.len());
         for (at, slot) in slots.into_iter().enumerate() {
             let at = at as u32;
             let of_seen = take(&mut seen, |s: &Seen| s.slot == at);
@@ -233,7 +233,7 @@ impl JobsBuilder {
             attempt.ended_ns = outcome.ended_ns;
             attempt.left_ns = outcome.left_ns;
             attempt.ran = outcome.ran;
-            attempt.start_ns = if outcome.ran { outcome.start_ns.or(attempt.start_ns) } else { Maybe::UNKNOWN };
+            attempt.start_ns = if outcome.ran { outcome.start_ns.or(attempt.start_ns) } else { PackedInt::UNKNOWN };
             attempt.end_ns = outcome.end_ns.or(attempt.end_ns);
             (attempt.job_memory_bytes, attempt.job_peak_bytes) = (memory::of_job(&attempt, &strings), memory::peak(&attempt));
             attempts.push(attempt);
@@ -254,7 +254,7 @@ impl JobsBuilder {
 
 /// The names that submissions had before others, and those of their attempts and tasks, in the
 /// order of the submissions, each once.
-fn former_names(attempts: &[Attempt], former: &[(u32, Sym)]) -> Vec<(u32, Sym)> {
+fn former_names(attempts: &[JobAttempt], former: &[(u32, Sym)]) -> Vec<(u32, Sym)> {
     let mut names: Vec<(u32, Sym)> = former.iter().map(|&(at, name)| (attempts[at as usize].submission, name)).collect();
     let mut first: FxHashMap<u32, Sym> = FxHashMap::default();
     for (submission, name) in attempts.iter().filter_map(|attempt| Some((attempt.submission, attempt.name?))) {
@@ -269,16 +269,16 @@ fn former_names(attempts: &[Attempt], former: &[(u32, Sym)]) -> Vec<(u32, Sym)> 
 }
 
 /// How the records of arrays that have tasks were first seen, by submission.
-fn records(attempts: &[Attempt], events: &[Event], submissions: &[Submission], strings: &Strings) -> FxHashMap<u32, Event> {
+fn records(attempts: &[JobAttempt], events: &[Event], submissions: &[Submission], strings: &Strings) -> FxHashMap<u32, Event> {
     let records = attempts.iter().filter(|attempt| is_array_record(attempt, submissions, strings));
-    let first = |record: &Attempt| {
+    let first = |record: &JobAttempt| {
         let mut of = events[record.events.0 as usize..record.events.1 as usize].iter();
         of.find(|event| event.polled && state::phase(strings.get(event.state)) == Phase::Waiting).copied()
     };
     records.filter_map(|record| Some((record.submission, first(record)?))).collect()
 }
 
-fn is_array_record(attempt: &Attempt, submissions: &[Submission], strings: &Strings) -> bool {
+fn is_array_record(attempt: &JobAttempt, submissions: &[Submission], strings: &Strings) -> bool {
     attempt.is_pending_array(strings) && submissions[attempt.submission as usize].jobs > 1
 }
 
@@ -290,13 +290,13 @@ fn take<'a, T>(from: &mut &'a [T], belongs: impl Fn(&T) -> bool) -> &'a [T] {
 }
 
 fn in_order_of_submission(
-    attempts: Vec<Attempt>,
+    attempts: Vec<JobAttempt>,
     events: &[Event],
     [left, requeued]: [Sym; 2],
     submissions: &[Submission],
     strings: &Strings,
     timestamp: Timestamp,
-) -> (Vec<Attempt>, Vec<Event>) {
+) -> (Vec<JobAttempt>, Vec<Event>) {
     let mut order: Vec<u32> = (0..attempts.len() as u32).collect();
     order.sort_unstable_by_key(|&at| {
         let a = &attempts[at as usize];
@@ -316,7 +316,7 @@ fn in_order_of_submission(
     }
     let mut new_events = Vec::with_capacity(events.len());
     let mut new_attempts = Vec::with_capacity(attempts.len());
-    let mut taken: Vec<Option<Attempt>> = attempts.into_iter().map(Some).collect();
+    let mut taken: Vec<Option<JobAttempt>> = attempts.into_iter().map(Some).collect();
     for old in order {
         let Some(mut attempt) = taken[old as usize].take() else { continue };
         let first = new_events.len() as u32;
@@ -341,7 +341,7 @@ fn in_order_of_submission(
         if let Some(next) = next {
             let end = events::requeued(at, new_events[first as usize..].last(), next, requeued);
             attempt.final_state = Some(requeued);
-            attempt.ended_ns = Maybe::known(end.time_ns);
+            attempt.ended_ns = PackedInt::known(end.time_ns);
             new_events.push(end);
         }
         attempt.events = (first, new_events.len() as u32);

@@ -144,7 +144,7 @@ fn find(dataset: &Dataset) -> Result<Joined, CorrelateError> {
             targets.add(source_of(&row));
             targets.add(node(&row.cluster, id));
         }
-        if TargetKind::of(&row.target_kind) == TargetKind::UserAndName {
+        if TargetKind::new(&row.target_kind) == TargetKind::UserAndName {
             singletons.insert(source_of(&row));
         }
         Ok(())

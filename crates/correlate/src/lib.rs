@@ -52,7 +52,7 @@
 //! transaction.commit()?;
 //!
 //! let jobs = Jobs::read(&dataset, Timestamp::Reported)?;
-//! let cases = Dependency.assign(&Entities::of(&jobs));
+//! let cases = Dependency.assign(&Entities::new(&jobs));
 //! let of = |at: usize| (jobs.text(jobs.attempts[at].job), cases.id_of(at));
 //! assert_eq!(of(0), ("7", "dependency:lab:7"));
 //! assert_eq!(of(1), ("8", "dependency:lab:7"));
@@ -88,9 +88,9 @@ pub mod jobs;
 pub mod joined;
 pub mod known_jobs;
 pub mod log;
-pub mod maybe;
 mod memory;
 pub mod overview;
+pub mod packed_int;
 pub mod parts;
 pub mod prune;
 pub mod share;
@@ -107,14 +107,14 @@ mod tests;
 
 pub use flowmine_privacy::{RowRules, row_rules};
 
-pub use attempts::Attempt;
+pub use attempts::JobAttempt;
 pub use cases::{Assignment, CaseNotion, Entities};
 pub use events::{Event, Timestamp};
 pub use exchanges::Exchanges;
 pub use jobs::Jobs;
 pub use log::{CaseTrace, Classifier, EventLog, Filter, Labels};
-pub use maybe::Maybe;
 pub use overview::Overview;
+pub use packed_int::PackedInt;
 pub use share::Share;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};

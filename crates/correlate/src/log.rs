@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::cases::{CaseNotion, Entities};
 use crate::events::Event;
 use crate::jobs::Jobs;
@@ -57,7 +57,7 @@ pub struct ResolvedFilter<'j> {
 
 impl<'j> ResolvedFilter<'j> {
     /// Whether the attempt's account and user are wanted.
-    pub fn wants(&self, attempt: &Attempt) -> bool {
+    pub fn wants(&self, attempt: &JobAttempt) -> bool {
         let in_list =
             |list: &Option<Vec<Sym>>, name: Option<Sym>| list.as_ref().is_none_or(|list| name.is_some_and(|name| list.contains(&name)));
         in_list(&self.accounts, attempt.account) && in_list(&self.users, attempt.user)
@@ -65,7 +65,7 @@ impl<'j> ResolvedFilter<'j> {
 
     /// The indices of the wanted events of an attempt, in order; none when the attempt is not
     /// wanted.
-    pub fn events(&self, attempt: &Attempt) -> impl Iterator<Item = u32> + use<'_, 'j> {
+    pub fn events(&self, attempt: &JobAttempt) -> impl Iterator<Item = u32> + use<'_, 'j> {
         let (first, end) = if self.wants(attempt) { attempt.events } else { (0, 0) };
         (first..end).filter(|&at| {
             let time = self.jobs.events[at as usize].time_ns;

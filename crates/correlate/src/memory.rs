@@ -11,22 +11,22 @@
 
 use flowmine_slurm::tres;
 
-use crate::attempts::Attempt;
-use crate::maybe::Maybe;
+use crate::attempts::JobAttempt;
+use crate::packed_int::PackedInt;
 use crate::strings::{Strings, Sym};
 
 /// The memory that a job occupied, in bytes.
-pub(crate) fn of_job(attempt: &Attempt, strings: &Strings) -> Maybe {
-    let named = |list: Option<Sym>| Maybe::from(list.and_then(|list| tres::memory_bytes(strings.get(list))));
+pub(crate) fn of_job(attempt: &JobAttempt, strings: &Strings) -> PackedInt {
+    let named = |list: Option<Sym>| PackedInt::from(list.and_then(|list| tres::memory_bytes(strings.get(list))));
     named(attempt.allocated_tres).or(attempt.total_memory_bytes).or(named(attempt.requested_tres)).or(of_parts(attempt).into())
 }
 
-fn of_parts(attempt: &Attempt) -> Option<i64> {
+fn of_parts(attempt: &JobAttempt) -> Option<i64> {
     let parts = attempt.nodes.get().filter(|nodes| attempt.cpus.get() == Some(*nodes))?;
     attempt.memory_bytes.get()?.checked_mul(parts)
 }
 
 /// The memory that a job used at most, in bytes.
-pub(crate) fn peak(attempt: &Attempt) -> Maybe {
+pub(crate) fn peak(attempt: &JobAttempt) -> PackedInt {
     attempt.step_memory_bytes.or(attempt.max_rss_bytes)
 }

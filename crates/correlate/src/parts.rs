@@ -61,7 +61,7 @@ impl<'r> Parts<'r> {
     ///
     /// # Errors
     /// When the dataset cannot be read or the temporary file not be written.
-    pub fn of(dataset: &Dataset, timestamp: Timestamp, rules: &'r RowRules, rows_at_once: u64) -> Result<Self, CorrelateError> {
+    pub fn new(dataset: &Dataset, timestamp: Timestamp, rules: &'r RowRules, rows_at_once: u64) -> Result<Self, CorrelateError> {
         let before = dataset.raw_state()?;
         let count = dataset.row_count::<JobState<'static>>()?;
         let rows = if count <= rows_at_once {
@@ -73,7 +73,7 @@ impl<'r> Parts<'r> {
         Ok(Self { rows, raw_state, timestamp, rules })
     }
 
-    /// Does the same as [`Parts::of`] for one share of the joined jobs; the rows of the other
+    /// Does the same as [`Parts::new`] for one share of the joined jobs; the rows of the other
     /// shares are skipped.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use flowmine_slurm::job_ref;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::parts::{Parts, ROWS_AT_ONCE};
-use crate::{Attempt, CorrelateError, Jobs, RowRules, Timestamp};
+use crate::{CorrelateError, JobAttempt, Jobs, RowRules, Timestamp};
 
 flowmine_schema::columns! {
     /// The attempt at a job that a row is of, and when it was seen.
@@ -76,7 +76,7 @@ pub fn prune(dataset: &Dataset, before_ns: i64, dry: bool) -> Result<Pruning, Co
     let who = format!("prune, process {}", std::process::id());
     let mut writer = dataset.writer(Role::Raw, &who)?;
     // No other process adds rows meanwhile.
-    let ended = Ended::of(dataset, before_ns)?;
+    let ended = Ended::new(dataset, before_ns)?;
     done.jobs_left = ended.left;
     let mut transaction = writer.begin()?;
     of_table::<OfJob<'static>>(dataset, &mut transaction, &mut done, |row| {
@@ -165,11 +165,11 @@ struct Ended {
 }
 
 impl Ended {
-    fn of(dataset: &Dataset, before_ns: i64) -> Result<Self, CorrelateError> {
-        let mut pending = Pending::of(dataset)?;
+    fn new(dataset: &Dataset, before_ns: i64) -> Result<Self, CorrelateError> {
+        let mut pending = Pending::new(dataset)?;
         let (mut stays, mut left) = (Stays::default(), 0);
         let rules = RowRules::default();
-        Parts::of(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?.for_each(|jobs| {
+        Parts::new(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?.for_each(|jobs| {
             pending.look(jobs);
             let mut going_on = vec![false; jobs.submissions.len()];
             for attempt in &jobs.attempts {
@@ -207,7 +207,7 @@ struct Pending {
 }
 
 impl Pending {
-    fn of(dataset: &Dataset) -> Result<Self, CorrelateError> {
+    fn new(dataset: &Dataset) -> Result<Self, CorrelateError> {
         let mut remained = FxHashMap::default();
         dataset.read::<Remaining<'static>, CorrelateError>(|row| {
             if let (true, Some(list)) = (job_ref::is_pending_array(&row.job), row.array_tasks) {
@@ -229,7 +229,7 @@ impl Pending {
     }
 
     /// Whether each task that a record still stood for was seen as a job of its own.
-    fn became_tasks(&self, jobs: &Jobs, attempt: &Attempt) -> bool {
+    fn became_tasks(&self, jobs: &Jobs, attempt: &JobAttempt) -> bool {
         let text = |sym| jobs.strings.get(sym).to_owned();
         let key = || (text(attempt.cluster), text(attempt.job), attempt.submit_ns.get());
         attempt.is_pending_array(&jobs.strings)
@@ -267,7 +267,7 @@ fn old_traces(dataset: &Dataset, host: &str, before_ns: i64) -> Result<FxHashSet
             }
         },
     )?;
-    let border = Day::of(before_ns);
+    let border = Day::new(before_ns);
     let mut young: FxHashSet<i64> = FxHashSet::default();
     macro_rules! seen_in {
         ($($table:ident),+) => { $({

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use flowmine_slurm::job_ref;
 use rustc_hash::FxHashMap;
 
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::strings::{Strings, Sym};
 
 /// What was submitted at once: an array, a heterogeneous job, or another job, with all attempts.
@@ -54,13 +54,13 @@ pub const REQUEUE_WITHIN_NS: i64 = 24 * 3600 * flowmine_schema::time::SECOND_NS;
 /// The id that the whole submission is known by: array id, id of the first component, or job id.
 ///
 /// The label says it (`8_3`, `18+1`) even where the source has no column for it.
-pub fn root_id(attempt: &Attempt, strings: &Strings) -> i64 {
+pub fn root_id(attempt: &JobAttempt, strings: &Strings) -> i64 {
     let told = job_ref::whole(strings.get(attempt.job));
     told.or(attempt.array_job_id.get()).or(attempt.het_job_id.get()).unwrap_or(attempt.job_id)
 }
 
 /// When an attempt is known to be gone for good; `i64::MAX` for never.
-fn gone_at(attempt: &Attempt) -> i64 {
+fn gone_at(attempt: &JobAttempt) -> i64 {
     match (attempt.left_ns.get(), attempt.ended_ns.get()) {
         (Some(left), _) => left,
         // The first moment that is more than that after its end.
@@ -89,7 +89,7 @@ impl Generation {
     }
 
     /// Takes an attempt in and returns its number at its job.
-    fn add(&mut self, attempt: &Attempt, strings: &Strings) -> u32 {
+    fn add(&mut self, attempt: &JobAttempt, strings: &Strings) -> u32 {
         let gone = gone_at(attempt);
         self.user = self.user.or(attempt.user);
         let latest = self.latest.entry(attempt.job).or_insert((gone, 0));
@@ -107,7 +107,7 @@ impl Generation {
 
 /// Finds the submissions and sets `submission` and `number` of every attempt. The submissions come
 /// out in the order of their first submit time, then cluster, then id.
-pub(crate) fn find(attempts: &mut [Attempt], strings: &Strings) -> Vec<Submission> {
+pub(crate) fn find(attempts: &mut [JobAttempt], strings: &Strings) -> Vec<Submission> {
     let mut order: Vec<(Sym, i64, i64, Sym, u32, u32)> =
         attempts.iter().enumerate().map(|(at, a)| (a.cluster, root_id(a, strings), a.since_ns, a.job, a.copy, at as u32)).collect();
     order.sort_unstable();

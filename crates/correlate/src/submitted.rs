@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::maybe::Maybe;
+use crate::packed_int::PackedInt;
 use crate::strings::{Strings, Sym};
 
 /// One submission. Texts are those of its first attempt.
@@ -36,9 +36,9 @@ pub struct Submitted {
     /// The node from which it was submitted.
     pub submit_node: Option<Sym>,
     /// The session of the shell or job that submitted it.
-    pub submit_session: Maybe,
+    pub submit_session: PackedInt,
     /// When the last of its attempts ended; unknown while one has not.
-    pub ended_ns: Maybe,
+    pub ended_ns: PackedInt,
     /// Whether all its attempts that ended were successful.
     pub is_successful: bool,
     /// The oldest submission that declared dependencies connect it with: an index into

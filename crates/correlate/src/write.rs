@@ -121,7 +121,7 @@ pub fn correlate_with_tasks(
     parts.for_each(|jobs| {
         gathered.add(jobs)?;
         gathered.add_waits(jobs, &mut transaction)?;
-        let entities = Entities::of(jobs);
+        let entities = Entities::new(jobs);
         all.iter_mut().filter(|of| !of.needs_overview()).try_for_each(|of| of.add(&entities, &mut gathered.rows))
     })?;
     let Gathered { mut result, links, waits, mut rows, known, .. } = gathered;

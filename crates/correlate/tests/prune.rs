@@ -113,13 +113,13 @@ fn write(dataset: &Dataset, submissions: &[Submission], traces: &[Trace], files:
         for (state, at_ns) in [("running", trace_ns)].into_iter().chain(trace.end.map(|end| ("ended", BEGIN + end * STEP))) {
             let mut builder = Builder::<Host<'static>>::new();
             builder.push(&Host { host: HOST.into(), trace_ns, state: state.into(), at_ns, ..Host::default() });
-            transaction.append_split(builder, HOST, Day::of(at_ns)).unwrap();
+            transaction.append_split(builder, HOST, Day::new(at_ns)).unwrap();
         }
         for at in &trace.seen {
             let as_of_ns = BEGIN + at * STEP;
             let mut builder = Builder::<Process<'static>>::new();
             builder.push(&Process { host: HOST.into(), trace_ns, pid: *at as i32, as_of_ns, ..Process::default() });
-            transaction.append_split(builder, HOST, Day::of(as_of_ns)).unwrap();
+            transaction.append_split(builder, HOST, Day::new(as_of_ns)).unwrap();
         }
         transaction.commit().unwrap();
     }

@@ -559,7 +559,7 @@ fn nothing_of_a_recorded_queue_comes_through() {
         check("Jobs.strings", text, true);
     }
     for notion in [&Dependency as &dyn CaseNotion, &AccountGroup] {
-        for id in notion.assign(&Entities::of(&jobs)).ids {
+        for id in notion.assign(&Entities::new(&jobs)).ids {
             check("case id", id.strip_prefix(notion.name()).unwrap(), false);
         }
     }
@@ -601,13 +601,13 @@ fn structure_stays() {
         }
     }
     for notion in [&Dependency as &dyn CaseNotion, &AccountGroup] {
-        let case_of = |jobs| notion.assign(&Entities::of(jobs)).case_of;
+        let case_of = |jobs| notion.assign(&Entities::new(jobs)).case_of;
         assert_eq!(case_of(&plain), case_of(&coded), "{}", notion.name());
     }
     // A filter's names are of the originals: they are looked up by their codes.
     let filtered = |jobs: &Jobs, user: String, account: String| {
         let filter = Filter { users: vec![user], accounts: vec![account], ..Filter::default() };
-        EventLog::build(&Entities::of(jobs), &Dependency, &filter).cases.len()
+        EventLog::build(&Entities::new(jobs), &Dependency, &filter).cases.len()
     };
     let of_alice = filtered(&plain, "fm-alice".to_owned(), "physics".to_owned());
     assert!(of_alice > 0);

@@ -24,7 +24,7 @@ pub enum Access {
 
 impl Access {
     /// That of an existing directory; [`Access::Umask`] where its modes cannot be read.
-    pub(crate) fn of(folder: &Folder) -> Self {
+    pub(crate) fn new(folder: &Folder) -> Self {
         match folder.mode() {
             Ok(mode) if mode & 0o077 == 0 => Self::Private,
             _ => Self::Umask,

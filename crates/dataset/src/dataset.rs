@@ -49,13 +49,13 @@ impl Dataset {
             }
             other => other.map_err(io_error(dir))?,
         };
-        let dataset = Self::of(folder);
+        let dataset = Self::new(folder);
         dataset.manifest()?;
         Ok(dataset)
     }
 
-    fn of(folder: Folder) -> Self {
-        Self { access: Access::of(&folder), folder: Arc::new(folder), as_owner: false }
+    fn new(folder: Folder) -> Self {
+        Self { access: Access::new(&folder), folder: Arc::new(folder), as_owner: false }
     }
 
     /// Opens a dataset, or makes one where there is nothing or an empty directory.
@@ -81,7 +81,7 @@ impl Dataset {
         };
         let folder = if as_owner { folder.as_owner().map_err(io_error(dir))? } else { folder };
         folder.check_way().map_err(file_error(dir))?;
-        let mut dataset = Self { as_owner, ..Self::of(folder) };
+        let mut dataset = Self { as_owner, ..Self::new(folder) };
         let folder = &dataset.folder;
         let manifest = dir.join(MANIFEST);
         if folder.has_file(MANIFEST).map_err(file_error(&manifest))? {
@@ -167,7 +167,7 @@ impl Dataset {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
                 other => other?,
             };
-            if matches!(Self::of(folder).stored_manifest(), Ok(_) | Err(DatasetError::Version { .. })) {
+            if matches!(Self::new(folder).stored_manifest(), Ok(_) | Err(DatasetError::Version { .. })) {
                 return Ok(true);
             }
         }
@@ -275,7 +275,7 @@ impl Dataset {
         let before = self.pending()?;
         let folder = self.folder(&leaf.folder())?;
         let names = folder.as_ref().map_or_else(|| Ok(Vec::new()), |folder| folder.names().map_err(io_error(folder.path())))?;
-        let files: BTreeSet<PartName> = names.iter().filter_map(|name| PartName::of(name)).collect();
+        let files: BTreeSet<PartName> = names.iter().filter_map(|name| PartName::new(name)).collect();
         let after = self.pending()?;
         let here = |path: &str| Leaf::of_part(path).filter(|(of, _)| of == leaf).map(|(_, name)| name);
         let deleted: BTreeSet<PartName> =
@@ -404,7 +404,7 @@ impl Dataset {
         if !file.has_checksums() {
             unchecked::note(self.dir(), &path);
         }
-        let columns = file.read_whole(None, Projection::of::<R>());
+        let columns = file.read_whole(None, Projection::new::<R>());
         Ok(Some(columns.and_then(Rows::of).map_err(parquet_error(&path))?))
     }
 }

@@ -561,7 +561,7 @@ impl Task<'_> {
         file.read_exact_at(&mut bytes, range.start).map_err(|error| error.to_string())?;
         let (metadata, size) = (self.chunk, bytes.len());
         // polars does not say the size of a dictionary, which can only be the first page.
-        if rows > 0 && FirstPage::of(&bytes).is_none_or(|page| page.unpacked > LARGEST_PAGE as u64 || !page.can_be(1)) {
+        if rows > 0 && FirstPage::new(&bytes).is_none_or(|page| page.unpacked > LARGEST_PAGE as u64 || !page.can_be(1)) {
             return Err(format!("its first page is damaged or larger than {LARGEST_PAGE} bytes"));
         }
         let bytes = bytes.into();
@@ -574,7 +574,7 @@ impl Task<'_> {
                 match (self.stored, simple) {
                     (Stored::Bytes, true) => chunk.texts(&mut sink)?,
                     (Stored::Nothing, _) => sink.nulls(rows),
-                    (stored, true) => chunk.fixed(|value| sink.push(value.map(|bits| Key::of(stored, bits))))?,
+                    (stored, true) => chunk.fixed(|value| sink.push(value.map(|bits| Key::new(stored, bits))))?,
                     (_, false) => chunk.through_polars(|value| sink.value(value))?,
                 }
                 sink.finish(rows).map(Done::Texts)
@@ -622,7 +622,7 @@ enum Key {
 }
 
 impl Key {
-    fn of(stored: Stored, bits: u64) -> Self {
+    fn new(stored: Stored, bits: u64) -> Self {
         match stored {
             Stored::Int { signed: true, wide: true } => Self::Signed(bits as i64),
             Stored::Int { signed: true, wide: false } => Self::Signed(i64::from(bits as u32 as i32)),
@@ -792,7 +792,7 @@ impl NumberSink<'_> {
                 (Stored::Time { wide: true, unit: 1 } | Stored::Int { wide: true, signed: true }, value) if value != NO_NUMBER => {
                     self.put(value)
                 }
-                _ => self.key(Key::of(stored, bits)),
+                _ => self.key(Key::new(stored, bits)),
             },
         }
     }
@@ -1080,7 +1080,7 @@ impl Chunk<'_> {
         let pages = BasicDecompressor::new((self.pages)(), Vec::new());
         let (arrays, _) = column_iter_to_arrays(vec![pages], vec![of], field, None).map_err(|error| error.to_string())?;
         let stored = self.stored;
-        let key = |bits: Option<u64>| bits.map_or(Value::Missing, |bits| Value::Key(Key::of(stored, bits)));
+        let key = |bits: Option<u64>| bits.map_or(Value::Missing, |bits| Value::Key(Key::new(stored, bits)));
         for array in &arrays {
             let any = array.as_any();
             if let Some(array) = any.downcast_ref::<PrimitiveArray<i64>>() {

@@ -127,7 +127,7 @@ impl GroupCheck {
         self.packed += bytes.len() as u64;
         // polars does not say the size of a dictionary, which can only be the first page.
         if self.rows > 0 {
-            let first = FirstPage::of(bytes).filter(|page| page.can_be(LEAST_VALUE)).ok_or(ParquetError::Damaged)?;
+            let first = FirstPage::new(bytes).filter(|page| page.can_be(LEAST_VALUE)).ok_or(ParquetError::Damaged)?;
             self.unpacked = self.unpacked.saturating_add(first.unpacked);
         }
         let mut left = self.rows;
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn rows_of(bytes: &[u8]) -> Result<Rows<JobState<'static>>, ParquetError> {
-        TableFile::open(file(bytes))?.read_whole(None, Projection::of::<JobState<'static>>()).and_then(Rows::of)
+        TableFile::open(file(bytes))?.read_whole(None, Projection::new::<JobState<'static>>()).and_then(Rows::of)
     }
 
     #[test]
@@ -316,7 +316,7 @@ mod tests {
                 alike: text(Harmless),
             }
         }
-        let read = TableFile::open(file(&bytes)).unwrap().read_whole(None, Projection::of::<Full<'static>>());
+        let read = TableFile::open(file(&bytes)).unwrap().read_whole(None, Projection::new::<Full<'static>>());
         assert!(matches!(read, Err(ParquetError::NoValue("alike"))));
     }
 

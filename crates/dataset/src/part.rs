@@ -32,7 +32,7 @@ impl Part {
     /// # Errors
     /// When it is damaged.
     pub fn read<V: View>(self) -> Result<Rows<V>, DatasetError> {
-        let columns = self.open()?.read_whole(self.leaf.host(), Projection::of::<V>());
+        let columns = self.open()?.read_whole(self.leaf.host(), Projection::new::<V>());
         columns.and_then(Rows::of).map_err(parquet_error(&self.path))
     }
 

@@ -62,7 +62,7 @@ impl Leaf {
     /// file.
     pub(crate) fn of_part(path: &str) -> Option<(Self, PartName)> {
         let (folder, name) = path.rsplit_once('/')?;
-        Some((Self::of_folder(folder)?, PartName::of(name)?))
+        Some((Self::of_folder(folder)?, PartName::new(name)?))
     }
 
     /// The folder with this path relative to the dataset.
@@ -113,7 +113,7 @@ pub(crate) struct PartName {
 }
 
 impl PartName {
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn new(name: &str) -> Option<Self> {
         let rest = name.strip_prefix("part-")?.strip_suffix(".parquet")?;
         let (numbers, owner) = match rest.split_once('@') {
             None => (rest, None),

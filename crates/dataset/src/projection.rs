@@ -18,7 +18,7 @@ pub(crate) struct Projection {
 
 impl Projection {
     /// The projection that reads the columns of a view.
-    pub(crate) fn of<V: View>() -> Self {
+    pub(crate) fn new<V: View>() -> Self {
         Self { table: V::Table::TABLE, is_split: V::Table::SPLIT, all: <V::Table as View>::COLUMNS, columns: V::COLUMNS }
     }
 }

@@ -143,7 +143,7 @@ impl Transaction<'_> {
 fn each_row<V: View>(part: &Part, mut each: impl FnMut(&V::Of<'_>) -> Result<(), DatasetError>) -> Result<(), DatasetError> {
     let file = part.open()?;
     for group in 0..file.groups().len() {
-        let rows = Rows::<V>::read(part.read_group(&file, group, Projection::of::<V>())?, part.path())?;
+        let rows = Rows::<V>::read(part.read_group(&file, group, Projection::new::<V>())?, part.path())?;
         for row in rows.iter() {
             each(&row)?;
         }

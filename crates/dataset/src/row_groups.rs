@@ -22,7 +22,7 @@ impl Dataset {
     /// When a file cannot be read, or what `each` returns.
     pub fn read<V: View, E: From<DatasetError>>(&self, mut each: impl FnMut(V::Of<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut failed = Ok(());
-        self.read_groups(Projection::of::<V>(), &mut |group| {
+        self.read_groups(Projection::new::<V>(), &mut |group| {
             failed = group
                 .and_then(|group| Rows::<V>::read(group, self.dir()))
                 .map_err(E::from)
@@ -79,7 +79,7 @@ impl Group<'_> {
     }
 
     pub fn rows<V: View>(&self) -> Result<Rows<V>, DatasetError> {
-        Rows::read(self.read(Projection::of::<V>())?, self.part.path())
+        Rows::read(self.read(Projection::new::<V>())?, self.part.path())
     }
 }
 

@@ -93,10 +93,10 @@ enum ColumnValues {
 
 impl ColumnValues {
     fn all(columns: &Columns, defs: &[ColumnDef]) -> Result<Vec<Self>, ParquetError> {
-        defs.iter().map(|def| Self::of(columns, def)).collect()
+        defs.iter().map(|def| Self::new(columns, def)).collect()
     }
 
-    fn of(columns: &Columns, def: &ColumnDef) -> Result<Self, ParquetError> {
+    fn new(columns: &Columns, def: &ColumnDef) -> Result<Self, ParquetError> {
         let Some(array) = columns.get(def.name) else { return Ok(Self::Absent) };
         let array = array.as_any();
         let values = match def.kind {

@@ -34,7 +34,7 @@ flowmine_schema::table! {
 }
 
 /// The tables of these tests, in addition to [`tables::ALL`].
-pub(crate) const TABLES: &[tables::TableDef] = &[tables::TableDef::of::<Seen<'static>>()];
+pub(crate) const TABLES: &[tables::TableDef] = &[tables::TableDef::new::<Seen<'static>>()];
 
 fn link(n: i64) -> Link<'static> {
     Link { source_scope: "lab".into(), source: format!("{n}").into(), source_ns: Some(n), target_seen: true, ..Default::default() }
@@ -597,13 +597,13 @@ fn names_of_writers_beside_others_are_exactly_ours() {
                 assert_eq!(Role::of_hidden(&name), Some(role.clone()), "{name}");
             }
             let part = PartName { owner: role.owner(), first: 1, last: 2 };
-            assert_eq!(PartName::of(&part.file_name()), Some(part));
+            assert_eq!(PartName::new(&part.file_name()), Some(part));
         }
     }
     for name in
         ["part-0000000001-0000000001@a+0.parquet", "part-0000000001-0000000001@a+01.parquet", "part-0000000001-0000000001@a+.parquet"]
     {
-        assert_eq!(PartName::of(name), None, "{name}");
+        assert_eq!(PartName::new(name), None, "{name}");
     }
     for name in [".host=a+0.lock", ".host=a+1+1.lock", ".host=a+-1.lock", ".host=a", ".raw.lock", "host=a.lock", ".host=a/b=1-1.tmp"] {
         assert_eq!(Role::of_hidden(name), None, "{name}");

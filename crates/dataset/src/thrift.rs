@@ -93,7 +93,7 @@ pub(crate) struct FirstPage {
 
 impl FirstPage {
     /// Reads the head; `None` where it is damaged.
-    pub(crate) fn of(mut bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn new(mut bytes: &[u8]) -> Option<Self> {
         let (mut unpacked, mut dictionary) = (None, None);
         structure(&mut bytes, 0, &mut |place, number| match place {
             // `PageHeader.uncompressed_page_size`; `DictionaryPageHeader.num_values` in it.
@@ -252,12 +252,12 @@ mod tests {
     fn the_first_page_however_its_fields_are_written() {
         let plain = [0x15, 4, 0x15, 200, 1, 0x15, 20, 0x4c, 0x15, 10, 0x15, 0, 0, 0];
         let page = FirstPage { unpacked: 100, dictionary: Some(5) };
-        assert_eq!(FirstPage::of(&plain), Some(page));
+        assert_eq!(FirstPage::new(&plain), Some(page));
         // With the numbers of the fields instead of their differences.
         let explicit = [0x05, 2, 4, 0x05, 4, 200, 1, 0x05, 6, 20, 0x0c, 14, 0x05, 2, 10, 0, 0];
-        assert_eq!(FirstPage::of(&explicit), Some(page));
+        assert_eq!(FirstPage::new(&explicit), Some(page));
         assert!(page.can_be(4) && !FirstPage { dictionary: Some(26), ..page }.can_be(4));
-        assert_eq!(FirstPage::of(&plain[..9]), None);
-        assert_eq!(FirstPage::of(&[0x15, 4, 0x15, 3, 0]), None, "a negative size");
+        assert_eq!(FirstPage::new(&plain[..9]), None);
+        assert_eq!(FirstPage::new(&[0x15, 4, 0x15, 3, 0]), None, "a negative size");
     }
 }

@@ -68,7 +68,7 @@ impl Transaction<'_> {
     /// Adds rows of one host and one day to a table that is split (`by host` in its declaration),
     /// as a file; an empty builder adds none.
     ///
-    /// Which day a row belongs to is the caller's choice, best that of its main time ([`Day::of`]).
+    /// Which day a row belongs to is the caller's choice, best that of its main time ([`Day::new`]).
     /// The caller guarantees that all rows have this host: it is in the folder's name, and only
     /// there.
     ///

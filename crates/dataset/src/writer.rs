@@ -141,7 +141,7 @@ impl Writer {
         let owner = self.role.owner();
         let Some(folder) = self.dataset.folder(relative)? else { return Ok(()) };
         for name in folder.names().map_err(io_error(folder.path()))? {
-            if let Some(part) = PartName::of(&name).filter(|part| part.owner == owner) {
+            if let Some(part) = PartName::new(&name).filter(|part| part.owner == owner) {
                 self.next = self.next.max(part.last.saturating_add(1));
             }
         }

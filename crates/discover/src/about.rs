@@ -29,7 +29,7 @@ pub struct About {
 
 impl About {
     /// Returns the description of a log and its cases for figures and tables.
-    pub fn of(log: &ActivityLog, cases: &Cases) -> Self {
+    pub fn new(log: &ActivityLog, cases: &Cases) -> Self {
         let words = &log.words;
         let or = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };
         let case = if words.notion.is_empty() && !cases.kind.is_empty() {

@@ -125,7 +125,7 @@ type Key = (u32, u32, i64, i64, u32, u32);
 /// Finds the batches of a log, by activity and, if requested, by resource.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches {
     let mut found = Batches {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         merge_distance_ns: options.merge_distance_ns,
         min_size: options.min_size.max(1),
         by_resource: options.by_resource,

@@ -221,7 +221,7 @@ pub fn discover_renamed(
 fn side((name, log, cases): (&str, &ActivityLog, &Cases)) -> Side {
     let spans = (0..cases.len()).filter_map(|case| span(log, cases, case));
     let whole = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-    Side { name: name.to_owned(), about: About::of(log, cases), time_ns: whole.and_then(|(from, to)| elapsed_ns(from, to)) }
+    Side { name: name.to_owned(), about: About::new(log, cases), time_ns: whole.and_then(|(from, to)| elapsed_ns(from, to)) }
 }
 
 fn gather(log: &ActivityLog, renamed: &BTreeMap<String, String>) -> BTreeMap<String, Gathered> {
@@ -283,7 +283,7 @@ fn difference((quantity, from): (Quantity, Option<BytesFrom>), first: &mut [i64]
     let test = two_samples::compare(first, second)?;
     // Both are sorted now.
     let same = first == second;
-    let (one, other) = (Stats::of(first)?, Stats::of(second)?);
+    let (one, other) = (Stats::new(first)?, Stats::new(second)?);
     let verdict = match () {
         () if same => Verdict::Same,
         () if test.least_p > LEVEL => Verdict::TooFew,

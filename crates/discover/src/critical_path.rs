@@ -314,7 +314,7 @@ const LAG: usize = TimePart::Lag as usize;
 pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     let mut found = CriticalPath { run: run.name.clone(), noun: run.noun, ..CriticalPath::default() };
     found.left_out.unknown_parents = run.unknown_parents;
-    let chosen = Chosen::of(run, &mut found.left_out);
+    let chosen = Chosen::new(run, &mut found.left_out);
     let mut edges = edges(run, &chosen, &mut found);
     let (known, circular) = Network::new(chosen.tasks.len(), edges.clone());
     found.left_out.circular += circular;
@@ -367,7 +367,7 @@ struct Chosen<'r> {
 }
 
 impl<'r> Chosen<'r> {
-    fn of(run: &'r RunGraph, left_out: &mut LeftOut) -> Self {
+    fn new(run: &'r RunGraph, left_out: &mut LeftOut) -> Self {
         let timed = run.tasks.iter().any(|task| !task.forked_others && bounds(task).is_some());
         let mut chosen = Self {
             tasks: Vec::new(),
@@ -690,7 +690,7 @@ fn slack(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         .map(|(activity, mut ns)| Slack {
             activity: activity.to_owned(),
             critical: ns.iter().filter(|ns| **ns <= 0).count() as u64,
-            slack_ns: Stats::of(&mut ns),
+            slack_ns: Stats::new(&mut ns),
         })
         .collect();
     all.sort_by(|a, b| {

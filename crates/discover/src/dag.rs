@@ -142,7 +142,7 @@ impl Builder {
             place[number as usize] = found.nodes.len();
             let (tasks, attempts, mut times) = rows[number as usize].take().unwrap_or_default();
             found.tasks += tasks;
-            found.nodes.push(Node { name, tasks, attempts, run_time_ns: Stats::of(&mut times) });
+            found.nodes.push(Node { name, tasks, attempts, run_time_ns: Stats::new(&mut times) });
         }
         found.without_parents = self.tasks.iter().filter(|known| known.of.is_some() && !known.has_parents).count() as u64;
         let mut edges: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();

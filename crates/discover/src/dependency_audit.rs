@@ -150,7 +150,7 @@ pub fn discover(run: &RunGraph) -> Check {
     };
     let pairs = Pairs::of(run);
     found.traced = pairs.0.len() as u64;
-    let mut ancestors = Ancestors::of(run);
+    let mut ancestors = Ancestors::new(run);
     missing(run, &pairs, &mut ancestors, &mut found);
     needless(run, &pairs, &mut found.findings);
     files(run, &mut ancestors, &mut found.findings);
@@ -215,7 +215,7 @@ struct Parents<'r> {
 }
 
 impl<'r> Ancestors<'r> {
-    fn of(run: &'r RunGraph) -> Self {
+    fn new(run: &'r RunGraph) -> Self {
         let mut by_child: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (at, edge) in run.declared.iter().enumerate() {
             by_child.entry(edge.to).or_default().push(at as u32);
@@ -305,7 +305,7 @@ fn needless(run: &RunGraph, pairs: &Pairs, findings: &mut Vec<Finding>) {
     for edge in run.declared.iter().filter(|edge| !edge.for_start) {
         parents.entry(edge.to).or_default().push(edge.from);
     }
-    let touched = Touched::of(run);
+    let touched = Touched::new(run);
     let mut children: Vec<u32> = parents.keys().copied().collect();
     children.sort_unstable();
     for child in children {
@@ -339,7 +339,7 @@ fn needless(run: &RunGraph, pairs: &Pairs, findings: &mut Vec<Finding>) {
 struct Touched(FxHashMap<u32, BTreeMap<u32, bool>>);
 
 impl Touched {
-    fn of(run: &RunGraph) -> Self {
+    fn new(run: &RunGraph) -> Self {
         let mut touched: FxHashMap<u32, BTreeMap<u32, bool>> = FxHashMap::default();
         for flow in &run.flows {
             for (task, wrote) in [(flow.writer, true), (flow.reader, false)] {

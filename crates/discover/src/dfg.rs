@@ -240,7 +240,7 @@ impl Values {
 
     /// Returns the statistics of each index.
     fn stats(self, places: usize) -> Vec<Option<Stats>> {
-        let numbers = Grouped::of(places, || self.slots.iter().copied().zip(self.values.iter().copied()));
+        let numbers = Grouped::new(places, || self.slots.iter().copied().zip(self.values.iter().copied()));
         drop(self);
         numbers.stats()
     }
@@ -523,7 +523,7 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let waits = std::mem::take(&mut walk.waits);
     let pairs = walk.pairs.list.len();
     // Each instance counts once, however many cases it is in: its time and bytes are its own.
-    let (waits, (paths, activities)) = both(move || waits.stats(pairs), || (Paths::of(log, cases), activities(log, cases)));
+    let (waits, (paths, activities)) = both(move || waits.stats(pairs), || (Paths::new(log, cases), activities(log, cases)));
 
     let mut place = vec![usize::MAX; log.activities.len()];
     let mut dfg = Dfg {
@@ -617,7 +617,7 @@ pub(crate) fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
     let instances = &log.instances;
     let gather = |value: &dyn Fn(u32) -> Option<i64>| -> Vec<Option<Stats>> {
         let inside = || (0..log.len()).filter(|&at| is_inside(at));
-        Grouped::of(n, || inside().filter_map(|at| Some((instances.activity[at], value(at as u32)?)))).stats()
+        Grouped::new(n, || inside().filter_map(|at| Some((instances.activity[at], value(at as u32)?)))).stats()
     };
     let has_intervals = log.has_intervals();
     if has_intervals {

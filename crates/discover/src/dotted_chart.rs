@@ -121,7 +121,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedCh
     order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| cases.names.get(a.1).cmp(cases.names.get(b.1))).then(a.1.cmp(&b.1)));
     let time = options.time.unwrap_or_else(|| fitting_time(&spans));
     let mut chart = DottedChart {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         sort: options.sort,
         time,
         is_time_chosen: options.time.is_none(),

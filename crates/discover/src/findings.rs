@@ -222,7 +222,7 @@ pub fn discover(input: &Input<'_>) -> Findings {
     let small = (all - findings.len()) as u64;
     refer_to_repeated_sentences(&mut findings);
     Findings {
-        about: About::of(input.log, input.cases),
+        about: About::new(input.log, input.cases),
         source: facts.source,
         whole: facts.whole,
         small,

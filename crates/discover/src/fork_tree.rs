@@ -251,7 +251,7 @@ fn node(all: &Processes, members: &[u32], parent: Option<u32>, depth: u32) -> No
     made.ended_ns = made.ended_ns.filter(|_| made.without_end == 0);
     made.owner = owners.first().map(|&owner| all.owners.get(owner).to_owned());
     made.owners = owners.len() as u64;
-    made.time_ns = Stats::of(&mut times);
+    made.time_ns = Stats::new(&mut times);
     made.cpu_ns = cpu_ns;
     (made.read_bytes, made.written_bytes, made.io_ns) = (io.read_bytes, io.written_bytes, io.time_ns);
     (made.all_read_bytes, made.all_written_bytes) = (io.read_bytes, io.written_bytes);

@@ -153,10 +153,10 @@ pub struct Level {
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     let last = (0..log.len() as u32).filter_map(|at| log.end_ns(at).max(log.start_ns(at))).max();
     let mut found = Gantt {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         activities: log.activities.clone(),
         cases: cases.names.clone(),
-        identities: Identities::of(log),
+        identities: Identities::new(log),
         ..Gantt::default()
     };
     let attribute = options.by.as_ref().and_then(|key| log.attribute(key));

@@ -10,7 +10,7 @@ pub struct Grouped {
 
 impl Grouped {
     /// Sorts numbers into `groups` groups; the numbers are read twice.
-    pub fn of<I: Iterator<Item = (u32, i64)>>(groups: usize, numbers: impl Fn() -> I) -> Self {
+    pub fn new<I: Iterator<Item = (u32, i64)>>(groups: usize, numbers: impl Fn() -> I) -> Self {
         let mut offsets = vec![0usize; groups + 1];
         for (group, _) in numbers() {
             if let Some(count) = offsets.get_mut(group as usize + 1) {
@@ -37,6 +37,6 @@ impl Grouped {
 
     /// Returns the statistics of each group.
     pub fn stats(mut self) -> Vec<Option<Stats>> {
-        (0..self.offsets.len() - 1).map(|group| Stats::of(self.get(group))).collect()
+        (0..self.offsets.len() - 1).map(|group| Stats::new(self.get(group))).collect()
     }
 }

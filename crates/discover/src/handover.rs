@@ -81,7 +81,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Handover
     let number = |at: usize| of.get(at).copied().filter(|number| *number != NONE).unwrap_or(unknown);
     let graph = dfg(&by_resource(log, names.len(), number), cases);
     let mut found =
-        Handover { about: About::of(log, cases), by: options.by.clone().unwrap_or_else(|| "resource".to_owned()), ..Handover::default() };
+        Handover { about: About::new(log, cases), by: options.by.clone().unwrap_or_else(|| "resource".to_owned()), ..Handover::default() };
     // By name, not by the numbers of names in the graph.
     let mut order: Vec<(bool, &str, usize)> = graph
         .activities

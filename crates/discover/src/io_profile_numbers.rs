@@ -182,7 +182,7 @@ struct SummaryAndSteps {
 }
 
 impl SummaryAndSteps {
-    fn of(values: &Distribution) -> Self {
+    fn new(values: &Distribution) -> Self {
         Self { summary: values.summary(), cumulative: values.steps() }
     }
 }
@@ -198,11 +198,11 @@ struct Both {
 }
 
 fn summary<S: serde::Serializer>(of: &Distribution, out: S) -> Result<S::Ok, S::Error> {
-    SummaryAndSteps::of(of).serialize(out)
+    SummaryAndSteps::new(of).serialize(out)
 }
 
 fn summaries<S: serde::Serializer>(of: &[Distribution; 2], out: S) -> Result<S::Ok, S::Error> {
-    Both { read: SummaryAndSteps::of(&of[0]), write: SummaryAndSteps::of(&of[1]) }.serialize(out)
+    Both { read: SummaryAndSteps::new(&of[0]), write: SummaryAndSteps::new(&of[1]) }.serialize(out)
 }
 
 /// Operations of one kind in a group.

@@ -115,5 +115,5 @@ pub fn discover(log: &ActivityLog, cases: &Cases, _options: &Options) -> Lifecyc
         let most_first = b.known_ns().cmp(&a.known_ns()).then(b.instances.cmp(&a.instances));
         most_first.then_with(|| a.activity.cmp(&b.activity))
     });
-    Lifecycle { about: About::of(log, cases), activities, total }
+    Lifecycle { about: About::new(log, cases), activities, total }
 }

@@ -93,7 +93,7 @@ fn of_type(log: &ActivityLog, cases: &Cases) -> TypeGraph {
         };
         leads.extend(span.and_then(|(first, last)| elapsed_ns(first, last)));
     }
-    TypeGraph { kind: cases.kind.clone(), dfg: dfg(log, cases), lead_ns: Stats::of(&mut leads) }
+    TypeGraph { kind: cases.kind.clone(), dfg: dfg(log, cases), lead_ns: Stats::new(&mut leads) }
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
         (segment.q1_ns, segment.median_ns, segment.q3_ns) = (quartile(0.25), quartile(0.5), quartile(0.75));
     }
     Ok(PerformanceSpectrum {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         path: path.iter().map(|&activity| name(activity)).collect(),
         path_is_most_frequent: !given,
         segments,

@@ -123,7 +123,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
     let precision = replay::precision(&net, &variants, replay::Options::default());
     let aligned = if options.alignments { Some(align::align(&found.tree, &variants, align::Options::default())?) } else { None };
     Ok(ProcessModel {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         noise: options.noise,
         variants: variants.variants().len() as u64,
         flowers: found.flowers,
@@ -160,5 +160,5 @@ pub struct Constraints {
 pub fn constraints(log: &ActivityLog, cases: &Cases, options: &declare::Options) -> Result<Constraints, Error> {
     let variants = variants_of(log, cases)?;
     let constraints = declare::discover(&variants, options)?;
-    Ok(Constraints { about: About::of(log, cases), activities: variants.activities().to_vec(), constraints })
+    Ok(Constraints { about: About::new(log, cases), activities: variants.activities().to_vec(), constraints })
 }

@@ -174,7 +174,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, rule: Rule) -> Requests {
     let mut of: Vec<Vec<(Usage, bool, Option<i64>)>> = vec![Vec::new(); log.activities.len()];
     for at in 0..log.len() as u32 {
         let cut = is_cut_short(states, at);
-        if let Some(usage) = Usage::of(log, states, at).filter(|_| counts(log, at, cut)) {
+        if let Some(usage) = Usage::new(log, states, at).filter(|_| counts(log, at, cut)) {
             of[log.instances.activity[at as usize] as usize].push((usage, cut, traced_input(log, at)));
         }
     }
@@ -187,7 +187,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, rule: Rule) -> Requests {
         };
         saved(a).cmp(&saved(b)).then_with(|| a.activity.cmp(&b.activity))
     });
-    Requests { about: About::of(log, cases), rule, activities }
+    Requests { about: About::new(log, cases), rule, activities }
 }
 
 /// Returns the bytes that an instance read, if a trace recorded them.

@@ -198,7 +198,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases) -> Resources {
     let case_of = cases.of_instances(log.len());
     let state = log.attribute(STATE);
     let mut total = Sums::default();
-    let usages: Vec<(u32, Usage)> = (0..log.len() as u32).filter_map(|at| Some((at, Usage::of(log, state, at)?))).collect();
+    let usages: Vec<(u32, Usage)> = (0..log.len() as u32).filter_map(|at| Some((at, Usage::new(log, state, at)?))).collect();
     for (_, usage) in &usages {
         total.add(usage);
     }
@@ -220,5 +220,5 @@ pub fn discover(log: &ActivityLog, cases: &Cases) -> Resources {
         Some(Group { name: dimension.name, rows })
     });
     let by = by.collect();
-    Resources { about: About::of(log, cases), total: total.finish(""), by }
+    Resources { about: About::new(log, cases), total: total.finish(""), by }
 }

@@ -235,7 +235,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(numbers: impl Iterator<Item = u64>) -> Option<Self> {
+    fn new(numbers: impl Iterator<Item = u64>) -> Option<Self> {
         let (mut count, mut sum, mut found) = (0u64, 0u64, Self { min: u64::MAX, ..Self::default() });
         for number in numbers {
             count += 1;
@@ -294,7 +294,7 @@ pub struct Edge {
 /// Makes the graph of a run, and finds its critical path.
 pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     let without_gains = critical_path::Options { most_gains: 0, ..critical_path::Options::default() };
-    let (path, fine) = both(|| critical_path::discover(run, &without_gains), || Fine::of(run, options));
+    let (path, fine) = both(|| critical_path::discover(run, &without_gains), || Fine::new(run, options));
     let fine = fine.with_path(&path);
     let mut found = RunDag {
         run: run.name.clone(),
@@ -314,7 +314,7 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     let first = fine.tasks.iter().filter_map(|&at| run.tasks[at as usize].started_ns).min();
     let last = fine.tasks.iter().filter_map(|&at| run.tasks[at as usize].finished_ns).max();
     found.time_ns = first.zip(last).and_then(|(first, last)| elapsed_ns(first, last));
-    let grouped = Grouped::of(run, &fine, options);
+    let grouped = Grouped::new(run, &fine, options);
     found.fold = grouped.fold;
     found.files_by = grouped.files;
     if options.files.is_none() && grouped.files == FilesBy::None {
@@ -401,7 +401,7 @@ struct Fine {
 
 impl Fine {
     /// Returns the graph without marks of the critical path, which [`Self::with_path`] adds.
-    fn of(run: &RunGraph, options: &Options) -> Self {
+    fn new(run: &RunGraph, options: &Options) -> Self {
         let wanted = |at: usize| options.chosen.as_ref().is_none_or(|chosen| chosen.get(at).copied().unwrap_or(false));
         let mut place = vec![NONE; run.tasks.len()];
         let mut tasks = Vec::new();
@@ -668,7 +668,7 @@ fn extension(path: &str) -> &str {
 }
 
 impl Grouped {
-    fn of(run: &RunGraph, fine: &Fine, options: &Options) -> Self {
+    fn new(run: &RunGraph, fine: &Fine, options: &Options) -> Self {
         let task = |at: &u32| &run.tasks[*at as usize];
         let path = |version: &Version| run.files.get(version.path);
         let mut grouped = match options.by {
@@ -706,7 +706,7 @@ impl Grouped {
 
     fn folded(run: &RunGraph, fine: &Fine, options: &Options) -> Self {
         let mut around = None;
-        let mut structure = |fold| Self::by_structure(fine, around.get_or_insert_with(|| Around::of(run, fine)), fold);
+        let mut structure = |fold| Self::by_structure(fine, around.get_or_insert_with(|| Around::new(run, fine)), fold);
         let mut made = None;
         for fold in Fold::candidates(options.fold) {
             let grouped = match fold {
@@ -753,7 +753,7 @@ impl Grouped {
     fn nodes(&self, run: &RunGraph, fine: &Fine) -> Vec<Node> {
         let mut nodes: Vec<Gathered> = (0..self.task_nodes).map(|_| Gathered::new(NodeKind::Task)).collect();
         nodes.extend((0..self.file_nodes).map(|_| Gathered::new(NodeKind::File)));
-        let fans = Fans::of(fine);
+        let fans = Fans::new(fine);
         for (at, &task) in fine.tasks.iter().enumerate() {
             let node = &mut nodes[self.of_task[at] as usize];
             let of = &run.tasks[task as usize];
@@ -843,7 +843,7 @@ struct Around {
 }
 
 impl Around {
-    fn of(run: &RunGraph, fine: &Fine) -> Self {
+    fn new(run: &RunGraph, fine: &Fine) -> Self {
         let count = fine.tasks.len() + fine.versions.len();
         let (after, before) = both_ways(count, fine.lines());
         let (order, names) = both(|| after.order(&before), || names(run, fine));
@@ -963,7 +963,7 @@ struct Fans {
 }
 
 impl Fans {
-    fn of(fine: &Fine) -> Self {
+    fn new(fine: &Fine) -> Self {
         let mut fans = Self { tasks: vec![[0; 4]; fine.tasks.len()], versions: vec![[0; 2]; fine.versions.len()] };
         for access in &fine.accesses {
             fans.tasks[access.task as usize][usize::from(access.write)] += 1;
@@ -1127,8 +1127,8 @@ impl Gathered {
             1 => self.hosts.pop(),
             _ => None,
         };
-        node.life_time_ns = Stats::of(&mut self.times);
-        let [into, out, before, after] = self.fans.map(|numbers| Spread::of(numbers.into_iter()));
+        node.life_time_ns = Stats::new(&mut self.times);
+        let [into, out, before, after] = self.fans.map(|numbers| Spread::new(numbers.into_iter()));
         (node.accesses_in, node.accesses_out, node.fan_in, node.fan_out) = (into, out, before, after);
         node
     }

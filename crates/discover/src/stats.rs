@@ -26,7 +26,7 @@ pub struct Stats {
 
 impl Stats {
     /// Returns the statistics of these numbers, and changes their order; `None` without numbers.
-    pub fn of(values: &mut [i64]) -> Option<Self> {
+    pub fn new(values: &mut [i64]) -> Option<Self> {
         let (&first, count) = (values.first()?, values.len());
         let (mut sum, mut min, mut max) = (0i128, first, first);
         for &value in values.iter() {
@@ -76,15 +76,15 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let stats = Stats::of(&mut [4, 1, 3, 2]).expect("there are numbers");
+        let stats = Stats::new(&mut [4, 1, 3, 2]).expect("there are numbers");
         assert_eq!((stats.count, stats.sum, stats.mean, stats.median, stats.min, stats.max), (4, 10, 2.5, 2.5, 1, 4));
         assert!((stats.p95 - 3.85).abs() < 1e-12 && (stats.stdev - 1.25f64.sqrt()).abs() < 1e-12);
-        assert_eq!(Stats::of(&mut []), None);
-        let one = Stats::of(&mut [i64::MAX]).expect("a number");
+        assert_eq!(Stats::new(&mut []), None);
+        let one = Stats::new(&mut [i64::MAX]).expect("a number");
         assert_eq!((one.sum, one.p95, one.stdev), (i128::from(i64::MAX), i64::MAX as f64, 0.0));
-        let far = Stats::of(&mut [i64::MIN, i64::MAX]).expect("numbers").stdev;
+        let far = Stats::new(&mut [i64::MIN, i64::MAX]).expect("numbers").stdev;
         assert!((far / 2f64.powi(63) - 1.0).abs() < 1e-12, "{far}");
         let (mut up, mut down) = ([1, 7, 100, 12_345_678_901], [12_345_678_901, 100, 7, 1]);
-        assert_eq!(Stats::of(&mut up), Stats::of(&mut down));
+        assert_eq!(Stats::new(&mut up), Stats::new(&mut down));
     }
 }

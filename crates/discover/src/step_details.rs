@@ -29,7 +29,7 @@ pub struct Distribution {
 
 impl Distribution {
     /// Returns the distribution of values; `None` without values.
-    pub fn of(values: &[i64]) -> Option<Self> {
+    pub fn new(values: &[i64]) -> Option<Self> {
         let (low, high) = (*values.iter().min()?, *values.iter().max()?);
         if low == high {
             return Some(Self { limits_ns: vec![low as f64, high as f64], counts: vec![values.len() as u64] });
@@ -119,9 +119,9 @@ impl Times {
 
     /// Returns the distribution and the slowest instances of each slot.
     fn finish(&self, slots: usize, most: usize) -> Vec<Detail> {
-        let mut values = Grouped::of(slots, || self.slots.iter().copied().zip(self.rows.iter().map(|row| row.ns)));
+        let mut values = Grouped::new(slots, || self.slots.iter().copied().zip(self.rows.iter().map(|row| row.ns)));
         let mut details: Vec<Detail> =
-            (0..slots).map(|slot| Detail { times: Distribution::of(values.get(slot)), ..Detail::default() }).collect();
+            (0..slots).map(|slot| Detail { times: Distribution::new(values.get(slot)), ..Detail::default() }).collect();
         for (&slot, &row) in self.slots.iter().zip(&self.rows) {
             let slowest = &mut details[slot as usize].slowest;
             let place = slowest.partition_point(|of| (of.ns, std::cmp::Reverse(of.instance)) > (row.ns, std::cmp::Reverse(row.instance)));
@@ -246,11 +246,11 @@ mod tests {
     #[test]
     fn classes_hold_every_value_once() {
         for values in [vec![3], vec![-5, 0, 7, 7], vec![1, 10, 100, 100_000], vec![i64::MIN, i64::MAX]] {
-            let of = Distribution::of(&values).expect("values");
+            let of = Distribution::new(&values).expect("values");
             assert_eq!(of.counts.iter().sum::<u64>(), values.len() as u64, "{values:?}");
             assert_eq!(of.limits_ns.len(), of.counts.len() + 1);
             assert!(of.limits_ns.is_sorted(), "{values:?}");
         }
-        assert_eq!(Distribution::of(&[]), None);
+        assert_eq!(Distribution::new(&[]), None);
     }
 }

@@ -265,8 +265,8 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Summary 
         let all = all.clone();
         move || all.clone().filter_map(move |at| of(log, at).map(|ns| (activity_of(at), ns)))
     };
-    let mut queue = Grouped::of(log.activities.len(), numbers(ActivityLog::queue_ns));
-    let mut service = Grouped::of(log.activities.len(), numbers(ActivityLog::service_ns));
+    let mut queue = Grouped::new(log.activities.len(), numbers(ActivityLog::queue_ns));
+    let mut service = Grouped::new(log.activities.len(), numbers(ActivityLog::service_ns));
     let everything = |of: fn(&ActivityLog, u32) -> Option<i64>| all.clone().filter_map(|at| of(log, at)).collect::<Vec<i64>>();
     let mut sums = vec![Sums { last_case: NONE, ..Sums::default() }; log.activities.len()];
     let mut total = Sums::default();
@@ -308,7 +308,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Summary 
         most_first.then_with(|| a.activity.cmp(&b.activity))
     });
     Summary {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         first_ns: case_list.iter().filter_map(|case| case.start_ns).min(),
         last_ns: case_list.iter().filter_map(|case| case.end_ns).max(),
         backwards,

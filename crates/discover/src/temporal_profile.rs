@@ -320,7 +320,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Temporal
     let (chosen, number_of) = most_frequent(log, options.most_activities.min(MOST_ACTIVITIES));
     let n = chosen.len();
     let mut profile = TemporalProfile {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         zeta: if options.zeta >= 0.0 { options.zeta } else { 0.0 },
         activities: chosen.iter().map(|&activity| log.activities.get(activity).to_owned()).collect(),
         instances_of: vec![0; n],

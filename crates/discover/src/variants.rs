@@ -85,7 +85,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Variants
     let found = flowmine_activity_log::variants(log, cases);
     let total = found.variants.len();
     let listed = options.most.unwrap_or(total).min(total);
-    let mut times = Grouped::of(listed, || {
+    let mut times = Grouped::new(listed, || {
         let spans = found.of_case.iter().enumerate().filter(|(_, of)| (**of as usize) < listed);
         spans.filter_map(|(case, &of)| Some((of, span(log, cases, case).and_then(|(start, end)| elapsed_ns(start, end))?)))
     });
@@ -120,7 +120,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Variants
         });
     }
     VariantsModel {
-        about: About::of(log, cases),
+        about: About::new(log, cases),
         activities: log.activities.clone(),
         variants,
         total: total as u64,

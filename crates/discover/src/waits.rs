@@ -88,7 +88,7 @@ impl Builder {
         found.end_ns = Some(found.end_ns.map_or(last.to_ns, |known| known.max(last.to_ns)));
         let cpus = job.cpus.filter(|cpus| *cpus > 0);
         found.without_cpus += u64::from(cpus.is_none());
-        let keys = Keys::of(job, first.from_ns, &mut self.names);
+        let keys = Keys::new(job, first.from_ns, &mut self.names);
         self.of_job.clear();
         for part in &job.parts {
             self.occupancy.add(part, &keys, cpus);

@@ -61,7 +61,7 @@ pub struct Identities {
 
 impl Identities {
     /// Returns the attributes that the log has.
-    pub fn of(log: &ActivityLog) -> Self {
+    pub fn new(log: &ActivityLog) -> Self {
         let job = log.attribute(JOB).or_else(|| log.attribute(JOB_IN_FILES));
         Self { job: job.cloned(), task: OF_TASKS.map(|key| log.attribute(key).cloned()) }
     }

@@ -228,7 +228,7 @@ fn what_costs_most_is_marked_however_rare_it_is() {
     let mut dfg = samples::diamond();
     let day = 86_400_000_000_000;
     let rare = dfg.edges.len() - 1;
-    dfg.edges[rare].wait_ns = Stats::of(&mut [1000 * day]);
+    dfg.edges[rare].wait_ns = Stats::new(&mut [1000 * day]);
     dfg.edges[rare].last_wait_ns = 1000 * i128::from(day);
     dfg.edges[rare].frequency = 1;
     let picture = picture::graph(&dfg, &Options { coverage: Some(0.01), ..Options::default() });
@@ -258,7 +258,7 @@ prop_compose! {
         ends in proptest::collection::btree_map(0..n, 0u64..1 << 40, 0..n),
         words in any::<(String, String, String)>(),
     ) -> Dfg {
-        let stats = |t: i64| Stats::of(&mut [t, t / 2]);
+        let stats = |t: i64| Stats::new(&mut [t, t / 2]);
         let on_path = |t: i64| (t % 2 == 0).then(|| OnPath {
             frequency: t.unsigned_abs(),
             time_ns: i128::from(t).abs(),

@@ -40,12 +40,12 @@ const NAMES: [&str; 24] = [
 fn main() {
     let sketch = twenty::dense();
     let inner: Vec<&flowmine_layout::Edge> = sketch.edges.iter().filter(|e| e.label.is_some()).collect();
-    let widths = WidthScale::of(inner.iter().map(|e| e.weight));
+    let widths = WidthScale::new(inner.iter().map(|e| e.weight));
     let time = |e: &flowmine_layout::Edge| (1 + (e.from * 7 + e.to * 13) % 29) as f64 * 4e12 / (1.0 + e.weight as f64).sqrt();
-    let times = TimeScale::of(inner.iter().map(|e| time(e)));
+    let times = TimeScale::new(inner.iter().map(|e| time(e)));
     let mut seen = vec![0u64; sketch.nodes.len()];
     sketch.edges.iter().for_each(|e| seen[e.to] += e.weight);
-    let most = WidthScale::of(seen[..24].iter().copied());
+    let most = WidthScale::new(seen[..24].iter().copied());
     let nodes = (0..sketch.nodes.len()).map(|v| match v {
         24 => Node { id: "start".into(), shape: Shape::Start, name: "Start".into(), ..Node::default() },
         25 => Node { id: "end".into(), shape: Shape::End, name: "End".into(), ..Node::default() },

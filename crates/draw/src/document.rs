@@ -51,7 +51,7 @@ pub struct Entries<'a, T>(Maker<'a, T>);
 
 impl<'a, T: 'a> Entries<'a, T> {
     /// A list with an entry for each thing.
-    pub fn of<S>(things: &'a [S], entry: impl Fn(&'a S) -> T + Clone + 'a) -> Self {
+    pub fn new<S>(things: &'a [S], entry: impl Fn(&'a S) -> T + Clone + 'a) -> Self {
         Self(Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> { Box::new(things.iter().map(entry.clone())) }))
     }
 
@@ -105,7 +105,7 @@ pub struct DocumentFormat {
 
 impl DocumentFormat {
     /// Describes the documents that a type is written as.
-    pub const fn of<T: Document + 'static>() -> Self {
+    pub const fn new<T: Document + 'static>() -> Self {
         Self { name: T::FORMAT, version: T::VERSION, schema: schema::<T> }
     }
 }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_document_begins_with_its_format_and_version() {
         let mut out = Vec::new();
-        write(&Shape { sides: Sides { lengths: Entries::of(&[1, 2], |length| *length) }, name: None }, &mut out)
+        write(&Shape { sides: Sides { lengths: Entries::new(&[1, 2], |length| *length) }, name: None }, &mut out)
             .expect("a vector takes all");
         let text = String::from_utf8(out).expect("JSON is UTF-8");
         assert!(text.starts_with("{\n  \"format\": \"flowmine-shape\",\n  \"version\": 3,\n  \"lengths\""), "{text}");
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_schema_has_all_fields_with_their_descriptions() {
-        let schema: Value = (DocumentFormat::of::<Shape>().schema)().to_value();
+        let schema: Value = (DocumentFormat::new::<Shape>().schema)().to_value();
         assert_eq!(schema["title"], "flowmine-shape");
         assert_eq!(schema["description"], "A shape.");
         assert_eq!(schema["properties"]["version"]["const"], 3);

@@ -20,7 +20,7 @@ const FULL_RANGE: f64 = 30.0;
 
 impl WidthScale {
     /// The scale from the least to the highest of these counts; from 0 to 0 when there is none.
-    pub fn of(counts: impl Iterator<Item = u64>) -> Self {
+    pub fn new(counts: impl Iterator<Item = u64>) -> Self {
         let (least, most) = counts.fold((u64::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
         Self { least: least.min(most), most }
     }
@@ -91,7 +91,7 @@ const TIME_STOPS: [[u8; 3]; 5] = [[0x5a, 0xa2, 0xd0], [0x5f, 0x7f, 0xc2], [0x7a,
 impl TimeScale {
     /// The scale from the shortest to the longest of these times, in nanoseconds; from 0 to 0 when
     /// there is none.
-    pub fn of(times: impl Iterator<Item = f64> + Clone) -> Self {
+    pub fn new(times: impl Iterator<Item = f64> + Clone) -> Self {
         let least = times.clone().fold(f64::INFINITY, f64::min);
         let most = times.clone().fold(f64::NEG_INFINITY, f64::max);
         let knee = times.filter(|&t| t > 0.0).fold(f64::INFINITY, f64::min);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_ramp_darkens_and_can_be_read_on_white() {
-        let scale = TimeScale::of([1e9, 1e12].into_iter());
+        let scale = TimeScale::new([1e9, 1e12].into_iter());
         let ramp: Vec<f64> = scale.ramp(50).iter().map(|c| lightness(c)).collect();
         assert!(ramp.windows(2).all(|p| p[1] < p[0] + 1e-3), "{ramp:?}");
         assert!(1.05 / (ramp[0] + 0.05) > 2.7, "{}", 1.05 / (ramp[0] + 0.05));
@@ -203,14 +203,14 @@ mod tests {
         let flat = WidthScale { least: 7, most: 7 };
         assert!((flat.width(7) - 2.4).abs() < 1e-9);
         assert_eq!(flat.samples(), [7]);
-        assert_eq!(WidthScale::of(std::iter::empty()).width(3), flat.width(3));
+        assert_eq!(WidthScale::new(std::iter::empty()).width(3), flat.width(3));
     }
 
     proptest! {
         #[test]
         fn scales_are_monotone(mut times in proptest::collection::vec(-10i64..1_000_000, 2..9), n in 1u64..99, m in 1u64..99) {
             times.sort_unstable();
-            let scale = TimeScale::of(times.iter().map(|&t| t as f64));
+            let scale = TimeScale::new(times.iter().map(|&t| t as f64));
             for p in times.windows(2) {
                 prop_assert!(scale.share(p[0] as f64) <= scale.share(p[1] as f64));
             }

@@ -50,7 +50,7 @@ impl CaseNames {
         let first = told.as_deref().map_or_else(|| format!("case {}", self.cases), str::to_owned);
         let mut name = first.clone();
         let mut again = 1;
-        while !self.taken.insert(IdHash::of(&name)) {
+        while !self.taken.insert(IdHash::new(&name)) {
             again += 1;
             name = format!("{first}#{again}");
         }

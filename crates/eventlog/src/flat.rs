@@ -337,7 +337,7 @@ fn seen(batch: &Batch) -> Result<Seen, LogError> {
         let (keys, attributes) = match record? {
             Record::Trace(attributes) => {
                 let name = Attribute::find(&attributes, case_names::KEY).and_then(|attribute| attribute.value.as_name());
-                names.push(name.filter(|name| !name.is_empty()).map(|name| IdHash::of(&name)));
+                names.push(name.filter(|name| !name.is_empty()).map(|name| IdHash::new(&name)));
                 (&mut traces, attributes)
             }
             Record::CaseEvent(attributes) => (&mut events, attributes),

@@ -11,7 +11,7 @@ pub struct IdHash([u64; 2]);
 
 impl IdHash {
     /// The hash of the id's text, the same in each run.
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         Self([1_u8, 2].map(|key| {
             // A hasher of std without random keys; a leading byte makes two functions of it.
             let mut hasher = DefaultHasher::new();
@@ -38,6 +38,6 @@ mod tests {
 
     #[test]
     fn its_halves_are_two_functions() {
-        assert_ne!(IdHash::of("a").0[0], IdHash::of("a").0[1]);
+        assert_ne!(IdHash::new("a").0[0], IdHash::new("a").0[1]);
     }
 }

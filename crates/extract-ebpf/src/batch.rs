@@ -23,7 +23,7 @@ pub(crate) struct Batches<'t> {
 }
 
 impl<'t> Batches<'t> {
-    pub(crate) fn of(table: BorrowedFd<'t>) -> Self {
+    pub(crate) fn new(table: BorrowedFd<'t>) -> Self {
         let (keys, values) = (vec![0; ENTRIES * wire::totals_key::SIZE], vec![0; ENTRIES * wire::totals_value::SIZE]);
         Batches { table, position: None, ended: false, keys, values }
     }

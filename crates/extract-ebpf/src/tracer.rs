@@ -442,7 +442,7 @@ impl Tracer {
         let Some(totals) = &mut self.totals else { return Ok(0) };
         totals.swap()?;
         let mut taken = 0;
-        let mut batches = batch::Batches::of(totals.tables[1].map().fd().as_fd());
+        let mut batches = batch::Batches::new(totals.tables[1].map().fd().as_fd());
         // The rings are looked at between the batches: they fill while a large table is taken.
         while batches.next(&mut |key, value| self.decoder.wait(key, value)).map_err(TraceError::system("taking totals"))? {
             taken += drain(&mut self.news, self.news_bytes, &mut self.decoder, take)?;

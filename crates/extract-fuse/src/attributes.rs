@@ -73,7 +73,7 @@ impl Worker {
         let handle = if has(fattr::FH) { request.session.handles.get(set.handle).ok() } else { None };
         let fd = node.fd()?;
         let open = handle.as_ref().map(|handle| handle.fd()).transpose()?;
-        let path = ProcPath::of(fd.raw());
+        let path = ProcPath::new(fd.raw());
         if has(fattr::SIZE) {
             let size = set.size as libc::off_t;
             // SAFETY: a descriptor of ours, or a zero-terminated path.
@@ -189,7 +189,7 @@ impl Worker {
         let (name, rest) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let value = rest.get(..size as usize).ok_or(libc::EINVAL)?;
         let fd = node.fd()?;
-        let (path, name) = (ProcPath::of(fd.raw()), system::name(name)?);
+        let (path, name) = (ProcPath::new(fd.raw()), system::name(name)?);
         // SAFETY: zero-terminated strings, and a value as long as stated.
         done(unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), value.as_ptr().cast(), value.len(), flags as i32) })?;
         Ok(Answer::Done)
@@ -200,7 +200,7 @@ impl Worker {
         let (get, rest) = request.take::<wire::GetxattrIn>()?;
         let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let fd = node.fd()?;
-        let (path, name) = (ProcPath::of(fd.raw()), system::name(name)?);
+        let (path, name) = (ProcPath::new(fd.raw()), system::name(name)?);
         self.sized(get.size, |buffer, size| {
             // SAFETY: zero-terminated strings, and a buffer as long as stated.
             unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), buffer, size) }
@@ -211,7 +211,7 @@ impl Worker {
         let node = request.session.nodes.get(request.header.node)?;
         let (get, _) = request.take::<wire::GetxattrIn>()?;
         let fd = node.fd()?;
-        let path = ProcPath::of(fd.raw());
+        let path = ProcPath::new(fd.raw());
         self.sized(get.size, |buffer, size| {
             // SAFETY: a zero-terminated path, and a buffer as long as stated.
             unsafe { libc::listxattr(path.as_ptr(), buffer.cast(), size) }
@@ -234,7 +234,7 @@ impl Worker {
     pub(crate) fn remove_xattr(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = request.session.nodes.get(request.header.node)?;
         let fd = node.fd()?;
-        let (path, name) = (ProcPath::of(fd.raw()), system::name(request.name()?)?);
+        let (path, name) = (ProcPath::new(fd.raw()), system::name(request.name()?)?);
         // SAFETY: zero-terminated strings.
         done(unsafe { libc::removexattr(path.as_ptr(), name.as_ptr()) })?;
         Ok(Answer::Done)

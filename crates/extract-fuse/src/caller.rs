@@ -229,9 +229,9 @@ impl Threads {
         let mut statm = [0; 128];
         let kept = known.and_then(|thread| thread.statm.as_ref()?.read_at(&mut statm, 0).ok()).filter(|n| *n > 0);
         match kept {
-            Some(n) => Phase::of(&statm[..n]),
+            Some(n) => Phase::new(&statm[..n]),
             // The number may be that of another thread by now.
-            None => std::fs::read(self.proc.join(format!("{tid}/statm"))).map_or(Phase::Exiting, |statm| Phase::of(&statm)),
+            None => std::fs::read(self.proc.join(format!("{tid}/statm"))).map_or(Phase::Exiting, |statm| Phase::new(&statm)),
         }
     }
 

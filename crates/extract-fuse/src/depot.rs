@@ -40,7 +40,7 @@ impl Order {
         }
     }
 
-    fn of(words: [i32; 2]) -> Option<Self> {
+    fn new(words: [i32; 2]) -> Option<Self> {
         match words {
             [0, _] => Some(Order::Keep),
             [1, number] => Some(Order::Give(number)),
@@ -141,7 +141,7 @@ fn own_table(but: RawFd) -> io::Result<()> {
 /// Keeps descriptors until its line is closed.
 fn keep(line: RawFd) {
     while let Ok((words, fd)) = receive(line) {
-        let answered = match Order::of(words) {
+        let answered = match Order::new(words) {
             Some(Order::Keep) => send(line, [fd.unwrap_or(-libc::EMFILE), 0], None),
             Some(Order::Give(number)) => send(line, [0, 0], Some(number)),
             Some(Order::Close(number)) => {

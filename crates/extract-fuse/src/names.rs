@@ -102,10 +102,10 @@ impl NameRow {
     /// Of a file that is there before the operation.
     fn before(op: Op, parent: &Node, name: &[u8]) -> Option<Self> {
         let stat = system::stat_at(parent.fd().ok()?.raw(), &system::name(name).ok()?).ok()?;
-        Some(NameRow::of(op, &stat, parent.path_of(name)))
+        Some(NameRow::new(op, &stat, parent.path_of(name)))
     }
 
-    fn of(op: Op, stat: &libc::stat, path: Option<Vec<u8>>) -> Self {
+    fn new(op: Op, stat: &libc::stat, path: Option<Vec<u8>>) -> Self {
         let kind = file_kind(stat.st_mode);
         let file = kind.map(|_| FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None });
         NameRow { op, kind, file, path, new_path: None, flags: None }
@@ -269,7 +269,7 @@ impl Worker {
         let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let node = request.session.nodes.get(link.node)?;
         let stat = system::stat(node.fd()?.raw())?;
-        let row = NameRow { new_path: parent.path_of(name), ..NameRow::of(Op::Link, &stat, node.path()) };
+        let row = NameRow { new_path: parent.path_of(name), ..NameRow::new(Op::Link, &stat, node.path()) };
         let c_name = system::name(name)?;
         let result = link_to(&node, &parent, &c_name);
         row.tell(request, result);
@@ -282,14 +282,14 @@ impl Worker {
 /// (`O_TMPFILE`).
 fn link_to(node: &Node, parent: &Node, name: &CStr) -> Result<(), Errno> {
     let (fd, directory) = (node.fd()?, parent.fd()?);
-    let from = ProcPath::of(fd.raw());
+    let from = ProcPath::new(fd.raw());
     // SAFETY: zero-terminated strings.
     done(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), directory.raw(), name.as_ptr(), libc::AT_SYMLINK_FOLLOW) })
 }
 
 /// An `O_PATH` descriptor of an open file.
 pub(crate) fn path_descriptor(fd: &OwnedFd) -> Result<OwnedFd, Errno> {
-    let path = ProcPath::of(fd.as_raw_fd());
+    let path = ProcPath::new(fd.as_raw_fd());
     // SAFETY: a zero-terminated path; the descriptor that is returned is ours.
     unsafe { Ok(OwnedFd::from_raw_fd(system::positive(libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC))?)) }
 }

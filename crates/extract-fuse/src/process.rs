@@ -345,7 +345,7 @@ impl Phase {
     /// By `/proc/TID/statm`, which takes no lock: who ends has given its memory back before its
     /// descriptors are closed; in an exec the new memory is there, but nothing of a program is in
     /// it.
-    pub(crate) fn of(statm: &[u8]) -> Self {
+    pub(crate) fn new(statm: &[u8]) -> Self {
         let mut fields = statm.split(|byte| byte.is_ascii_whitespace()).map(|field| number_u64(field).unwrap_or(0));
         let (size, text) = (fields.next().unwrap_or(0), fields.nth(2).unwrap_or(0));
         match (size, text) {
@@ -447,10 +447,10 @@ mod tests {
 
     #[test]
     fn why_a_thread_closes() {
-        assert_eq!(Phase::of(b"0 0 0 0 0 0 0\n"), Phase::Exiting);
-        assert_eq!(Phase::of(b"34 2 0 0 0 34 0\n"), Phase::Exec);
-        assert_eq!(Phase::of(b"600 200 100 6 0 90 0\n"), Phase::Running);
-        assert_eq!(Phase::of(&fs::read("/proc/thread-self/statm").unwrap()), Phase::Running);
+        assert_eq!(Phase::new(b"0 0 0 0 0 0 0\n"), Phase::Exiting);
+        assert_eq!(Phase::new(b"34 2 0 0 0 34 0\n"), Phase::Exec);
+        assert_eq!(Phase::new(b"600 200 100 6 0 90 0\n"), Phase::Running);
+        assert_eq!(Phase::new(&fs::read("/proc/thread-self/statm").unwrap()), Phase::Running);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(crate) struct ProcPath([u8; 32]);
 
 impl ProcPath {
     /// The path of this descriptor of our process.
-    pub(crate) fn of(fd: RawFd) -> Self {
+    pub(crate) fn new(fd: RawFd) -> Self {
         let mut path = [0; 32];
         // 14 bytes and at most ten digits: it fits, and the last byte stays zero.
         let _ = io::Write::write_fmt(&mut &mut path[..31], format_args!("/proc/self/fd/{fd}"));
@@ -69,7 +69,7 @@ impl ProcPath {
 
 /// Opens the file of a descriptor again.
 pub(crate) fn reopen(fd: RawFd, flags: i32) -> Result<OwnedFd, Errno> {
-    let path = ProcPath::of(fd);
+    let path = ProcPath::new(fd);
     // SAFETY: a zero-terminated path; the descriptor that is returned is ours.
     unsafe { Ok(OwnedFd::from_raw_fd(positive(libc::open(path.as_ptr(), flags | libc::O_CLOEXEC))?)) }
 }
@@ -80,7 +80,7 @@ pub(crate) fn reopen(fd: RawFd, flags: i32) -> Result<OwnedFd, Errno> {
 /// # Errors
 /// `EACCES` when it may not.
 pub(crate) fn may_access(fd: RawFd, mode: libc::c_int) -> Result<(), Errno> {
-    let path = ProcPath::of(fd);
+    let path = ProcPath::new(fd);
     // SAFETY: a zero-terminated path.
     let checked = unsafe { libc::syscall(libc::SYS_faccessat2, libc::AT_FDCWD, path.as_ptr(), mode, libc::AT_EACCESS) };
     let checked = match positive(checked as libc::c_int) {

@@ -16,12 +16,12 @@ use crate::descriptors::{OpenRef, Slot};
 use crate::filter::{FOREIGN, MAKES_TASK, RECORDED, X32};
 use crate::moves::Way;
 use crate::open_files::{Found, NotFound};
-use crate::pending::{Name, Pending, Place, Side, What};
-use crate::requests::{self, CallStop, Go};
+use crate::pending::{Name, Pending, PendingKind, Place, Side};
+use crate::requests::{self, CallStop, Resume};
 use crate::tracer::Tracer;
 
 /// For what a call is stopped at its end again, after its begin was seen; `None` where its end is of no interest.
-type Next = Option<What>;
+type Next = Option<PendingKind>;
 
 /// Where a transfer began.
 enum Began {
@@ -67,11 +67,11 @@ impl Tracer<'_> {
     pub(crate) fn call_begins(&mut self, tid: u32) {
         let start = boot_ns();
         let Ok(CallStop::Seccomp { arch, number, arguments, instruction, stack, data }) = requests::call_stop(tid) else {
-            requests::go(tid, Go::On, 0);
+            requests::go(tid, Resume::On, 0);
             return;
         };
         let Some(task) = self.tasks.get_mut(&tid) else {
-            requests::go(tid, Go::On, 0);
+            requests::go(tid, Resume::On, 0);
             return;
         };
         let interrupted = task.interrupted.take();
@@ -84,7 +84,7 @@ impl Tracer<'_> {
             }
             FOREIGN => {
                 self.foreign_call(tid, number, &arguments);
-                requests::go(tid, Go::On, 0);
+                requests::go(tid, Resume::On, 0);
                 return;
             }
             // A filter of the program's own asks for a tracer. Untraced there is none: the call
@@ -92,7 +92,7 @@ impl Tracer<'_> {
             _ => {
                 // That the thread is gone is learnt by waiting.
                 let _ = requests::refuse_call(tid);
-                requests::go(tid, Go::On, 0);
+                requests::go(tid, Resume::On, 0);
                 return;
             }
         }
@@ -108,7 +108,7 @@ impl Tracer<'_> {
         let call = u32::try_from(number).ok().and_then(|number| self.calls.get(&number).copied());
         let next = call.and_then(|call| self.begin(tid, call, &arguments));
         let Some(what) = next else {
-            requests::go(tid, Go::On, 0);
+            requests::go(tid, Resume::On, 0);
             return;
         };
         let pending = Pending { number, arguments, instruction, start, what };
@@ -125,7 +125,7 @@ impl Tracer<'_> {
     /// Lets a thread's call go on to its end; it has the positions that it moves.
     fn let_go(&mut self, tid: u32) {
         let mut pending = self.tasks.get_mut(&tid).and_then(|task| task.pending.take());
-        if let Some(Pending { what: What::Transfer { sides, .. }, .. }) = &mut pending {
+        if let Some(Pending { what: PendingKind::Transfer { sides, .. }, .. }) = &mut pending {
             for side in sides {
                 self.look_at_position(tid, side);
             }
@@ -133,7 +133,7 @@ impl Tracer<'_> {
         if let Some(task) = self.tasks.get_mut(&tid) {
             task.pending = pending;
         }
-        requests::go(tid, Go::ToCallEnd, 0);
+        requests::go(tid, Resume::ToCallEnd, 0);
     }
 
     /// What of the position or the end of a file must be known before a transfer: threads that are
@@ -161,7 +161,7 @@ impl Tracer<'_> {
 
     /// The positions that a thread's call moved are free: the next thread that waits for one goes
     /// on.
-    fn vacate(&mut self, tid: u32, what: &What) {
+    fn vacate(&mut self, tid: u32, what: &PendingKind) {
         if !self.moves.end(tid, &moved(what)) {
             return;
         }
@@ -271,10 +271,10 @@ impl Tracer<'_> {
                 };
                 // From now on the number may be another file's.
                 self.clear(tid, fd(0));
-                Some(What::Close { closing: vec![(fd(0), file)] })
+                Some(PendingKind::Close { closing: vec![(fd(0), file)] })
             }
             Call::CloseRange => self.begin_close_range(tid, a),
-            Call::Duplicate => self.resolve_file(tid, fd(0)).map(|from| What::Duplicate { from }),
+            Call::Duplicate => self.resolve_file(tid, fd(0)).map(|from| PendingKind::Duplicate { from }),
             Call::DuplicateTo => {
                 let (from, to) = (self.resolve(tid, fd(0)), fd(1));
                 let from = from.filter(|_| fd(0) != to)?;
@@ -283,12 +283,12 @@ impl Tracer<'_> {
                     self.clear(tid, to);
                     return None;
                 }
-                Some(What::DuplicateTo { from, to, old })
+                Some(PendingKind::DuplicateTo { from, to, old })
             }
             Call::Transfer(op, buffer, position) => self.begin_transfer(tid, op, buffer, position, a),
             Call::Move(via) => self.begin_move(tid, via, a),
             Call::Seek => match self.resolve_file(tid, fd(0)) {
-                Some(file) if !self.descriptors.is_alone(&file) => Some(What::Seek { file }),
+                Some(file) if !self.descriptors.is_alone(&file) => Some(PendingKind::Seek { file }),
                 _ => None,
             },
             Call::Delete(at) => {
@@ -322,12 +322,12 @@ impl Tracer<'_> {
             Call::Map => self.begin_on_file(tid, Op::Mmap, fd(4), offset(a[5]), Some(a[1]), Some(a[2] as u32 | (a[3] as u32) << 8)),
             Call::RingSetup => {
                 let flags = self.memory(tid).exactly::<4>(a[1].wrapping_add(RING_FLAGS)).map(u32::from_ne_bytes);
-                Some(What::RingSetup { polled: flags.is_none_or(|flags| flags & RING_POLLED != 0) })
+                Some(PendingKind::RingSetup { polled: flags.is_none_or(|flags| flags & RING_POLLED != 0) })
             }
-            Call::RingEnter => Some(What::RingEnter),
-            Call::Submit => Some(What::Submit { requests: a[2] }),
-            Call::Unshare => Some(What::Unshare { flags: a[0] }),
-            Call::ChangeRoot => Some(What::ChangeRoot),
+            Call::RingEnter => Some(PendingKind::RingEnter),
+            Call::Submit => Some(PendingKind::Submit { requests: a[2] }),
+            Call::Unshare => Some(PendingKind::Unshare { flags: a[0] }),
+            Call::ChangeRoot => Some(PendingKind::ChangeRoot),
         }
     }
 
@@ -359,7 +359,7 @@ impl Tracer<'_> {
             OpenCall::OpenAt2 => (a[0] as i32, Some(a[1]), self.memory(tid).word(a[2]).map(|flags| flags as u32)),
             OpenCall::ByHandle => (a[0] as i32, None, Some(a[2] as u32)),
         };
-        Some(What::Open { flags: flags.map(|flags| flags & !O_LARGEFILE), directory, path })
+        Some(PendingKind::Open { flags: flags.map(|flags| flags & !O_LARGEFILE), directory, path })
     }
 
     fn begin_close_range(&mut self, tid: u32, a: &[u64; 6]) -> Next {
@@ -376,7 +376,7 @@ impl Tracer<'_> {
                 }
             }
         }
-        Some(What::CloseRange { first, last, flags, closing })
+        Some(PendingKind::CloseRange { first, last, flags, closing })
     }
 
     fn begin_transfer(&mut self, tid: u32, op: Op, buffer: Buffer, position: Position, a: &[u64; 6]) -> Next {
@@ -396,7 +396,7 @@ impl Tracer<'_> {
             _ if op == Op::Write && flags & RWF_NOAPPEND == 0 && self.appends(tid, fd) => Place::End(self.size(tid, fd)),
             _ => Place::Given(offset(a[3])),
         };
-        Some(What::Transfer { sides: vec![Side { op, via: Via::Call, fd, file, place }], size })
+        Some(PendingKind::Transfer { sides: vec![Side { op, via: Via::Call, fd, file, place }], size })
     }
 
     fn appends(&mut self, tid: u32, fd: i32) -> bool {
@@ -424,7 +424,7 @@ impl Tracer<'_> {
                 sides.push(Side { op, via, fd, file, place });
             }
         }
-        if sides.is_empty() { None } else { Some(What::Transfer { sides, size: Some(size) }) }
+        if sides.is_empty() { None } else { Some(PendingKind::Transfer { sides, size: Some(size) }) }
     }
 
     fn begin_named(&mut self, tid: u32, op: Op, at: (i32, u64), new: Option<(i32, u64)>, flags: Option<u32>, follow: bool) -> Next {
@@ -449,7 +449,7 @@ impl Tracer<'_> {
             let name = self.name(tid, at);
             self.led(tid, name)
         });
-        Some(What::Named { op, name, new, file, size: None, flags })
+        Some(PendingKind::Named { op, name, new, file, size: None, flags })
     }
 
     fn begin_truncate(&mut self, tid: u32, a: &[u64; 6]) -> Next {
@@ -469,7 +469,7 @@ impl Tracer<'_> {
                 (name.paths, file) = (real, Some(key));
             }
         }
-        Some(What::Named { op: Op::Truncate, name, new: None, file, size, flags: None })
+        Some(PendingKind::Named { op: Op::Truncate, name, new: None, file, size, flags: None })
     }
 
     /// A path that a call was given. One that cannot be read cannot be read by the kernel: the call
@@ -489,7 +489,7 @@ impl Tracer<'_> {
 
     fn begin_on_file(&mut self, tid: u32, op: Op, fd: i32, offset: Option<u64>, size: Option<u64>, flags: Option<u32>) -> Next {
         match self.resolve_file(tid, fd) {
-            Some(file) if self.wants(op) && !file.path_only => Some(What::OnFile { op, file, offset, size, flags }),
+            Some(file) if self.wants(op) && !file.path_only => Some(PendingKind::OnFile { op, file, offset, size, flags }),
             _ => None,
         }
     }
@@ -501,9 +501,9 @@ impl Tracer<'_> {
         let start = pending.start;
         let new = |op: Op| Operation { end_boot_ns: Some(end), result: Some(result), ..Operation::new(process, tid, op, start) };
         match pending.what {
-            What::Open { flags, directory, path } => self.finish_open(tid, new(Op::Open), flags, directory, path, result),
-            What::Close { closing } => self.tell_closed(&new(Op::Close), &closing),
-            What::CloseRange { first, last, flags, closing } => {
+            PendingKind::Open { flags, directory, path } => self.finish_open(tid, new(Op::Open), flags, directory, path, result),
+            PendingKind::Close { closing } => self.tell_closed(&new(Op::Close), &closing),
+            PendingKind::CloseRange { first, last, flags, closing } => {
                 if result != 0 {
                     return;
                 }
@@ -518,14 +518,14 @@ impl Tracer<'_> {
                     self.tell_closed(&new(Op::Close), &closing);
                 }
             }
-            What::Duplicate { from } => {
+            PendingKind::Duplicate { from } => {
                 if let Ok(fd) = i32::try_from(result)
                     && fd >= 0
                 {
                     self.descriptors.set(table, fd, Slot::File(from));
                 }
             }
-            What::DuplicateTo { from, to, old } => {
+            PendingKind::DuplicateTo { from, to, old } => {
                 if result >= 0 {
                     self.descriptors.set(table, to, from);
                     if let Some(old) = old {
@@ -533,7 +533,7 @@ impl Tracer<'_> {
                     }
                 }
             }
-            What::Transfer { ref sides, size } => {
+            PendingKind::Transfer { ref sides, size } => {
                 for side in sides {
                     let (offset, offset_uncertain) = match self.began_at(tid, side, result) {
                         Began::At(offset) => (offset, false),
@@ -544,7 +544,7 @@ impl Tracer<'_> {
                 }
                 self.vacate(tid, &pending.what);
             }
-            What::Named { op, name, new: new_name, file, size, flags } => {
+            PendingKind::Named { op, name, new: new_name, file, size, flags } => {
                 let paths = self.led(tid, name).paths;
                 let new_path = new_name.and_then(|name| self.led(tid, name).paths.host);
                 let operation = Operation {
@@ -558,14 +558,14 @@ impl Tracer<'_> {
                 };
                 self.tell(operation);
             }
-            What::OnFile { op, file, offset, size, flags } => {
+            PendingKind::OnFile { op, file, offset, size, flags } => {
                 // An address is no error.
                 let result = if op == Op::Mmap && !(-4095..0).contains(&result) { 0 } else { result };
                 let operation =
                     Operation { open_file: file.number, file: Some(file.file), offset, size, flags, result: Some(result), ..new(op) };
                 self.tell(operation);
             }
-            What::RingSetup { polled } => {
+            PendingKind::RingSetup { polled } => {
                 if result >= 0 {
                     self.descriptors.doubt(table);
                     if polled || !self.keeps_events() {
@@ -574,7 +574,7 @@ impl Tracer<'_> {
                     }
                 }
             }
-            What::RingEnter => {
+            PendingKind::RingEnter => {
                 if let Ok(submitted) = u64::try_from(result) {
                     self.descriptors.doubt(table);
                     if submitted > 0 {
@@ -582,15 +582,15 @@ impl Tracer<'_> {
                     }
                 }
             }
-            What::Submit { requests } => self.lose_submitted(tid, requests, u64::try_from(result).unwrap_or(0)),
-            What::Seek { .. } => self.vacate(tid, &pending.what),
-            What::Unshare { flags } => {
+            PendingKind::Submit { requests } => self.lose_submitted(tid, requests, u64::try_from(result).unwrap_or(0)),
+            PendingKind::Seek { .. } => self.vacate(tid, &pending.what),
+            PendingKind::Unshare { flags } => {
                 if result == 0 && flags & libc::CLONE_FILES as u64 != 0 {
                     self.own_table(tid);
                 }
                 self.views_age += 1;
             }
-            What::ChangeRoot => self.views_age += 1,
+            PendingKind::ChangeRoot => self.views_age += 1,
         }
     }
 
@@ -718,9 +718,9 @@ fn place(at: At, first: usize, a: &[u64; 6]) -> (i32, u64) {
 }
 
 /// The open files that a call moves in position, each once.
-fn moved(what: &What) -> Vec<(u64, Way)> {
+fn moved(what: &PendingKind) -> Vec<(u64, Way)> {
     match what {
-        What::Transfer { sides, .. } => {
+        PendingKind::Transfer { sides, .. } => {
             let at_position = |side: &Side| match side.place {
                 Place::Position { way, .. } => side.file.number.map(|number| (number, way)),
                 Place::Given(_) | Place::End(_) => None,
@@ -729,7 +729,7 @@ fn moved(what: &What) -> Vec<(u64, Way)> {
             moved.dedup();
             moved
         }
-        What::Seek { file } => file.number.map(|number| (number, Way::Waiting)).into_iter().collect(),
+        PendingKind::Seek { file } => file.number.map(|number| (number, Way::Waiting)).into_iter().collect(),
         _ => Vec::new(),
     }
 }

@@ -13,12 +13,12 @@ pub(crate) struct Pending {
     pub(crate) arguments: [u64; 6],
     pub(crate) instruction: u64,
     pub(crate) start: u64,
-    pub(crate) what: What,
+    pub(crate) what: PendingKind,
 }
 
 /// What is known of it from its begin.
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum PendingKind {
     Open { flags: Option<u32>, directory: i32, path: Option<u64> },
     Close { closing: Vec<(i32, OpenRef)> },
     CloseRange { first: i32, last: i32, flags: u32, closing: Vec<(i32, OpenRef)> },

@@ -36,7 +36,7 @@ pub(crate) enum CallStop {
 
 /// How a stopped thread goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Go {
+pub(crate) enum Resume {
     /// It runs to the next stop, the end of the call not included.
     On,
     /// To the next stop, the end of the call included.
@@ -67,11 +67,11 @@ pub(crate) fn seize(pid: u32) -> io::Result<()> {
 
 /// Lets a stopped thread go on, with a signal if it is not 0. A missing thread is no error: waiting
 /// reports it.
-pub(crate) fn go(tid: u32, how: Go, signal: i32) {
+pub(crate) fn go(tid: u32, how: Resume, signal: i32) {
     let kind = match how {
-        Go::On => libc::PTRACE_CONT,
-        Go::ToCallEnd => libc::PTRACE_SYSCALL,
-        Go::Stopped => libc::PTRACE_LISTEN,
+        Resume::On => libc::PTRACE_CONT,
+        Resume::ToCallEnd => libc::PTRACE_SYSCALL,
+        Resume::Stopped => libc::PTRACE_LISTEN,
     };
     let _ = request(kind, tid, 0, signal as usize);
 }

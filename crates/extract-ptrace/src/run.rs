@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::descriptors::{Descriptors, TableId};
 use crate::moves::Moves;
 use crate::positions::Positions;
-use crate::requests::{self, Go, Shared};
+use crate::requests::{self, Resume, Shared};
 use crate::start::{self, Command, Started};
 use crate::ticker::Ticker;
 use crate::tracer::{Process, Task, Tracer};
@@ -155,7 +155,7 @@ impl Tracer<'_> {
                 self.go(tid, 0);
             }
             libc::PTRACE_EVENT_STOP => match signal {
-                libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => requests::go(tid, Go::Stopped, 0),
+                libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => requests::go(tid, Resume::Stopped, 0),
                 _ if self.tasks.contains_key(&tid) => {
                     self.restore(tid);
                     self.go(tid, 0);
@@ -194,7 +194,7 @@ impl Tracer<'_> {
         }
         if self.newborn.remove(&new).is_some() {
             self.restore(new);
-            requests::go(new, Go::On, 0);
+            requests::go(new, Resume::On, 0);
         }
     }
 
@@ -217,7 +217,7 @@ impl Tracer<'_> {
                     }
                 }
             }
-            requests::go(tid, Go::On, 0);
+            requests::go(tid, Resume::On, 0);
         }
     }
 

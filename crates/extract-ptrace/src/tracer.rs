@@ -21,7 +21,7 @@ use crate::descriptors::{Descriptors, TableId};
 use crate::moves::Moves;
 use crate::pending::Pending;
 use crate::positions::Positions;
-use crate::requests::{self, Go};
+use crate::requests::{self, Resume};
 use crate::untraced::Changed;
 
 /// A traced thread, and the call that it is in.
@@ -114,7 +114,7 @@ impl Tracer<'_> {
     /// Lets a thread go on, to the end of its call if that is awaited.
     pub(crate) fn go(&self, tid: u32, signal: i32) {
         let awaited = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some() || task.changed.is_some());
-        requests::go(tid, if awaited { Go::ToCallEnd } else { Go::On }, signal);
+        requests::go(tid, if awaited { Resume::ToCallEnd } else { Resume::On }, signal);
     }
 
     /// Hands a record to the recorder. A failure is remembered and reported at the end.

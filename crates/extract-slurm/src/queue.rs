@@ -94,7 +94,7 @@ const NO_TASK: i64 = -1;
 const PENDING_ARRAY: i64 = -2;
 
 impl Key {
-    fn of(record: &JobRecord<'_>) -> Self {
+    fn new(record: &JobRecord<'_>) -> Self {
         match record.job {
             JobRef::Single | JobRef::Het { .. } => Self { id: record.job_id, task: NO_TASK },
             JobRef::Task { array, task } => Self { id: array, task },
@@ -212,7 +212,7 @@ pub struct Poll<'q> {
 impl Poll<'_> {
     /// Compares one record with what was known.
     pub fn see(&mut self, record: &JobRecord<'_>) {
-        let key = Key::of(record);
+        let key = Key::new(record);
         let queue = &mut *self.queue;
         let poll = queue.poll;
         let kind = match queue.jobs.get_mut(&key) {
@@ -415,7 +415,7 @@ impl Poll<'_> {
 
     /// Whether this poll has already seen the job of a record.
     pub fn has_seen(&self, record: &JobRecord<'_>) -> bool {
-        self.queue.jobs.get(&Key::of(record)).is_some_and(|known| known.poll == self.queue.poll)
+        self.queue.jobs.get(&Key::new(record)).is_some_and(|known| known.poll == self.queue.poll)
     }
 
     /// Ends a poll of which only the changes are known, as a log of changes has them: what was

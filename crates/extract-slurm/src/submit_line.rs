@@ -44,7 +44,7 @@ pub struct Known<'k> {
 /// Reads the line with which a job was submitted, as sacct(1) prints it in `SubmitLine`.
 pub fn read<'a>(line: &'a str, known: &Known<'_>) -> SubmitLine<'a> {
     let mut reader = Reader { line, at: 0, known, program: Program::Sbatch, found: SubmitLine::default(), is_open: false, is_named: false };
-    reader.program = reader.word().and_then(Program::of).unwrap_or(Program::Sbatch);
+    reader.program = reader.word().and_then(Program::new).unwrap_or(Program::Sbatch);
     reader.options();
     reader.found
 }

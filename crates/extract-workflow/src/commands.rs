@@ -108,7 +108,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         let key = (row.pid, row.process_start_ns);
         // Another process may get the same number later.
         if row.pid == traced.pid && command.as_ref().is_none_or(|(known, _)| *known == key) {
-            inside.insert(key, Inside::of(&row));
+            inside.insert(key, Inside::new(&row));
             command = Some((key, ran(&row)));
             return Ok(());
         }
@@ -120,7 +120,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         // A backend that notices a process late reports its program, but not the exec.
         let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.line.as_deref();
         of_parent.before_ns = of_parent.before_ns.max(row.exit_ns.filter(|_| is_program));
-        let known = inside.entry(key).or_insert_with(|| Inside::of(&row));
+        let known = inside.entry(key).or_insert_with(|| Inside::new(&row));
         if !is_program {
             return Ok(());
         }
@@ -150,7 +150,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
 }
 
 impl Inside {
-    fn of(row: &ProcessRow<'_>) -> Self {
+    fn new(row: &ProcessRow<'_>) -> Self {
         Self { line: row.command_line.as_deref().map(str::to_owned), until_ns: None, before_ns: None }
     }
 }
@@ -326,7 +326,7 @@ mod tests {
         }
         let mut writer = dataset.writer(Role::Host("n1".into()), "test").unwrap();
         let mut transaction = writer.begin().unwrap();
-        transaction.append_split(rows, "n1", Day::of(0)).unwrap();
+        transaction.append_split(rows, "n1", Day::new(0)).unwrap();
         transaction.commit().unwrap();
         (dir, dataset)
     }

@@ -75,7 +75,7 @@ impl Report {
 /// When the dataset cannot be written. Errors in a file are in the report.
 pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], options: &Options) -> Result<Report, ImportFilesError> {
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
-    let known = Known::of(dataset.manifest()?.imports);
+    let known = Known::new(dataset.manifest()?.imports);
     let mut report = Report::default();
     let given = look(engine, paths, &known, &mut report);
     let Chosen { read, again, mut replaced } = choose(dataset, &known, given, &mut report)?;
@@ -228,7 +228,7 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
     let batches = known.batches(grown.into_iter().chain(tells));
     let with_rows = if batches.is_empty() { HashSet::new() } else { with_rows(dataset)? };
     let mut chosen = Chosen { replaced: mute.iter().map(|at| known.imports[*at].sha256.clone()).collect(), ..Chosen::default() };
-    let now = Now::of(known, &given);
+    let now = Now::new(known, &given);
     for members in batches.values() {
         let grown: HashSet<usize> = members.iter().copied().filter(|at| now.grown.contains(at)).collect();
         let of_batch = |is: &Is| matches!(is, Is::Grown(was) if grown.contains(was));
@@ -293,7 +293,7 @@ struct Now {
 }
 
 impl Now {
-    fn of(known: &Known, given: &[(Given, Is)]) -> Self {
+    fn new(known: &Known, given: &[(Given, Is)]) -> Self {
         let mut now = Self { grown: HashSet::new(), same: HashSet::new(), named: HashMap::new() };
         for (source, is) in given {
             match is {

@@ -125,7 +125,7 @@ pub fn read(dataset: &Dataset) -> Result<Shares, FileAccessError> {
                 return Ok(());
             }
         };
-        let owner = Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container]);
+        let owner = Owner::new([&row.task, &row.cluster, &row.job, &row.pod, &row.container]);
         if owner == Owner::Nobody {
             shares.nobodys += 1;
             return Ok(());

@@ -248,13 +248,13 @@ fn users(dataset: &Dataset, found: &Found, owners: BTreeMap<Owner, u32>, bars: &
     let mut users: Vec<User> = users.into_iter().map(|(_, user)| user).collect();
     let place: BTreeMap<Owner, usize> = users.iter().enumerate().map(|(at, user)| (user.owner.clone(), at)).collect();
     for row in &found.rows {
-        if let Some(at) = place.get(&Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container])) {
+        if let Some(at) = place.get(&Owner::new([&row.task, &row.cluster, &row.job, &row.pod, &row.container])) {
             users[*at].logical_task = row.logical_task.as_deref().map(str::to_owned);
         }
     }
     let mut open: BTreeSet<usize> = BTreeSet::new();
     dataset.read::<TaskTime<'static>, FileAccessError>(|row| {
-        let owner = Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container]);
+        let owner = Owner::new([&row.task, &row.cluster, &row.job, &row.pod, &row.container]);
         let Some(&at) = place.get(&owner).filter(|_| owner != Owner::Nobody) else { return Ok(()) };
         match row.started_ns.zip(row.ended_ns) {
             Some((start, end)) => {

@@ -37,7 +37,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    fn of(row: &FileUse<'_>) -> Self {
+    fn new(row: &FileUse<'_>) -> Self {
         Self {
             host: row.host.to_string(),
             device: untold(row.device),
@@ -79,7 +79,7 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     let name = wanted.rsplit('/').next().unwrap_or(wanted);
     dataset.read::<FileUse<'static>, FileAccessError>(|row| {
         rows += 1;
-        let id = FileId::of(&row);
+        let id = FileId::new(&row);
         let path = row.path.as_deref();
         if path == Some(wanted) || id.text() == wanted {
             candidates.entry(id).or_default().add(&row);
@@ -127,7 +127,7 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     let path = ids.first().and_then(|id| candidates.get(id)?.path.clone()).unwrap_or_else(|| wanted.to_owned());
     let mut of_file = Vec::new();
     dataset.read::<FileUse<'static>, FileAccessError>(|row| {
-        if ids.contains(&FileId::of(&row)) {
+        if ids.contains(&FileId::new(&row)) {
             of_file.push(row.into_owned());
         }
         Ok(())

@@ -26,7 +26,7 @@ pub enum Owner {
 impl Owner {
     /// Returns the owner of a row of `task_io` or `task_totals`, by its task, cluster, job, pod and
     /// container.
-    pub fn of([task, cluster, job, pod, container]: [&Option<Cow<'_, str>>; 5]) -> Self {
+    pub fn new([task, cluster, job, pod, container]: [&Option<Cow<'_, str>>; 5]) -> Self {
         let text = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
         if let Some(task) = text(task) {
             Owner::Task(task)

@@ -84,7 +84,7 @@ impl Document for JsonShares<'_> {
 }
 
 /// The format of the JSON document of shares.
-pub const SHARES_DOCUMENT: DocumentFormat = DocumentFormat::of::<JsonShares<'static>>();
+pub const SHARES_DOCUMENT: DocumentFormat = DocumentFormat::new::<JsonShares<'static>>();
 
 /// Operations of one user in one direction.
 #[derive(Serialize, JsonSchema)]
@@ -211,7 +211,7 @@ impl Document for JsonAccesses<'_> {
 }
 
 /// The format of the JSON document of the accesses to a file.
-pub const ACCESSES_DOCUMENT: DocumentFormat = DocumentFormat::of::<JsonAccesses<'static>>();
+pub const ACCESSES_DOCUMENT: DocumentFormat = DocumentFormat::new::<JsonAccesses<'static>>();
 
 /// Writes the points as CSV.
 ///
@@ -252,13 +252,13 @@ pub fn shares_json(shares: &Shares, out: &mut dyn Write) -> io::Result<()> {
 /// Those of `out`.
 pub fn accesses_json(accesses: &Accesses, out: &mut dyn Write) -> io::Result<()> {
     let json = JsonAccesses {
-        bars: Entries::of(&accesses.bars, |one| bar(accesses, one)),
+        bars: Entries::new(&accesses.bars, |one| bar(accesses, one)),
         hosts: &accesses.hosts,
         merged: accesses.merged,
         not_drawn: not_drawn(&accesses.missing),
         path: &accesses.path,
-        users: Entries::of(&accesses.users, user),
-        versions: Entries::of(&accesses.versions, version),
+        users: Entries::new(&accesses.users, user),
+        versions: Entries::new(&accesses.versions, version),
     };
     document::write(&json, out)
 }

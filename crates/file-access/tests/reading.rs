@@ -129,7 +129,7 @@ impl World {
         write_by_host(&dataset, &self.files, |row| (row.host.to_string(), row.first_seen_ns));
         dataset.append::<TaskRun<'static>>(&self.runs);
         let rules = RowRules::default();
-        let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).expect("no jobs");
+        let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).expect("no jobs");
         correlate(&dataset, &parts, ALL, None).expect("attributed");
         dataset
     }
@@ -160,7 +160,7 @@ fn accesses(dataset: &Dataset, file: &str) -> Result<Accesses, FileAccessError> 
         let untold = |number: i64| (number != i64::MIN).then_some(number);
         let same = found.ids.iter().any(|one| (one.host.clone(), untold(one.inode), untold(one.generation), one.incarnation) == id);
         if same && row.read_calls + row.write_calls > 0 {
-            let sum = counted.entry(short(&Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container]))).or_default();
+            let sum = counted.entry(short(&Owner::new([&row.task, &row.cluster, &row.job, &row.pod, &row.container]))).or_default();
             *sum = (sum.0 + row.read_bytes, sum.1 + row.written_bytes);
         }
         Ok(())

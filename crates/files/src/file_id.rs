@@ -18,10 +18,10 @@ impl FileId {
     /// # Errors
     /// When there is none.
     pub fn at(path: &Path) -> io::Result<Self> {
-        Ok(Self::of(&nix::sys::stat::stat(path)?))
+        Ok(Self::new(&nix::sys::stat::stat(path)?))
     }
 
-    pub(crate) fn of(stat: &FileStat) -> Self {
+    pub(crate) fn new(stat: &FileStat) -> Self {
         Self { device: stat.st_dev, inode: stat.st_ino }
     }
 }

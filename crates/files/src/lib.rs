@@ -294,7 +294,7 @@ impl Folder {
     /// # Errors
     /// When it cannot be found out.
     pub fn id(&self) -> io::Result<FileId> {
-        Ok(FileId::of(&nix::sys::stat::fstat(&self.file)?))
+        Ok(FileId::new(&nix::sys::stat::fstat(&self.file)?))
     }
 
     /// Which file has a name here; nothing where none has. A symbolic link is a file of its own.
@@ -303,7 +303,7 @@ impl Folder {
     /// When it cannot be found out.
     pub fn id_of(&self, name: impl AsRef<OsStr>) -> Result<Option<FileId>, FileError> {
         match nix::sys::stat::fstatat(&self.file, one(&name)?, AtFlags::AT_SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(FileId::of(&stat))),
+            Ok(stat) => Ok(Some(FileId::new(&stat))),
             Err(Errno::ENOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }

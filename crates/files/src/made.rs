@@ -28,17 +28,17 @@ const OPEN: &str = "-";
 /// # let dir = tempfile::tempdir()?;
 /// std::fs::write(dir.path().join("mine.txt"), "mine")?;
 /// let folder = Folder::open(dir.path())?;
-/// let mut made = MadeFiles::of(&folder)?;
+/// let mut made = MadeFiles::new(&folder)?;
 /// made.claim(["summary.json"])?;
 /// std::fs::write(dir.path().join("summary.json"), "{}")?;
 /// made.finish()?;
 ///
-/// let mut made = MadeFiles::of(&folder)?;
+/// let mut made = MadeFiles::new(&folder)?;
 /// assert!(matches!(made.claim(["mine.txt"]), Err(FileError::NotMade(_))));
 /// assert!(made.claim(["summary.json"]).is_ok(), "it may be replaced");
 /// made.finish()?;
 /// std::fs::write(dir.path().join("summary.json"), "edited")?;
-/// assert!(matches!(MadeFiles::of(&folder)?.claim(["summary.json"]), Err(FileError::Changed(_))));
+/// assert!(matches!(MadeFiles::new(&folder)?.claim(["summary.json"]), Err(FileError::Changed(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl MadeFiles {
     ///
     /// # Errors
     /// When the record cannot be read.
-    pub fn of(folder: &Folder) -> Result<Self, FileError> {
+    pub fn new(folder: &Folder) -> Result<Self, FileError> {
         let mut text = String::new();
         match folder.read(RECORD) {
             Ok(file) => _ = file.take(LARGEST).read_to_string(&mut text)?,
@@ -137,22 +137,22 @@ mod tests {
         fs::write(dir.path().join("b"), "a user's").unwrap();
         std::os::unix::fs::symlink("nowhere", dir.path().join("c")).unwrap();
         for mine in ["b", "c"] {
-            let refused = MadeFiles::of(&folder).unwrap().claim(["a", mine]).unwrap_err();
+            let refused = MadeFiles::new(&folder).unwrap().claim(["a", mine]).unwrap_err();
             assert!(refused.to_string().starts_with(&format!("{mine} is there already")), "{refused}");
             assert!(!dir.path().join(RECORD).exists(), "nothing is taken");
         }
         // Killed after it began: what it may have made can be made again.
-        let mut made = MadeFiles::of(&folder).unwrap();
+        let mut made = MadeFiles::new(&folder).unwrap();
         made.claim(["a", "d"]).unwrap();
         fs::write(dir.path().join("a"), "ours").unwrap();
-        let mut again = MadeFiles::of(&folder).unwrap();
+        let mut again = MadeFiles::new(&folder).unwrap();
         again.claim(["a", "d"]).unwrap();
         again.finish().unwrap();
         let record = fs::read_to_string(dir.path().join(RECORD)).unwrap();
         assert!(record.starts_with("4 ") && record.ends_with("\ta\n") && record.lines().count() == 1, "{record}");
         // A name that was given back is the user's again.
         fs::write(dir.path().join("d"), "a user's").unwrap();
-        assert!(matches!(MadeFiles::of(&folder).unwrap().claim(["d"]), Err(FileError::NotMade(_))));
+        assert!(matches!(MadeFiles::new(&folder).unwrap().claim(["d"]), Err(FileError::NotMade(_))));
     }
 
     #[test]
@@ -164,18 +164,18 @@ mod tests {
         write(RECORD, "a\nb\n");
         write("a", "ours");
         write("b", "ours");
-        let mut made = MadeFiles::of(&folder).unwrap();
+        let mut made = MadeFiles::new(&folder).unwrap();
         made.claim(["a"]).unwrap();
         // Killed here, and repeated.
-        let mut made = MadeFiles::of(&folder).unwrap();
+        let mut made = MadeFiles::new(&folder).unwrap();
         made.claim(["a"]).unwrap();
         write("a", "ours again");
         made.finish().unwrap();
         write("a", "ours edited");
-        let refused = MadeFiles::of(&folder).unwrap().claim(["b", "a"]).unwrap_err();
+        let refused = MadeFiles::new(&folder).unwrap().claim(["b", "a"]).unwrap_err();
         assert!(refused.to_string().starts_with("a was changed since flowmine made it"), "{refused}");
         // The other results stay as they are recorded, and a name without a file is free.
         fs::remove_file(dir.path().join("a")).unwrap();
-        MadeFiles::of(&folder).unwrap().claim(["b", "a"]).unwrap();
+        MadeFiles::new(&folder).unwrap().claim(["b", "a"]).unwrap();
     }
 }

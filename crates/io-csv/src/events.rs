@@ -98,7 +98,7 @@ const MOST: usize = 32;
 
 impl<'l> Fields<'l> {
     /// Splits at the first `count - 1` commas.
-    fn of(line: &'l [u8], count: usize) -> Self {
+    fn new(line: &'l [u8], count: usize) -> Self {
         let mut starts = [0; MOST + 2];
         let mut found = 1;
         if count > 1 {
@@ -152,7 +152,7 @@ impl Decoder {
     }
 
     fn header(&mut self, line: &[u8]) -> Decoded<'static> {
-        let names = Fields::of(line, MOST + 1);
+        let names = Fields::new(line, MOST + 1);
         let bad =
             |position: usize, message: String| Decoded::Bad(Problem { code: "header_unknown", message, column: names.column(position) });
         if names.count > MOST {
@@ -180,7 +180,7 @@ impl Decoder {
     }
 
     fn event<'a>(&self, line: &'a [u8]) -> Result<Event<'a>, Problem> {
-        let fields = Fields::of(line, self.count);
+        let fields = Fields::new(line, self.count);
         if fields.count < self.count {
             let message = format!("{} of {} columns", fields.count, self.count);
             return Err(Problem { code: "too_few_columns", message, column: line.len() as u64 + 1 });

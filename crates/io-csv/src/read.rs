@@ -272,7 +272,7 @@ impl<R: Row> Dated<R> {
 
     fn write(&mut self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {
         for (day, rows) in std::mem::take(&mut self.0) {
-            transaction.append_split(rows, host, Day::of(day.saturating_mul(DAY_NS)))?;
+            transaction.append_split(rows, host, Day::new(day.saturating_mul(DAY_NS)))?;
         }
         Ok(())
     }

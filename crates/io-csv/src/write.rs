@@ -165,7 +165,7 @@ impl Work {
     /// Takes the folders of hosts, which may not be anything that the user has there.
     fn claim(&self, hosts: impl Iterator<Item = String>) -> Result<(), IoCsvError> {
         let failed = |error: FileError| failed(self.out.path())(error.into());
-        MadeFiles::of(&self.out).map_err(failed)?.claim(hosts).map_err(failed)
+        MadeFiles::new(&self.out).map_err(failed)?.claim(hosts).map_err(failed)
     }
 
     fn inside(&self) -> &Folder {

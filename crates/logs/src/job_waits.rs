@@ -7,7 +7,7 @@
 use flowmine_activity_log::{JobWait, WaitKind, WaitPart};
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::waits::{Cause, Moment, Part, Waits};
-use flowmine_correlate::{Attempt, Entities, Filter};
+use flowmine_correlate::{Entities, Filter, JobAttempt};
 use flowmine_slurm::reason::Blocker;
 
 /// Calls `each` with every attempt that passes the filter and of which a time is known; those that
@@ -47,7 +47,7 @@ pub fn for_each(
     }
 }
 
-fn in_model<'j>(waits: &Waits<'j>, attempt: &Attempt, part: &Part<'j>) -> WaitPart<'j> {
+fn in_model<'j>(waits: &Waits<'j>, attempt: &JobAttempt, part: &Part<'j>) -> WaitPart<'j> {
     let of = |moment: Moment| (moment.at_ns, moment.within_ns().unwrap_or((moment.at_ns, moment.at_ns)));
     let ((from_ns, from_within_ns), (to_ns, to_within_ns)) = (of(part.from), of(part.to));
     WaitPart {

@@ -91,7 +91,7 @@ pub fn each(dataset: &Dataset, places: &Places, mut each: impl FnMut(&TracedOper
                     }
                 }
             }
-            let kind = OperationKind::of(&event.op);
+            let kind = OperationKind::new(&event.op);
             // What could not be opened is no file.
             let failed = event.result.is_some_and(|result| result < 0);
             let file = if kind == OperationKind::Open && failed || event.inode.is_none() && event.path.is_none() {

@@ -66,7 +66,7 @@ fn owners(dataset: &Dataset) -> Result<FxHashMap<String, Owner>, CorrelateError>
         Ok(())
     })?;
     let rules = RowRules::default();
-    Parts::of(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?.for_each(|jobs| {
+    Parts::new(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?.for_each(|jobs| {
         for attempt in &jobs.attempts {
             let job = jobs.text(attempt.job);
             let owner = owners.entry(format!("{JOB}{job}")).or_default();

@@ -20,7 +20,7 @@ use flowmine_activity_log::{
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::cases::{CaseNotion, Dependency};
 use flowmine_correlate::dependencies::Target;
-use flowmine_correlate::{Entities, Filter, Jobs, Maybe, Timestamp, Waits};
+use flowmine_correlate::{Entities, Filter, Jobs, PackedInt, Timestamp, Waits};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use rustc_hash::FxHashMap;
@@ -253,7 +253,7 @@ fn gather(dataset: &Dataset, tasks: &Tasks<'_>, of: TasksOf<'_>) -> Result<(RunG
         }
         Ok(())
     })?;
-    let mut flows = Flows::of(dataset)?;
+    let mut flows = Flows::new(dataset)?;
     each_flow_of::<TaskLogError>(dataset, any, |row| {
         let row = tasks.rules.apply(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
@@ -525,7 +525,7 @@ const ROOM: usize = 1 << 20;
 
 impl Flows {
     /// With room for the rows of a dataset.
-    fn of(dataset: &Dataset) -> Result<Self, DatasetError> {
+    fn new(dataset: &Dataset) -> Result<Self, DatasetError> {
         let rows = usize::try_from(dataset.row_count::<DataFlow<'static>>()?).unwrap_or(0).min(ROOM);
         let mut flows = Self::default();
         flows.files.reserve(rows);
@@ -611,7 +611,7 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, of: JobsOf<'_>
         Some("task") => id.and_then(|task| of_tasks.get(task)).copied().unwrap_or(NONE),
         _ => NONE,
     };
-    let mut flows = Flows::of(dataset)?;
+    let mut flows = Flows::new(dataset)?;
     each_flow::<DatasetError>(dataset, |row| {
         let row = tasks.rules.apply(row);
         let writer = find(row.writer_type.as_deref(), row.writer_scope.as_deref(), row.writer.as_deref());
@@ -675,10 +675,10 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs, of: JobsOf<'_>) 
 
 /// The cases of jobs by their dependencies, the longest first.
 fn cases_of(jobs: &Jobs, of_attempt: &[u32]) -> Vec<String> {
-    let assignment = Dependency.assign(&Entities::of(jobs));
+    let assignment = Dependency.assign(&Entities::new(jobs));
     let mut times: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for (at, attempt) in jobs.attempts.iter().enumerate().filter(|(at, _)| of_attempt[*at] != NONE) {
-        let last = [attempt.ended_ns, attempt.end_ns, attempt.start_ns].into_iter().filter_map(Maybe::get).max();
+        let last = [attempt.ended_ns, attempt.end_ns, attempt.start_ns].into_iter().filter_map(PackedInt::get).max();
         let (first, last) = (attempt.since_ns, last.unwrap_or(attempt.since_ns));
         let of = times.entry(assignment.id_of(at)).or_insert((first, last));
         *of = (of.0.min(first), of.1.max(last));

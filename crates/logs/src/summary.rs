@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Entities, EventLog, Filter, Maybe, Sym};
+use flowmine_correlate::{Entities, EventLog, Filter, PackedInt, Sym};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::DiagnosticRow;
 use flowmine_schema::text::visible;
@@ -80,7 +80,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, value: Maybe) {
+    fn add(&mut self, value: PackedInt) {
         if let Some(value) = value.get() {
             self.sum += i128::from(value);
             self.known += 1;

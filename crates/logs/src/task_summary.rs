@@ -107,7 +107,7 @@ impl TaskSummary {
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn of(from: &Tasks<'_>) -> Result<Self, TaskLogError> {
+    pub fn new(from: &Tasks<'_>) -> Result<Self, TaskLogError> {
         let mut summary = Self::default();
         let mut runs = BTreeSet::new();
         let mut range: Option<(i64, i64)> = None;

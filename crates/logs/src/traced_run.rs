@@ -104,7 +104,7 @@ fn processors(dataset: &Dataset) -> Result<Vec<(String, u32)>, DatasetError> {
 }
 
 /// An attempt at a task.
-struct Attempt {
+struct TracedAttempt {
     key: String,
     row: TaskRun<'static>,
     traced: bool,
@@ -115,7 +115,7 @@ struct Attempt {
 /// The tasks of the run while they are gathered.
 #[derive(Default)]
 struct Found {
-    attempts: Vec<Attempt>,
+    attempts: Vec<TracedAttempt>,
     by_id: FxHashMap<String, usize>,
     /// Indices into [`TracedRun::tasks`] by the name of the attempt in the tables.
     by_key: FxHashMap<String, u32>,
@@ -127,7 +127,7 @@ impl Found {
         let row = attempt.row;
         let traced = attempt.traced.as_ref();
         let start_ns = row.started_ns.or(traced.and_then(|of| of.started_ns));
-        let new = Attempt { key: attempt.key, traced: traced.is_some(), start_ns, end_ns: row.finished_ns, row };
+        let new = TracedAttempt { key: attempt.key, traced: traced.is_some(), start_ns, end_ns: row.finished_ns, row };
         let known = new.row.task_id.as_deref().and_then(|id| self.by_id.get(id)).copied();
         match known {
             Some(at) if (new.end_ns, new.start_ns) >= (self.attempts[at].end_ns, self.attempts[at].start_ns) => self.attempts[at] = new,
@@ -295,7 +295,7 @@ impl Declared {
     }
 }
 
-impl Attempt {
+impl TracedAttempt {
     fn run_s(&self) -> Option<f64> {
         let between = self.start_ns.zip(self.end_ns).filter(|(start, end)| start <= end);
         let told = between.map(|(start, end)| seconds(end, start)).or_else(|| run_time_s(&self.row));
@@ -448,7 +448,7 @@ impl Access {
         hosts.all(|host| host == first).then(|| self.hosts.names().get(first).to_owned())
     }
 
-    fn put(&mut self, tasks: &mut [TracedTask], attempts: &[Attempt], flows: &Flows) {
+    fn put(&mut self, tasks: &mut [TracedTask], attempts: &[TracedAttempt], flows: &Flows) {
         let start = |task: u32| attempts[task as usize].start_ns.unwrap_or(0);
         let mut inputs: BTreeMap<(u32, u32), Vec<(f64, f64)>> = BTreeMap::new();
         for ((task, file), moves) in &mut self.read {

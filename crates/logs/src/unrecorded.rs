@@ -107,7 +107,7 @@ struct Opened {
 /// When the dataset cannot be read.
 pub fn find(dataset: &Dataset, run: &mut RunGraph) -> Result<(), DatasetError> {
     let Some(of) = run.tasks.iter().find_map(|task| task.process.clone()) else {
-        let mut renames = Renames::of(run);
+        let mut renames = Renames::new(run);
         namings::each(dataset, None, |path, row| renames.see(path, row))?;
         renames.finish(run);
         return Ok(());

@@ -101,7 +101,7 @@ fn xes_of(jobs: &Jobs) -> String {
 
 fn logs_of(jobs: &Jobs, filter: &Filter) -> Finished {
     let mut logs = JobLogs::new(filter.clone(), true, ALL, TracedJobs::default());
-    logs.add(&Entities::of(jobs)).unwrap();
+    logs.add(&Entities::new(jobs)).unwrap();
     logs.finish().unwrap()
 }
 
@@ -333,7 +333,7 @@ fn summary(jobs: &Jobs) -> Summary {
     let filter = Filter::default();
     let telling = telling(&Exchanges::default());
     let mut builder = SummaryBuilder::new(&filter, &telling);
-    builder.add(&Entities::of(jobs));
+    builder.add(&Entities::new(jobs));
     builder.finish()
 }
 

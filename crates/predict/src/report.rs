@@ -251,5 +251,5 @@ pub fn csv_of_details(prediction: &Prediction<'_>) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(report: &Report<'_>, out: impl io::Write) -> io::Result<()> {
-    documents::write(&PredictionDocument::of(report), out)
+    documents::write(&PredictionDocument::new(report), out)
 }

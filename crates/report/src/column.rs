@@ -121,7 +121,7 @@ struct Stored<'c> {
 }
 
 impl<'c> Stored<'c> {
-    fn of(column: &'c Column) -> Self {
+    fn new(column: &'c Column) -> Self {
         let (names, values, unit) = match &column.values {
             Values::Text { names, places } => (Some(&names[..]), places, 1),
             Values::Numbers(values) => (None, values, unit(values)),
@@ -149,7 +149,7 @@ fn unit(values: &[Option<i128>]) -> i128 {
 
 /// Returns columns as JSON, as the page stores them. Columns without a known value are left out.
 pub fn json(columns: &[Column]) -> serde_json::Result<Vec<u8>> {
-    let stored: Vec<Stored<'_>> = columns.iter().filter(|column| !column.is_empty()).map(Stored::of).collect();
+    let stored: Vec<Stored<'_>> = columns.iter().filter(|column| !column.is_empty()).map(Stored::new).collect();
     serde_json::to_vec(&stored)
 }
 

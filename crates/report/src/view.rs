@@ -73,7 +73,7 @@ pub(crate) struct SlowWords {
 impl View {
     /// A view of a log whose cases are these.
     pub fn of_cases(notion: impl Into<String>, log: &ActivityLog, cases: &Cases, dfg: Dfg) -> Self {
-        let behind = Behind::of(log, cases, &dfg);
+        let behind = Behind::new(log, cases, &dfg);
         Self { notion: notion.into(), graph: ViewGraph::Cases(Box::new(dfg), behind) }
     }
 
@@ -84,7 +84,7 @@ impl View {
             return None;
         }
         let of = |kind: &str| log.groups.iter().find(|cases| cases.kind == kind);
-        let behind = found.types.iter().map(|of_type| of(&of_type.kind).map(|cases| Behind::of(log, cases, &of_type.dfg)));
+        let behind = found.types.iter().map(|of_type| of(&of_type.kind).map(|cases| Behind::new(log, cases, &of_type.dfg)));
         let behind = behind.map(Option::unwrap_or_default).collect();
         Some(Self { notion: "objects of all types".to_owned(), graph: ViewGraph::Objects(Box::new(found), behind) })
     }
@@ -107,9 +107,9 @@ impl View {
 }
 
 impl Behind {
-    fn of(log: &ActivityLog, cases: &Cases, dfg: &Dfg) -> Self {
+    fn new(log: &ActivityLog, cases: &Cases, dfg: &Dfg) -> Self {
         let details = step_details::discover(log, cases, dfg, NAMED);
-        let writer = Writer { log, cases, identities: Identities::of(log), details: &details };
+        let writer = Writer { log, cases, identities: Identities::new(log), details: &details };
         let words = |what, list: &[Detail]| list.iter().map(|detail| writer.words(what, detail)).collect();
         Self { activities: words("from start to end", &details.activities), edges: words("from the end to the next start", &details.edges) }
     }

@@ -50,7 +50,7 @@ impl TextNumbers {
             }
             return *place;
         }
-        if let Some(short) = Short::of(of) {
+        if let Some(short) = Short::new(of) {
             let hash = short.hash();
             if let Some(&(_, number)) = self.short.find(hash, |&(other, _)| other == short) {
                 return number;
@@ -102,7 +102,7 @@ fn id(text: &[u8]) -> Option<(&[u8], usize)> {
 struct Short(u64, u64);
 
 impl Short {
-    fn of(bytes: &[u8]) -> Option<Self> {
+    fn new(bytes: &[u8]) -> Option<Self> {
         let mut all = [0; 16];
         all.get_mut(..bytes.len()).filter(|_| bytes.len() < 16)?.copy_from_slice(bytes);
         all[15] = bytes.len() as u8;

@@ -51,7 +51,7 @@ pub struct Day(NaiveDate);
 
 impl Day {
     /// Returns the day of a moment.
-    pub fn of(ns: i64) -> Self {
+    pub fn new(ns: i64) -> Self {
         Self(DateTime::<Utc>::from_timestamp_nanos(ns).date_naive())
     }
 
@@ -90,10 +90,10 @@ mod tests {
 
     #[test]
     fn every_moment_has_a_day_that_is_read_again() {
-        assert_eq!(Day::of(parse("2026-11-20T23:59:59.999999999Z").unwrap()).to_string(), "2026-11-20");
-        assert_eq!(Day::of(-1).to_string(), "1969-12-31");
+        assert_eq!(Day::new(parse("2026-11-20T23:59:59.999999999Z").unwrap()).to_string(), "2026-11-20");
+        assert_eq!(Day::new(-1).to_string(), "1969-12-31");
         for ns in [i64::MIN, -1, 0, i64::MAX] {
-            assert_eq!(Day::parse(&Day::of(ns).to_string()), Some(Day::of(ns)));
+            assert_eq!(Day::parse(&Day::new(ns).to_string()), Some(Day::new(ns)));
         }
         for other in ["2026-11-2", "2026-02-30", "+2026-11-20", " 2026-11-20", "2026-11-20 ", "12026-11-20", ""] {
             assert_eq!(Day::parse(other), None, "{other}");

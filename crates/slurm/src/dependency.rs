@@ -57,7 +57,7 @@ impl TargetKind {
     }
 
     /// The kind that a word in `job_dependencies.target_kind` names.
-    pub fn of(word: &str) -> Self {
+    pub fn new(word: &str) -> Self {
         let all = [Self::Job, Self::ArrayTask, Self::Array, Self::UserAndName];
         all.into_iter().find(|kind| kind.name() == word).unwrap_or(Self::Other)
     }

@@ -57,7 +57,7 @@ pub enum Named {
 
 impl Program {
     /// Returns the program by the last part of its path.
-    pub fn of(path: &str) -> Option<Self> {
+    pub fn new(path: &str) -> Option<Self> {
         match path.rsplit('/').next()? {
             "sbatch" => Some(Self::Sbatch),
             "srun" => Some(Self::Srun),
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(wait(Program::Sbatch), Some(("wait", Argument::None)));
         assert_eq!(wait(Program::Srun), Some(("wait", Argument::Required)));
         assert_eq!(wait(Program::Salloc), None);
-        assert_eq!(Program::of("/usr/bin/srun"), Some(Program::Srun));
+        assert_eq!(Program::new("/usr/bin/srun"), Some(Program::Srun));
         assert_eq!((Program::Srun.short('K').map(|option| option.argument), Program::Sbatch.short('K')), (Some(Argument::Optional), None));
     }
 

@@ -47,7 +47,7 @@ pub enum Answer {
 
 impl Answer {
     /// `Yes` where something is seen, else `No`.
-    pub fn of(seen: Option<Seen>) -> Self {
+    pub fn new(seen: Option<Seen>) -> Self {
         seen.map_or(Self::No, Self::Yes)
     }
 }

@@ -37,7 +37,7 @@ impl Listing {
     ///
     /// # Errors
     /// When the directory itself cannot be read.
-    pub fn of(dir: &Path) -> io::Result<Self> {
+    pub fn new(dir: &Path) -> io::Result<Self> {
         let root = Folder::open(dir)?;
         let mut listing = Self { root: root.try_clone()?, files: Vec::new(), datasets: Vec::new(), folders: 0, passed_over: 0, rest: 0 };
         let mut left = ENTRIES;
@@ -111,7 +111,7 @@ mod tests {
         }
         fs::create_dir(dir.path().join(".engine")).unwrap();
         fs::write(dir.path().join(".engine/log"), "").unwrap();
-        let listing = Listing::of(dir.path()).unwrap();
+        let listing = Listing::new(dir.path()).unwrap();
         assert!(listing.files.contains(&PathBuf::from(".engine/log")), "{:?}", listing.files.last());
         assert!(listing.files.len() <= ENTRIES);
         assert_eq!(listing.files.len() as u64 + listing.rest + listing.folders, ENTRIES as u64 + 2);
@@ -126,7 +126,7 @@ mod tests {
         fs::create_dir_all(dir.path().join("data/task_runs")).unwrap();
         fs::write(dir.path().join("data").join(DATASET), "{}").unwrap();
         fs::write(dir.path().join("data/task_runs/part"), "").unwrap();
-        let listing = Listing::of(dir.path()).unwrap();
+        let listing = Listing::new(dir.path()).unwrap();
         assert_eq!((listing.files.len(), listing.passed_over), (0, 2));
         assert_eq!(listing.datasets, [PathBuf::from("data")]);
         assert!(matches!(listing.open(Path::new("link")), Err(FileError::Foreign(_))));

@@ -128,7 +128,7 @@ fn why(plan: &Plan, odd: &[Input]) -> String {
 
 fn correlate(dataset: &Dataset) -> Result<Vec<Input>, SourceError> {
     let rules = RowRules::default();
-    let parts = Parts::of(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?;
+    let parts = Parts::new(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?;
     let done = flowmine_correlate::correlate(dataset, &parts, cases::ALL, None)?;
     let input = |name: &str, diagnostics: Diagnostics| Input { name: name.to_owned(), kind: None, diagnostics };
     let all = [input("dataset", done.diagnostics), input("correlate", done.attributed.diagnostics)];

@@ -36,7 +36,7 @@ fn source(path: &Path) -> Result<Source, SourceError> {
     let io = |source: io::Error| SourceError::Io { path: path.to_owned(), source };
     let found = fs::metadata(path).map_err(io)?;
     if found.is_dir() {
-        return directory(path, &Listing::of(path).map_err(io)?);
+        return directory(path, &Listing::new(path).map_err(io)?);
     }
     let file = flowmine_files::open_plain(path).map_err(|error| match error {
         FileError::Foreign(_) => SourceError::Special(path.to_owned()),
@@ -54,7 +54,7 @@ fn file_source(sample: &Sample) -> Result<Source, SourceError> {
     if sample.first_byte().is_none() {
         return Err(SourceError::Empty(path.to_owned()));
     }
-    let Answers { sure, possible, not_read } = Answers::of(KINDS, sample);
+    let Answers { sure, possible, not_read } = Answers::new(KINDS, sample);
     let of = |(kind, seen, read): Fit| Source { path: path.to_owned(), kind, seen: seen.to_string(), read };
     if let Some(fit) = one(path, sure)? {
         return Ok(of(fit));
@@ -80,7 +80,7 @@ struct Answers {
 }
 
 impl Answers {
-    fn of(kinds: &[Known], sample: &Sample) -> Self {
+    fn new(kinds: &[Known], sample: &Sample) -> Self {
         let mut all = Self::default();
         let path = sample.path();
         for kind in kinds {
@@ -193,7 +193,7 @@ fn look_into(path: &Path, listing: &Listing, looks_at: impl Fn(Known, &Path) -> 
         let Ok(file) = listing.open(below) else { continue };
         let Ok(sample) = Sample::read(path.join(below), file) else { continue };
         let kinds: Vec<Known> = chosen.iter().filter(|(_, files)| files.contains(&at)).map(|(kind, _)| *kind).collect();
-        for (kind, seen, _) in Answers::of(&kinds, &sample).sure {
+        for (kind, seen, _) in Answers::new(&kinds, &sample).sure {
             if let Some(of_kind) = found.iter_mut().find(|of_kind| of_kind.kind.name == kind.name) {
                 of_kind.files.push((below.clone(), seen.what));
             }

@@ -223,7 +223,7 @@ impl Spilled {
         let mut merged = Self::new(dir)?;
         let file = Arc::new(self.file);
         for runs in self.runs.chunks(MOST_RUNS) {
-            let mut merge = Merge::of(&file, runs)?;
+            let mut merge = Merge::new(&file, runs)?;
             while let Some((key, payload)) = merge.next()? {
                 merged.put(key, payload)?;
             }
@@ -279,7 +279,7 @@ impl Sorted {
     /// # Errors
     /// When the temporary file cannot be read.
     pub fn walk(&self) -> Result<Walk<'_>, SpillError> {
-        let merge = self.file.as_ref().map(|file| Merge::of(file, &self.runs)).transpose()?;
+        let merge = self.file.as_ref().map(|file| Merge::new(file, &self.runs)).transpose()?;
         Ok(Walk { sorted: self, next: 0, merge })
     }
 }
@@ -322,7 +322,7 @@ struct Merge {
 }
 
 impl Merge {
-    fn of(file: &Arc<File>, runs: &[(u64, u64)]) -> Result<Self, SpillError> {
+    fn new(file: &Arc<File>, runs: &[(u64, u64)]) -> Result<Self, SpillError> {
         let mut merge = Self { runs: Vec::with_capacity(runs.len()), heap: BinaryHeap::new(), current: None };
         // The fewer runs, the larger their buffers.
         let window = (READ_BYTES / runs.len().max(1)).clamp(1 << 12, 1 << 18);

@@ -77,7 +77,7 @@ pub fn write_by_host<R: Row<Of<'static> = R>>(dataset: &Dataset, rows: &[R], pla
     for ((host, day), rows) in folders {
         let mut writer = dataset.writer(Role::Host(host.clone()), "test").unwrap();
         let mut transaction = writer.begin().unwrap();
-        transaction.append_split(rows, &host, Day::of(day * 86_400 * SECOND_NS)).unwrap();
+        transaction.append_split(rows, &host, Day::new(day * 86_400 * SECOND_NS)).unwrap();
         transaction.commit().unwrap();
     }
 }

@@ -52,7 +52,7 @@ fn a_run_that_is_written_down_runs_again() {
         return;
     }
     let Some(snakemake) = snakemake else { return };
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     std::fs::write(place.run().join("in.txt"), INPUT).unwrap();
     std::fs::write(place.run().join("flow.makeflow"), FLOW).unwrap();
     let [program, options @ ..] = makeflow::command("local");
@@ -136,7 +136,7 @@ fn a_run_of_nextflow_runs_again_without_it() {
     if !ebpf() || !nextflow::present() || !makeflow::present() {
         return;
     }
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     std::fs::write(place.run().join("in put.txt"), INPUT).unwrap();
     std::fs::write(place.run().join("flow.nf"), PIPELINE).unwrap();
     let mut nextflow = nextflow::command(&place.dir);

@@ -27,7 +27,7 @@ fn becomes_su(bytes: usize, file: &str) -> String {
 
 /// While a job runs, another user says that he is that job.
 pub fn claims() {
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     let shared = place.dir.join("shared");
     std::fs::create_dir(&shared).unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o777)).unwrap();
@@ -122,7 +122,7 @@ fn set_user_id(place: &Place) -> PathBuf {
 /// What a user does who wants his bytes to be charged to job 4242 of another, and what the job does
 /// itself. Powers of two tell who did what.
 pub fn without_slurm(backend: &str) {
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     let shared = place.dir.join("shared");
     std::fs::create_dir(&shared).unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o777)).unwrap();

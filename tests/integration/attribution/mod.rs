@@ -60,7 +60,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn of(tasks: Vec<Task>, shows: Shows) -> Self {
+    fn new(tasks: Vec<Task>, shows: Shows) -> Self {
         Self { tasks, external: EXTERNAL.to_vec(), shows, readers: &[] }
     }
 }
@@ -113,7 +113,7 @@ fn makeflow_local() {
     if !ebpf() || !makeflow::present() {
         return;
     }
-    let expected = Expected::of(tasks(), Shows::PLAIN);
+    let expected = Expected::new(tasks(), Shows::PLAIN);
     let place = Place::new(&expected);
     makeflow::write(&place, &expected.tasks, |task| place.work(task));
     run(place.trace().arg("--").args(makeflow::command("local")));
@@ -122,7 +122,7 @@ fn makeflow_local() {
 }
 
 fn makeflow_slurm_expected() -> Expected {
-    Expected::of(tasks(), Shows { jobs: true, ..Shows::PLAIN })
+    Expected::new(tasks(), Shows { jobs: true, ..Shows::PLAIN })
 }
 
 /// Without control groups of jobs: their environment tells.
@@ -173,7 +173,7 @@ fn a_set_user_id_program_charges_nobody() {
 
 fn snakemake_slurm_expected() -> Expected {
     // Snakemake looks into small inputs to see whether they have changed.
-    Expected { readers: &["snakemake"], ..Expected::of(tasks()[..5].to_vec(), Shows { jobs: true, ..Shows::PLAIN }) }
+    Expected { readers: &["snakemake"], ..Expected::new(tasks()[..5].to_vec(), Shows { jobs: true, ..Shows::PLAIN }) }
 }
 
 /// With a control group for each job step. Each job loads Snakemake twice, and it looks every few
@@ -206,7 +206,7 @@ fn snakemake_local() {
         return;
     }
     let Some(program) = snakemake::program() else { return };
-    let expected = Expected { readers: &["snakemake"], ..Expected::of(tasks(), Shows::PLAIN) };
+    let expected = Expected { readers: &["snakemake"], ..Expected::new(tasks(), Shows::PLAIN) };
     let place = Place::new(&expected);
     snakemake::write(&place, &expected.tasks);
     let command = snakemake::local(&place, &program);
@@ -230,7 +230,7 @@ fn snakemake_runs_side_by_side() {
 }
 
 fn containers_expected() -> Expected {
-    Expected::of(tasks(), Shows { containers: |_| true, ..Shows::PLAIN })
+    Expected::new(tasks(), Shows { containers: |_| true, ..Shows::PLAIN })
 }
 
 /// Two at once.
@@ -253,7 +253,7 @@ fn a_container_per_task() {
 /// `report` also reads the script in the work directory of `split`, which does not make it a part
 /// of `split`.
 fn nextflow_expected(dir: &Path, shows: Shows) -> Expected {
-    let mut expected = Expected::of(tasks(), shows);
+    let mut expected = Expected::new(tasks(), shows);
     let script = nextflow::script(dir, &expected.tasks[0]);
     expected.external.push((nextflow::SCRIPT, script.len()));
     let report = expected.tasks.iter_mut().find(|task| task.name == "report").unwrap();
@@ -271,7 +271,7 @@ fn nextflow_local() {
     if !ebpf() || !nextflow::present() {
         return;
     }
-    let place = Place::new(&Expected::of(tasks(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(tasks(), Shows::PLAIN));
     let expected = nextflow_expected(&place.dir, IN_CONTAINERS);
     let Some(podman) = Podman::new(&place) else { return };
     nextflow::write(&place, &expected.tasks, expected.shows.containers, false);
@@ -301,7 +301,7 @@ fn nextflow_slurm() {
     if !ebpf() || !slurm::present() || !nextflow::present() {
         return;
     }
-    let place = Place::new(&Expected::of(tasks(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(tasks(), Shows::PLAIN));
     let expected = nextflow_expected(&place.dir, Shows { jobs: true, ..Shows::PLAIN });
     let lab = Lab::up(&place, &["--nodes", "2"]);
     nextflow::write(&place, &expected.tasks, |_| false, true);
@@ -343,7 +343,7 @@ fn daemon_expected() -> Expected {
         task("left", "read in.dat 8192 ask sock left/gift-left 100 5 read left/gift-left 64"),
         task("right", "ask sock right/gift-right 200 6 read right/gift-right 4096"),
     ];
-    Expected::of(tasks, Shows::PLAIN)
+    Expected::new(tasks, Shows::PLAIN)
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn fixture(name: &str) -> PathBuf {
 fn recorded_runs() {
     let flow = Path::new("/var/tmp/flow");
     for (name, import, expected) in [
-        ("makeflow-local", &["makeflow", makeflow::LOG][..], Expected::of(tasks(), Shows::PLAIN)),
+        ("makeflow-local", &["makeflow", makeflow::LOG][..], Expected::new(tasks(), Shows::PLAIN)),
         ("makeflow-slurm", &["makeflow", makeflow::LOG], makeflow_slurm_expected()),
         ("nextflow-local", &["nextflow", "nextflow.log", "trace.txt", "--year", "2026"], nextflow_expected(flow, IN_CONTAINERS)),
         (

@@ -97,7 +97,7 @@ fn montage_by_a_shell_script() {
     if !ebpf() || !present() || !makeflow::present() {
         return;
     }
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     let dir = made(&place, "montage");
     run(place.trace().args(["--tasks", "commands", "--", "sh", "montage.sh"]).current_dir(&dir));
     let dataset = place.dataset();
@@ -144,7 +144,7 @@ fn montage_by_makeflow() {
     if !ebpf() || !present() || !makeflow::present() || !slurm::present() {
         return;
     }
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     let dir = made(&place, "montage");
     run(place.trace().args(["--", "makeflow", "-T", "local", "--log-verbose", "-j", "2", "montage.makeflow"]).current_dir(&dir));
     let dataset = place.dataset();
@@ -194,7 +194,7 @@ fn montage_by_snakemake() {
     if !ebpf() || !present() {
         return;
     }
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     let dir = made(&place, "montage");
     let snakemake = |dir: &Path| {
         let mut command = snakemake::local(&place, &program);

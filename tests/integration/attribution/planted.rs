@@ -49,7 +49,7 @@ fn planted_mistakes_are_found() {
     }
     // All of them where a run is recorded.
     let count = if std::env::var_os("FLOWMINE_RECORD").is_some() { 50 } else { 5 };
-    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    let place = Place::new(&Expected::new(Vec::new(), Shows::PLAIN));
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/workflows/planted.py");
     run(Command::new("python3").arg(script).arg(count.to_string()).arg(place.run()));
     let all = "for flow in ??.makeflow; do makeflow -T local --log-verbose -j 20 $flow || exit 1; done";

@@ -25,7 +25,7 @@ pub fn dump(file: &Path) -> Dump {
     read::read_file(file, &Limits::default(), &mut log).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let errors: Vec<_> = log.findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
     assert!(errors.is_empty(), "{}: {errors:?}", file.display());
-    Dump::of(&log)
+    Dump::new(&log)
 }
 
 /// The events of a log with cases, whatever its format.

@@ -136,7 +136,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(dataset: &Path, more: &[&str]) -> Self {
+    fn new(dataset: &Path, more: &[&str]) -> Self {
         let both: BTreeSet<&[u8]> = BOTH.split_ascii_whitespace().map(str::as_bytes).collect();
         let mut found = Self { words: BTreeSet::new(), whole: Vec::new() };
         let names: BTreeSet<String> = names(dataset).into_iter().chain(more.iter().map(|&name| name.to_owned())).collect();
@@ -241,7 +241,7 @@ fn no_name_is_anywhere_in_any_format_and_notion() {
     let (dataset, key_file) = (recording.path("zanzibar"), recording.path("zanzibarkey"));
     fs::rename(&recording.dataset, &dataset).unwrap();
     fs::rename(&key, &key_file).unwrap();
-    let names = Names::of(&dataset, &paths);
+    let names = Names::new(&dataset, &paths);
     let temporary = recording.path("temporary");
     fs::create_dir(&temporary).unwrap();
     let logs = OBJECTS

@@ -77,7 +77,7 @@ fn traced(path: &Path, of_processes: &[Writes]) {
     let dataset = Dataset::open_or_create(path).unwrap();
     let mut writer = dataset.writer(Role::Host(HOST.to_owned()), "a test").unwrap();
     let mut transaction = writer.begin().unwrap();
-    let day = Day::of(BEGIN_NS);
+    let day = Day::new(BEGIN_NS);
     transaction.append_split(processes, HOST, day).unwrap();
     transaction.append_split(events, HOST, day).unwrap();
     transaction.append_split(totals, HOST, day).unwrap();

@@ -75,7 +75,7 @@ pub enum User {
 }
 
 impl User {
-    fn of(name: Option<&str>, uid: Option<i64>) -> Option<Self> {
+    fn new(name: Option<&str>, uid: Option<i64>) -> Option<Self> {
         name.map(|name| User::Named(name.into())).or(uid.map(User::Unnamed))
     }
 
@@ -159,7 +159,7 @@ fn programs(row: &Process<'_>) -> Vec<Program> {
         command_line: row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         command_line_cut: row.command_line_cut,
         work_dir: row.work_dir.as_deref().map(str::to_owned),
-        real_user: User::of(row.real_user.as_deref(), row.real_uid).or_else(|| User::of(row.user.as_deref(), row.uid)),
+        real_user: User::new(row.real_user.as_deref(), row.real_uid).or_else(|| User::new(row.user.as_deref(), row.uid)),
     });
     programs
 }

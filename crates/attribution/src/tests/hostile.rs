@@ -332,12 +332,12 @@ proptest! {
         let path = dir.path().join("d");
         let dataset = world.written(&path, usize::MAX);
         attributed(&dataset, &[]);
-        let (first, told) = (bytes(&path), Derived::of(&dataset));
+        let (first, told) = (bytes(&path), Derived::new(&dataset));
         attributed(&dataset, &[]);
         prop_assert!(first == bytes(&path), "twice the same");
         let parts = world.written(&dir.path().join("parts"), part);
         attributed(&parts, &[]);
-        prop_assert_eq!(&Derived::of(&parts), &told, "however many rows a file holds");
+        prop_assert_eq!(&Derived::new(&parts), &told, "however many rows a file holds");
 
         let mut sums: BTreeMap<String, [i128; 4]> = BTreeMap::new();
         for row in &told.totals {

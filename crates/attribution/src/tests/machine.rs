@@ -58,7 +58,7 @@ const APPEND: i32 = 0o2000;
 type Name = (i64, i64);
 
 #[derive(Debug, Clone, Copy)]
-enum Did {
+enum Action {
     Open,
     Read { at: i64, bytes: i64 },
     Write { at: i64, bytes: i64 },
@@ -70,7 +70,7 @@ struct Deed {
     owner: &'static str,
     pid: i32,
     file: Name,
-    did: Did,
+    did: Action,
 }
 
 struct Running {
@@ -216,10 +216,10 @@ impl Machine {
         self.open.push(OpenFile { file, flags, position: 0 });
         let number = self.open.len() - 1;
         self.running[by].descriptors.push(number);
-        self.did(by, file, Did::Open);
+        self.did(by, file, Action::Open);
         if flags & TRUNCATE != 0 {
             self.files[file].1 = 0;
-            self.did(by, file, Did::Empty);
+            self.did(by, file, Action::Empty);
         }
         self.event(by, "open", file, |row| {
             (row.path, row.flags, row.handle) = (Some(path(name)), Some(flags), Some(number as i64));
@@ -246,7 +246,7 @@ impl Machine {
         }
         let bytes = asked.min((self.files[file].1 - position).max(0));
         self.moves(by, open, "read", position, asked, bytes);
-        self.did(by, file, Did::Read { at: position, bytes });
+        self.did(by, file, Action::Read { at: position, bytes });
     }
 
     fn writes(&mut self, by: u8, descriptor: u8, bytes: i64) {
@@ -258,7 +258,7 @@ impl Machine {
         let at = if flags & APPEND != 0 { self.files[file].1 } else { position };
         self.files[file].1 = self.files[file].1.max(at + bytes);
         self.moves(by, open, "write", at, bytes, bytes);
-        self.did(by, file, Did::Write { at, bytes });
+        self.did(by, file, Action::Write { at, bytes });
     }
 
     /// A call that moves bytes, and the position that all have who share the open file.
@@ -277,7 +277,7 @@ impl Machine {
         }
         self.files[file].1 = size;
         self.event(by, "truncate", file, |row| (row.handle, row.size) = (Some(open as i64), Some(size)));
-        self.did(by, file, Did::Empty);
+        self.did(by, file, Action::Empty);
     }
 
     fn event(&mut self, by: usize, op: &'static str, file: usize, change: impl FnOnce(&mut IoEvent<'static>)) {
@@ -288,7 +288,7 @@ impl Machine {
         });
     }
 
-    fn did(&mut self, by: usize, file: usize, did: Did) {
+    fn did(&mut self, by: usize, file: usize, did: Action) {
         let Running { at: P(_, pid, _), owner, .. } = self.running[by];
         self.deeds.push(Deed { owner, pid, file: self.files[file].0, did });
     }
@@ -324,16 +324,16 @@ fn sums(deeds: &[Deed]) -> BTreeMap<(String, Name), Sums> {
         let Counted { sums, pids, read, written } = found.entry((deed.owner.to_owned(), deed.file)).or_default();
         pids.insert(deed.pid);
         match deed.did {
-            Did::Open => sums.opens += 1,
-            Did::Read { at, bytes } => {
+            Action::Open => sums.opens += 1,
+            Action::Read { at, bytes } => {
                 sums.reads = (sums.reads.0 + 1, sums.reads.1 + bytes);
                 read.extend(at..at + bytes);
             }
-            Did::Write { at, bytes } => {
+            Action::Write { at, bytes } => {
                 sums.writes = (sums.writes.0 + 1, sums.writes.1 + bytes);
                 written.extend(at..at + bytes);
             }
-            Did::Empty => {}
+            Action::Empty => {}
         }
     }
     let finish =
@@ -385,13 +385,13 @@ fn flows(deeds: &[Deed]) -> Vec<Flow> {
     for deed in deeds {
         let version = versions.entry(deed.file).or_default();
         let written = match deed.did {
-            Did::Open => continue,
-            Did::Read { bytes, .. } => {
+            Action::Open => continue,
+            Action::Read { bytes, .. } => {
                 *version.readers.entry(deed.owner).or_default() += bytes;
                 continue;
             }
-            Did::Write { bytes, .. } => bytes,
-            Did::Empty => 0,
+            Action::Write { bytes, .. } => bytes,
+            Action::Empty => 0,
         };
         if !version.goes_on(deed.owner) {
             let next = Version { number: version.number + 1, ..Version::default() };

@@ -161,7 +161,7 @@ impl World {
         // Twice: the second replaces the first.
         attributed(&dataset, &self.jobs);
         attributed(&dataset, &self.jobs);
-        Derived::of(&dataset)
+        Derived::new(&dataset)
     }
 
     /// As a dataset with at most this number of rows in a file.
@@ -195,7 +195,7 @@ struct Derived {
 }
 
 impl Derived {
-    fn of(dataset: &Dataset) -> Self {
+    fn new(dataset: &Dataset) -> Self {
         Self {
             io: read::<TaskIo<'static>, _>(dataset, |row| row.into_owned()),
             totals: read::<TaskTotal<'static>, _>(dataset, |row| row.into_owned()),

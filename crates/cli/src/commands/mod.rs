@@ -33,7 +33,7 @@ pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
 
 /// Runs the command of a command line.
 pub fn run(mut cli: Cli) -> anyhow::Result<Outcome> {
-    let sources = paths::Sources::of(&mut cli.command)?;
+    let sources = paths::Sources::new(&mut cli.command)?;
     let outcome = run_resolved(cli.command);
     sources.outcome(outcome)
 }

@@ -71,7 +71,7 @@ impl Sources {
     ///
     /// # Errors
     /// When a path is not recognised or cannot be read, or the command does not read its kind.
-    pub fn of(command: &mut Command) -> anyhow::Result<Self> {
+    pub fn new(command: &mut Command) -> anyhow::Result<Self> {
         let Some(Place { paths, dataset, mut log }) = Place::of(command) else { return Ok(Self::default()) };
         let (piped, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| path == Path::new(STANDARD_INPUT));
         if !piped.is_empty() {

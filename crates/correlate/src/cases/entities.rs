@@ -16,7 +16,7 @@ pub struct Entities<'a> {
 impl<'a> Entities<'a> {
     /// Jobs of which nothing more is known: for notions that need no data flow and no grouping
     /// ([`super::CaseNotion::needs_data_flow`], [`super::CaseNotion::grouping`]).
-    pub fn of(jobs: &'a Jobs) -> Self {
+    pub fn new(jobs: &'a Jobs) -> Self {
         Self { jobs, overview: &overview::NONE }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn assign(entities: &Entities<'_>, notion: &str) -> Assignment {
     }
     assignment.case_of = jobs.attempts.iter().map(|attempt| of_submission[attempt.submission as usize].0).collect();
     if of_submission.iter().any(|(_, why)| why.is_some()) {
-        let of_attempt = |attempt: &crate::Attempt| of_submission[attempt.submission as usize].1.clone().unwrap_or(ALONE);
+        let of_attempt = |attempt: &crate::JobAttempt| of_submission[attempt.submission as usize].1.clone().unwrap_or(ALONE);
         assignment.why = jobs.attempts.iter().map(of_attempt).collect();
     }
     assignment

@@ -6,7 +6,7 @@ use flowmine_schema::text::ids::escape;
 
 use super::entities::Entities;
 use super::notion::{Assignment, CaseNotion, Strength};
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::jobs::Jobs;
 
 /// A notion with one case for each user and value.
@@ -17,7 +17,7 @@ pub struct OfUser {
     /// Description of a case, in one line.
     pub(super) description: &'static str,
     /// Value of an attempt.
-    pub(super) value: fn(&Jobs, &Attempt) -> Option<String>,
+    pub(super) value: fn(&Jobs, &JobAttempt) -> Option<String>,
 }
 
 impl CaseNotion for OfUser {
@@ -44,7 +44,7 @@ impl CaseNotion for OfUser {
 
 /// One case for each user and value. The id is `<notion>:<cluster>:<user>:<value>`, with `(none)`
 /// for a user or value that is not known; in real names parentheses are escaped.
-fn assign(jobs: &Jobs, notion: &str, value: impl Fn(&Attempt) -> Option<String>) -> Assignment {
+fn assign(jobs: &Jobs, notion: &str, value: impl Fn(&JobAttempt) -> Option<String>) -> Assignment {
     let mut assignment = Assignment::default();
     let mut known: FxHashMap<String, u32> = FxHashMap::default();
     for attempt in &jobs.attempts {

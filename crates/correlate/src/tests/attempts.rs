@@ -1,5 +1,5 @@
 use super::support::*;
-use crate::Maybe;
+use crate::PackedInt;
 
 #[test]
 fn the_last_known_value_wins_and_accounting_over_polling() {
@@ -32,7 +32,7 @@ fn expected_times_are_not_kept() {
     let row = rows.new_job("8", 100, "RUNNING", 110);
     (row.start_ns, row.end_ns) = (Some(s(105)), Some(s(9999)));
     let jobs = rows.jobs();
-    assert_eq!(jobs.attempts[0].start_ns, Maybe::UNKNOWN);
+    assert_eq!(jobs.attempts[0].start_ns, PackedInt::UNKNOWN);
     assert_eq!((jobs.attempts[1].start_ns.get(), jobs.attempts[1].end_ns.get()), (Some(s(105)), None));
 }
 
@@ -61,7 +61,7 @@ fn a_job_that_is_being_requeued_keeps_its_start() {
 
 fn numbers(rows: &Rows) -> Vec<(String, u32, u32)> {
     let jobs = rows.jobs();
-    let of = |a: &crate::Attempt| (jobs.text(a.job).to_owned(), jobs.submissions[a.submission as usize].generation, a.number);
+    let of = |a: &crate::JobAttempt| (jobs.text(a.job).to_owned(), jobs.submissions[a.submission as usize].generation, a.number);
     jobs.attempts.iter().map(of).collect()
 }
 

@@ -212,7 +212,7 @@ fn filters() {
     rows.states[2].user = None;
     let jobs = rows.jobs();
     let of = |filter: Filter| -> Vec<String> {
-        let log = EventLog::build(&Entities::of(&jobs), &Dependency, &filter);
+        let log = EventLog::build(&Entities::new(&jobs), &Dependency, &filter);
         assert_eq!(log.event_count(), log.cases.iter().map(|c| log.events(c).len()).sum::<usize>());
         log.cases.into_iter().map(|c| c.id).collect()
     };

@@ -74,7 +74,7 @@ fn write(dataset: &Dataset, flows: &[DataFlow<'static>], links: &[Link<'static>]
 /// Returns `job@submission` and its case by the notion, for parts of `rows_at_once` rows.
 fn assigned(dataset: &Dataset, rows_at_once: u64) -> Vec<(String, String)> {
     let rules = RowRules::default();
-    let parts = Parts::of(dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+    let parts = Parts::new(dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
     let overview = Overview::read(dataset, &rules, &parts, &[&cases::DataFlow]).unwrap();
     let mut all = Vec::new();
     parts
@@ -85,7 +85,7 @@ fn assigned(dataset: &Dataset, rows_at_once: u64) -> Vec<(String, String)> {
             ids.dedup();
             assert_eq!((ids.len(), assignment.goes_on.len()), (assignment.ids.len(), assignment.ids.len()));
             let name =
-                |(at, a): (usize, &crate::Attempt)| (format!("{}#{}", jobs.attempt_id(a), a.number), assignment.id_of(at).to_owned());
+                |(at, a): (usize, &crate::JobAttempt)| (format!("{}#{}", jobs.attempt_id(a), a.number), assignment.id_of(at).to_owned());
             all.extend(jobs.attempts.iter().enumerate().map(name));
             Ok(())
         })
@@ -224,7 +224,7 @@ fn a_reference_that_ten_workflows_read_joins_none_of_them() {
     let dataset = rows.dataset(&dir.path().join("d"));
     write(&dataset, &flows, &[]);
     let rules = RowRules::default();
-    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     let hubs = || Exchanges::read(&dataset, &rules, &parts).unwrap().hubs().to_vec();
     let hub = Hub { path: "/ref/genome.fa".to_owned(), reason: HubReason::FanOut, readers: 10 };
     assert_eq!(hubs(), [hub]);
@@ -275,7 +275,7 @@ fn it_tells_nothing_where_no_job_read_what_another_wrote() {
         let dataset = rows.dataset(&dir.path().join("d"));
         write(&dataset, flows, &[]);
         let rules = RowRules::default();
-        let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+        let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
         let exchanges = Exchanges::read(&dataset, &rules, &parts).unwrap();
         let notions: Vec<&str> = telling(&exchanges).iter().map(|notion| notion.name()).collect();
         (exchanges.any(), notions.contains(&"data-flow"))
@@ -319,8 +319,8 @@ fn trace(dataset: &Dataset, did: &[(i64, i64, bool, i64)]) {
     }
     let mut writer = dataset.writer(Role::Host("n1".to_owned()), "test").unwrap();
     let mut transaction = writer.begin().unwrap();
-    transaction.append_split(processes, "n1", Day::of(0)).unwrap();
-    transaction.append_split(operations, "n1", Day::of(0)).unwrap();
+    transaction.append_split(processes, "n1", Day::new(0)).unwrap();
+    transaction.append_split(operations, "n1", Day::new(0)).unwrap();
     transaction.commit().unwrap();
 }
 
@@ -342,7 +342,7 @@ fn correlate_knows_the_data_flow_of_its_own_run() {
         let dir = tempfile::tempdir().unwrap();
         let dataset = rows.dataset(&dir.path().join("d"));
         let rules = RowRules::default();
-        let parts = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+        let parts = Parts::new(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
         let made = |asked| correlate(&dataset, &parts, ALL, asked).unwrap().cases;
         let usual = [("dependency", 4), ("account-group", 1)];
         assert_eq!(made(None), usual, "nothing was traced");
@@ -361,7 +361,7 @@ fn correlate_knows_the_data_flow_of_its_own_run() {
     let dataset = rows.dataset(&dir.path().join("d"));
     trace(&dataset, &[(1, 20, true, 5), (1, 21, false, 5)]);
     let rules = RowRules::default();
-    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     assert_eq!(correlate(&dataset, &parts, ALL, Some("dependency")).unwrap().cases, [("dependency", 4), ("account-group", 1)]);
     let asked = correlate(&dataset, &parts, ALL, Some("data-flow")).unwrap();
     assert_eq!((asked.cases.last(), asked.jobs_exchanged_data), (Some(&("data-flow", 4)), false));
@@ -371,7 +371,7 @@ fn correlate_knows_the_data_flow_of_its_own_run() {
 /// no row of data flow joins two sets.
 fn slowly(rows: &Rows, flows: &[(String, i64, String, i64)]) -> Vec<(String, String)> {
     let jobs = rows.jobs();
-    let by_dependency = Dependency.assign(&Entities::of(&jobs));
+    let by_dependency = Dependency.assign(&Entities::new(&jobs));
     let mut set: Vec<usize> = by_dependency.case_of.iter().map(|case| *case as usize).collect();
     let meant = |label: &str, at: i64| {
         let of: Vec<usize> =

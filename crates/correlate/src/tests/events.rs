@@ -1,6 +1,6 @@
 use super::support::*;
 use crate::attempts::Value;
-use crate::{Maybe, Timestamp};
+use crate::{PackedInt, Timestamp};
 
 #[test]
 fn what_polling_saw() {
@@ -114,7 +114,7 @@ fn accounting_gives_exact_times_and_what_polling_missed() {
     let lifecycle: Vec<&str> = jobs.events.iter().map(|e| e.lifecycle.name()).collect();
     assert_eq!(lifecycle, ["schedule", "start", "unknown", "complete"]);
     let a = &jobs.attempts[0];
-    assert_eq!((a.start_ns, a.end_ns, a.exit_code), (Maybe::known(s(112)), Maybe::known(s(125)), Maybe::known(0)));
+    assert_eq!((a.start_ns, a.end_ns, a.exit_code), (PackedInt::known(s(112)), PackedInt::known(s(125)), PackedInt::known(0)));
     assert_eq!(jobs.text_of(a.final_state), Some("COMPLETED"));
     assert!(a.left_ns.is_known());
 }

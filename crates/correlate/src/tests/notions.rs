@@ -14,7 +14,7 @@ use crate::{CorrelateError, Overview, RowRules, Timestamp, correlate};
 /// Returns job and case by a notion, for parts of `rows_at_once` rows.
 pub fn assigned(dataset: &Dataset, notion: &'static dyn CaseNotion, rows_at_once: u64) -> BTreeMap<String, String> {
     let rules = RowRules::default();
-    let parts = Parts::of(dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+    let parts = Parts::new(dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
     let overview = Overview::read(dataset, &rules, &parts, &[notion]).unwrap();
     let mut all = BTreeMap::new();
     parts
@@ -179,7 +179,7 @@ fn the_table_says_why_and_how_certain() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = two_scripts().dataset(&dir.path().join("d"));
     let rules = RowRules::default();
-    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, 2).unwrap();
+    let parts = Parts::new(&dataset, Timestamp::Reported, &rules, 2).unwrap();
     let done = correlate(&dataset, &parts, ALL, Some("session")).unwrap();
     assert_eq!(done.cases, [("dependency", 5), ("account-group", 1), ("session", 2)]);
     let mut rows = Vec::new();
@@ -250,7 +250,7 @@ fn table(dataset: &Dataset) -> Vec<String> {
     let rules = RowRules::default();
     let mut all = Vec::new();
     for notion in ALL.iter().filter(|notion| notion.grouping().is_some()) {
-        let parts = Parts::of(dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+        let parts = Parts::new(dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
         correlate(dataset, &parts, ALL, Some(notion.name())).unwrap();
         dataset
             .read::<Case<'static>, DatasetError>(|row| {
@@ -278,7 +278,7 @@ proptest! {
             // Correlated in between, as cron does.
             let dataset = some.dataset(&dir);
             let rules = RowRules::default();
-            let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+            let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
             correlate(&dataset, &parts, ALL, Some("auto")).unwrap();
         }
         prop_assert_eq!(table(&Dataset::open(&dir).unwrap()), want);

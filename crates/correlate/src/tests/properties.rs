@@ -128,7 +128,7 @@ proptest! {
     fn every_attempt_is_in_one_case_and_every_event_in_one_trace(lives in lives()) {
         let jobs = together(lives.iter()).jobs();
         for notion in ALL {
-            let entities = Entities::of(&jobs);
+            let entities = Entities::new(&jobs);
             let assignment = notion.assign(&entities);
             prop_assert_eq!(assignment.case_of.len(), jobs.attempts.len());
             let mut ids = assignment.ids.clone();
@@ -174,7 +174,7 @@ proptest! {
         let before = together(lives[..cut].iter()).jobs();
         let after = together(lives.iter()).jobs();
         for notion in ALL {
-            let (old, new) = (notion.assign(&Entities::of(&before)), notion.assign(&Entities::of(&after)));
+            let (old, new) = (notion.assign(&Entities::new(&before)), notion.assign(&Entities::new(&after)));
             let old_ids: Vec<&str> = old.ids.iter().map(String::as_str).collect();
             for (at, attempt) in before.attempts.iter().enumerate() {
                 let id = before.attempt_id(attempt);
@@ -194,7 +194,7 @@ proptest! {
 
 /// What is known of every attempt, sorted: its name, cases, events, and what it waits for.
 fn told(jobs: &Jobs) -> Vec<String> {
-    let assignments: Vec<_> = ALL.iter().map(|notion| notion.assign(&Entities::of(jobs))).collect();
+    let assignments: Vec<_> = ALL.iter().map(|notion| notion.assign(&Entities::new(jobs))).collect();
     let mut all: Vec<String> = (0u32..)
         .zip(&jobs.attempts)
         .map(|(at, attempt)| {
@@ -219,7 +219,7 @@ proptest! {
         let mut by_part = Vec::new();
         let mut count = 0;
         let rules = RowRules::default();
-        let parts = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+        let parts = Parts::new(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
         // A second walk gives the same.
         for _ in 0..2 {
             (by_part, count) = (Vec::new(), 0);
@@ -241,7 +241,7 @@ proptest! {
         let dataset = rows.dataset(dir.path());
         let rules = RowRules::default();
         if kept {
-            let parts = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+            let parts = Parts::new(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
             correlate(&dataset, &parts, ALL, None).unwrap();
         }
         prop_assert_eq!(kept_state(&dataset).unwrap().is_some(), kept);

@@ -190,8 +190,8 @@ impl Rows {
 
 /// `job#attempt` and its case of every attempt, sorted.
 pub fn cases_of(jobs: &Jobs, notion: &dyn CaseNotion) -> Vec<(String, String)> {
-    let assignment = notion.assign(&Entities::of(jobs));
-    let name = |(at, a): (usize, &crate::Attempt)| (format!("{}#{}", jobs.text(a.job), a.number), assignment.id_of(at).to_owned());
+    let assignment = notion.assign(&Entities::new(jobs));
+    let name = |(at, a): (usize, &crate::JobAttempt)| (format!("{}#{}", jobs.text(a.job), a.number), assignment.id_of(at).to_owned());
     let mut all: Vec<_> = jobs.attempts.iter().enumerate().map(name).collect();
     all.sort();
     all

@@ -35,7 +35,7 @@ fn rows() -> Rows {
 fn what_an_older_version_derived_is_derived_again() {
     let dataset = dataset(&rows(), 1);
     let rules = RowRules::default();
-    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     correlate(&dataset, &parts, ALL, None).unwrap();
     let links = dataset.row_count::<Link<'static>>().unwrap();
     let manifest = dataset.path().join("flowmine.json");
@@ -50,7 +50,7 @@ fn what_an_older_version_derived_is_derived_again() {
 fn what_is_joined_is_kept_as_long_as_the_rows_are_the_same() {
     let dataset = dataset(&rows(), 2);
     let rules = RowRules::default();
-    let parts = |rows_at_once| Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+    let parts = |rows_at_once| Parts::new(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
     assert!(kept_state(&dataset).unwrap().is_none());
     // Of one part and of several.
     let before = parts(ROWS_AT_ONCE);
@@ -86,7 +86,7 @@ fn links_and_cases() {
     let rows = rows();
     let dataset = dataset(&rows, 3);
     let rules = RowRules::default();
-    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     // Twice: the second replaces the first.
     correlate(&dataset, &parts, ALL, None).unwrap();
     let result = correlate(&dataset, &parts, ALL, None).unwrap();
@@ -156,7 +156,7 @@ fn an_empty_dataset_has_no_jobs() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
     let rules = RowRules::default();
-    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     let result = correlate(&dataset, &parts, ALL, None).unwrap();
     assert_eq!((result.attempts, result.links, result.case_rows), (0, 0, 0));
 }

@@ -7,7 +7,7 @@ use flowmine_slurm::reason::Blocker;
 use super::predecessors::{Predecessors, moment_of};
 use super::{Change, Doing, Facts, Moment, Predecessor, Wait, divide};
 use crate::CorrelateError;
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::clocks::Clocks;
 use crate::events::Event;
 use crate::jobs::Jobs;
@@ -49,12 +49,12 @@ impl<'j> Waits<'j> {
     }
 
     /// The jobs on which an attempt depends.
-    pub fn predecessors(&self, attempt: &Attempt) -> Vec<Predecessor> {
+    pub fn predecessors(&self, attempt: &JobAttempt) -> Vec<Predecessor> {
         self.predecessors.of(attempt)
     }
 
     /// The wait of an attempt; empty for one of which nothing is known.
-    pub fn of(&self, attempt: &Attempt) -> Wait<'j> {
+    pub fn of(&self, attempt: &JobAttempt) -> Wait<'j> {
         let events = self.jobs.events_of(attempt);
         let (Some(first), Some(last)) = (events.first(), events.last()) else { return Wait::default() };
         let mut changes = Vec::with_capacity(events.len() + 1);
@@ -78,7 +78,7 @@ impl<'j> Waits<'j> {
     }
 
     /// How a task waited while it was part of its array's record, before it was seen by itself.
-    fn as_array_record(&self, attempt: &Attempt, events: &[Event]) -> Option<Change<'j>> {
+    fn as_array_record(&self, attempt: &JobAttempt, events: &[Event]) -> Option<Change<'j>> {
         let record = self.jobs.records.get(&attempt.submission).filter(|_| attempt.number == 1)?;
         let seen = events.iter().filter(|event| event.polled).map(|event| event.observed_at_ns).min();
         let is_before = seen.is_none_or(|seen| record.observed_at_ns < seen);
@@ -92,14 +92,14 @@ impl<'j> Waits<'j> {
 
     /// When it became eligible: the event of that, or its submission where Slurm says that it was
     /// eligible by then.
-    fn eligible(&self, attempt: &Attempt, events: &[Event]) -> Option<i64> {
+    fn eligible(&self, attempt: &JobAttempt, events: &[Event]) -> Option<i64> {
         let event = events.iter().find(|event| self.jobs.text(event.state) == state::ELIGIBLE);
         let at_once = || attempt.eligible_ns.get().zip(attempt.submit_ns.get()).filter(|(eligible, submit)| eligible <= submit);
         event.map(|event| event.time_ns).or_else(|| at_once().map(|(_, submit)| submit))
     }
 
     /// Adds the changes that an event reports.
-    fn change(&self, attempt: &Attempt, event: &Event, phase: &mut Phase, changes: &mut Vec<Change<'j>>) {
+    fn change(&self, attempt: &JobAttempt, event: &Event, phase: &mut Phase, changes: &mut Vec<Change<'j>>) {
         let word = self.jobs.text(event.state);
         let moment = moment_of(event);
         if word == state::LEFT || state::phase(word).ends_attempt() {

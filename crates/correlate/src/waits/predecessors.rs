@@ -8,7 +8,7 @@ use flowmine_schema::time::SECOND_NS;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Moment, Released};
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::dependencies::{Edge, Target, Term};
 use crate::events::Event;
 use crate::jobs::Jobs;
@@ -41,7 +41,7 @@ impl<'j> Predecessors<'j> {
         let targets: FxHashSet<u32> = edges.iter().filter_map(target).collect();
         let mut attempts_of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         if !targets.is_empty() {
-            let is_target = |(_, attempt): &(u32, &Attempt)| targets.contains(&attempt.submission) && !jobs.is_array_record(attempt);
+            let is_target = |(_, attempt): &(u32, &JobAttempt)| targets.contains(&attempt.submission) && !jobs.is_array_record(attempt);
             for (at, attempt) in (0u32..).zip(&jobs.attempts).filter(is_target) {
                 attempts_of.entry(attempt.submission).or_default().push(at);
             }
@@ -49,7 +49,7 @@ impl<'j> Predecessors<'j> {
         Self { jobs, of_submission, attempts_of }
     }
 
-    fn edges(&self, attempt: &Attempt) -> impl Iterator<Item = (&'j Edge, &'j Term)> {
+    fn edges(&self, attempt: &JobAttempt) -> impl Iterator<Item = (&'j Edge, &'j Term)> {
         let first = self.of_submission.partition_point(|(from, _)| *from < attempt.submission);
         let of = self.of_submission[first..].iter().take_while(|(from, _)| *from == attempt.submission);
         let dependencies = &self.jobs.dependencies;
@@ -60,7 +60,7 @@ impl<'j> Predecessors<'j> {
     }
 
     /// The jobs on which an attempt depends.
-    pub fn of(&self, attempt: &Attempt) -> Vec<Predecessor> {
+    pub fn of(&self, attempt: &JobAttempt) -> Vec<Predecessor> {
         let mut all: Vec<Predecessor> = self
             .edges(attempt)
             .map(|(edge, term)| Predecessor { job: self.name(edge, term), released: self.released_by(attempt, edge, term) })
@@ -71,7 +71,7 @@ impl<'j> Predecessors<'j> {
     }
 
     /// When the dependencies of an attempt were met.
-    pub fn released(&self, attempt: &Attempt) -> Released {
+    pub fn released(&self, attempt: &JobAttempt) -> Released {
         let (mut all, mut any) = (Released::WithoutDependency, None::<Moment>);
         let mut has_or = false;
         for (edge, term) in self.edges(attempt) {
@@ -95,29 +95,29 @@ impl<'j> Predecessors<'j> {
     }
 
     /// The attempts that are waited for.
-    fn waited_for(&self, attempt: &Attempt, edge: &Edge, term: &Term) -> Vec<&'j Attempt> {
+    fn waited_for(&self, attempt: &JobAttempt, edge: &Edge, term: &Term) -> Vec<&'j JobAttempt> {
         let (submission, exact) = match edge.to {
             Target::Seen(submission, exact) => (submission, exact),
             Target::Unseen(_) => return Vec::new(),
         };
         let attempts = &self.jobs.attempts;
         let is_one_by_one = self.jobs.text(term.kind) == "aftercorr";
-        let belongs = |other: &&Attempt| match exact {
+        let belongs = |other: &&JobAttempt| match exact {
             Some(exact) => other.job == attempts[exact as usize].job,
             None => !is_one_by_one || other.array_task_id == attempt.array_task_id,
         };
         let of = self.attempts_of.get(&submission).into_iter().flatten();
-        let mut last: Vec<&Attempt> = of.map(|&at| &attempts[at as usize]).filter(belongs).collect();
+        let mut last: Vec<&JobAttempt> = of.map(|&at| &attempts[at as usize]).filter(belongs).collect();
         // Attempts come in the order of submission; the last at each job counts.
         last.sort_by_key(|attempt| (attempt.job, std::cmp::Reverse((attempt.number, attempt.copy))));
         last.dedup_by_key(|attempt| attempt.job);
         last
     }
 
-    fn released_by(&self, attempt: &Attempt, edge: &Edge, term: &Term) -> Option<Moment> {
+    fn released_by(&self, attempt: &JobAttempt, edge: &Edge, term: &Term) -> Option<Moment> {
         let for_start = self.jobs.text(term.kind) == "after";
         let delay_ns = term.delay_s.get().unwrap_or(0).saturating_mul(SECOND_NS);
-        let moment = |other: &&Attempt| self.event(other, for_start).map(moment_of);
+        let moment = |other: &&JobAttempt| self.event(other, for_start).map(moment_of);
         let moments: Option<Vec<Moment>> = self.waited_for(attempt, edge, term).iter().map(moment).collect();
         let last = moments?.into_iter().max_by_key(|moment| moment.at_ns)?;
         let later = |time_ns: i64| time_ns.saturating_add(delay_ns);
@@ -125,7 +125,7 @@ impl<'j> Predecessors<'j> {
     }
 
     /// The event of a start or an end.
-    fn event(&self, attempt: &Attempt, for_start: bool) -> Option<&'j Event> {
+    fn event(&self, attempt: &JobAttempt, for_start: bool) -> Option<&'j Event> {
         let events = self.jobs.events_of(attempt);
         if for_start {
             return events.iter().find(|event| event.lifecycle == Lifecycle::Start);

@@ -4,11 +4,11 @@ use flowmine_schema::tables::WaitPart;
 use flowmine_slurm::reason::Blocker;
 
 use super::{Cause, Part, Waits};
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::jobs::Jobs;
 
 /// A part of an attempt's wait, its n-th, as a row.
-pub fn row<'j>(jobs: &'j Jobs, waits: &Waits<'j>, attempt: &'j Attempt, number: i64, part: &Part<'j>) -> WaitPart<'j> {
+pub fn row<'j>(jobs: &'j Jobs, waits: &Waits<'j>, attempt: &'j JobAttempt, number: i64, part: &Part<'j>) -> WaitPart<'j> {
     let (from, to) = (part.from.within_ns(), part.to.within_ns());
     WaitPart {
         cluster: Some(jobs.text(attempt.cluster).into()),
@@ -34,7 +34,7 @@ pub fn row<'j>(jobs: &'j Jobs, waits: &Waits<'j>, attempt: &'j Attempt, number: 
 impl Waits<'_> {
     /// The jobs that a part of an attempt's time was spent waiting for, with commas between: those
     /// that had not ended when it began. `None` where the cause is another.
-    pub fn waited_for(&self, attempt: &Attempt, part: &Part<'_>) -> Option<String> {
+    pub fn waited_for(&self, attempt: &JobAttempt, part: &Part<'_>) -> Option<String> {
         if !matches!(part.cause, Cause::Blocked(Blocker::Predecessor | Blocker::NeverSatisfiable)) {
             return None;
         }

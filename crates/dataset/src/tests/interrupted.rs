@@ -40,7 +40,7 @@ fn as_they_lie_there(dir: &Path) -> Vec<i64> {
     let mut numbers = Vec::new();
     for name in files(&dir.join("links")).iter().filter(|name| !name.starts_with('.')) {
         let file = TableFile::open(File::open(dir.join("links").join(name)).unwrap()).unwrap();
-        let rows = Rows::<SourceTime<'static>>::of(file.read_whole(None, Projection::of::<SourceTime<'static>>()).unwrap()).unwrap();
+        let rows = Rows::<SourceTime<'static>>::of(file.read_whole(None, Projection::new::<SourceTime<'static>>()).unwrap()).unwrap();
         numbers.extend(rows.iter().map(|row| row.source_ns.unwrap()));
     }
     numbers

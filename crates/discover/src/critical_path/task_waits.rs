@@ -64,7 +64,7 @@ pub fn for_each(run: &RunGraph, mut each: impl FnMut(&JobWait<'_>)) -> LeftOut {
 /// the numbers of tasks that are left out.
 pub fn for_each_task(run: &RunGraph, mut each: impl FnMut(&TaskWait<'_, '_>)) -> LeftOut {
     let mut found = CriticalPath::default();
-    let chosen = Chosen::of(run, &mut found.left_out);
+    let chosen = Chosen::new(run, &mut found.left_out);
     let mut edges = edges(run, &chosen, &mut found);
     put_inferred(run, &chosen, &mut edges);
     let (network, _) = Network::new(chosen.tasks.len(), edges);

@@ -38,7 +38,7 @@ pub(super) struct Paths {
 
 impl Paths {
     /// Returns the paths of all cases; none for a log of moments, which contains no waiting.
-    pub fn of(log: &ActivityLog, cases: &Cases) -> Self {
+    pub fn new(log: &ActivityLog, cases: &Cases) -> Self {
         let mut found = Self::default();
         if !log.has_intervals() {
             return found;
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn the_path_leads_back_over_what_ended_last() {
         let log = log(&[("a", 0, 10), ("b", 11, 20), ("c", 12, 50), ("d", 55, 60), ("aside", 0, 54)]);
-        let found = Paths::of(&log, &log.groups[0]);
+        let found = Paths::new(&log, &log.groups[0]);
         let number = |name: &str| (0u32..).zip(log.activities.iter()).find(|(_, of)| *of == name).expect("known").0;
         let of = |name: &str| found.activities.get(&number(name)).copied();
         assert_eq!(of("d"), Some(OnPath { frequency: 1, time_ns: 5, core_ns: Some(10) }));
@@ -123,7 +123,7 @@ mod tests {
         fn a_path_is_as_long_as_its_span(times in proptest::collection::vec((0i64..100, 1i64..40), 1..30)) {
             let rows: Vec<(&str, i64, i64)> = times.iter().map(|&(start, time)| ("x", start, start + time)).collect();
             let log = log(&rows);
-            let found = Paths::of(&log, &log.groups[0]);
+            let found = Paths::new(&log, &log.groups[0]);
             let ran: i128 = found.activities.values().map(|of| of.time_ns).sum();
             let waited: i128 = found.pairs.values().map(|of| of.time_ns).sum();
             let last = rows.iter().map(|row| row.2).max().expect("rows");

@@ -27,7 +27,7 @@ const KILLED: &str = "137";
 const AT_LIMIT: f64 = 0.99;
 
 impl Ending {
-    pub fn of(facts: &Facts<'_>, at: u32) -> Self {
+    pub fn new(facts: &Facts<'_>, at: u32) -> Self {
         let log = facts.log;
         let state = facts.text(at, facts.keys.state).unwrap_or_default();
         match (log.status(at), state) {

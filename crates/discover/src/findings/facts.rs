@@ -36,7 +36,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn of(log: &'a ActivityLog) -> Self {
+    fn new(log: &'a ActivityLog) -> Self {
         // An attribute without values is treated as missing.
         let first = |keys: &[&str]| keys.iter().find_map(|key| log.attribute(key).filter(|attribute| !attribute.names.is_empty()));
         Self {
@@ -97,19 +97,19 @@ impl<'a> Facts<'a> {
         let mut facts = Self {
             input: *input,
             log,
-            source: Source::of(log),
-            keys: Keys::of(log),
+            source: Source::new(log),
+            keys: Keys::new(log),
             whole: Whole::default(),
             activities,
             medians: FxHashMap::default(),
             slow_nodes: FxHashMap::default(),
             waits: Vec::new(),
             ranks,
-            identities: Identities::of(log),
+            identities: Identities::new(log),
             endings: Vec::new(),
-            word: About::of(log, cases).word(),
+            word: About::new(log, cases).word(),
         };
-        facts.endings = (0..log.len() as u32).map(|at| Ending::of(&facts, at)).collect();
+        facts.endings = (0..log.len() as u32).map(|at| Ending::new(&facts, at)).collect();
         for (activity, all) in &facts.activities {
             let mut times: Vec<i64> = all.iter().filter(|&&at| facts.is_usual(at)).filter_map(|&at| facts.ran(at)).collect();
             facts.medians.insert(*activity, percentile(&mut times, 0.5));
@@ -148,7 +148,7 @@ impl<'a> Facts<'a> {
     /// Returns whether an instance ended with a result, so that its running time is typical of its
     /// activity.
     pub fn is_usual(&self, at: u32) -> bool {
-        Ending::of(self, at) == Ending::Done
+        Ending::new(self, at) == Ending::Done
     }
 
     pub fn cpus(&self, at: u32) -> Option<i64> {
@@ -156,7 +156,7 @@ impl<'a> Facts<'a> {
     }
 
     pub fn usage(&self, at: u32) -> Option<Usage> {
-        Usage::of(self.log, self.keys.state, at)
+        Usage::new(self.log, self.keys.state, at)
     }
 
     pub fn text<'t>(&self, at: u32, of: Option<&'t Attribute>) -> Option<&'t str> {

@@ -26,7 +26,7 @@ pub enum Source {
 
 impl Source {
     /// Returns the source of a log.
-    pub fn of(log: &ActivityLog) -> Self {
+    pub fn new(log: &ActivityLog) -> Self {
         let has = |key: &str| log.attribute(key).is_some_and(|attribute| !attribute.names.is_empty());
         let is_slurm = |attribute: &flowmine_activity_log::Attribute| {
             (0..attribute.names.len() as u32).any(|name| attribute.names.get(name).eq_ignore_ascii_case("slurm"))

@@ -163,7 +163,7 @@ impl Document for Batches {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Batches>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Batches>();
 
 /// Writes all batches as JSON.
 ///

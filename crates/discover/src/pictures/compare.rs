@@ -220,7 +220,7 @@ impl Document for Comparison {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Comparison>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Comparison>();
 
 /// Writes the whole comparison as JSON (`flowmine-comparison`).
 ///

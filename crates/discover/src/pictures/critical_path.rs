@@ -310,7 +310,7 @@ impl Document for CriticalPath {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<CriticalPath>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<CriticalPath>();
 
 /// Writes the whole answer as JSON (`flowmine-critical-path`).
 ///

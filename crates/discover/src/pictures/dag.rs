@@ -22,8 +22,8 @@ const LINE: &str = "#5b6b7f";
 
 /// The graph as a picture: a box for each logical task, a line for each pair that waits.
 pub fn graph(found: &Dag) -> Graph {
-    let boxes = WidthScale::of(found.nodes.iter().map(|node| node.tasks));
-    let widths = WidthScale::of(found.edges.iter().map(|edge| edge.dependencies));
+    let boxes = WidthScale::new(found.nodes.iter().map(|node| node.tasks));
+    let widths = WidthScale::new(found.edges.iter().map(|edge| edge.dependencies));
     let mut picture = Graph { name: "dag", title: "Which tasks wait for which".to_owned(), ..Graph::default() };
     picture.facts.push(format!(
         "{} of {} in {}.",
@@ -98,7 +98,7 @@ impl Document for Dag {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Dag>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Dag>();
 
 /// Writes the JSON document; see the module for what it looks like.
 ///

@@ -160,7 +160,7 @@ impl Document for Check {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Check>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Check>();
 
 /// Writes the whole check as JSON (`flowmine-dependency-audit`).
 ///

@@ -364,16 +364,16 @@ impl<'a> View<'a> {
             _ => dfg.edges[e].frequency,
         };
         Self {
-            boxes: WidthScale::of(
+            boxes: WidthScale::new(
                 chosen
                     .activities
                     .iter()
                     .filter(|&&a| options.show != Show::Path || dfg.activities[a].on_path.is_some())
                     .map(|&a| box_value(&dfg.activities[a], options)),
             ),
-            widths: WidthScale::of(chosen.edges.iter().map(|&e| width(e)).filter(|&n| n > 0)),
-            times: TimeScale::of(waits.iter().copied()),
-            byte_colours: TimeScale::of(flow.iter().copied()),
+            widths: WidthScale::new(chosen.edges.iter().map(|&e| width(e)).filter(|&n| n > 0)),
+            times: TimeScale::new(waits.iter().copied()),
+            byte_colours: TimeScale::new(flow.iter().copied()),
             concurrent,
             instance: if dfg.words.instance.is_empty() { "event".to_owned() } else { visible(&dfg.words.instance) },
             dfg,
@@ -1052,7 +1052,7 @@ mod tests {
     use super::*;
 
     fn stats(value: i64) -> Option<Stats> {
-        Stats::of(&mut [value])
+        Stats::new(&mut [value])
     }
 
     /// `a → c` is on a critical path, `b → c` and `b` are not; `alone` has no line.

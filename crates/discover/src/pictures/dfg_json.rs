@@ -66,7 +66,7 @@ impl Document for JsonDfg<'_> {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<JsonDfg<'static>>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<JsonDfg<'static>>();
 
 /// An activity.
 #[derive(Serialize, JsonSchema)]
@@ -242,7 +242,7 @@ pub(super) fn integer(number: i128) -> Value {
 }
 
 impl<'a> JsonDfg<'a> {
-    pub(super) fn of(dfg: &'a Dfg) -> Self {
+    pub(super) fn new(dfg: &'a Dfg) -> Self {
         let name = move |at: usize| dfg.activities.get(at).map_or("", |activity| activity.name.as_str());
         let terminal = move |&(activity, cases): &(usize, u64)| Terminal { activity: name(activity), cases };
         let edge = move |of: &Edge| JsonEdge {
@@ -272,11 +272,11 @@ impl<'a> JsonDfg<'a> {
             instances: dfg.instances,
             backward_steps: dfg.backward_steps,
             steps_without_time: dfg.steps_without_time,
-            activities: Entries::of(&dfg.activities, activity),
-            start_activities: Entries::of(&dfg.starts, terminal),
-            end_activities: Entries::of(&dfg.ends, terminal),
-            edges: Entries::of(&dfg.edges, edge),
-            concurrent: Entries::of(&dfg.concurrent, pair),
+            activities: Entries::new(&dfg.activities, activity),
+            start_activities: Entries::new(&dfg.starts, terminal),
+            end_activities: Entries::new(&dfg.ends, terminal),
+            edges: Entries::new(&dfg.edges, edge),
+            concurrent: Entries::new(&dfg.concurrent, pair),
             uncounted_overlaps: dfg.uncounted_overlaps,
             flow_bytes: dfg.flow.as_ref().map(flow_bytes),
             read_bytes_of_others: dfg.left_out.read_bytes_of_others,
@@ -325,5 +325,5 @@ fn flow_bytes(of: &FlowTotals) -> FlowBytes {
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
-    document::write(&JsonDfg::of(dfg), out)
+    document::write(&JsonDfg::new(dfg), out)
 }

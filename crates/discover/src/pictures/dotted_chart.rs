@@ -58,7 +58,7 @@ const LEVELS: usize = 5;
 
 /// Draws the chart as an SVG document.
 pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
-    let colours = Colours::of(chart, drawing.colours.clamp(1, PALETTE.len()));
+    let colours = Colours::new(chart, drawing.colours.clamp(1, PALETTE.len()));
     let named = chart.rows.len() <= NAMED;
     let cells = chart.dots.len() > drawing.most_dots.min(40_000) || chart.rows.len() as f64 * 1.5 > HEIGHT && chart.dots.len() > 4000;
     let mut page = Page { title: "Dotted chart: when each case did what".to_owned(), ..Page::default() };
@@ -107,11 +107,11 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
             (ticks, words)
         }
     };
-    let lanes = if named && !cells { Lanes::of(chart) } else { Lanes::default() };
+    let lanes = if named && !cells { Lanes::new(chart) } else { Lanes::default() };
     let rows = chart.rows.len() as f64;
     let tops = lanes.tops(chart.rows.len());
     let height = if named { tops.last().copied().unwrap_or(ROW) } else { HEIGHT.min(3.0 * rows).max(0.5 * ROW * NAMED as f64) };
-    let grid = cells.then(|| Grid::of(chart, &colours, &axis, zero, height));
+    let grid = cells.then(|| Grid::new(chart, &colours, &axis, zero, height));
     if let Some(grid) = &grid {
         page.facts.push(format!(
             "Too much for single dots: a cell stands for all {}s that {} in it, in the colour of the activity that most of them are.",
@@ -216,7 +216,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn of(chart: &DottedChart) -> Self {
+    fn new(chart: &DottedChart) -> Self {
         let rows = chart.rows.len();
         let apart = if rows <= 12 { LANE + 2.0 } else { LANE };
         let fit = ((HIGHEST / rows.max(1) as f64 - 4.0) / apart).clamp(1.0, MOST_LANES) as usize;
@@ -269,7 +269,7 @@ struct Colours {
 }
 
 impl Colours {
-    fn of(chart: &DottedChart, most: usize) -> Self {
+    fn new(chart: &DottedChart, most: usize) -> Self {
         let mut order: Vec<u32> = (0..chart.counts.len() as u32).filter(|&at| chart.counts[at as usize] > 0).collect();
         order.sort_unstable_by(|&a, &b| {
             let names = || chart.activities.get(a).cmp(chart.activities.get(b));
@@ -329,7 +329,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(chart: &DottedChart, colours: &Colours, axis: &Axis, zero: i64, height: f64) -> Self {
+    fn new(chart: &DottedChart, colours: &Colours, axis: &Axis, zero: i64, height: f64) -> Self {
         let all = chart.rows.len().max(1) as u64;
         let rows = ((height / CELL).floor().max(1.0) as u64).min(all);
         let columns = ((axis.to - axis.from) / CELL).floor().max(1.0) as usize;
@@ -442,7 +442,7 @@ impl Document for Json<'_> {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Json<'static>>();
 
 /// Writes all dots as JSON.
 ///
@@ -462,7 +462,7 @@ pub fn json(chart: &DottedChart, out: impl Write) -> io::Result<()> {
         time: chart.time,
         without_time: chart.without_time,
         cases_without_time: chart.cases_without_time,
-        dots: Entries::of(&chart.dots, dot),
+        dots: Entries::new(&chart.dots, dot),
     };
     document::write(&whole, out)
 }

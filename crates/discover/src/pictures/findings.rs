@@ -143,7 +143,7 @@ impl Document for Findings {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Findings>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Findings>();
 
 /// Writes the whole list as JSON.
 ///

@@ -269,7 +269,7 @@ fn told(node: &Node) -> Vec<String> {
 /// The tree as a graph, for other programs.
 pub fn graph(found: &ProcessTree) -> Graph {
     let (facts, left_out) = facts(found);
-    let scale = WidthScale::of(found.nodes.iter().map(|node| node.processes));
+    let scale = WidthScale::new(found.nodes.iter().map(|node| node.processes));
     let mut picture =
         Graph { name: "process_tree", title: "Fork tree: which process forked which".to_owned(), facts, left_out, ..Graph::default() };
     for (at, node) in found.nodes.iter().enumerate() {
@@ -363,7 +363,7 @@ impl Document for ProcessTree {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<ProcessTree>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<ProcessTree>();
 
 /// Writes the whole tree as JSON (`flowmine-fork-tree`).
 ///

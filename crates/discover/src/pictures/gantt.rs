@@ -68,7 +68,7 @@ pub fn svg(chart: &Gantt, drawing: &Drawing) -> String {
     let Some((first, last)) = chart.span_ns else {
         return page.draw(|sheet, top| nothing(sheet, top, "There is nothing of which start and end are known."));
     };
-    let colours = Colours::of(chart);
+    let colours = Colours::new(chart);
     let lanes: u32 = chart.resources.iter().map(|resource| resource.lanes).sum();
     let lane = (HEIGHT / f64::from(lanes.max(1))).min(if chart.phases.is_empty() { HIGHEST_LANE } else { HIGHEST_WITH_PHASES });
     let with_lanes = lane >= LOWEST_LANE;
@@ -175,7 +175,7 @@ struct Colours {
 }
 
 impl Colours {
-    fn of(chart: &Gantt) -> Self {
+    fn new(chart: &Gantt) -> Self {
         let mut sums = vec![(0u64, 0i128); chart.activities.len()];
         for bar in first_bars(chart) {
             let (n, time) = &mut sums[bar.activity as usize];
@@ -224,7 +224,7 @@ struct Use {
 }
 
 impl Use {
-    fn of(chart: &Gantt, colours: &Colours, first: i64, span: f64) -> Self {
+    fn new(chart: &Gantt, colours: &Colours, first: i64, span: f64) -> Self {
         let mut found = Self { running: vec![[0.0; PALETTE.len() + 1]; COLUMNS], waiting: vec![0.0; COLUMNS] };
         let column = |ns: i64| (ns.saturating_sub(first) as f64 / span * COLUMNS as f64).clamp(0.0, COLUMNS as f64);
         for bar in first_bars(chart) {
@@ -248,7 +248,7 @@ fn spread(from: f64, to: f64, mut each: impl FnMut(usize, f64)) {
 }
 
 fn draw_use(sheet: &mut Sheet, chart: &Gantt, colours: &Colours, (axis, first): (&Axis, i64), top: f64) {
-    let levels = Use::of(chart, colours, first, axis.high);
+    let levels = Use::new(chart, colours, first, axis.high);
     let sums = levels.running.iter().map(|column| column.iter().sum::<f64>());
     let most = sums.chain(levels.waiting.iter().copied()).fold(0.0f64, f64::max).max(1.0);
     let bottom = top + USE;
@@ -561,7 +561,7 @@ impl Document for Json<'_> {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Json<'static>>();
 
 /// Writes all bars as JSON.
 ///
@@ -577,7 +577,7 @@ pub fn json(chart: &Gantt, out: impl Write) -> io::Result<()> {
         without_time: chart.without_time,
         backwards: chart.backwards,
         resources: &chart.resources,
-        bars: Entries::of(&chart.bars, |bar| json_bar(chart, bar)),
+        bars: Entries::new(&chart.bars, |bar| json_bar(chart, bar)),
     };
     document::write(&whole, out)
 }

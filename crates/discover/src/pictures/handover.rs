@@ -22,8 +22,8 @@ fn name(resource: &Resource) -> String {
 
 /// Makes a graph: a node for each resource, an edge for each pair that handed work over.
 pub fn graph(found: &Handover) -> Graph {
-    let boxes = WidthScale::of(found.resources.iter().map(|resource| resource.instances));
-    let widths = WidthScale::of(found.handovers.iter().map(|pass| pass.count));
+    let boxes = WidthScale::new(found.resources.iter().map(|resource| resource.instances));
+    let widths = WidthScale::new(found.handovers.iter().map(|pass| pass.count));
     let mut picture = Graph { name: "handover", title: format!("Handover of work by {}", visible(&found.by)), ..Graph::default() };
     picture.facts.push(facts(found));
     picture.facts.extend(found.about.facts());
@@ -178,7 +178,7 @@ impl Document for Handover {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Handover>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Handover>();
 
 /// Writes the JSON document.
 ///
@@ -195,7 +195,7 @@ mod tests {
 
     fn found() -> Handover {
         let resource = |name: Option<&str>| Resource { name: name.map(str::to_owned), instances: 2, cases: 1 };
-        let between_ns = Stats::of(&mut [1_000_000_000, 3_000_000_000]);
+        let between_ns = Stats::new(&mut [1_000_000_000, 3_000_000_000]);
         Handover {
             by: "user".to_owned(),
             resources: vec![resource(Some("<b>&\u{1b}[31m")), resource(None)],

@@ -752,7 +752,7 @@ impl Document for Profile {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Profile>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Profile>();
 
 /// Writes the whole profile as JSON (`flowmine-io-profile`).
 ///

@@ -157,7 +157,7 @@ impl Document for Lifecycle {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Lifecycle>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Lifecycle>();
 
 /// Writes all activities as JSON.
 ///

@@ -43,7 +43,7 @@ pub fn graph(found: &OcDfg, options: &Options) -> Graph {
         let at = found.activities.binary_search_by(|known| known.name.as_str().cmp(name)).ok()?;
         order.binary_search(&at).ok()
     };
-    let boxes = WidthScale::of(order.iter().map(|&a| found.activities[a].events));
+    let boxes = WidthScale::new(order.iter().map(|&a| found.activities[a].events));
     let mut picture = Graph { name: "ocdfg", title: "Object-centric directly-follows graph".to_owned(), ..Graph::default() };
     for &a in &order {
         let OcActivity { name, events: frequency, read_bytes, written_bytes } = &found.activities[a];
@@ -75,7 +75,7 @@ pub fn graph(found: &OcDfg, options: &Options) -> Graph {
     }
     let chosen: Vec<Vec<usize>> = choose(found, options, &|name| place_of(name).is_some());
     let all: Vec<&Edge> = drawn(found).zip(&chosen).flat_map(|((_, of), list)| list.iter().map(|&e| &of.dfg.edges[e])).collect();
-    let widths = WidthScale::of(all.iter().map(|edge| edge.frequency));
+    let widths = WidthScale::new(all.iter().map(|edge| edge.frequency));
     let (mut hidden, mut hidden_steps, mut total_steps, mut total) = (0usize, 0u64, 0u64, 0usize);
     for ((at, of), list) in drawn(found).zip(&chosen) {
         let name = |activity: usize| of.dfg.activities.get(activity).map_or("", |a| a.name.as_str());
@@ -324,7 +324,7 @@ impl Document for Json<'_> {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Json<'static>>();
 
 fn whole<S: Serializer>(graph: &JsonDfg<'_>, out: S) -> Result<S::Ok, S::Error> {
     Whole::new(graph).serialize(out)
@@ -337,7 +337,7 @@ fn json_type(of: &TypeGraph) -> JsonType<'_> {
         objects: dfg.cases,
         empty_objects: dfg.empty_cases,
         lead_s: JsonStats::seconds(lead_ns),
-        graph: JsonDfg::of(dfg),
+        graph: JsonDfg::new(dfg),
     }
 }
 
@@ -359,7 +359,7 @@ pub fn json(found: &OcDfg, out: &mut dyn Write) -> io::Result<()> {
         events: found.events,
         filters: &found.words.filters,
         left_out: found.left_out.sentences(),
-        activities: Entries::of(&found.activities, json_activity),
+        activities: Entries::new(&found.activities, json_activity),
         types: found.types.iter().map(json_type).collect(),
     };
     document::write(&json, out)

@@ -268,7 +268,7 @@ impl Document for PerformanceSpectrum {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<PerformanceSpectrum>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<PerformanceSpectrum>();
 
 /// Writes the numbers of the segments as JSON.
 ///

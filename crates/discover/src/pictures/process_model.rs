@@ -334,7 +334,7 @@ impl Document for Json<'_> {
 }
 
 /// The format of the JSON document of a model.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Json<'static>>();
 
 /// Writes the model and its measures as JSON.
 ///
@@ -350,7 +350,7 @@ pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
             places: model.net.places(),
             sink: PetriNet::SINK,
             source: PetriNet::SOURCE,
-            transitions: Entries::of(model.net.transitions(), |of| json_transition(&model.net, of)),
+            transitions: Entries::new(model.net.transitions(), |of| json_transition(&model.net, of)),
         },
         noise: model.noise,
         not_followed: model.not_followed,
@@ -456,7 +456,7 @@ impl Document for JsonConstraints<'_> {
 }
 
 /// The format of the JSON document of constraints.
-pub const CONSTRAINTS_DOCUMENT: DocumentFormat = DocumentFormat::of::<JsonConstraints<'static>>();
+pub const CONSTRAINTS_DOCUMENT: DocumentFormat = DocumentFormat::new::<JsonConstraints<'static>>();
 
 /// Writes the constraints as JSON.
 ///
@@ -474,7 +474,7 @@ pub fn constraints_json(found: &Constraints, out: &mut dyn Write) -> io::Result<
         holds: of.holds,
         support: of.support(),
     };
-    let json = JsonConstraints { about: &found.about, constraints: Entries::of(&found.constraints, constraint) };
+    let json = JsonConstraints { about: &found.about, constraints: Entries::new(&found.constraints, constraint) };
     document::write(&json, out)
 }
 

@@ -155,7 +155,7 @@ impl Document for Requests {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Requests>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Requests>();
 
 /// Writes everything as JSON.
 ///

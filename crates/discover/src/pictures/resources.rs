@@ -129,7 +129,7 @@ impl Document for Resources {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Resources>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Resources>();
 
 /// Writes everything as JSON.
 ///

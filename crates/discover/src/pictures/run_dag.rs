@@ -146,9 +146,9 @@ fn of_nodes(found: &RunDag, shown: &[usize]) -> Graph {
     let there = |at: u32| Some(place[at as usize]).filter(|place| *place != usize::MAX);
     let edges: Vec<&Edge> = found.edges.iter().filter(|edge| there(edge.from).is_some() && there(edge.to).is_some()).collect();
     let tasks = shown.iter().map(|&at| &found.nodes[at]).filter(|node| node.kind == NodeKind::Task);
-    let boxes = WidthScale::of(tasks.map(|node| node.members));
-    let bytes = WidthScale::of(edges.iter().filter_map(|edge| edge.bytes).map(|n| n.max(0).unsigned_abs()));
-    let slow = TimeScale::of(edges.iter().filter_map(|edge| time_for_a_mib(edge)).collect::<Vec<_>>().into_iter());
+    let boxes = WidthScale::new(tasks.map(|node| node.members));
+    let bytes = WidthScale::new(edges.iter().filter_map(|edge| edge.bytes).map(|n| n.max(0).unsigned_abs()));
+    let slow = TimeScale::new(edges.iter().filter_map(|edge| time_for_a_mib(edge)).collect::<Vec<_>>().into_iter());
     picture.nodes = shown.iter().map(|&at| node_of(found, at, boxes)).collect();
     picture.edges = edges
         .iter()
@@ -524,7 +524,7 @@ impl Document for RunDag {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<RunDag>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<RunDag>();
 
 /// Writes the whole graph as JSON (`flowmine-run-dag`).
 ///

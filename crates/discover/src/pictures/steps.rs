@@ -20,7 +20,7 @@ impl Document for Steps {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Steps>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Steps>();
 
 /// Writes the JSON document.
 ///

@@ -162,7 +162,7 @@ impl Document for Summary {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Summary>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Summary>();
 
 /// Writes the whole summary as JSON.
 ///

@@ -80,7 +80,7 @@ pub fn svg(profile: &TemporalProfile, drawing: &Drawing) -> String {
     if shown.is_empty() {
         return page.draw(|sheet, top| nothing(sheet, top, "There is no case with two activities one after the other at known times."));
     }
-    let scale = TimeScale::of(shown.iter().map(|pair| pair.mean_ns));
+    let scale = TimeScale::new(shown.iter().map(|pair| pair.mean_ns));
     let cell = ((INNER - NAMES - 8.0) / n as f64).clamp(LEAST, WIDEST);
     let ends = [scale.least, scale.time_at(0.5), scale.most].map(duration);
     page.legend.push(Entry::new("Colour: mean time between", Sample::Ramp(scale.ramp(9), ends), ""));
@@ -187,7 +187,7 @@ impl Document for TemporalProfile {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<TemporalProfile>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<TemporalProfile>();
 
 /// Writes all pairs and all listed deviations as JSON; `from` and `to` are places in `activities`.
 ///

@@ -50,7 +50,7 @@ const STEP: f64 = HEIGHT + 4.0;
 /// Draws the most frequent variants as an SVG document, a row for each.
 pub fn svg(model: &VariantsModel, drawing: &Drawing) -> String {
     let shown = &model.variants[..model.variants.len().min(drawing.rows.clamp(1, MOST_ROWS))];
-    let colours = Colours::of(model);
+    let colours = Colours::new(model);
     let counted_by = most_counted(model);
     let mut page = Page { title: "Variants: the sequences of activities of cases".to_owned(), ..Page::default() };
     let covered: u64 = shown.iter().map(|variant| variant.cases).sum();
@@ -226,7 +226,7 @@ struct Colours {
 }
 
 impl Colours {
-    fn of(model: &VariantsModel) -> Self {
+    fn new(model: &VariantsModel) -> Self {
         let mut counts = vec![0u64; model.activities.len()];
         for variant in &model.variants {
             for &activity in &variant.trace {
@@ -332,14 +332,14 @@ impl Document for Json<'_> {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Json<'static>>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Json<'static>>();
 
 /// Writes all variants as JSON.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn json(model: &VariantsModel, out: impl Write) -> io::Result<()> {
-    let variants = Entries::of(&model.variants, |variant| json_variant(model, variant));
+    let variants = Entries::new(&model.variants, |variant| json_variant(model, variant));
     let whole = Json { about: &model.about, total_variants: model.total, cases_not_listed: model.cases_not_listed, variants };
     document::write(&whole, out)
 }

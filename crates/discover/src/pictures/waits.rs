@@ -190,7 +190,7 @@ impl Document for Waits {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Waits>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Waits>();
 
 /// Writes everything as JSON.
 ///

@@ -198,7 +198,7 @@ impl Document for Weeks {
 }
 
 /// The format of the JSON document.
-pub const DOCUMENT: DocumentFormat = DocumentFormat::of::<Weeks>();
+pub const DOCUMENT: DocumentFormat = DocumentFormat::new::<Weeks>();
 
 /// Writes everything as JSON.
 ///

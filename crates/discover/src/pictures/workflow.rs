@@ -85,7 +85,7 @@ struct Rule<'a> {
 }
 
 impl<'a> Rule<'a> {
-    fn of(task: &'a WorkflowTask) -> Self {
+    fn new(task: &'a WorkflowTask) -> Self {
         Self { category: &task.activity, command: command(task), inputs: &task.inputs, outputs: &task.outputs }
     }
 }
@@ -96,7 +96,7 @@ impl<'a> Rule<'a> {
 /// When Makeflow would not run the same.
 pub fn makeflow(workflow: &Workflow) -> Result<String, LanguageError> {
     by_files(workflow, "Makeflow")?;
-    let rules = Rules { rules: workflow.tasks.iter().map(Rule::of).collect() };
+    let rules = Rules { rules: workflow.tasks.iter().map(Rule::new).collect() };
     let mut out = serde_json::to_string_pretty(&rules).unwrap_or_default();
     out.push('\n');
     Ok(out)

@@ -49,7 +49,7 @@ pub struct Usage {
 impl Usage {
     /// Returns the resources that an instance occupied and used; `None` if its running time is not
     /// known, or an earlier result was reused. `state` is the attribute with the states of jobs.
-    pub fn of(log: &ActivityLog, state: Option<&Attribute>, instance: u32) -> Option<Self> {
+    pub fn new(log: &ActivityLog, state: Option<&Attribute>, instance: u32) -> Option<Self> {
         let status = log.status(instance);
         let elapsed_ns = log.service_ns(instance).filter(|_| status != Status::Cached)?;
         let measure = |measure| log.measure(measure, instance);

@@ -25,7 +25,7 @@ const EXAMPLES: usize = 3;
 pub(super) struct Keys([u32; DIMENSIONS.len()]);
 
 impl Keys {
-    pub fn of(job: &JobWait<'_>, submit_ns: i64, names: &mut Interner) -> Self {
+    pub fn new(job: &JobWait<'_>, submit_ns: i64, names: &mut Interner) -> Self {
         let mut key = |text: Option<&str>| text.map_or(NONE, |text| names.intern(text));
         Self([
             key(job.user),

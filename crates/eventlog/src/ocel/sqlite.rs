@@ -52,7 +52,7 @@ const PUT_ASIDE_BYTES: usize = 1 << 20;
 /// When the file exists or cannot be written, when the log cannot be read, or when it breaks the
 /// contract of [`ObjectLog`]; what was written then is of no use.
 pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
-    let tables = Tables::of(log.types())?;
+    let tables = Tables::new(log.types())?;
     // SQLite takes `file:` at the beginning of a relative path for a URI.
     let path = std::path::absolute(path)?;
     OpenOptions::new().write(true).create_new(true).open(&path)?;

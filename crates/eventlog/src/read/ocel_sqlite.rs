@@ -83,7 +83,7 @@ pub(crate) fn read_from(database: &Database, limits: &Limits, sink: &mut dyn Sin
     let (mut events, mut objects) = if has_first_version(database)? {
         (first_version::side(database, &FIRST_EVENTS, limits, report)?, first_version::side(database, &FIRST_OBJECTS, limits, report)?)
     } else {
-        (Side::of(database, &EVENTS, limits, report)?, Side::of(database, &OBJECTS, limits, report)?)
+        (Side::new(database, &EVENTS, limits, report)?, Side::new(database, &OBJECTS, limits, report)?)
     };
     report.pass(sink);
     sink.types(Types { events: events.types.clone(), objects: objects.types.clone() })?;
@@ -249,7 +249,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    fn of(database: &Database, kind: &'static Kind, limits: &Limits, report: &mut Report) -> Result<Self, LogError> {
+    fn new(database: &Database, kind: &'static Kind, limits: &Limits, report: &mut Report) -> Result<Self, LogError> {
         let mut side =
             Self { kind, types: Vec::new(), by_name: FxHashMap::default(), table_of: Vec::new(), tables: Vec::new(), rows_ascend: true };
         let mut by_table = FxHashMap::default();

@@ -513,7 +513,7 @@ impl<'s> Reader<'s> {
         if let Some(first) = first {
             first.inferred.note(of_events, kind, None, &self.limits).map_err(|message| owner.refuse(message))?;
             let ids = if of_events { &mut first.events } else { &mut first.objects };
-            if !ids.insert(IdHash::of(id)) {
+            if !ids.insert(IdHash::new(id)) {
                 let message = format!("a second {what} with the id {}; both are kept", shown(id));
                 sink.finding(found(Severity::Error, "duplicate_key", owner, message));
             }

@@ -37,20 +37,20 @@ pub(super) struct Ids {
 impl Ids {
     /// Declares an id. Gives the place where it was declared before.
     pub(super) fn declare(&mut self, id: &str, at: Position) -> Option<Position> {
-        let before = self.marks.insert(IdHash::of(id), Mark::new(true, at)).filter(|mark| mark.declared())?;
+        let before = self.marks.insert(IdHash::new(id), Mark::new(true, at)).filter(|mark| mark.declared())?;
         // The first declaration is the one that later findings name.
-        self.marks.insert(IdHash::of(id), before);
+        self.marks.insert(IdHash::new(id), before);
         Some(before.place())
     }
 
     /// Whether an id is declared so far.
     pub(super) fn declared(&self, id: &str) -> bool {
-        self.marks.get(&IdHash::of(id)).is_some_and(|mark| mark.declared())
+        self.marks.get(&IdHash::new(id)).is_some_and(|mark| mark.declared())
     }
 
     /// Refers to an id that can be declared later.
     pub(super) fn refer(&mut self, id: &str, at: Position) {
-        self.marks.entry(IdHash::of(id)).or_insert_with(|| Mark::new(false, at));
+        self.marks.entry(IdHash::new(id)).or_insert_with(|| Mark::new(false, at));
     }
 
     /// The places of the first references to ids that were never declared, in the order of the

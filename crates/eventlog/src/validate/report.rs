@@ -52,7 +52,7 @@ impl<'a> Report<'a> {
         place: impl FnOnce() -> String,
         message: impl FnOnce() -> String,
     ) {
-        if self.said.len() < REMEMBERED && self.said.insert((rule.word, IdHash::of(key))) {
+        if self.said.len() < REMEMBERED && self.said.insert((rule.word, IdHash::new(key))) {
             self.add(rule, at, place, message);
         }
     }

@@ -118,7 +118,7 @@ impl Walk<'_, '_, '_> {
         let mut no_globals = false;
         while self.elements.child(false)? {
             let name = self.elements.xml.name.as_str();
-            let kind = Kind::of(name);
+            let kind = Kind::new(name);
             let phase = if kind.is_some() { Some(3) } else { ORDER.iter().position(|&known| known == name) };
             let Some(phase) = phase.filter(|_| name != "attributes") else {
                 self.elements.unknown()?;
@@ -259,7 +259,7 @@ impl Walk<'_, '_, '_> {
         }
         self.keys.clear();
         while self.elements.child(false)? {
-            match Kind::of(&self.elements.xml.name) {
+            match Kind::new(&self.elements.xml.name) {
                 Some(kind) => self.attribute(kind, level)?,
                 None => self.elements.unknown()?,
             }
@@ -319,7 +319,7 @@ impl Walk<'_, '_, '_> {
         let mut events = 0;
         let mut checked = false;
         while self.elements.child(false)? {
-            let kind = Kind::of(&self.elements.xml.name);
+            let kind = Kind::new(&self.elements.xml.name);
             match kind {
                 Some(kind) => {
                     if checked {
@@ -370,7 +370,7 @@ impl Walk<'_, '_, '_> {
         self.time_ns = None;
         self.keys.clear();
         while self.elements.child(false)? {
-            match Kind::of(&self.elements.xml.name) {
+            match Kind::new(&self.elements.xml.name) {
                 Some(kind) => self.attribute(kind, Level::Event)?,
                 None => self.elements.unknown()?,
             }
@@ -484,7 +484,7 @@ impl Walk<'_, '_, '_> {
         let mut nested: Option<Keys> = None;
         let mut values = 0;
         while self.elements.child(false)? {
-            match Kind::of(&self.elements.xml.name) {
+            match Kind::new(&self.elements.xml.name) {
                 Some(inner) => {
                     if values > 0 {
                         self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands behind values"));
@@ -531,7 +531,7 @@ impl Walk<'_, '_, '_> {
         let mut keys = self.spare.pop().unwrap_or_default();
         std::mem::swap(&mut keys, &mut self.keys);
         while self.elements.child(false)? {
-            match Kind::of(&self.elements.xml.name) {
+            match Kind::new(&self.elements.xml.name) {
                 Some(kind) => self.attribute(kind, Level::Meta)?,
                 None => self.elements.unknown()?,
             }

@@ -15,7 +15,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(element: &str) -> Option<Self> {
+    pub(super) fn new(element: &str) -> Option<Self> {
         Some(match element {
             "string" => Self::String,
             "date" => Self::Date,

@@ -59,7 +59,7 @@ pub(super) fn read<'a>(
         }
     }
 
-    let layout = Layout::of(header, &spans, &rows);
+    let layout = Layout::new(header, &spans, &rows);
     let aligned: Vec<Split<'a>> = rows.iter().map(|(_, row)| layout.split(row, &columns.columns)).collect();
     let single = spans.windows(2).all(|pair| pair[1].0 - pair[0].1 == 1) && spans.first().is_some_and(|first| first.0 == 0);
     let words: Vec<Split<'a>> = rows.iter().map(|(_, row)| assign(row, &columns.columns)).collect();
@@ -190,7 +190,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(header: &[u8], spans: &[(usize, usize)], rows: &[(u64, &[u8])]) -> Self {
+    fn new(header: &[u8], spans: &[(usize, usize)], rows: &[(u64, &[u8])]) -> Self {
         let touching = header.ends_with(b" ") && spans.first().is_some_and(|first| first.0 == 0);
         let gaps = spans.windows(2).map(|pair| {
             let (from, to) = (pair[0].1, pair[1].0);

@@ -112,7 +112,7 @@ pub struct Known {
 impl Known {
     /// Indexes the list of a manifest. A source that was read again is listed twice; the last entry
     /// is current.
-    pub fn of(imports: Vec<Import>) -> Self {
+    pub fn new(imports: Vec<Import>) -> Self {
         let (mut by_key, mut by_bytes) = (HashMap::new(), HashMap::new());
         let mut lengths: HashMap<String, BTreeSet<u64>> = HashMap::new();
         for (at, import) in imports.iter().enumerate() {

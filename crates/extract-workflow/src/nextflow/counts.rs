@@ -37,7 +37,7 @@ pub struct Aside {
 
 impl Aside {
     /// Returns the flags of a task that its row does not contain.
-    pub fn of(task: &Task) -> Self {
+    pub fn new(task: &Task) -> Self {
         Self { stored: task.stored, ignored: task.ignored, retried: task.retried, had_hash: task.row.cache_key.is_some() }
     }
 }

@@ -76,7 +76,7 @@ impl RunBuilder {
         let hashes = tasks.iter_mut().map(|task| task.hash.take()).collect();
         let mut counts = Counts::default();
         let count = |task: Task| {
-            let aside = Aside::of(&task);
+            let aside = Aside::new(&task);
             let row = self.finish_task(task, clock, &acknowledging);
             counts.add(aside, &row);
             row

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::benchmark::Benchmark;
 use super::folder::FOLDER;
-use super::log::{Attempt, Log};
+use super::log::{Log, LoggedAttempt};
 use super::metadata::Record;
 use super::{files as lists, hidden};
 use crate::engine_names::SNAKEMAKE;
@@ -67,10 +67,10 @@ impl Zone {
 #[derive(Debug)]
 struct Known {
     run: usize,
-    attempt: Attempt,
+    attempt: LoggedAttempt,
     records: Vec<usize>,
     /// Index of the job's own log, and the attempt in it.
-    job: Option<(usize, Attempt)>,
+    job: Option<(usize, LoggedAttempt)>,
     benchmark: Option<usize>,
 }
 
@@ -341,7 +341,7 @@ impl Joined {
     }
 
     /// Assigns jobs' own logs to the attempts; returns those that match none.
-    fn join_jobs(&self, known: &mut [Known], sources: &[Source]) -> Vec<(usize, Attempt)> {
+    fn join_jobs(&self, known: &mut [Known], sources: &[Source]) -> Vec<(usize, LoggedAttempt)> {
         let mut by_native: HashMap<String, Vec<usize>> = HashMap::new();
         // Jobs of a group have no native ids of their own.
         let mut by_outputs: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
@@ -402,7 +402,7 @@ impl Joined {
                 attempt.ended.and_then(|ended| zones[*run].utc(ended))
             });
             let fits = |at: &&usize| {
-                let Attempt { began, ended, .. } = &known[**at].attempt;
+                let LoggedAttempt { began, ended, .. } = &known[**at].attempt;
                 let took = ended.zip(*began).map(|(ended, began)| (ended - began).num_seconds() as f64);
                 told.realtime_s.zip(took).is_none_or(|(told, took)| told <= took + 2.0)
             };
@@ -491,7 +491,7 @@ impl Joined {
     }
 
     /// Returns the row of an attempt in a log.
-    fn row(&self, attempt: &Attempt, log: &Log, zone: Zone) -> Row {
+    fn row(&self, attempt: &LoggedAttempt, log: &Log, zone: Zone) -> Row {
         let is_local = attempt.is_local_rule || log.is_local == Some(true);
         let is_slurm = attempt.native.as_ref().is_some_and(|(id, is_slurm)| *is_slurm || log.slurm_jobs.contains(id));
         let began = attempt.began.and_then(|began| zone.utc(began));
@@ -546,7 +546,7 @@ impl Joined {
     }
 
     /// Returns the rows of jobs without the log of their run.
-    fn rows_of_jobs(&self, alone: Vec<(usize, Attempt)>, zones: &[Zone], sources: &mut [Source], options: &Options) -> Vec<Row> {
+    fn rows_of_jobs(&self, alone: Vec<(usize, LoggedAttempt)>, zones: &[Zone], sources: &mut [Source], options: &Options) -> Vec<Row> {
         let mut rows = Vec::new();
         for (at, attempt) in alone {
             let (source, id, log) = &self.jobs[at];
@@ -632,14 +632,14 @@ fn parents<'m>(known: &Known, makers: &'m HashMap<(usize, String), String>, afte
 /// Returns the attempts of the innermost Snakemake: within a job Snakemake runs Snakemake, which
 /// may retry the task. Retries are merged, from the start of the first to the end of the last, with
 /// the status of the last.
-fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
-    let mut tasks: Vec<Attempt> = Vec::new();
+fn innermost(attempts: &[LoggedAttempt]) -> Vec<LoggedAttempt> {
+    let mut tasks: Vec<LoggedAttempt> = Vec::new();
     for attempt in attempts {
         match tasks.iter_mut().find(|known| known.rule == attempt.rule && known.outputs == attempt.outputs) {
             Some(known) => {
                 let is_within = known.end_line.is_none_or(|end| attempt.line < end);
                 let began = if is_within { attempt.began } else { known.began };
-                *known = Attempt { began, ..attempt.clone() };
+                *known = LoggedAttempt { began, ..attempt.clone() };
             }
             None => tasks.push(attempt.clone()),
         }
@@ -648,7 +648,7 @@ fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
 }
 
 /// Adds the more precise values of a job's own log.
-fn add_job(row: &mut Row, inner: &Attempt, log: &Log, zone: Zone) {
+fn add_job(row: &mut Row, inner: &LoggedAttempt, log: &Log, zone: Zone) {
     let precision = Some(LINE_NS + zone.precision_ns);
     if let Some(began) = inner.began.and_then(|began| zone.utc(began)) {
         (row.started_ns, row.started_precision_ns) = (Some(began), precision);
@@ -713,7 +713,7 @@ fn files(paths: &[String]) -> Option<std::borrow::Cow<'static, str>> {
 }
 
 /// Returns Snakemake's own steps around the command of an attempt, as in the column `engine_steps`.
-fn engine_steps(attempt: &Attempt, log: &Log) -> String {
+fn engine_steps(attempt: &LoggedAttempt, log: &Log) -> String {
     let special: Vec<_> = attempt.special.iter().map(|(path, kind)| json!({ "path": path, "kind": kind })).collect();
     let touched: Vec<&String> = attempt.outputs.iter().filter(|path| log.touched.contains(*path)).collect();
     let logs: Vec<&String> = attempt.logs.iter().chain(&attempt.benchmark).collect();

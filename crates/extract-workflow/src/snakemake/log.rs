@@ -42,7 +42,7 @@ pub struct Log {
     /// Whether jobs run on Snakemake's own host; `None` when the log ends before the line about it.
     pub is_local: Option<bool>,
     /// The attempts, in the order in which they began.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<LoggedAttempt>,
     /// Slurm's job ids, including those of groups of jobs.
     pub slurm_jobs: Vec<String>,
     /// Whether the log contains the end of the run.
@@ -72,7 +72,7 @@ pub struct Log {
 
 /// One attempt at a job, from its block and the lines about it.
 #[derive(Debug, Default, Clone)]
-pub struct Attempt {
+pub struct LoggedAttempt {
     /// Line at which the job's block begins, from 1.
     pub line: u64,
     /// Snakemake's number of the job in the run.
@@ -386,7 +386,7 @@ impl Reading {
         }
         self.log.gave_up = false;
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let mut attempt = Attempt { line: number, began: self.now, ..Attempt::default() };
+        let mut attempt = LoggedAttempt { line: number, began: self.now, ..LoggedAttempt::default() };
         if let Some(rule) = rule_of(line) {
             attempt.rule = Some(rule.to_owned());
             attempt.is_described = true;

@@ -31,7 +31,7 @@ struct Ended {
 
 /// An attempt in a record.
 #[derive(Debug)]
-pub(super) struct Attempt {
+pub(super) struct RecordedAttempt {
     /// Line at which it begins.
     pub line: u64,
     /// Path of its workflow's file.
@@ -65,7 +65,7 @@ struct FirstLine {
 }
 
 impl FirstLine {
-    fn of(object: &Value) -> Self {
+    fn new(object: &Value) -> Self {
         let text = |name: &str| object[name].as_str().map(str::to_owned);
         let files = |name: &str| {
             let paths = object[name].as_array()?;
@@ -85,7 +85,7 @@ impl FirstLine {
     }
 }
 
-impl Attempt {
+impl RecordedAttempt {
     pub(super) fn begin(object: &Value, line: u64) -> Option<Self> {
         let layer = |layer: &Value| {
             let text = |name: &str| Some(layer[name].as_str()?.to_owned());
@@ -105,7 +105,7 @@ impl Attempt {
             activity: object["activity"].as_str().filter(|activity| !activity.is_empty()).unwrap_or(&name).to_owned(),
             name,
             layers: Some(layers).filter(|layers| !layers.is_empty())?,
-            told: FirstLine::of(object),
+            told: FirstLine::new(object),
         })
     }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use flowmine_schema::diagnostic::Diagnostic;
 
-use self::attempt::Attempt;
+use self::attempt::RecordedAttempt;
 use crate::{Engine, Options, Row, Source, input, json};
 
 /// Name of the engine, as in the column `engine`.
@@ -47,7 +47,7 @@ impl Engine for Transform {
     fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
         sources.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
         // By task, so that the attempts at a task are numbered across files.
-        let mut attempts: BTreeMap<(String, String), Vec<(usize, Attempt)>> = BTreeMap::new();
+        let mut attempts: BTreeMap<(String, String), Vec<(usize, RecordedAttempt)>> = BTreeMap::new();
         let mut count = 0;
         // Refused sources have no kind; they are not read as records.
         for (at, source) in sources.iter_mut().enumerate().filter(|(_, source)| source.kind == RECORD) {
@@ -74,7 +74,7 @@ impl Engine for Transform {
             }
         }
         // It is not known which of several instances came before.
-        let parents = |attempt: &Attempt| -> Option<Vec<String>> {
+        let parents = |attempt: &RecordedAttempt| -> Option<Vec<String>> {
             let one = |plain: &str| match instances.get(&(attempt.workflow.clone(), plain.to_owned())) {
                 None => Some(plain.to_owned()),
                 Some(ids) if ids.len() == 1 => ids.first().cloned(),
@@ -102,11 +102,11 @@ fn name_of(path: &Path) -> Option<&str> {
 }
 
 /// Returns the attempts of a record, in its order.
-fn attempts_of(text: &str, source: &mut Source) -> Vec<Attempt> {
-    let mut attempts: Vec<Attempt> = Vec::new();
+fn attempts_of(text: &str, source: &mut Source) -> Vec<RecordedAttempt> {
+    let mut attempts: Vec<RecordedAttempt> = Vec::new();
     json::each(text, |object, line| match object {
         Err(diagnostic) => source.diagnostics.push(diagnostic),
-        Ok(object) if object["layers"].is_array() => match Attempt::begin(&object, line) {
+        Ok(object) if object["layers"].is_array() => match RecordedAttempt::begin(&object, line) {
             Some(attempt) => attempts.push(attempt),
             None => {
                 let message = "a line that begins an attempt has no task, begin, or layers with ids (1000 at most)";

@@ -67,7 +67,7 @@ pub fn svg(shares: &Shares) -> String {
         sheet.text(MARGIN, y, 12.0, WARNING, "font-weight=\"bold\"", &line);
     }
     let top = y + 20.0;
-    let rows: Vec<Row> = groups.iter().map(|group| Row::of(group, &axis)).collect();
+    let rows: Vec<Row> = groups.iter().map(|group| Row::new(group, &axis)).collect();
     let bottom = top + rows.iter().map(|row| row.height).sum::<f64>();
     let ticks = Ticks { at: (0..=10).map(|n| (f64::from(n) / 10.0, format!("{}", n * 10))).collect(), unit: "%" };
     axis::across(&mut sheet, &axis, &ticks, top, bottom);
@@ -168,7 +168,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(group: &Group, axis: &Axis) -> Self {
+    fn new(group: &Group, axis: &Axis) -> Self {
         let names = wrap_name(group.name(), 12.0, NAMES - 16.0, 3);
         let (shape, height) = match swarm(&group.points, axis) {
             Some((dots, height)) => (Shape::Swarm(dots), height + 16.0),

@@ -37,7 +37,7 @@ const BOUNDARY: &str = "#8a2c0d";
 
 /// Draws the reads and writes of the file as an SVG document.
 pub fn svg(accesses: &Accesses) -> String {
-    let kinds = Kinds::of(accesses);
+    let kinds = Kinds::new(accesses);
     let mut sheet = Sheet::default();
     let name = accesses.path.rsplit('/').find(|name| !name.is_empty()).unwrap_or(&accesses.path);
     let title = format!("Reads and writes of {}", visible(name));
@@ -106,7 +106,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn of(accesses: &Accesses) -> Self {
+    fn new(accesses: &Accesses) -> Self {
         let own = COLOURS.len() - 1;
         let many = accesses.users.len() > own;
         let name = |(at, user): (usize, &User)| if many { user.name() } else { format!("{at}") };

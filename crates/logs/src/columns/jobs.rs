@@ -11,7 +11,7 @@ use flowmine_activity_log::{
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::waits::{Cause, Wait};
-use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
+use flowmine_correlate::{Entities, EventLog, Filter, JobAttempt, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::{DataFlow, TaskTotal};
@@ -25,7 +25,7 @@ use crate::task_log::TracedJobs;
 const OUT_OF_RANGE: i64 = -1;
 
 /// Takes one text out of an attempt, such as its account.
-type Pick = fn(&Attempt) -> Option<Sym>;
+type Pick = fn(&JobAttempt) -> Option<Sym>;
 
 /// Where the value of an attribute that is kept comes from.
 #[derive(Debug, Clone, Copy)]
@@ -271,7 +271,7 @@ impl<'a> JobColumns<'a> {
         if self.label.iter().any(|part| matches!(part, LabelPart::Step)) {
             steps.resize(jobs.attempts.len(), None);
         }
-        let mut step_of = |jobs: &Jobs, attempt: &Attempt, at: u32| {
+        let mut step_of = |jobs: &Jobs, attempt: &JobAttempt, at: u32| {
             let find = || self.options.steps.as_ref()?.number(&jobs.attempt_id(attempt));
             *steps.get_mut(at as usize)?.get_or_insert_with(find)
         };
@@ -326,7 +326,7 @@ impl<'a> JobColumns<'a> {
         Ok(())
     }
 
-    fn take(&mut self, jobs: &Jobs, waits: &Waits<'_>, attempt: &Attempt, at: u32) {
+    fn take(&mut self, jobs: &Jobs, waits: &Waits<'_>, attempt: &JobAttempt, at: u32) {
         let resource = attempt.user.map_or(NONE, |user| self.resources.names.intern(jobs.text(user)));
         let wait = if self.options.unit == Unit::Instances { waits.of(attempt) } else { Wait::default() };
         for (kept, values) in self.picks.iter().zip(&mut self.values) {

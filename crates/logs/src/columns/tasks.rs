@@ -25,7 +25,7 @@ use crate::task_log::{TaskLogError, Tasks};
 pub const TASK_KEY: &str = "task:key";
 
 /// What is kept of an attempt until all are known.
-struct Attempt {
+struct AttemptRow {
     case: u32,
     /// Numbers of the labels of its moments.
     label: u32,
@@ -107,7 +107,7 @@ pub fn unknown_attribute(keys: &[String]) -> Option<&str> {
 pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -> Result<ActivityLog, TaskLogError> {
     let mut builder = LogBuilder::new(&options.keep);
     let mut cases = Interner::default();
-    let mut attempts: Vec<Attempt> = Vec::new();
+    let mut attempts: Vec<AttemptRow> = Vec::new();
     let (mut without_moment, mut cached, mut without_case, mut start_traced, mut clamped) = (0, 0, 0, 0, 0);
     let (mut read, mut written) = (0i128, 0i128);
     let with_transition = options.activity.iter().any(|key| key == "lifecycle:transition");
@@ -175,7 +175,7 @@ pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -
             .map(|(at, value)| (at, builder.value(at, &value)))
             .collect();
         let files = |told: &Option<std::borrow::Cow<'_, str>>| if has_flow { Vec::new() } else { files(told.as_deref()) };
-        attempts.push(Attempt {
+        attempts.push(AttemptRow {
             case: cases.intern(&case),
             label: builder.activity(&label),
             host: host.map(|host| builder.resource(&host)),
@@ -218,7 +218,7 @@ pub fn tasks(from: &Tasks<'_>, notion: &dyn TaskNotion, options: &ReadOptions) -
 /// Adds the cases in the order of their first events, and says which instance each attempt is.
 fn put_cases(
     builder: &mut LogBuilder,
-    attempts: &[Attempt],
+    attempts: &[AttemptRow],
     cases: &Interner,
     options: &ReadOptions,
     with_transition: bool,
@@ -234,7 +234,7 @@ fn put_cases(
     order.sort_by_key(|&case| (first(case), names.get(case)));
     let mut instance_of = vec![NONE; attempts.len()];
     for case in order {
-        let mut events: Vec<(&Attempt, &Moment, u32)> = of_case[case as usize]
+        let mut events: Vec<(&AttemptRow, &Moment, u32)> = of_case[case as usize]
             .iter()
             .flat_map(|&at| attempts[at as usize].moments.iter().map(move |m| (&attempts[at as usize], m, at)))
             .collect();
@@ -304,7 +304,7 @@ fn files(told: Option<&str>) -> Vec<(String, Option<i64>)> {
 }
 
 /// Sizes of files that one task of a run declares as output and another as input.
-fn declared_flows(attempts: &[Attempt], instance_of: &[u32], left_out: &mut LeftOut) -> Option<flowmine_activity_log::Flows> {
+fn declared_flows(attempts: &[AttemptRow], instance_of: &[u32], left_out: &mut LeftOut) -> Option<flowmine_activity_log::Flows> {
     let mut writers: FxHashMap<(u32, &str), (u32, Option<i64>)> = FxHashMap::default();
     for (attempt, &instance) in attempts.iter().zip(instance_of) {
         for (path, bytes) in &attempt.outputs {

@@ -31,7 +31,7 @@ use std::rc::Rc;
 
 use flowmine_correlate::attempts::Value as Earlier;
 use flowmine_correlate::cases::{CaseNotion, lower, rounded};
-use flowmine_correlate::{Attempt, Entities, Event, EventLog, Filter, Jobs, Lifecycle, Sym, Waits, state};
+use flowmine_correlate::{Entities, Event, EventLog, Filter, JobAttempt, Jobs, Lifecycle, Sym, Waits, state};
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
@@ -52,7 +52,7 @@ const EVENT: u8 = 1;
 const END: u8 = 2;
 
 /// What all events of a trace can agree on.
-const AGREED: [Pick<Attempt, Option<Sym>>; 4] =
+const AGREED: [Pick<JobAttempt, Option<Sym>>; 4] =
     [("slurm:cluster", |a| Some(a.cluster)), ("slurm:account", |a| a.account), ("slurm:user", |a| a.user), ("slurm:group", |a| a.group)];
 
 /// Of each of [`AGREED`]: nothing seen yet, the one value, or disagreement.
@@ -60,7 +60,7 @@ const AGREED: [Pick<Attempt, Option<Sym>>; 4] =
 struct Agreement([Option<Option<String>>; AGREED.len()]);
 
 impl Agreement {
-    fn with(&mut self, jobs: &Jobs, attempt: &Attempt) {
+    fn with(&mut self, jobs: &Jobs, attempt: &JobAttempt) {
         for ((_, pick), agreed) in AGREED.iter().zip(&mut self.0) {
             let value = jobs.text_of(pick(attempt));
             match agreed {
@@ -72,7 +72,7 @@ impl Agreement {
     }
 
     fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
-        let known = |((key, _), agreed): (&Pick<Attempt, Option<Sym>>, &'_ Option<Option<String>>)| {
+        let known = |((key, _), agreed): (&Pick<JobAttempt, Option<Sym>>, &'_ Option<Option<String>>)| {
             let value = agreed.as_ref()?.as_ref()?.clone();
             Some(Attribute::text(*key, value))
         };
@@ -237,7 +237,7 @@ fn key(name: &'static str) -> &'static str {
     KEYS.iter().find(|(known, _)| *known == name).map_or(name, |(_, key)| *key)
 }
 
-fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize, traced: &TracedJobs) -> Vec<Attribute<'j>> {
+fn attributes<'j>(jobs: &'j Jobs, a: &JobAttempt, event: &Event, number: usize, traced: &TracedJobs) -> Vec<Attribute<'j>> {
     let mut out = Vec::with_capacity(40);
     let attempt_id = jobs.attempt_id(a);
     let identity = uuid(&NAMESPACE, &attempt_id, number);

@@ -1,13 +1,13 @@
 //! Columns of attempts that a log of jobs contains.
 
-use flowmine_correlate::{Attempt, Maybe, Sym};
+use flowmine_correlate::{JobAttempt, PackedInt, Sym};
 
 /// A name and where its value comes from.
 pub(super) type Pick<From, To> = (&'static str, fn(&From) -> To);
 
 /// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have had other
 /// values before ([`flowmine_correlate::Jobs::value_at`]).
-pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
+pub(super) const TEXTS: [Pick<JobAttempt, Option<Sym>>; 15] = [
     ("cluster", |a| Some(a.cluster)),
     ("job", |a| Some(a.job)),
     ("name", |a| a.name),
@@ -27,9 +27,9 @@ pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
 
 /// The numbers of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have had other
 /// values before.
-pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 20] = [
-    ("job_id", |a| Maybe::known(a.job_id)),
-    ("attempt", |a| Maybe::known(i64::from(a.number))),
+pub(super) const NUMBERS: [Pick<JobAttempt, PackedInt>; 20] = [
+    ("job_id", |a| PackedInt::known(a.job_id)),
+    ("attempt", |a| PackedInt::known(i64::from(a.number))),
     ("array_job_id", |a| a.array_job_id),
     ("array_task_id", |a| a.array_task_id),
     ("het_job_id", |a| a.het_job_id),
@@ -51,8 +51,8 @@ pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 20] = [
 ];
 
 /// Its bytes as accounting counted them over its whole run.
-pub(super) const BYTES: [Pick<Attempt, Maybe>; 2] = [("read_bytes", |a| a.read_bytes), ("written_bytes", |a| a.written_bytes)];
+pub(super) const BYTES: [Pick<JobAttempt, PackedInt>; 2] = [("read_bytes", |a| a.read_bytes), ("written_bytes", |a| a.written_bytes)];
 
 /// The times of a job.
-pub(super) const TIMES: [Pick<Attempt, Maybe>; 4] =
+pub(super) const TIMES: [Pick<JobAttempt, PackedInt>; 4] =
     [("submit", |a| a.submit_ns), ("eligible", |a| a.eligible_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];

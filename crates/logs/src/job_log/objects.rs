@@ -38,7 +38,7 @@ use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::log::ResolvedFilter;
 use flowmine_correlate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, RUNNING};
 use flowmine_correlate::write::written;
-use flowmine_correlate::{Assignment, Attempt, Event as JobEvent, Filter, Jobs, Lifecycle, Maybe, Submission, Sym};
+use flowmine_correlate::{Assignment, Event as JobEvent, Filter, JobAttempt, Jobs, Lifecycle, PackedInt, Submission, Sym};
 use flowmine_eventlog::record::give_event_id;
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef, Types, ValueType};
@@ -69,8 +69,8 @@ const NODE: u8 = 7;
 const CHANGING: [Pick<JobEvent, Option<Sym>>; 3] = [("state", |e| Some(e.state)), ("reason", |e| e.reason), ("node_list", |e| e.node_list)];
 
 const EVENT_TEXTS: [&str; 6] = ["activity", "state", "lifecycle", "changed", "reason", "source"];
-const EVENT_TIMES: [Pick<JobEvent, Maybe>; 3] =
-    [("not_before", |e| e.not_before_ns), ("observed_at", |e| Maybe::known(e.observed_at_ns)), ("reported", |e| e.reported_ns)];
+const EVENT_TIMES: [Pick<JobEvent, PackedInt>; 3] =
+    [("not_before", |e| e.not_before_ns), ("observed_at", |e| PackedInt::known(e.observed_at_ns)), ("reported", |e| e.reported_ns)];
 
 /// What happened when a job came into a state, as the type of an event.
 const HAPPENED: [(&str, &str); 29] = [
@@ -143,7 +143,7 @@ pub(super) struct Builder {
 impl Builder {
     pub fn add(&mut self, jobs: &Jobs, filter: &Filter) -> Result<(), LogError> {
         let filter = filter.resolve(jobs);
-        let attempts: Vec<(u32, &Attempt)> =
+        let attempts: Vec<(u32, &JobAttempt)> =
             (0u32..).zip(&jobs.attempts).filter(|(_, attempt)| filter.events(attempt).next().is_some()).collect();
         let part = Part::new(jobs, &attempts, &filter, &mut self.unclear_host_lists);
         let mut outside = BTreeSet::new();
@@ -203,7 +203,7 @@ impl Builder {
     }
 
     /// Users, groups, accounts, partitions and nodes.
-    fn share(&mut self, jobs: &Jobs, part: &Part<'_>, attempt: &Attempt, filter: &ResolvedFilter<'_>) {
+    fn share(&mut self, jobs: &Jobs, part: &Part<'_>, attempt: &JobAttempt, filter: &ResolvedFilter<'_>) {
         let mut add = |rank: u8, id: String, cluster: Option<&str>, name: &str| {
             self.shared.entry((rank, id)).or_insert_with(|| (cluster.map(str::to_owned), name.to_owned()));
         };
@@ -286,7 +286,7 @@ struct Part<'j> {
 }
 
 impl<'j> Part<'j> {
-    fn new(jobs: &'j Jobs, attempts: &[(u32, &Attempt)], filter: &ResolvedFilter<'j>, unclear: &mut BTreeSet<String>) -> Self {
+    fn new(jobs: &'j Jobs, attempts: &[(u32, &JobAttempt)], filter: &ResolvedFilter<'j>, unclear: &mut BTreeSet<String>) -> Self {
         let mut nodes = FxHashMap::default();
         for (_, attempt) in attempts {
             for list in filter.events(attempt).filter_map(|event| jobs.events[event as usize].node_list) {
@@ -294,7 +294,7 @@ impl<'j> Part<'j> {
             }
         }
         let mut depends: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        let runs = Dependency.assign(&Entities::of(jobs));
+        let runs = Dependency.assign(&Entities::new(jobs));
         let mut run_joined = vec![false; runs.ids.len()];
         // What the record of an array waits for is what its tasks wait for.
         let mut of_arrays: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -322,7 +322,7 @@ impl<'j> Part<'j> {
             *oldest = (*oldest).min(attempt.submission);
         }
         let inside = attempts.iter().map(|a| a.0).collect();
-        let of_array = |attempt: &&Attempt| is_of_array(jobs, attempt);
+        let of_array = |attempt: &&JobAttempt| is_of_array(jobs, attempt);
         let arrays = attempts.iter().map(|a| a.1).filter(of_array).map(|attempt| attempt.submission).collect();
         Self { jobs, inside, arrays, nodes, depends, first_attempts, runs, run_oldest, run_joined }
     }
@@ -355,11 +355,11 @@ impl<'j> Part<'j> {
         format!("workflow run:{}", case.split_once(':').map_or(case.as_str(), |(_, rest)| rest))
     }
 
-    fn is_of_array(&self, attempt: &Attempt) -> bool {
+    fn is_of_array(&self, attempt: &JobAttempt) -> bool {
         is_of_array(self.jobs, attempt)
     }
 
-    fn partitions(&self, attempt: &Attempt) -> impl Iterator<Item = &'j str> + use<'j> {
+    fn partitions(&self, attempt: &JobAttempt) -> impl Iterator<Item = &'j str> + use<'j> {
         let mut names: Vec<&str> =
             self.jobs.text_of(attempt.partition).into_iter().flat_map(|p| p.split(',')).filter(|p| !p.is_empty()).collect();
         names.sort_unstable();
@@ -367,7 +367,7 @@ impl<'j> Part<'j> {
         names.into_iter()
     }
 
-    fn job(&self, at: u32, attempt: &Attempt, filter: &ResolvedFilter<'_>, outside: &mut BTreeSet<(u8, String)>) -> Object<'j> {
+    fn job(&self, at: u32, attempt: &JobAttempt, filter: &ResolvedFilter<'_>, outside: &mut BTreeSet<(u8, String)>) -> Object<'j> {
         let jobs = self.jobs;
         let mut attributes = Vec::with_capacity(32);
         for (name, pick) in TEXTS {
@@ -452,7 +452,7 @@ impl<'j> Part<'j> {
         Object { id: self.job_id(at).into(), kind: "job".into(), attributes, relations }
     }
 
-    fn event(&self, index: u32, attempt: &Attempt) -> Event<'j> {
+    fn event(&self, index: u32, attempt: &JobAttempt) -> Event<'j> {
         let jobs = self.jobs;
         let event = &jobs.events[index as usize];
         let mut attributes = Vec::with_capacity(8);
@@ -511,7 +511,7 @@ impl<'j> Part<'j> {
 
 /// The values of a column, each since the event that reports the change; the first since ever.
 /// `last` is the attempt's own value.
-fn history(jobs: &Jobs, attempt: &Attempt, filter: &ResolvedFilter<'_>, column: &str, last: Earlier) -> Vec<(Option<i64>, Earlier)> {
+fn history(jobs: &Jobs, attempt: &JobAttempt, filter: &ResolvedFilter<'_>, column: &str, last: Earlier) -> Vec<(Option<i64>, Earlier)> {
     if jobs.before.is_empty() {
         return vec![(None, last)];
     }
@@ -551,7 +551,7 @@ fn changes(values: impl Iterator<Item = (i64, Sym)>) -> Vec<(i64, Sym)> {
     lasting
 }
 
-fn is_of_array(jobs: &Jobs, attempt: &Attempt) -> bool {
+fn is_of_array(jobs: &Jobs, attempt: &JobAttempt) -> bool {
     attempt.array_job_id.is_known() || jobs.text(attempt.job).contains('_')
 }
 
@@ -578,7 +578,7 @@ pub struct JobObjectLog {
 }
 
 impl JobObjectLog {
-    pub(crate) fn of(types: Types, objects: Sorted, events: Sorted) -> Self {
+    pub(crate) fn new(types: Types, objects: Sorted, events: Sorted) -> Self {
         Self { types, objects, events }
     }
 

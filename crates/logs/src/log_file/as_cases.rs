@@ -39,7 +39,7 @@ impl TraceLog {
                 if object.kind != kind {
                     continue;
                 }
-                of_kind.insert(IdHash::of(&object.id));
+                of_kind.insert(IdHash::new(&object.id));
                 let mut key = Vec::new();
                 put_ordered_text(&object.id, &mut key);
                 let end = key.len();
@@ -70,7 +70,7 @@ impl TraceLog {
                 let Record::Event(event) = record? else { continue };
                 number += 1;
                 let mut cases: Vec<&str> =
-                    event.relations.iter().filter(|r| of_kind.contains(&IdHash::of(&r.object))).map(|r| r.object.as_ref()).collect();
+                    event.relations.iter().filter(|r| of_kind.contains(&IdHash::new(&r.object))).map(|r| r.object.as_ref()).collect();
                 cases.sort_unstable();
                 cases.dedup();
                 in_none += u64::from(cases.is_empty());

@@ -210,7 +210,7 @@ pub(super) fn dangling(events: &Sorted, known: &FxHashSet<IdHash>, findings: &mu
     while let Some((_, bytes)) = walk.next()? {
         let Record::Event(event) = Record::decode(bytes)? else { continue };
         for relation in &event.relations {
-            if !known.contains(&IdHash::of(&relation.object)) {
+            if !known.contains(&IdHash::new(&relation.object)) {
                 count += 1;
                 let message = format!(
                     "event {:?} is related to an object {:?} that there is not; the relation is left out",
@@ -236,7 +236,7 @@ impl ObjectLog for FileObjectLog {
             };
             self.table.conform_object(&mut object);
             if let Some(known) = &self.known {
-                object.relations.retain(|relation| known.contains(&IdHash::of(&relation.object)));
+                object.relations.retain(|relation| known.contains(&IdHash::new(&relation.object)));
             }
             Record::Object(object).encode(out);
             true
@@ -259,7 +259,7 @@ impl ObjectLog for FileObjectLog {
                 event.id = id().into();
             }
             if let Some(known) = &self.known {
-                event.relations.retain(|relation| known.contains(&IdHash::of(&relation.object)));
+                event.relations.retain(|relation| known.contains(&IdHash::new(&relation.object)));
             }
             Record::Event(event).encode(out);
             true

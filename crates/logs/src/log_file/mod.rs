@@ -110,7 +110,7 @@ impl Collector {
         let mut key = Vec::with_capacity(24);
         match record {
             Record::Object(object) => {
-                if !self.object_ids.insert(IdHash::of(&object.id)) {
+                if !self.object_ids.insert(IdHash::new(&object.id)) {
                     let message = "this object id has come before; the later object is left out";
                     self.findings.push(found(Severity::Error, "duplicate_object_id", &object.id, message));
                     return Ok(());
@@ -124,7 +124,7 @@ impl Collector {
                 self.types.see_event(event, &mut self.findings);
                 put_ordered(event.time_ns, &mut key);
                 put_ordered(self.number, &mut key);
-                if self.event_ids.insert(IdHash::of(&event.id)) {
+                if self.event_ids.insert(IdHash::new(&event.id)) {
                     return self.events.push_record(&key, record);
                 }
                 let mut event = event.clone();
@@ -132,7 +132,7 @@ impl Collector {
                 let id = loop {
                     again += 1;
                     let id = format!("{}#{again}", event.id);
-                    if self.event_ids.insert(IdHash::of(&id)) {
+                    if self.event_ids.insert(IdHash::new(&id)) {
                         break id;
                     }
                 };

@@ -32,7 +32,7 @@ pub enum NotionOfCase {
 
 impl NotionOfCase {
     /// Returns the notion of a case: the id of the case begins with the name of the notion.
-    pub fn of(case: &str) -> Option<Self> {
+    pub fn new(case: &str) -> Option<Self> {
         Self::find(case.split_once(':')?.0)
     }
 

@@ -56,7 +56,7 @@ impl StepNames {
     /// The number of the step of an attempt at a job ([`Jobs::attempt_id`]) or at a task
     /// (`task_io.task`).
     pub fn number(&self, attempt: &str) -> Option<u32> {
-        self.of.get(&IdHash::of(attempt)).copied()
+        self.of.get(&IdHash::new(attempt)).copied()
     }
 
     /// The name of the step with this number.
@@ -128,7 +128,7 @@ impl StepsBuilder {
                 memory_bytes: attempt.job_memory_bytes.get(),
                 running_ns: length(attempt.start_ns.get(), attempt.end_ns.get()),
             });
-            self.ids.push(IdHash::of(&id));
+            self.ids.push(IdHash::new(&id));
             if let Some(members) = &mut self.members {
                 members.push((id.into(), false));
             }
@@ -167,7 +167,7 @@ impl StepsBuilder {
                 memory_bytes: row.memory_bytes,
                 running_ns: measured_ns.or_else(|| length(row.started_ns, row.finished_ns)),
             });
-            self.ids.push(IdHash::of(&attempt.key));
+            self.ids.push(IdHash::new(&attempt.key));
             if let Some(members) = &mut self.members {
                 members.push((attempt.key.into(), true));
             }

@@ -49,7 +49,7 @@ impl Traced {
     }
 
     pub fn of(&self, attempt: &str) -> Option<&OfAttempt> {
-        if self.0.is_empty() { None } else { self.0.get(&IdHash::of(attempt)) }
+        if self.0.is_empty() { None } else { self.0.get(&IdHash::new(attempt)) }
     }
 
     fn read_programs(&mut self, dataset: &Dataset) -> Result<(), DatasetError> {
@@ -61,7 +61,7 @@ impl Traced {
         let of_tasks = processes.rows.iter().map(|row| {
             let owner = (row.owner != NONE).then(|| processes.owners.get(row.owner));
             // Jobs come with their cluster from the links.
-            owner.filter(|owner| !owner.starts_with("job ")).map(IdHash::of)
+            owner.filter(|owner| !owner.starts_with("job ")).map(IdHash::new)
         });
         let of_tasks: Vec<Option<IdHash>> = of_tasks.collect();
         let of_jobs = jobs_of_processes(dataset, &processes)?;
@@ -85,9 +85,9 @@ impl Traced {
         let mut kinds: FxHashMap<IdHash, [BTreeSet<Box<str>>; 2]> = FxHashMap::default();
         dataset.read::<FileRow<'static>, DatasetError>(|row| {
             let Some(kind) = row.path.as_deref().and_then(kind) else { return Ok(()) };
-            let task = row.task.as_deref().map(IdHash::of);
+            let task = row.task.as_deref().map(IdHash::new);
             let job = row.cluster.as_deref().zip(row.job.as_deref());
-            let job = job.map(|(cluster, job)| IdHash::of(&attempt_name(cluster, job, row.job_submit_ns)));
+            let job = job.map(|(cluster, job)| IdHash::new(&attempt_name(cluster, job, row.job_submit_ns)));
             for owner in [task, job].into_iter().flatten() {
                 let [read, written] = kinds.entry(owner).or_default();
                 for (all, bytes) in [(read, row.read_bytes), (written, row.written_bytes)] {
@@ -154,7 +154,7 @@ fn jobs_of_processes(dataset: &Dataset, processes: &Processes) -> Result<Vec<Opt
         let place = row.source.parse().ok().and_then(|pid| at.get(&(&*row.source_scope, pid, row.source_ns)));
         if let Some(place) = place.filter(|_| is_job) {
             let job = if row.target_type == "step" { row.target.split('.').next().unwrap_or_default() } else { &row.target };
-            jobs[*place] = Some(IdHash::of(&attempt_name(&row.target_scope, job, row.target_ns)));
+            jobs[*place] = Some(IdHash::new(&attempt_name(&row.target_scope, job, row.target_ns)));
         }
         Ok(())
     })?;

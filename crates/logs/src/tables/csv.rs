@@ -76,7 +76,7 @@ pub fn first_fields(head: &[u8]) -> Vec<String> {
         }
         None => head.strip_prefix(MARK).unwrap_or(head),
     };
-    let dialect = Dialect::of(head);
+    let dialect = Dialect::new(head);
     let line = head[dialect.preamble..].split(|&byte| byte == dialect.line_end).next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     line.split(char::from(dialect.delimiter)).map(|name| name.trim_matches(['"', '\r']).to_owned()).collect()
@@ -188,7 +188,7 @@ impl<'r> CsvTable<'r> {
         if table.buffer.starts_with(MARK) {
             table.start = MARK.len();
         }
-        table.dialect = Dialect::of(&table.buffer[table.start..]);
+        table.dialect = Dialect::new(&table.buffer[table.start..]);
         table.start += table.dialect.preamble;
         table.line += u64::from(table.dialect.preamble > 0);
         if let Some(delimiter) = rules.delimiter {

@@ -20,7 +20,7 @@ pub struct Dialect {
 impl Dialect {
     /// The dialect of text that begins so. The delimiter is that of comma, semicolon, tab and bar
     /// which stands most often in the first line outside quotes.
-    pub fn of(head: &[u8]) -> Self {
+    pub fn new(head: &[u8]) -> Self {
         let line_end = if memchr(b'\n', head).is_none() && memchr(b'\r', head).is_some() { b'\r' } else { b'\n' };
         let end = |from: usize| memchr(line_end, &head[from..]).map_or(head.len(), |at| from + at);
         let first = head[..end(0)].trim_ascii();
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn dialects() {
         let of = |head: &str| {
-            let Dialect { delimiter, line_end, preamble } = Dialect::of(head.as_bytes());
+            let Dialect { delimiter, line_end, preamble } = Dialect::new(head.as_bytes());
             (char::from(delimiter), char::from(line_end), preamble)
         };
         assert_eq!(of("a,b;c;d\n1,2\n"), (';', '\n', 0));

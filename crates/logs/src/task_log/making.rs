@@ -76,13 +76,13 @@ impl<'a> Making<'a> {
     /// Says that a task is in the log.
     pub fn enter(&mut self, id: &str) {
         if let Some(inside) = &mut self.inside {
-            inside.insert(IdHash::of(id));
+            inside.insert(IdHash::new(id));
         }
     }
 
     /// Whether a task is in the log.
     pub fn is_inside(&self, id: &str) -> bool {
-        self.wanted.tasks && self.inside.as_ref().is_none_or(|inside| inside.contains(&IdHash::of(id)))
+        self.wanted.tasks && self.inside.as_ref().is_none_or(|inside| inside.contains(&IdHash::new(id)))
     }
 
     /// Adds an event; its type has these attributes.
@@ -137,7 +137,7 @@ impl<'a> Making<'a> {
         types.events.sort_by(|a, b| a.name.cmp(&b.name));
         types.objects.extend(object_types);
         let kinds: Vec<&str> = JOB_TYPES.into_iter().chain(TYPES).collect();
-        Ok(JobObjectLog::of(types, self.objects.finish(&kinds)?, self.events.finish()?))
+        Ok(JobObjectLog::new(types, self.objects.finish(&kinds)?, self.events.finish()?))
     }
 }
 

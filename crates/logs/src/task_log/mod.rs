@@ -195,7 +195,7 @@ impl TracedJobs {
 
     /// What was traced of the attempt with this name ([`flowmine_correlate::Jobs::attempt_id`]).
     pub fn of(&self, attempt: &str) -> Option<&Traced> {
-        if self.0.is_empty() { None } else { self.0.get(&IdHash::of(attempt)) }
+        if self.0.is_empty() { None } else { self.0.get(&IdHash::new(attempt)) }
     }
 }
 
@@ -213,7 +213,7 @@ pub fn of_jobs(dataset: &Dataset, rules: &RowRules) -> Result<TracedJobs, Datase
     dataset.read::<TaskTotal<'static>, DatasetError>(|row| {
         let row = rules.apply(row);
         if let (Some(cluster), Some(job), Some(_)) = (&row.cluster, &row.job, row.job_submit_ns) {
-            jobs.0.entry(IdHash::of(&attempt_name(cluster, job, row.job_submit_ns))).or_default().add(&row);
+            jobs.0.entry(IdHash::new(&attempt_name(cluster, job, row.job_submit_ns))).or_default().add(&row);
         }
         Ok(())
     })?;

@@ -16,7 +16,7 @@ pub(super) struct Renames {
 }
 
 impl Renames {
-    pub(super) fn of(run: &RunGraph) -> Self {
+    pub(super) fn new(run: &RunGraph) -> Self {
         Self { wanted: run.flows.iter().map(|flow| run.files.get(flow.file).to_owned()).collect(), seen: Vec::new() }
     }
 

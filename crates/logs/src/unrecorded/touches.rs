@@ -72,7 +72,7 @@ impl Script {
     /// Finds who used which name, which of them were there before, and how written files were renamed.
     pub(super) fn find_touches(&self, dataset: &Dataset, of: &TracedProcess, run: &mut RunGraph) -> Result<(), DatasetError> {
         let mut names = Names::default();
-        let mut renames = Renames::of(run);
+        let mut renames = Renames::new(run);
         namings::each(dataset, Some(of), |path, row| {
             renames.see(path, row);
             let (changes, how) = match (&*row.op, row.flags.unwrap_or(0)) {

@@ -93,7 +93,7 @@ const CELLS: usize = 100;
 impl Activity {
     /// What is learnt from all instances of a logical task in these runs; nothing when there are
     /// none.
-    pub fn of<'r>(runs: &[&'r TracedRun], name: &str) -> Option<Self> {
+    pub fn new<'r>(runs: &[&'r TracedRun], name: &str) -> Option<Self> {
         let of_run = |run: &&'r TracedRun| {
             let run = *run;
             (0..run.tasks.len()).filter(|at| run.tasks[*at].activity == name).map(|at| Seen { run, at }).collect::<Vec<_>>()
@@ -113,8 +113,8 @@ impl Activity {
             instances: seen.len(),
             traced: seen.iter().filter(|seen| seen.task().traced).count(),
             streamed: seen.iter().filter(|seen| seen.task().inputs.iter().any(|input| input.streamed)).count(),
-            work: Scale::of(&sizes(&|task| task.run_s))?,
-            written: Scale::of(&written),
+            work: Scale::new(&sizes(&|task| task.run_s))?,
+            written: Scale::new(&written),
             inputs: inputs(&seen),
             outputs: outputs(&seen),
             cpu: cpu(&seen),
@@ -180,7 +180,7 @@ impl Ends {
         let curves: Vec<(&Curve, f64)> = self.curves.iter().map(|(curve, length)| (curve, *length)).collect();
         let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len().max(1) as f64;
         let share = if apart { mean(&self.sums) } else { mean(&self.shares) };
-        Some(End { shape: Shape::of(&curves, Joined::Steps)?, share, apart })
+        Some(End { shape: Shape::new(&curves, Joined::Steps)?, share, apart })
     }
 }
 
@@ -237,7 +237,7 @@ fn cpu(seen: &[Seen<'_>]) -> Option<(f64, Shape)> {
     let known: Vec<&TracedTask> = seen.iter().map(Seen::task).filter(|task| last(&task.cpu_s) > 0.0 && task.run_s > 0.0).collect();
     let curves: Vec<(&Curve, f64)> = known.iter().map(|task| (&task.cpu_s, task.run_s)).collect();
     let rate = known.iter().map(|task| last(&task.cpu_s) / task.run_s).sum::<f64>() / known.len().max(1) as f64;
-    Some((rate, Shape::of(&curves, Joined::Lines)?))
+    Some((rate, Shape::new(&curves, Joined::Lines)?))
 }
 
 /// What pieces of the work go to, from the sums over all instances.

@@ -122,9 +122,9 @@ pub fn fit(runs: &[&TracedRun], target: &TracedRun, options: &Options) -> Result
     let mut learnt: BTreeMap<&str, Activity> = BTreeMap::new();
     let mut strangers = Vec::new();
     for name in names {
-        let of = Activity::of(runs, name).or_else(|| {
+        let of = Activity::new(runs, name).or_else(|| {
             strangers.push(name);
-            Activity::of(&[target], name)
+            Activity::new(&[target], name)
         });
         learnt.extend(of.map(|of| (name, of)));
     }

@@ -21,7 +21,7 @@ const SAME_SIZE: f64 = 0.02;
 
 impl Scale {
     /// Of pairs of bytes and numbers, by least squares of relative differences; nothing of none.
-    pub fn of(seen: &[(f64, f64)]) -> Option<Self> {
+    pub fn new(seen: &[(f64, f64)]) -> Option<Self> {
         let n = seen.len() as f64;
         let (low, high) = seen.iter().fold((f64::INFINITY, 0.0f64), |(low, high), (x, _)| (low.min(*x), high.max(*x)));
         if seen.is_empty() {
@@ -69,16 +69,16 @@ mod tests {
 
     #[test]
     fn one_size_is_proportional_and_two_are_a_line() {
-        let one = Scale::of(&[(10.0, 5.0), (10.0, 7.0)]).unwrap();
+        let one = Scale::new(&[(10.0, 5.0), (10.0, 7.0)]).unwrap();
         assert!(one.one_size && (one.at(20.0) - 12.0).abs() < 1e-12 && (one.error - 0.2).abs() < 1e-12);
-        let two = Scale::of(&[(10.0, 5.0), (30.0, 7.0)]).unwrap();
+        let two = Scale::new(&[(10.0, 5.0), (30.0, 7.0)]).unwrap();
         assert!(!two.one_size && (two.at(20.0) - 6.0).abs() < 1e-9 && two.error < 1e-9);
         // A number that falls with the size is assumed to be constant; so is one that would be
         // below zero at size zero.
-        assert_eq!(Scale::of(&[(10.0, 7.0), (30.0, 5.0)]).unwrap().per_byte, 0.0);
-        assert_eq!(Scale::of(&[(10.0, 1.0), (30.0, 5.0)]).unwrap().fixed, 0.0);
-        let nothing_read = Scale::of(&[(0.0, 3.0)]).unwrap();
+        assert_eq!(Scale::new(&[(10.0, 7.0), (30.0, 5.0)]).unwrap().per_byte, 0.0);
+        assert_eq!(Scale::new(&[(10.0, 1.0), (30.0, 5.0)]).unwrap().fixed, 0.0);
+        let nothing_read = Scale::new(&[(0.0, 3.0)]).unwrap();
         assert_eq!(nothing_read.at(1e9), 3.0);
-        assert_eq!(Scale::of(&[]), None);
+        assert_eq!(Scale::new(&[]), None);
     }
 }

@@ -31,7 +31,7 @@ pub enum Joined {
 
 impl Shape {
     /// Of curves that were seen, each with the length of its life. Nothing when none has an amount.
-    pub fn of(seen: &[(&Curve, f64)], joined: Joined) -> Option<Self> {
+    pub fn new(seen: &[(&Curve, f64)], joined: Joined) -> Option<Self> {
         let seen: Vec<Vec<f64>> = seen.iter().filter_map(|(curve, length)| places(curve, *length, joined)).collect();
         if seen.is_empty() {
             return None;
@@ -141,22 +141,22 @@ mod tests {
     #[test]
     fn a_stream_is_one_piece_and_a_burst_two() {
         let stream: Curve = (1..=1000).map(|n| (f64::from(n) / 100.0, f64::from(n) * 8192.0)).collect();
-        let shape = Shape::of(&[(&stream, 10.0)], Joined::Steps).unwrap();
+        let shape = Shape::new(&[(&stream, 10.0)], Joined::Steps).unwrap();
         assert_eq!(shape.knots.len(), 2, "{shape:?}");
         assert!(shape.error < TOLERANCE && shape.work_after() < 0.01);
         let burst: Curve = (1..=1000).map(|n| (f64::from(n) / 500.0, f64::from(n))).collect();
-        let shape = Shape::of(&[(&burst, 10.0)], Joined::Steps).unwrap();
+        let shape = Shape::new(&[(&burst, 10.0)], Joined::Steps).unwrap();
         assert!((shape.work_after() - 0.8).abs() < 1e-9 && shape.knots.len() == 2);
-        assert_eq!(Shape::of(&[(&Curve::new(), 1.0)], Joined::Steps), None);
+        assert_eq!(Shape::new(&[(&Curve::new(), 1.0)], Joined::Steps), None);
     }
 
     #[test]
     fn many_bends_are_cut_to_few_and_the_error_tells_it() {
         let stairs: Curve = (0..40).flat_map(|n| [(f64::from(n), f64::from(n)), (f64::from(n) + 0.9, f64::from(n) + 0.1)]).collect();
-        let shape = Shape::of(&[(&stairs, 40.0)], Joined::Lines).unwrap();
+        let shape = Shape::new(&[(&stairs, 40.0)], Joined::Lines).unwrap();
         assert!(shape.knots.len() <= MAX_PIECES + 1 && shape.error > TOLERANCE / 2.0, "{shape:?}");
         let all_at_once = Curve::from([(3.0, 7.0)]);
-        assert_eq!(Shape::of(&[(&all_at_once, 4.0)], Joined::Steps).unwrap().knots, [(0.75, 0.0), (0.75, 1.0)]);
+        assert_eq!(Shape::new(&[(&all_at_once, 4.0)], Joined::Steps).unwrap().knots, [(0.75, 0.0), (0.75, 1.0)]);
     }
 
     #[test]

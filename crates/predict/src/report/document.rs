@@ -268,7 +268,7 @@ struct Use<'a> {
 
 impl<'a> PredictionDocument<'a> {
     /// Returns a report as a document.
-    pub fn of(report: &'a Report<'a>) -> Self {
+    pub fn new(report: &'a Report<'a>) -> Self {
         let prediction = report.prediction;
         let segment_gain = |gain: &what_if::SegmentGain| SegmentGain {
             from_s: gain.from_s,
@@ -354,7 +354,7 @@ fn process<'a>(prediction: &'a Prediction<'a>, at: usize) -> Process<'a> {
         finish_s: prediction.finished_s(at),
         name: prediction.name(at),
         progress_at_end: prediction.progress_at_end(at),
-        segments: Entries::of(prediction.segments(at), move |of| segment(prediction, at, of, &names)),
+        segments: Entries::new(prediction.segments(at), move |of| segment(prediction, at, of, &names)),
         start_s: prediction.started_s(at),
     }
 }

@@ -13,7 +13,7 @@ pub(super) enum Entity {
 }
 
 impl Entity {
-    pub fn of(kind: Option<&str>) -> Self {
+    pub fn new(kind: Option<&str>) -> Self {
         match kind {
             Some("job") => Self::Job,
             Some("step") => Self::Step,

@@ -140,7 +140,7 @@ impl Pseudonymiser {
         row.each_cell(|column, _| entities.extend(column.private.depends_on().map(|of| (of, Entity::Other))));
         if !entities.is_empty() {
             row.each_cell(|column, cell| {
-                let of = Entity::of(cell.text());
+                let of = Entity::new(cell.text());
                 entities.iter_mut().filter(|(name, _)| *name == column.name).for_each(|(_, entity)| *entity = of);
             });
         }

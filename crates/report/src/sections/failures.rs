@@ -70,7 +70,7 @@ pub fn blocks(found: &LogResults) -> Result<Vec<Block>, ReportError> {
     let mut rows: Vec<_> = by.into_iter().collect();
     rows.sort_by_key(|(_, of)| (std::cmp::Reverse(of.number), of.example));
     let number: u64 = rows.iter().map(|(_, of)| of.number).sum();
-    let identities = flowmine_discover::who::Identities::of(log);
+    let identities = flowmine_discover::who::Identities::new(log);
     let examples: Vec<Option<String>> = rows.iter().map(|(_, of)| identities.who(of.example).words()).collect();
     let columns = [
         Column::text("activity", rows.iter().map(|(key, _)| Some(key.0))),

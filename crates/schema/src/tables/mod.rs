@@ -51,34 +51,34 @@ pub struct TableDef {
 
 impl TableDef {
     /// That of a table by its row.
-    pub const fn of<R: Row>() -> Self {
+    pub const fn new<R: Row>() -> Self {
         Self { name: R::TABLE, doc: R::DOC, split: R::SPLIT, columns: R::COLUMNS }
     }
 }
 
 /// Every table, raw ones first.
 pub const ALL: &[TableDef] = &[
-    TableDef::of::<JobState<'static>>(),
-    TableDef::of::<JobDependency<'static>>(),
-    TableDef::of::<ControllerClock<'static>>(),
-    TableDef::of::<NodeState<'static>>(),
-    TableDef::of::<DiagnosticRow<'static>>(),
-    TableDef::of::<Host<'static>>(),
-    TableDef::of::<Clock<'static>>(),
-    TableDef::of::<Process<'static>>(),
-    TableDef::of::<TracedFile<'static>>(),
-    TableDef::of::<IoEvent<'static>>(),
-    TableDef::of::<IoTotal<'static>>(),
-    TableDef::of::<IoLoss<'static>>(),
-    TableDef::of::<TaskRun<'static>>(),
-    TableDef::of::<ImportedLog<'static>>(),
-    TableDef::of::<LogObject<'static>>(),
-    TableDef::of::<LogEvent<'static>>(),
-    TableDef::of::<Link<'static>>(),
-    TableDef::of::<Case<'static>>(),
-    TableDef::of::<WaitPart<'static>>(),
-    TableDef::of::<TaskIo<'static>>(),
-    TableDef::of::<TaskTotal<'static>>(),
-    TableDef::of::<LogicalTaskTotal<'static>>(),
-    TableDef::of::<DataFlow<'static>>(),
+    TableDef::new::<JobState<'static>>(),
+    TableDef::new::<JobDependency<'static>>(),
+    TableDef::new::<ControllerClock<'static>>(),
+    TableDef::new::<NodeState<'static>>(),
+    TableDef::new::<DiagnosticRow<'static>>(),
+    TableDef::new::<Host<'static>>(),
+    TableDef::new::<Clock<'static>>(),
+    TableDef::new::<Process<'static>>(),
+    TableDef::new::<TracedFile<'static>>(),
+    TableDef::new::<IoEvent<'static>>(),
+    TableDef::new::<IoTotal<'static>>(),
+    TableDef::new::<IoLoss<'static>>(),
+    TableDef::new::<TaskRun<'static>>(),
+    TableDef::new::<ImportedLog<'static>>(),
+    TableDef::new::<LogObject<'static>>(),
+    TableDef::new::<LogEvent<'static>>(),
+    TableDef::new::<Link<'static>>(),
+    TableDef::new::<Case<'static>>(),
+    TableDef::new::<WaitPart<'static>>(),
+    TableDef::new::<TaskIo<'static>>(),
+    TableDef::new::<TaskTotal<'static>>(),
+    TableDef::new::<LogicalTaskTotal<'static>>(),
+    TableDef::new::<DataFlow<'static>>(),
 ];

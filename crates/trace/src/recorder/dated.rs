@@ -15,7 +15,7 @@ pub(super) struct Dated<R: Row> {
 impl<R: Row> Dated<R> {
     /// The rows of the day of this moment, in nanoseconds after 1970.
     pub(super) fn at(&mut self, utc_ns: i64) -> &mut Builder<R> {
-        self.days.entry(Day::of(utc_ns)).or_default()
+        self.days.entry(Day::new(utc_ns)).or_default()
     }
 
     /// Puts them into a transaction.

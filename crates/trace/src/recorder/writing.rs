@@ -34,7 +34,7 @@ impl<R: Row> Default for Kept<R> {
 
 impl<R: Row> Kept<R> {
     pub(super) fn push(&mut self, utc_ns: i64, row: R::Of<'static>) {
-        self.0.entry(Day::of(utc_ns)).or_default().push(row);
+        self.0.entry(Day::new(utc_ns)).or_default().push(row);
     }
 
     fn write(&self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {

@@ -30,7 +30,7 @@ const OF_THE_SHELL: [&str; 12] =
     ["_", "PWD", "OLDPWD", "REPLY", "MAPFILE", "OPTARG", "OPTIND", "RANDOM", "SECONDS", "LINENO", "COPROC", "PIPESTATUS"];
 
 impl Constants {
-    pub(super) fn of(text: &str, script: &shell::Script) -> Self {
+    pub(super) fn new(text: &str, script: &shell::Script) -> Self {
         let named = named(text, script);
         let mut known = Self { known: HashMap::new(), options: HashSet::new(), splits: sets_separators(text, script, &named), sure: true };
         if script.commands.iter().any(|command| sets_what_is_not_named(command, text)) {

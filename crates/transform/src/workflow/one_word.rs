@@ -43,7 +43,7 @@ struct Judged<'s> {
 type Setting<'s> = (&'s str, usize, usize, bool, Option<Judged<'s>>);
 
 impl<'s> OneWord<'s> {
-    pub(super) fn of(text: &'s str, script: &'s Script, constants: &'s Constants) -> Self {
+    pub(super) fn new(text: &'s str, script: &'s Script, constants: &'s Constants) -> Self {
         let mut one = Self { text, script, constants, known: HashMap::new(), set: HashMap::new() };
         if !constants.are_sure() {
             return one;

@@ -22,7 +22,7 @@ use flowmine_schema::text::ids::escape;
 
 use super::entities::Entities;
 use super::notion::{Assignment, CaseNotion, Strength, Why};
-use crate::attempts::Attempt;
+use crate::attempts::JobAttempt;
 use crate::components;
 use crate::jobs::Jobs;
 
@@ -101,7 +101,7 @@ impl CaseNotion for EngineRun {
 }
 
 /// The engine that submitted a job, and the run: cluster, user, engine and run, escaped.
-pub(crate) fn signed(jobs: &Jobs, attempt: &Attempt) -> Option<(&'static str, String)> {
+pub(crate) fn signed(jobs: &Jobs, attempt: &JobAttempt) -> Option<(&'static str, String)> {
     let text = |sym| jobs.text_of(sym).unwrap_or_default();
     let user = jobs.text_of(attempt.user)?;
     let command = text(attempt.command);

@@ -106,7 +106,7 @@ struct Waited<'w> {
 impl Waited<'_> {
     /// Returns the finding if instances waited for long.
     fn finding(self, facts: &Facts<'_>) -> Option<Finding> {
-        let Sums { time_ns, core_ns, instances, is_known } = Sums::of(&self.waits);
+        let Sums { time_ns, core_ns, instances, is_known } = Sums::new(&self.waits);
         let share_of = if is_known { Quantity::CoreTime } else { Quantity::Time };
         let part = if is_known { core_ns } else { time_ns };
         let share = share(facts, &self.waits);
@@ -161,7 +161,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(waits: &[&Wait]) -> Self {
+    fn new(waits: &[&Wait]) -> Self {
         let sum = |of: fn(&Wait) -> i128| waits.iter().map(|wait| of(wait)).sum::<i128>();
         Self {
             time_ns: sum(|wait| wait.time_ns),
@@ -174,7 +174,7 @@ impl Sums {
 
 /// Returns the share of waits in the time in the queue and running.
 fn share(facts: &Facts<'_>, waits: &[&Wait]) -> f64 {
-    let sums = Sums::of(waits);
+    let sums = Sums::new(waits);
     let (part, whole) = if sums.is_known { (sums.core_ns, facts.whole.core_ns) } else { (sums.time_ns, facts.whole.time_ns) };
     // Delays by the job's own settings are not part of the time in the queue.
     ratio(part, whole.max(part))
@@ -182,7 +182,7 @@ fn share(facts: &Facts<'_>, waits: &[&Wait]) -> f64 {
 
 /// Returns whether instances waited for long, and for much of their time.
 fn is_large(facts: &Facts<'_>, waits: &[&Wait]) -> bool {
-    let sums = Sums::of(waits);
+    let sums = Sums::new(waits);
     is_long_wait(sums.time_ns, sums.instances) && share(facts, waits) >= QUEUE_SHARE.value
 }
 

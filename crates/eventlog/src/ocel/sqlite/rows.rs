@@ -126,7 +126,7 @@ impl Tables {
     ///
     /// # Errors
     /// When a type is there twice or has more attributes than a table can have columns.
-    pub fn of(types: &Types) -> Result<Self, LogError> {
+    pub fn new(types: &Types) -> Result<Self, LogError> {
         let fixed = [("event", EVENT_WIDTH), ("event_object", 3), ("object", 2), ("object_object", 3)];
         let mut tables = Self {
             all: fixed.map(|(name, width)| Table { name: name.to_owned(), width, keyed: true }).into(),

@@ -91,7 +91,7 @@ impl Reader<'_> {
             let id = cursor.string()?.into_owned();
             cursor.end()?;
             document.expect(b':')?;
-            if !self.only_types && !ids.insert(IdHash::of(&id)) {
+            if !self.only_types && !ids.insert(IdHash::new(&id)) {
                 let what = if of_events { "event" } else { "object" };
                 self.odd(Severity::Error, "duplicate_key", place, format!("a second {what} with the id {}; both are kept", shown(&id)));
             }

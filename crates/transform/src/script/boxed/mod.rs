@@ -13,7 +13,7 @@ use crate::algebra::{FileName, Layer};
 
 /// `fm_sandbox_in` and `fm_sandbox_out`. Files named absolutely are used where they are.
 pub(super) fn sandbox(out: &mut String, layer: &Layer, record: &str) {
-    let files = Files::of(layer, record);
+    let files = Files::new(layer, record);
     let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
     let _ = writeln!(out, "fm_box_name={}\nfm_behind=.t_{}.behind\nfm_disk_mb={disk}", layer.file("box"), layer.id);
     // Each run of a script that runs many times has a list of its own, which goes when it succeeds.
@@ -65,7 +65,7 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn of(layer: &'a Layer, record: &str) -> Self {
+    fn new(layer: &'a Layer, record: &str) -> Self {
         let inputs: Vec<_> = here(&layer.parts.inputs).collect();
         let mut outputs: Vec<_> = here(&layer.parts.outputs).filter(|file| file.outer != record).collect();
         // A directory comes before what is in it.

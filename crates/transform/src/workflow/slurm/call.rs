@@ -19,7 +19,7 @@ pub(in crate::workflow) fn sbatch(command: &Simple) -> Option<&[Word]> {
 }
 
 /// Job script or command of a call.
-pub(super) enum What {
+pub(super) enum JobCommand {
     Script(String),
     Wrapped(String),
 }
@@ -36,7 +36,7 @@ pub(super) struct Call {
     /// The names of files that the job writes (`--output`, `--error`), with `$` for parts that are
     /// known only when it runs, and the place of each.
     pub outputs: Vec<(String, usize)>,
-    pub what: What,
+    pub what: JobCommand,
     pub arguments: Arguments,
     pub replaced: (usize, usize),
     pub put_at: usize,
@@ -49,7 +49,7 @@ pub(super) const ELSEWHERE: &str = "its job runs in another directory (--chdir),
 /// Returns the resource that an option sets.
 fn kind_of(option: &str) -> Option<&'static str> {
     let kinds = [("cpus-per-task", "cores"), ("mem", "memory"), ("tmp", "disk"), ("time", "wall-time")];
-    let name = CallOption::of(option)?.name;
+    let name = CallOption::new(option)?.name;
     kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
@@ -57,7 +57,7 @@ fn kind_of(option: &str) -> Option<&'static str> {
 fn behind_option(shape: &str) -> String {
     let value = match shape.starts_with("--") {
         true => shape.split_once('=').map(|(_, value)| value),
-        false => CallOption::of(shape).and_then(|option| option.value),
+        false => CallOption::new(shape).and_then(|option| option.value),
     };
     value.unwrap_or("$").to_owned()
 }
@@ -77,7 +77,7 @@ impl Call {
         let (mut options, mut outputs, mut wrapped, mut n, mut have_ended) = (Vec::new(), Vec::new(), None, 0, false);
         while let Some(word) = words.get(n) {
             let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
-            if word.literal.is_none() && CallOption::of(raw).is_some_and(|option| option.name == "wrap") {
+            if word.literal.is_none() && CallOption::new(raw).is_some_and(|option| option.name == "wrap") {
                 return Err("the command that it wraps is known only when it runs".to_owned());
             }
             if word.literal.is_none() && raw.starts_with('-') && !have_ended {
@@ -90,7 +90,7 @@ impl Call {
                     true => option.value.is_some() && !option.is_ambiguous(),
                     false => !option.is_flag() && !option.is_unclear(),
                 };
-                let Some(option) = CallOption::of(name).filter(is_known) else { return Err(unsure()) };
+                let Some(option) = CallOption::new(name).filter(is_known) else { return Err(unsure()) };
                 if !one.is_one(word, command) {
                     return Err(splits(word));
                 }
@@ -127,14 +127,14 @@ impl Call {
                 have_ended = true;
                 continue;
             }
-            let Some(option) = CallOption::of(literal).filter(|_| !have_ended) else {
+            let Some(option) = CallOption::new(literal).filter(|_| !have_ended) else {
                 let arguments = words.get(n..).unwrap_or_default();
                 let known: Option<Vec<String>> = arguments.iter().map(|word| word.literal.clone()).collect();
                 let arguments = known.map_or(Arguments::AtRun, Arguments::Known);
                 return Ok(Self {
                     options,
                     outputs,
-                    what: What::Script(literal.to_owned()),
+                    what: JobCommand::Script(literal.to_owned()),
                     arguments,
                     replaced: (word.start, word.end),
                     put_at: word.start,
@@ -185,7 +185,7 @@ impl Call {
         Ok(Self {
             options,
             outputs,
-            what: What::Wrapped(command),
+            what: JobCommand::Wrapped(command),
             arguments: Arguments::Known(Vec::new()),
             replaced: (start, end),
             put_at,

@@ -86,7 +86,7 @@ impl JobScript {
         let mut n = 0;
         while let Some(word) = words.get(n) {
             n += 1;
-            let Some(option) = CallOption::of(word) else { continue };
+            let Some(option) = CallOption::new(word) else { continue };
             n += usize::from(option.takes_next());
             let next = || words.get(n - 1).filter(|_| option.takes_next()).cloned();
             let Some(value) = option.value.map(str::to_owned).or_else(next) else { continue };

@@ -28,7 +28,7 @@ use super::{Form, Note, Workflow};
 use crate::algebra::{Layer, Resources, Task};
 use crate::error::{Fault, Place};
 use crate::script::Script;
-use call::{Arguments, Call, ELSEWHERE, What};
+use call::{Arguments, Call, ELSEWHERE, JobCommand};
 use job_script::{JobScript, directive};
 use options::is_array;
 
@@ -122,8 +122,8 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         let what = "this script submits jobs, and is transformed only where all of it is understood (docs/transform.md)";
         Fault::new(lines.place(unclear.at), format!("{}. {what}", unclear.why))
     })?;
-    let constants = Constants::of(text, &script);
-    let one = OneWord::of(text, &script, &constants);
+    let constants = Constants::new(text, &script);
+    let one = OneWord::new(text, &script, &constants);
     let mut calls = Vec::new();
     for command in &script.commands {
         let Some(words) = sbatch(command) else { continue };
@@ -132,8 +132,8 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         calls.push((command, words, at, Call::read(command, words, text, &constants, &one)));
     }
     let paths = calls.iter().filter_map(|(_, _, _, call)| match &call.as_ref().ok()?.what {
-        What::Script(path) => Some(path.clone()),
-        What::Wrapped(_) => None,
+        JobCommand::Script(path) => Some(path.clone()),
+        JobCommand::Wrapped(_) => None,
     });
     let own = std::path::Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
     let scripts: BTreeSet<String> = paths.chain(own).collect();
@@ -156,14 +156,14 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
         *of_line += 1;
         let name = if *of_line == 1 { format!("line {}", at.line) } else { format!("line {}.{of_line}", at.line) };
         let (mut script, text_of) = match &call.what {
-            What::Script(path) => {
+            JobCommand::Script(path) => {
                 let read = match files.text(at, path)? {
                     Ok(read) => read,
                     Err(error) => return Err(Fault::new(at, format!("the job script “{path}” cannot be read: {error}"))),
                 };
                 (JobScript::read(path, &read).map_err(|fault| Fault::new(at, format!("{path}:{}: {}", fault.at, fault.message)))?, None)
             }
-            What::Wrapped(command) => (JobScript::default(), Some(command.clone())),
+            JobCommand::Wrapped(command) => (JobScript::default(), Some(command.clone())),
         };
         notes.append(&mut script.notes);
         if script.elsewhere.is_some() {
@@ -201,8 +201,8 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
             makers.insert(variable.clone(), tasks.len());
         }
         let default_name = match &call.what {
-            What::Script(path) => path.rsplit('/').next().unwrap_or(path).to_owned(),
-            What::Wrapped(_) => "wrap".to_owned(),
+            JobCommand::Script(path) => path.rsplit('/').next().unwrap_or(path).to_owned(),
+            JobCommand::Wrapped(_) => "wrap".to_owned(),
         };
         let head = script.head(Some(&default_name));
         let arguments = matches!(call.arguments, Arguments::AtRun);

@@ -24,7 +24,7 @@ enum Kind {
 impl<'w> CallOption<'w> {
     /// Returns the option of a word that begins with `-`; of letters in one word the last. `--`
     /// ends the options and is none.
-    pub(super) fn of(word: &'w str) -> Option<Self> {
+    pub(super) fn new(word: &'w str) -> Option<Self> {
         let rest = word.strip_prefix('-').filter(|rest| !matches!(*rest, "" | "-"))?;
         match rest.strip_prefix('-') {
             Some(long) => Some(Self::long(long)),
@@ -103,12 +103,12 @@ pub(in crate::workflow) fn leaves_job(name: &str) -> bool {
 
 /// Whether words of the command line have an option that sets the directory of the job.
 pub(super) fn goes_elsewhere<'w>(words: impl Iterator<Item = &'w str>) -> bool {
-    words.filter_map(CallOption::of).any(|option| option.is_directory())
+    words.filter_map(CallOption::new).any(|option| option.is_directory())
 }
 
 /// Whether a word makes a job an array.
 pub(super) fn is_array(word: &str) -> bool {
-    CallOption::of(word).is_some_and(|option| option.name == "array")
+    CallOption::new(word).is_some_and(|option| option.name == "array")
 }
 
 #[cfg(test)]
@@ -149,12 +149,12 @@ mod tests {
             ("--of-a-plugin", "of-a-plugin", None, false),
             ("-QI", "I", None, false),
         ] {
-            let option = CallOption::of(word).unwrap();
+            let option = CallOption::new(word).unwrap();
             assert_eq!((option.name, option.value, option.takes_next()), (name, value, takes), "{word}");
             assert_eq!(option.is_ambiguous(), word == "--wai", "{word}");
             assert_eq!(option.is_unclear(), matches!(word, "--of-a-plugin" | "-QI"), "{word}");
         }
-        assert_eq!((CallOption::of("-"), CallOption::of("--"), CallOption::of("job.sh")), (None, None, None));
+        assert_eq!((CallOption::new("-"), CallOption::new("--"), CallOption::new("job.sh")), (None, None, None));
         assert!(["--chdir=x", "--chd=x", "-Dx", "-QDx", "--workdir=x"].into_iter().all(|word| goes_elsewhere([word].into_iter())));
         assert!(!["--c=x", "-QJD", "D", "-kD"].into_iter().any(|word| goes_elsewhere([word].into_iter())));
     }
