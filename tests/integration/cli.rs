@@ -74,7 +74,7 @@ fn what_workflow_engines_told_is_imported() {
     let told = export(&["-o", instances.to_str().unwrap()], 1);
     assert!(told.contains("the parents of 8 of its 8 tasks are not known") && told.contains("3 runs written, 7 not"), "{told}");
     assert!(instances.join("snakemake-2026-11-22T060002.344605.json").is_file());
-    assert!(export(&[], 2).contains("say with -o DIR where to, or choose one with --run"));
+    assert!(export(&[], 2).contains("give an output directory with -o DIR, or choose one run with --run"));
     let one = dir.path().join("one.json");
     assert!(export(&["--run", "4fbe6aa5-3a77-4d9e-b57e-04e2cc641de1", "-o", one.to_str().unwrap()], 0).contains("1 runs written"));
     assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(instances.join("snakemake-2026-11-22T060002.344605.json")).unwrap());

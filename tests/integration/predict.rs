@@ -68,7 +68,10 @@ fn a_model_is_predicted_in_each_format() {
     let picture = dir.path().join("p.svg");
     expect(flowmine().arg("predict").arg(model("figure-4.json")).arg("-o").arg(&picture), 0);
     let drawn = fs::read_to_string(&picture).unwrap();
-    assert!(drawn.contains("data data 2: up to 150 wait to be used") && drawn.contains("0 to 100 % of what is given is used"), "{drawn}");
+    assert!(
+        drawn.contains("data data 2: up to 150 wait to be used") && drawn.contains("0 to 100 % of the amount given is used"),
+        "{drawn}"
+    );
     let evaluation = |more: &[&str]| {
         expect(flowmine().arg("predict").arg(model("evaluation.json")).args(more).arg("-o").arg(&picture), 0);
         fs::read_to_string(&picture).unwrap()

@@ -631,9 +631,9 @@ fn wfformat_takes_traced_data_flow_where_an_engine_tells_no_parents() {
     transaction.commit().unwrap();
     drop(writer);
     let (to, told) = said(0);
-    assert!(told.contains("3 tasks have parents that are traced data flow"), "{told}");
+    assert!(told.contains("3 tasks have parents from traced data flow"), "{told}");
     let instance: Json = serde_json::from_slice(&fs::read(to).unwrap()).unwrap();
-    assert!(instance["description"].as_str().unwrap().contains("The parents of 3 tasks are not what the engine says"), "{instance}");
+    assert!(instance["description"].as_str().unwrap().contains("The parents of 3 tasks are not those of the engine"), "{instance}");
     let tasks = instance["workflow"]["specification"]["tasks"].as_array().unwrap();
     let parents: BTreeMap<&str, &Json> = tasks.iter().map(|task| (task["id"].as_str().unwrap(), &task["parents"])).collect();
     let (none, make) = (Json::Array(Vec::new()), serde_json::json!(["1"]));

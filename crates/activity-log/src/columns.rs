@@ -396,13 +396,13 @@ impl LeftOut {
             words(self.bad_numbers, "number is out of range and counts as unknown", "numbers are out of range and count as unknown"),
             words(
                 self.start_unknown,
-                "instance has no known start and stands from when it was ready",
-                "instances have no known start and stand from when they were ready",
+                "instance has no known start and is drawn from the time at which it was ready",
+                "instances have no known start and are drawn from the time at which they were ready",
             ),
             words(
                 self.start_traced,
-                "start is that of the first process traced, since the engine tells none",
-                "starts are those of the first process traced, since the engine tells none",
+                "start is that of the first traced process, because the engine records none",
+                "starts are those of the first traced process, because the engine records none",
             ),
             words(
                 self.ends_before_start,

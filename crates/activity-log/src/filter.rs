@@ -82,7 +82,7 @@ pub enum FilterError {
         known: String,
     },
     /// The filter selects cases, but the case notion is unspecified.
-    #[error("to choose cases, say which objects are the cases (--case-notion object:TYPE)")]
+    #[error("to choose cases, select an object type as case notion (--case-notion object:TYPE)")]
     NoCases,
 }
 

@@ -53,7 +53,7 @@ impl Choice for Objects {
 
 impl Choice for Untimed {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
-        ("leave-out", "They are left out, and the exit code says so", Self::LeaveOut),
+        ("leave-out", "They are left out, and the exit code is 1", Self::LeaveOut),
         ("neighbour", "They have the time of the event before them in their trace, or of the first that has one", Self::Neighbour),
     ];
 }
@@ -141,7 +141,7 @@ fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     );
     ensure!(
         request.place().is_some() || !matches!(format.writer, Writer::Database(_)),
-        "a database cannot go to standard output: say where to with -o FILE"
+        "a database cannot go to standard output: give the output file with -o FILE"
     );
     let pseudonymiser = request.pseudonymise.as_deref().map(|key| pseudonyms::read_key(key, sink)).transpose()?;
     let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: request.drop.clone() };
@@ -307,7 +307,7 @@ pub fn write_objects(path: Option<&Path>, format: &LogFormat, log: &dyn ObjectLo
     match (format.writer, path) {
         (Writer::Objects(write), _) => output::write_log(path, |out| write(log, out)),
         (Writer::Database(write), Some(path)) => output::write_beside(path, |path| write(log, path)),
-        (Writer::Database(_), None) => refuse!("a database cannot go to standard output: say where to with -o FILE"),
+        (Writer::Database(_), None) => refuse!("a database cannot go to standard output: give the output file with -o FILE"),
         _ => refuse!("the format {} has no objects", format.name),
     }
 }
@@ -322,12 +322,12 @@ pub fn tell(counts: Counts, sink: &dyn Sink) {
     }
     if counts.simplified_values > 0 {
         sink.warning(&format!(
-            "{} values are written in a simpler form, because the format has no other (docs/standards.md says which)",
+            "{} values are written in a simpler form, because the format has no other (docs/standards.md lists them)",
             counts.simplified_values
         ));
     }
     if counts.repeated > 0 {
-        sink.warning(&format!("{} relations said the same as another and are written once", counts.repeated));
+        sink.warning(&format!("{} relations repeated another and are written once", counts.repeated));
     }
     if counts.renamed_cases > 0 {
         sink.message(Message::Done(&format!(

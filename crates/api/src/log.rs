@@ -129,9 +129,7 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
     if before > 0 && log.is_empty() {
         asked.sink.warning("nothing of the log passes the filters");
     } else if log.is_empty() && matches!(unit, Unit::Starts | Unit::Ends) {
-        asked.sink.warning(
-            "the log is empty: no event says in its lifecycle:transition that something began or ended, by which --events chooses",
-        );
+        asked.sink.warning("the log is empty: no event has a lifecycle:transition of a start or an end, by which --events chooses");
     }
     if let Some(activity) = &asked.request.cases.activity {
         log.words.activity = activity.clone();
@@ -331,7 +329,7 @@ fn case_type(asked: Asked<'_>, kind: Option<&str>, known: impl Fn() -> Vec<Strin
         None if asked.request.model.about().input == Input::Objects => Ok(None),
         None => {
             let list: Vec<String> = known().iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect();
-            refuse!("which objects are the cases of this object-centric log? Say --case-notion with one of: {}", list.join(", "))
+            refuse!("which objects are the cases of this object-centric log? Give --case-notion with one of: {}", list.join(", "))
         }
     }
 }
@@ -419,7 +417,7 @@ fn files(asked: Asked<'_>, options: &ReadOptions) -> Result<Loaded> {
     }
     whole(&parts, asked.sink)?;
     if with_attempts && without {
-        asked.sink.warning("some of the files do not say which attempt an instance is: what is counted of attempts holds for the others");
+        asked.sink.warning("some of the files do not number the attempts of instances: counts of attempts hold for the others");
     }
     if all.repeated_cases() > 0 {
         asked.sink.warning(&format!("{} cases have the name of a case in an earlier file; each counts for itself", all.repeated_cases()));

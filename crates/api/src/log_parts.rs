@@ -43,7 +43,7 @@ pub fn check(parts: &[LogPart]) -> Result<Option<String>> {
     let given: BTreeSet<u32> = parts.iter().map(|part| part.number).collect();
     let missing = u64::from(first.of).saturating_sub(given.len() as u64);
     Ok((missing > 0)
-        .then(|| format!("the log has {} parts, of which {missing} were not given: what follows holds for the others", first.of)))
+        .then(|| format!("the log has {} parts, of which {missing} are missing here: the results hold for the others", first.of)))
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ pub fn warn_of_cases(run: &RunGraph, sink: &dyn Sink) {
     if run.cases.len() > 1 {
         let longest = run.cases[..run.cases.len().min(NAMED)].join(", ");
         sink.warning(&format!(
-            "the jobs are {} cases that do not depend on each other, taken as one run here: choose one with --case; the longest: {longest}",
+            "the jobs are {} cases that do not depend on each other, treated as one run here: choose one with --case; the longest: {longest}",
             run.cases.len()
         ));
     }

@@ -241,7 +241,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
             tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;
         }
     } else if has_tasks {
-        sink.warning("no time of any task is known: there is no log with cases, and no graph of what follows what");
+        sink.warning("no time of any task is known: there is no log with cases, and no directly-follows graph");
     }
     if has_tasks {
         written.dependencies(&dag::of(&dataset, &filter)?)?;
@@ -345,7 +345,7 @@ impl Numbers {
         let texts = self.jobs.iter().map(Summary::text).chain(self.tasks.iter().map(TaskSummary::text));
         let mut text: String = texts.map(|text| format!("\n{text}")).collect();
         if self.warnings + self.errors > 0 {
-            text.push_str(&format!("\n{} errors and {} warnings stand in the table diagnostics\n", self.errors, self.warnings));
+            text.push_str(&format!("\n{} errors and {} warnings are listed in the table diagnostics\n", self.errors, self.warnings));
         }
         text
     }

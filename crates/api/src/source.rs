@@ -298,7 +298,7 @@ fn tell_left_out(left_out: LeftOut, sink: &dyn Sink) {
     }
     if tasks_clamped > 0 {
         sink.note(&format!(
-            "{tasks_clamped} tasks are reported to be submitted or to start after they ended or started: those events stand at that moment"
+            "{tasks_clamped} tasks are reported to be submitted or to start after they ended or started: those events have the time of that end or start"
         ));
     }
     if accesses_of_others > 0 {
@@ -354,7 +354,7 @@ pub fn as_cases(file: LogFile, name: Option<&str>, sink: &dyn Sink) -> Result<Bo
 pub fn traces_are_cases(name: &str) -> Result<()> {
     ensure!(
         name.strip_prefix(OBJECT) == Some(CASE),
-        "the cases of an XES log are its traces, and there is no case notion {name:?}: leave --case-notion out, or say {OBJECT}{CASE}"
+        "the cases of an XES log are its traces, and there is no case notion {name:?}: leave --case-notion out, or give {OBJECT}{CASE}"
     );
     Ok(())
 }
@@ -365,7 +365,7 @@ pub fn objects_as_cases(log: &dyn ObjectLog, name: &str, sink: &dyn Sink) -> Res
     let kind = name.strip_prefix(OBJECT).filter(|kind| kinds.contains(kind));
     let Some(kind) = kind else {
         let known: Vec<String> = kinds.iter().map(|kind| format!("{OBJECT}{}", visible(kind))).collect();
-        refuse!("which objects are the cases of this object-centric log? Say --case-notion with one of: {}", known.join(", "));
+        refuse!("which objects are the cases of this object-centric log? Give --case-notion with one of: {}", known.join(", "));
     };
     let (log, odd) = TraceLog::of_objects(log, kind)?;
     findings("log", &odd, sink);

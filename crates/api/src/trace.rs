@@ -273,7 +273,7 @@ fn untraced(request: &Request, error: &Error, stop: &Stop, sink: &dyn Sink) -> R
         return Ok(Traced::of_command((128 + signal) as u8, false));
     }
     let why = chain(error);
-    sink.warning(&format!("NOT TRACED: {why}; the command runs all the same, without a trace (--must-trace fails instead)"));
+    sink.warning(&format!("NOT TRACED: {why}; the command runs without a trace (--must-trace fails instead)"));
     let code = shell_code(run_beside(&request.command, stop)?);
     Ok(Traced { untraced: Some(why), ..Traced::of_command(code, false) })
 }
@@ -302,7 +302,7 @@ fn tell(ended: &Ended, detail: Detail, sink: &dyn Sink) {
             false => "",
         };
         sink.warning(&format!(
-            "{losses}; the table `losses` tells which and when{where_written}; bytes and numbers of operations are lower bounds{less}"
+            "{losses}; the table `losses` lists them with their times{where_written}; bytes and numbers of operations are lower bounds{less}"
         ));
     }
 }

@@ -608,7 +608,7 @@ fn said(finding: &rules::Finding, entities: &Entities) -> String {
 
 /// Returns the diagnostic of a finding that cannot be true.
 pub(crate) fn refuted(host: &str, pid: i32, said: &str, why: &str) -> Diagnostic {
-    let message = format!("process {pid} of {host} belongs to {said}: that cannot be, for {why}; it is not believed");
+    let message = format!("process {pid} of {host} belongs to {said}: this is impossible, because {why}; the claim is not used");
     Diagnostic::warning("links_refuted", message)
 }
 

@@ -134,7 +134,7 @@ impl<'l> Links<'l> {
                 relation: "ran-as".into(),
                 rule: native_id::NAME.into(),
                 strength: Strength::Declared.name().into(),
-                evidence: format!("{} says Slurm job {id}", task.engine).into(),
+                evidence: format!("{} names Slurm job {id}", task.engine).into(),
                 target_seen: true,
                 ..Link::default()
             };

@@ -41,13 +41,13 @@ pub use why::Why;
 
 /// Process mining for HPC clusters and scientific workflows.
 ///
-/// Watches a Slurm queue from outside, finds the workflows in it, writes event logs and draws what
-/// happened.
+/// Observes a Slurm queue from outside, finds the workflows in it, writes event logs and draws
+/// models.
 #[derive(Debug, Parser)]
 #[command(name = "flowmine", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 clean, 1 finished with losses or rejected input (it says how many), 2 failed.")]
+#[command(after_help = "Exit codes: 0 complete, 1 finished with losses or rejected input (counted in the output), 2 failed.")]
 pub struct Cli {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -55,16 +55,16 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Watch a Slurm queue, on this machine or over SSH, and record what changes.
+    /// Record the changes of a Slurm queue, on this machine or over SSH.
     Observe(Box<Observe>),
-    /// Trace what a command, a cgroup or the whole host reads and writes.
+    /// Trace reads and writes of a command, a control group or the whole host.
     Trace(Box<Trace>),
-    /// Read what others recorded.
+    /// Import recordings of other programs.
     #[command(subcommand)]
     Import(Import),
-    /// Find out which jobs belong together; writes the tables links, cases and waits.
+    /// Find the jobs that belong together; writes the tables links, cases and waits.
     Correlate(Correlate),
-    /// Take old rows out of a dataset.
+    /// Remove old rows from a dataset.
     Prune(Prune),
     /// Write an event log.
     Export(Box<Export>),
@@ -72,21 +72,21 @@ pub enum Command {
     Validate(Validate),
     /// Discover a model and draw it.
     Discover(Box<Discover>),
-    /// Write one page about whatever is given: findings, failures, process, waits, tables.
+    /// Write one page about any source: findings, failures, process, waits, tables.
     Report(Box<Report>),
-    /// Say what jobs waited for, and until when.
+    /// Show the waits of jobs, by cause.
     Why(Why),
     /// Compare case notions with the true cases of jobs.
     Evaluate(Evaluate),
     /// Write jobs of imagined users whose workflow runs are known.
     Generate(Generate),
-    /// Predict from a model of its processes when a workflow ends, and what holds it up.
+    /// Predict the end of a workflow and its limiting resources from a model of its processes.
     Predict(Predict),
     /// Alias of `report --out DIR`: page, logs and tables of a dataset.
     Run(Run),
     /// Wrap the tasks of a workflow in layers: monitor, container, sandbox, retry, and your own.
     Transform(Transform),
-    /// Show what works on this machine and why not.
+    /// Show the features that work on this machine, with the reason for those that do not.
     Doctor(Doctor),
     /// Print a shell completion script.
     Completions {
@@ -111,7 +111,7 @@ pub struct Observe {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
-    /// Who may read it.
+    /// Readers of written files.
     #[command(flatten)]
     pub kept: Kept,
     /// Poll once and end, for cron.
@@ -121,55 +121,54 @@ pub struct Observe {
     /// each time.
     #[arg(long, visible_alias = "interval", value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub every: Duration,
-    /// End after so many polls.
+    /// Number of polls before the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub polls: Option<u64>,
-    /// Ask sacct as well: true times, exit codes, what polling missed, dependencies of the submit
+    /// Also run sacct: exact times, exit codes, jobs between polls, dependencies of the submit
     /// line, bytes read and written.
     #[arg(long)]
     pub accounting: bool,
-    /// From when on accounting is asked the first time; a day before the first poll when not given.
-    /// 2026-11-20, 2026-11-20T13:00 (UTC) or with zone.
+    /// Start of the first period of accounting [default: a day before the first poll]: 2026-11-20,
+    /// 2026-11-20T13:00 (UTC) or with zone.
     #[arg(long, value_name = "TIME", value_parser = moment, requires = "accounting")]
     pub accounting_since: Option<i64>,
-    /// Ask sinfo as well: CPUs of each node that are allocated, idle and down, its state and reason.
+    /// Also run sinfo: allocated, idle and down CPUs of each node, its state and reason.
     #[arg(long)]
     pub nodes: bool,
-    /// Only jobs of the user who asks (over SSH the user there). A dataset keeps to the jobs with
+    /// Only jobs of the calling user (over SSH the user there). A dataset keeps the selection with
     /// which it began.
     #[arg(long, conflicts_with = "user")]
     pub me: bool,
-    /// Only jobs of this user; may be given more than once.
+    /// Only jobs of this user; repeatable.
     #[arg(long, value_name = "NAME")]
     pub user: Vec<String>,
-    /// Only jobs charged to this account; may be given more than once.
+    /// Only jobs charged to this account; repeatable.
     #[arg(long, value_name = "NAME")]
     pub account: Vec<String>,
-    /// Only jobs in this partition; may be given more than once.
+    /// Only jobs in this partition; repeatable.
     #[arg(long, value_name = "NAME")]
     pub partition: Vec<String>,
-    /// The cluster's name, instead of asking scontrol for it.
+    /// Name of the cluster, instead of scontrol's.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,
-    /// Where Slurm's commands lie, when they are not in the PATH there.
+    /// Directory of Slurm's commands, where PATH does not have it.
     #[arg(long, value_name = "DIR")]
     pub slurm_bin_dir: Option<String>,
-    /// How long one command may take.
+    /// Time limit of one command.
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub timeout: Duration,
-    /// Keep the raw output of each poll as a file in this directory; `flowmine import slurm` reads
-    /// them.
+    /// Directory for the raw output of each poll, a file each; `flowmine import slurm` reads them.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
-    /// Write codes made with the key in this file in place of names (users, accounts, groups,
-    /// hosts, jobs, paths, arguments, comments, …), so that the dataset never holds one. Every poll
-    /// needs the same key.
+    /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes
+    /// made with the key in this file; the dataset never contains a name. Every poll needs the same
+    /// key.
     #[arg(long, value_name = "KEYFILE", conflicts_with = "record")]
     pub pseudonymise: Option<PathBuf>,
-    /// Say what each poll brought, also when nobody watches.
+    /// Print the result of each poll, also without a terminal.
     #[arg(long, short)]
     pub verbose: bool,
-    /// Where the queue is.
+    /// Place of the queue.
     #[command(flatten)]
     pub ssh: Ssh,
 }
@@ -206,18 +205,18 @@ pub struct Prune {
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
-    /// As whom it is written.
+    /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
-    /// Take out what had ended before this: 2026-11-20, 2026-11-20T13:00 (UTC) or with zone, 90d,
-    /// 12w, yesterday.
+    /// Remove jobs, tasks and traces that ended before this time: 2026-11-20, 2026-11-20T13:00
+    /// (UTC) or with zone, 90d, 12w, yesterday.
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub before: i64,
-    /// Only say what would go. What would stay is written beside the dataset's files for that, and
-    /// removed.
+    /// Only count the rows that would be removed. The remaining rows are written next to the
+    /// dataset's files for that, and removed.
     #[arg(long)]
     pub dry_run: bool,
-    /// How long to wait for another writer, such as a poll from cron.
+    /// Time to wait for another writer, such as a poll from cron.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub wait: Duration,
 }
@@ -226,29 +225,29 @@ pub struct Prune {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "SSH")]
 pub struct Ssh {
-    /// The login node. `Host` blocks of the user's ssh config apply. Without it squeue runs here.
+    /// Login node. `Host` blocks of the user's ssh config apply. By default squeue runs on this
+    /// machine.
     #[arg(long = "ssh", value_name = "[USER@]HOST[:PORT]")]
     pub target: Option<String>,
-    /// Another ssh config file than ~/.ssh/config.
+    /// ssh config file, instead of ~/.ssh/config.
     #[arg(long = "ssh-config", value_name = "FILE", requires = "target")]
     pub config: Option<PathBuf>,
-    /// Jump hosts on the way, the first one first, instead of the config's ProxyJump; `none` for
-    /// the direct way.
+    /// Jump hosts in order, instead of the config's ProxyJump; `none` for a direct connection.
     #[arg(short = 'J', long = "ssh-jump", value_name = "[USER@]HOST[:PORT][,…]", requires = "target")]
     pub jump: Option<String>,
-    /// A private key to try first on the login node (jump hosts have their own in the config); may
-    /// be given more than once.
+    /// Private key to try first on the login node (jump hosts have their own in the config);
+    /// repeatable.
     #[arg(long = "ssh-identity", value_name = "FILE", requires = "target")]
     pub identities: Vec<PathBuf>,
-    /// Read the passphrase of an encrypted key from this file descriptor (up to a newline) instead
-    /// of asking on the terminal.
+    /// File descriptor with the passphrase of an encrypted key (up to a newline), instead of the
+    /// terminal.
     #[arg(long = "ssh-passphrase-fd", value_name = "N", requires = "target")]
     pub passphrase_fd: Option<i32>,
-    /// Trust a host that is not in known_hosts, and add its key. A changed or revoked key is
-    /// refused all the same.
+    /// Trust a host that is not in known_hosts, and add its key. A changed or revoked key is still
+    /// refused.
     #[arg(long = "ssh-accept-new", requires = "target")]
     pub accept_new: bool,
-    /// The ssh program that connects, such as `ssh`. It is used by itself where the config needs it
+    /// ssh program that connects, such as `ssh`; used automatically where the config needs it
     /// (ProxyCommand, certificates, GSSAPI, ControlMaster).
     #[arg(long = "ssh-command", value_name = "PROGRAM", requires = "target", conflicts_with = "passphrase_fd")]
     pub command: Option<PathBuf>,
@@ -271,10 +270,10 @@ pub struct Validate {
     /// The files: XES, OCEL 2.0 (JSON, XML, SQLite) or tables (CSV, Parquet).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// What the columns of a table hold.
+    /// Contents of a table's columns.
     #[command(flatten)]
     pub columns: Group<TableColumns>,
-    /// Leave out notes: what is allowed and worth knowing.
+    /// Leave out notes.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -285,22 +284,21 @@ pub struct Correlate {
     /// The dataset.
     #[command(flatten)]
     pub source: DatasetArgs,
-    /// As whom it is written.
+    /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
-    /// Only this case notion is reported on. The tables always hold dependency, account-group and,
-    /// where a job is known to have read what another wrote, data-flow; another notion is there when
-    /// it is asked for here.
+    /// Case notion of the report. The tables always contain dependency, account-group and, where
+    /// jobs are known to exchange files, data-flow; other notions only if they are named here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
-    /// A file that this many groups of several jobs read joins none of them [first: 3]. Kept in the
-    /// dataset, as the two next ones
+    /// Number of groups of several jobs that read a file from which on it joins none of them
+    /// [first: 3]. Kept in the dataset, as are the next two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hub_runs: Option<u32>,
-    /// A file that this many groups of jobs read joins none of them [first: 10]
+    /// Number of groups of jobs that read a file from which on it joins none of them [first: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hub_readers: Option<u32>,
-    /// A file read this long after it was written joins nobody [first: 7 days]
+    /// Time between writing and reading from which on a file joins no jobs [first: 7 days]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub hub_age: Option<Duration>,
 }
@@ -311,21 +309,21 @@ pub struct Run {
     /// The dataset.
     #[command(flatten)]
     pub source: DatasetArgs,
-    /// As whom it is written.
+    /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
     /// The directory for the results; made when it does not exist.
     #[arg(long, short, visible_alias = "output", value_name = "DIR")]
     pub out: PathBuf,
-    /// The formats of the logs, separated by commas: formats with cases (xes, xes.gz, csv, parquet)
-    /// for each case notion (data-flow where a job is known to have read what another wrote),
-    /// ocel.json, ocel.xml, ocel.sqlite for the object-centric log.
+    /// Formats of the logs, separated by commas: with cases (xes, xes.gz, csv, parquet) for each
+    /// case notion (data-flow where jobs are known to exchange files); ocel.json, ocel.xml,
+    /// ocel.sqlite for the object-centric log.
     #[arg(long, value_name = "FORMAT", value_delimiter = ',', default_values = ["xes.gz", "ocel.sqlite"], value_parser = log_format(LogFormat::is_log))]
     pub formats: Vec<&'static LogFormat>,
-    /// Which moment of an observed interval is an event's time.
+    /// Time of an event within its observed interval.
     #[arg(long, value_name = "MOMENT", default_value = "reported", value_parser = choice::<Timestamp>())]
     pub timestamp: Timestamp,
-    /// Which events.
+    /// Selection of events.
     #[command(flatten)]
     pub filter: Group<EventFilter>,
 }

@@ -61,7 +61,7 @@ pub enum DatasetError {
     },
     /// Something lies where flowmine's own files should be, and following it would lead out of the
     /// dataset.
-    #[error("{}: {why}: the dataset was tampered with; look at what is there, and remove it if it is not yours", .path.display())]
+    #[error("{}: {why}: the dataset was tampered with; inspect this file, and remove it if it is not yours", .path.display())]
     Foreign {
         /// Path of the existing file or folder.
         path: PathBuf,

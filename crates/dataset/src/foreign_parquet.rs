@@ -439,7 +439,7 @@ impl ForeignFile {
         };
         let refused = match (how, stored.kind()) {
             (As::Times(_), ForeignKind::Whole | ForeignKind::Float | ForeignKind::Boolean) => {
-                Some("it holds numbers, and nothing says whether they are seconds or nanoseconds: store it as timestamps")
+                Some("it holds numbers without a unit (seconds or nanoseconds): store it as timestamps")
             }
             (As::Numbers(_), ForeignKind::Time | ForeignKind::Boolean) => Some("it holds no numbers"),
             _ => None,
@@ -555,7 +555,7 @@ impl Task<'_> {
         };
         let range = self.chunk.byte_range();
         if range.end > length || self.chunk.num_values() != rows as i64 {
-            return Err("the file is damaged or cut off: it says of this column what it does not have".to_owned());
+            return Err("the file is damaged or truncated: the metadata of this column do not fit its data".to_owned());
         }
         let mut bytes = vec![0; (range.end - range.start) as usize];
         file.read_exact_at(&mut bytes, range.start).map_err(|error| error.to_string())?;
@@ -582,7 +582,7 @@ impl Task<'_> {
             (Parts::Numbers(values), how) => {
                 let parse = match how {
                     As::Times(parse) | As::Numbers(parse) => parse,
-                    As::Texts => return Err("it was asked for in two ways".to_owned()),
+                    As::Texts => return Err("it was requested in two ways".to_owned()),
                 };
                 let mut sink = NumberSink { values, at: 0, first: self.first, refused: Refused::default(), parse };
                 match (self.stored, simple) {
@@ -597,8 +597,8 @@ impl Task<'_> {
     }
 }
 
-const SHORT: &str = "the file is damaged: the column has fewer values than the file says";
-const DAMAGED: &str = "the file is damaged: a page does not hold what it says";
+const SHORT: &str = "the file is damaged: the column has fewer values than its metadata state";
+const DAMAGED: &str = "the file is damaged: a page does not fit its header";
 
 /// A value of a column as polars decodes it.
 enum Value<'a> {

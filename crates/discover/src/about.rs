@@ -98,7 +98,7 @@ pub fn origin_words(from: &str) -> &'static str {
         "engine" => "the workflow engine",
         "accounting" => "Slurm's accounting",
         "log" => "the log's own account",
-        _ => "nobody who is named",
+        _ => "unnamed",
     }
 }
 

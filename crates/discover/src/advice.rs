@@ -123,7 +123,13 @@ impl Finder<'_, '_> {
             percent(share),
             flowmine_draw::axis::bytes(self.group.read_again_bytes)
         );
-        self.put("read_again", (share, "again_share", of.again_share), time, seen, "keep what was read, or read it once and hand it on");
+        self.put(
+            "read_again",
+            (share, "again_share", of.again_share),
+            time,
+            seen,
+            "keep the data in memory, or read the file once and pass the data on",
+        );
     }
 
     fn metadata(&mut self) {
@@ -142,7 +148,7 @@ impl Finder<'_, '_> {
         if let Some(open) = self.kind("open").filter(|open| open.count >= of.least_calls).cloned() {
             let share = open.failed as f64 / open.count as f64;
             let seen = format!("{} of {} opens found no file", percent(share), open.count);
-            let advice = "shorten search paths (PATH, LD_LIBRARY_PATH, PYTHONPATH): each place is asked for each name";
+            let advice = "shorten search paths (PATH, LD_LIBRARY_PATH, PYTHONPATH): each directory is searched for each name";
             let time = open.time_ns * i128::from(open.failed) / i128::from(open.count.max(1));
             self.put("failed_opens", (share, "failed_open_share", of.failed_open_share), time, seen, advice);
         }

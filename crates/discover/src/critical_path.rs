@@ -110,7 +110,7 @@ impl TimePart {
             Self::OwnWish => "not eligible yet: a hold, a begin time or a requeue",
             Self::Queue => "in the queue",
             Self::Waiting => "not started, though all that it is known to have waited for had ended",
-            Self::Lag => "behind a task that it ran beside",
+            Self::Lag => "behind a task with which it overlapped",
             Self::Read => "reading",
             Self::Write => "writing",
             Self::Compute => "running without reading or writing",

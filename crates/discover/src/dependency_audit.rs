@@ -56,7 +56,7 @@ impl CheckKind {
                 "Declare the dependency (or the file as output of the one and input of the other): today the order is luck."
             }
             Self::WrittenTwice => {
-                "Give each task a file of its own, or declare which comes first: what is in the file, or in which order, depends on luck."
+                "Give each task a file of its own, or declare their order: the content of the file depends on which task writes last."
             }
             Self::NeedlessDependency => {
                 "Leave the dependency out if nothing but files passes between the two: then the task can start earlier."
@@ -65,7 +65,7 @@ impl CheckKind {
                 "Declare the file as an input: else it is neither staged in, nor does a change of it make the task run again."
             }
             Self::UndeclaredOutput => "Declare the file as an output: else it is neither staged out nor known to be missing.",
-            Self::NeverRead => "Do not write the file, or delete it in the task, or declare it as an output if somebody wants it.",
+            Self::NeverRead => "Do not write the file, or delete it in the task, or declare it as an output if it is needed.",
         }
     }
 }

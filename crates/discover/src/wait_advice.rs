@@ -18,7 +18,7 @@ pub fn of(cause: &str, is_task: bool) -> &'static str {
         "retry" => "Attempts before the last failed: look at why, the whole time of these is lost.",
         "waiting" => "When it was submitted is not known: import the engine's own log, or the jobs of the queue.",
         "lag" => "It ran at the same time as the task with the output that it reads: that task's start decides.",
-        "begin_time" => "Its begin time was asked for (--begin): nothing is to be gained on the cluster.",
+        "begin_time" => "Its begin time was requested (--begin): nothing is to be gained on the cluster.",
         "held" | "held_by_user" => "It was held: scontrol release lets it start.",
         "held_by_admin" => "An administrator or Slurm held it: ask support why; only they can release it.",
         "requeued" => "Slurm delays a job that it put back into the queue: look at why the attempt before ended.",
@@ -29,7 +29,7 @@ pub fn of(cause: &str, is_task: bool) -> &'static str {
         "limit_of_qos" | "limit_of_user" | "limit_of_account" => {
             "A limit was reached: spread the work over time, use another QOS or account, or ask for a higher limit."
         }
-        "limit_of_partition" => "The partition does not allow what was asked for: ask for less, or use another partition.",
+        "limit_of_partition" => "The partition does not allow the request: request less, or use another partition.",
         "partition_down" => "The partition was down: use another one, or ask the administrators when it is up again.",
         "node_down" => "Nodes that it needs were down or drained: do not name nodes, or ask the administrators.",
         "reservation" => "Its reservation had not begun: submit for the time of the reservation, or leave it out.",

@@ -16,13 +16,13 @@ pub const MOST_PIXELS: u64 = 100_000_000;
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum PngError {
     /// There is nothing to draw letters with.
-    #[error("no font was found on this machine, and the picture would have no text; install one, such as the package fonts-dejavu-core")]
+    #[error("no font was found on this machine, and the figure would have no text; install one, such as the package fonts-dejavu-core")]
     NoFont,
     /// The scale makes no sense.
     #[error("a scale of {0} cannot be drawn; take one from 0.05 to 20, such as 2 for 192 dots an inch")]
     Scale(f32),
     /// The figure would be too large.
-    #[error("the picture would have {width}×{height} pixels, and at most {} million are drawn; take a smaller scale or a smaller picture", MOST_PIXELS / 1_000_000)]
+    #[error("the figure would have {width}×{height} pixels, and at most {} million are drawn; choose a smaller scale or a smaller figure", MOST_PIXELS / 1_000_000)]
     TooLarge {
         /// Width of the figure, in pixels.
         width: u64,
@@ -33,7 +33,7 @@ pub enum PngError {
     #[error("the text is no SVG that can be drawn: {0}")]
     NotSvg(String),
     /// The bytes could not be made.
-    #[error("the picture could not be written as PNG: {0}")]
+    #[error("the figure could not be written as PNG: {0}")]
     Encoding(String),
 }
 

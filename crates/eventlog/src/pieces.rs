@@ -65,6 +65,6 @@ pub(crate) fn write(
 pub(crate) fn misplaced(place: &str) -> LogError {
     LogError::RefusedAt {
         place: place.to_string(),
-        message: "a record of another kind stands here; this is a fault of the program".to_string(),
+        message: "a record of another kind was found here; this is a fault of the program".to_string(),
     }
 }

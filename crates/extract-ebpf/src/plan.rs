@@ -121,7 +121,7 @@ pub const LENT: &[u32] = &[capability::BPF, capability::PERFMON, capability::SYS
 pub fn choose(facts: &Facts, wanted: Option<Hooks>) -> Result<Plan, Vec<String>> {
     let mut missing = Vec::new();
     if !facts.btf {
-        missing.push("the kernel does not tell its types (/sys/kernel/btf/vmlinux, CONFIG_DEBUG_INFO_BTF)".to_owned());
+        missing.push("the kernel does not export its types (/sys/kernel/btf/vmlinux, CONFIG_DEBUG_INFO_BTF)".to_owned());
     }
     for (what, attempt) in
         [("a program cannot be attached to tracepoints", &facts.tracepoint), ("a ring buffer cannot be made", &facts.ring)]

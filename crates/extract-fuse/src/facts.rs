@@ -98,7 +98,7 @@ pub fn decide(facts: &FuseFacts) -> FuseDecision {
         return no("/dev/fuse cannot be opened by this user", Some("chmod 666 /dev/fuse"));
     }
     if facts.foreign_proc {
-        return no("/proc is that of another PID namespace, so that callers cannot be told", Some("mount -t proc proc /proc"));
+        return no("/proc is that of another PID namespace, so that callers cannot be identified", Some("mount -t proc proc /proc"));
     }
     if facts.admin {
         return FuseDecision::Privileged;

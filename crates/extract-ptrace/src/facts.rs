@@ -149,7 +149,7 @@ pub fn verdict(facts: &Facts) -> Verdict {
             Check::new("trace a child", traces, format!("{trace}, {scope}")).or(remedy),
             Check::new("system-call filter", filters, filter)
                 .or("a kernel with CONFIG_SECCOMP_FILTER, or a sandbox that lets programs filter"),
-            Check::new("calls are told", facts.call_info, yes(facts.call_info)).or("Linux 5.3 or later"),
+            Check::new("calls are reported", facts.call_info, yes(facts.call_info)).or("Linux 5.3 or later"),
             Check::new("read the memory of a traced process", facts.memory, yes(facts.memory)).or(sandbox),
             Check::new("set-uid programs keep their privileges", facts.keeps_privileges, yes(facts.keeps_privileges))
                 .or("run with CAP_SYS_ADMIN; without it they run as the caller"),

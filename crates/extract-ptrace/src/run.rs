@@ -79,7 +79,7 @@ pub(crate) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
     match (tracer.failed, tracer.status) {
         (Some(e), _) => Err(e),
         (None, Some(status)) => Ok(ExitStatus::from_raw(status)),
-        (None, None) => Err(TraceError::NotHere("somebody else waited for the traced command, so its end is not known".to_owned())),
+        (None, None) => Err(TraceError::NotHere("another process waited for the traced command, so its end is not known".to_owned())),
     }
 }
 

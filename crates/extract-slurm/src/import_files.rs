@@ -39,7 +39,7 @@ pub enum ImportFilesError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// There are several clusters in the dataset and the files do not name theirs.
-    #[error("the files do not tell their cluster and the dataset holds several ({0}): say which with --cluster")]
+    #[error("the files do not name their cluster and the dataset holds several ({0}): choose one with --cluster")]
     WhichCluster(String),
     /// The dataset's cluster has no name and the files have.
     #[error(
@@ -324,7 +324,7 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
     let Some(time) = known.or_else(mtime) else {
         return Err(refused(
             path,
-            Diagnostic::error("file_time", "nothing tells when this was recorded").advise("give --observed-at TIME"),
+            Diagnostic::error("file_time", "the time of this recording is not known").advise("give --observed-at TIME"),
         ));
     };
     let piped = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo()).then_some(bytes);
@@ -461,7 +461,7 @@ fn report_missing_times(records: &[Attempt<'_>], diagnostics: &mut Diagnostics) 
     let without = records.iter().map(|(_, record)| record).filter(lacks).count();
     if without > 0 {
         let message = format!(
-            "accounting has no time for the state of {without} of {} jobs; the time of the file stands for it, and durations are wrong",
+            "accounting has no time for the state of {without} of {} jobs; the time of the file is used instead, and durations are wrong",
             records.len()
         );
         diagnostics.push(Diagnostic::error("state_without_time", message).advise("add Submit, Start and End to sacct --format"));

@@ -35,7 +35,7 @@ pub enum MemoryError {
     },
     /// The observer's memory is gone while the rows of its cluster are there.
     #[error(
-        "the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset"
+        "the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that known and new jobs of the queue cannot be distinguished: restore it, or observe into a new dataset"
     )]
     Missing {
         /// Name of the cluster for which the queue cannot be compared.

@@ -53,7 +53,7 @@ pub fn format(token: &str) -> String {
 
 /// sinfo put no delimiter after its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("sinfo's output is not as it was asked for (record {0})")]
+#[error("sinfo's output does not have the requested form (record {0})")]
 pub struct NotAsAsked(usize);
 
 /// The nodes of a cluster at the last poll that asked for them: an observer's memory.
@@ -180,7 +180,7 @@ fn records<'a>(output: &'a [u8], token: &'a [u8]) -> impl Iterator<Item = Option
 fn row(fields: [&[u8]; FIELDS.len()], diagnostics: &mut Diagnostics) -> NodeState<'static> {
     let [node, state, cpus, memory, allocated_memory, reason] = fields;
     let mut unread = |what: &str, bytes: &[u8]| {
-        let message = format!("node {}: {:?} is not {what}; taken as unknown", text::visible(&text::decode(node)), shown(bytes));
+        let message = format!("node {}: {:?} is not {what}; treated as unknown", text::visible(&text::decode(node)), shown(bytes));
         diagnostics.push(Diagnostic::warning("sinfo_value", message));
     };
     // sinfo(1), CPUsState: "allocated/idle/other/total".

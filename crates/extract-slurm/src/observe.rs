@@ -58,7 +58,7 @@ pub enum ObserveError {
     },
     /// The command does not exist.
     #[error(
-        "{command} was not found on {place}: give the directory that holds Slurm's commands with --slurm-bin-dir (`dirname $(command -v {command})` in a login shell tells it; cron and services have a short PATH)"
+        "{command} was not found on {place}: give the directory that holds Slurm's commands with --slurm-bin-dir (`dirname $(command -v {command})` in a login shell prints it; cron and services have a short PATH)"
     )]
     NotFound {
         /// squeue, sacct or scontrol.
@@ -91,7 +91,7 @@ pub enum ObserveError {
         why: nodes::NotAsAsked,
     },
     /// scontrol did not report the cluster's name.
-    #[error("`scontrol show config` on {place} does not tell the cluster's name: give it with --cluster")]
+    #[error("`scontrol show config` on {place} does not contain the cluster's name: give it with --cluster")]
     NoClusterName {
         /// Where scontrol ran, as [`Runner::describe`] has it.
         place: String,
@@ -106,7 +106,7 @@ pub enum ObserveError {
     },
     /// Other jobs are asked for than before.
     #[error(
-        "this dataset was observed with {before} and is now to be observed with {now}: jobs that are no longer asked for would seem to have left the queue; observe into another dataset"
+        "this dataset was observed with {before} and is now to be observed with {now}: jobs outside the new selection would seem to have left the queue; observe into another dataset"
     )]
     OtherJobs {
         /// The options with which the dataset was observed before, in words.
@@ -547,7 +547,7 @@ impl<'r> Observer<'r> {
             match reading {
                 Ok(Some(reading)) => memory.read_clock(reading.ahead(), source::SQUEUE, there, changes),
                 Ok(None) => {
-                    let message = "scontrol show config does not say of when it is".to_owned();
+                    let message = "scontrol show config has no time".to_owned();
                     diagnostics.push(Diagnostic::warning("controller_clock_unread", message));
                 }
                 Err(error) => diagnostics.push(Diagnostic::warning("controller_clock_unread", error.to_string())),
@@ -613,7 +613,7 @@ impl<'r> Observer<'r> {
         let of_others: Vec<&str> = records.iter().filter_map(|(cluster, _)| cluster.as_deref()).filter(is_other).collect();
         if let Some(other) = of_others.first().filter(|_| of_others.len() == records.len()) {
             let why = format!(
-                "it tells of cluster {} only, and this one is called {}: give the same name with --cluster",
+                "it reports cluster {} only, and this one is called {}: give the same name with --cluster",
                 text::visible(&naming.cluster(other)),
                 self.cluster()
             );
@@ -746,7 +746,7 @@ fn run_script(
         }
         (false, _) => text::visible(&said).into_owned(),
         (true, 124) => format!("no answer within {} s", options.timeout.as_secs()),
-        (true, _) => "it said nothing".to_owned(),
+        (true, _) => "it printed nothing".to_owned(),
     };
     Err(ObserveError::Failed { command, place, status, stderr })
 }

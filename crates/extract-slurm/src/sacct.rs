@@ -149,7 +149,7 @@ pub enum SacctError {
         begins: String,
     },
     /// More jobs than can be held.
-    #[error("sacct told of more than {} jobs at once", crate::import::MOST_RECORDS)]
+    #[error("sacct reported more than {} jobs at once", crate::import::MOST_RECORDS)]
     TooMany,
     /// The output ends inside a row.
     #[error("sacct's output ends inside row {row}: the connection was cut or sacct was ended; nothing of it is used")]
@@ -258,7 +258,7 @@ impl<'a> Attempts<'a> {
         diagnostics: &mut Diagnostics,
     ) -> bool {
         let Some(candidates) = self.by_id.get(&job) else {
-            let message = format!("a step of job {:?}, whose own row does not stand before it; its I/O is not counted", shown(job.1));
+            let message = format!("a step of job {:?}, whose own row does not come before it; its I/O is not counted", shown(job.1));
             diagnostics.push(Diagnostic::warning("sacct_step", message).at(line, None));
             return false;
         };
@@ -301,7 +301,7 @@ impl<'a> Attempts<'a> {
                     record.step_memory_bytes = record.step_memory_bytes.max(sum);
                 }
                 Err(BadValue) => {
-                    let message = format!("{:?} is not a size of memory; taken as unknown", shown(size));
+                    let message = format!("{:?} is not a size of memory; treated as unknown", shown(size));
                     diagnostics.push(Diagnostic::warning("sacct_value", message).at(line, None));
                 }
             }
@@ -369,7 +369,7 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     let mut number = |column: Column, name: &str, read: &units::Read<'_>| -> Option<i64> {
         let bytes = raw(column)?;
         read(bytes).unwrap_or_else(|_| {
-            let message = format!("{:?} is not a {name}; taken as unknown", shown(bytes));
+            let message = format!("{:?} is not a {name}; treated as unknown", shown(bytes));
             diagnostics.push(Diagnostic::warning("sacct_value", message).at(line, None));
             None
         })
@@ -406,7 +406,7 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
         match exit(bytes) {
             Some((code, signal)) => (record.exit_code, record.exit_signal) = (Some(code), Some(signal).filter(|&signal| signal != 0)),
             None => {
-                let message = format!("{:?} is not an exit code and signal; taken as unknown", shown(bytes));
+                let message = format!("{:?} is not an exit code and signal; treated as unknown", shown(bytes));
                 diagnostics.push(Diagnostic::warning("sacct_value", message).at(line, None));
             }
         }

@@ -134,7 +134,7 @@ pub fn draw_token() -> Result<String, getrandom::Error> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SqueueError {
     /// It does not begin with the header that was asked for.
-    #[error("squeue did not print the header that was asked for (it began with {begins:?}): is another program installed under its name?")]
+    #[error("squeue did not print the requested header (it began with {begins:?}): is another program installed under its name?")]
     Header {
         /// The first bytes, made visible.
         begins: String,
@@ -307,7 +307,7 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     let mut number = |field: Field, name: &str, read: &units::Read<'_>| -> Option<i64> {
         let bytes = raw(field)?;
         read(bytes).unwrap_or_else(|_| {
-            let message = format!("{:?} is not a {name}; taken as unknown", shown(bytes));
+            let message = format!("{:?} is not a {name}; treated as unknown", shown(bytes));
             diagnostics.push(place.put(Diagnostic::warning("squeue_value", message)));
             None
         })

@@ -234,8 +234,7 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
         let of_batch = |is: &Is| matches!(is, Is::Grown(was) if grown.contains(was));
         if let Some(missing) = missing(known, members, &now, &with_rows) {
             let name = &known.imports[missing].name;
-            let message =
-                format!("it has grown since it was imported together with {name}, which tells of the same tasks and is not given now");
+            let message = format!("it has grown since it was imported together with {name}, which has the same tasks and is not given now");
             let diagnostic = Diagnostic::error("source_missing", message).advise("import both again, or into another dataset");
             for (refused, _) in given.iter().filter(|(_, is)| of_batch(is)) {
                 refuse(report, &refused.path, diagnostic.clone());

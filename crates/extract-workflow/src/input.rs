@@ -55,7 +55,7 @@ pub fn not_too_many(tasks: usize) -> io::Result<()> {
     if tasks <= MOST_TASKS {
         return Ok(());
     }
-    Err(too_large(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
+    Err(too_large(format!("it has more than {MOST_TASKS} tasks; split it and import its parts")))
 }
 
 /// Opens a regular file without decompression. Opening a FIFO would block until another process

@@ -74,11 +74,11 @@ pub enum FileAccessError {
     #[error(transparent)]
     Attribution(#[from] AttributionError),
     /// There is no row of `task_io`.
-    #[error("the table task_io is empty: trace the tasks, import what their engine says, then run `flowmine correlate`")]
+    #[error("the table task_io is empty: trace the tasks, import the log of their engine, then run `flowmine correlate`")]
     NotCorrelated,
     /// No task read or wrote any file.
     #[error(
-        "no task read or wrote a file in this dataset: nothing traced belongs to a task (`flowmine correlate` says how much belongs to nobody)"
+        "no task read or wrote a file in this dataset: nothing traced belongs to a task (`flowmine correlate` reports the unattributed share)"
     )]
     NoTask,
     /// No file has this path.

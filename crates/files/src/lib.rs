@@ -173,7 +173,7 @@ const ANOTHERS: &str = "it belongs to another user, who could change it later; r
 const NOT_A_FOLDER: &str = "it is not a folder";
 const LINKED: &str = "it has more than one name (a hard link)";
 const NOT_A_NAME: &str = "it is not the name of a file";
-const PIPE_OF_ANOTHER: &str = "it is a named pipe that somebody else made: write elsewhere";
+const PIPE_OF_ANOTHER: &str = "it is a named pipe of another user: write elsewhere";
 const BECAME_A_FILE: &str = "it became a plain file while it was opened";
 
 /// An open directory, in which files are opened and made by their names.

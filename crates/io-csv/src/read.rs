@@ -180,7 +180,7 @@ fn import_node(node: &Node, manifest: &Manifest, transaction: Transaction<'_>) -
             let (lost, advice) = if name == EVENTS {
                 ("no operations are known of this trace", "copy it into the directory and import again")
             } else {
-                ("neither parents nor cgroups are known of this trace", "without them operations can hardly be told to belong to tasks")
+                ("neither parents nor cgroups are known of this trace", "without them few operations can be attributed to tasks")
             };
             report.diagnostics.push(Diagnostic::warning("file_missing", format!("there is no {name}: {lost}")).advise(advice));
             reports.push(report);
@@ -402,7 +402,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
             doubtful += u64::from(event.path_doubtful);
             let ended_ns = event.row.end_ns.unwrap_or(event.row.start_ns);
             if ended_ns < latest_ns - BACKWARDS_NS {
-                let message = format!("this line ended {} s before one that stands above it", (latest_ns - ended_ns) / 1_000_000_000);
+                let message = format!("this line ended {} s before an earlier line", (latest_ns - ended_ns) / 1_000_000_000);
                 let diagnostic = Diagnostic::warning("time_goes_back", message).at(line.number, None);
                 report
                     .diagnostics

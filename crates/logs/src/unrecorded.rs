@@ -313,7 +313,7 @@ impl Script {
             }
             let reads = self.roots[task].and_then(|root| Some((root, self.reads_elsewhere(&root)?)));
             let Some((root, reads)) = reads else {
-                run.tasks[task].doubts.push("what it read beside files is not known, so a pipe into it would be missing".to_owned());
+                run.tasks[task].doubts.push("its input other than files is not known, so a pipe into it would be missing".to_owned());
                 continue;
             };
             if reads <= 0 {

@@ -25,7 +25,7 @@ pub enum PredictError {
         problem: String,
     },
     /// The prediction takes more steps than allowed.
-    #[error("{path}: more than {limit} changes of what limits the processes: give the functions fewer pieces, or split the model")]
+    #[error("{path}: more than {limit} changes of the limiting resource: give the functions fewer pieces, or split the model")]
     TooManyEvents {
         /// The process that was analysed.
         path: String,

@@ -55,7 +55,7 @@ fn draw(prediction: &Prediction<'_>, details: bool) -> String {
     };
     sheet.text(LEFT, 28.0, 16.0, TEXT, " font-weight=\"bold\"", &heading);
     let legend = "Line: progress from nothing to all. Ground: what limits it. Dashed: what each data input allows.";
-    let legend = if details { format!("{legend} Below: what is used and what waits.") } else { legend.to_owned() };
+    let legend = if details { format!("{legend} Below: resources in use, and processes that wait.") } else { legend.to_owned() };
     let legend = match prediction.len() - rows {
         0 => legend,
         _ => format!("{legend} The first {rows} of {} processes are drawn.", prediction.len()),
@@ -81,7 +81,7 @@ fn draw(prediction: &Prediction<'_>, details: bool) -> String {
         WIDTH + 2.0 * LEFT,
         top + 28.0,
         &heading,
-        "Progress of each process over time and what limits it, and use of what is shared",
+        "Progress of each process over time with its limiting resource, and use of shared resources",
     )
 }
 

@@ -128,7 +128,7 @@ fn ambiguous(path: &Path, is_directory: bool, fits: impl Iterator<Item = (Known,
         advice.push("give its files by themselves".to_owned());
     }
     if !imported.is_empty() {
-        advice.push(format!("say which is meant: flowmine import KIND PATH --dataset DIR, with KIND one of {}", imported.join(", ")));
+        advice.push(format!("name the kind: flowmine import KIND PATH --dataset DIR, with KIND one of {}", imported.join(", ")));
     }
     if is_log {
         advice.push("--log PATH reads a log or a table".to_owned());

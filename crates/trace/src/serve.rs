@@ -61,7 +61,7 @@ impl Door {
             }
             Ok(about) if about.uid() != geteuid().as_raw() => {
                 return Err(TraceError::NotHere(format!(
-                    "{}: a socket of user {} is there, and nobody listens: remove it, or choose another place",
+                    "{}: a socket of user {} exists, without a listener: remove it, or choose another path",
                     path.display(),
                     about.uid()
                 )));

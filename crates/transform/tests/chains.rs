@@ -439,7 +439,7 @@ fn options_that_the_shell_takes_apart_stay_with_a_warning() {
         assert_eq!(place.run("v.sh"), plain.run("v.sh"), "{chain}");
     }
     let refused = transformed(&Place::new(), "#!/bin/bash\nenv A=$1 sbatch job1.sh\n").unwrap_err();
-    assert!(refused.starts_with("v.sh:2:1: “A=$1” stands before sbatch"), "{refused}");
+    assert!(refused.starts_with("v.sh:2:1: “A=$1” comes before sbatch"), "{refused}");
 }
 
 /// A short option whose value is behind it without a blank takes the next word where the value is empty.

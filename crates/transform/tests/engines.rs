@@ -135,7 +135,7 @@ fn what_cannot_be_told_is_said_with_its_place() {
     );
     for (text, fault) in [
         ("#!/bin/sh\nsbatch nowhere.sh\n", "s.sh:2:1: the job script “nowhere.sh” cannot be read"),
-        ("#!/bin/sh\nsbatch $x\n", "s.sh:2:1: no sbatch of this script can be told"),
+        ("#!/bin/sh\nsbatch $x\n", "s.sh:2:1: no sbatch of this script can be determined"),
         ("#!/bin/sh\n#SBATCH -n 1\n#FLOWMINE outputs $x\n", "s.sh:3:1: a declared file has a name without variables"),
         ("#!/bin/sh\n#SBATCH -n 1\n#FLOWMINE output x\n", "s.sh:3:1: it is #FLOWMINE inputs"),
     ] {
@@ -290,13 +290,10 @@ fn one_added_file_for_many_jobs_is_refused_or_remapped() {
         (text("s.sh", "#!/bin/sh\nsbatch array.sh\n"), "2:1: static name collision: an array has"),
         (text("s.sh", "#!/bin/sh\nsbatch -a 1-3 align.sh\n"), "2:1: static name collision: an array has"),
         (text("s.sh", "#!/bin/sh\nsbatch --array=\"1-$N\" align.sh\n"), "2:1: static name collision: an array has"),
-        (
-            text("s.sh", "#!/bin/sh\nfor n in 1 2; do\n  sbatch align.sh $n\ndone\n"),
-            "3:3: static name collision: its sbatch stands in a loop",
-        ),
+        (text("s.sh", "#!/bin/sh\nfor n in 1 2; do\n  sbatch align.sh $n\ndone\n"), "3:3: static name collision: its sbatch is in a loop"),
         (
             text("s.sh", "#!/bin/sh\nf() {\n  if true; then sbatch align.sh; fi\n}\nf\n"),
-            "3:17: static name collision: its sbatch stands in a loop or a function",
+            "3:17: static name collision: its sbatch is in a loop or a function",
         ),
         (
             text("Snakefile", "rule a:\n    output: '{x}'\n    shell: 'y'\n"),

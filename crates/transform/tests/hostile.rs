@@ -60,7 +60,7 @@ fn faults_have_their_places() {
             "fetch(\"http://x\")",
             "1:6: fetch() is not evaluated: a workflow is transformed without the network and without looking around (jx2json does both, and writes JSON)",
         ),
-        ("\"a\\u0000\"", "1:3: a NUL byte cannot stand in a command or a name"),
+        ("\"a\\u0000\"", "1:3: a NUL byte is not allowed in a command or a name"),
         ("{\"a\": 1, \"a\": 2}", "1:15: “a” is given twice in one object"),
         ("9223372036854775807 + 1", "1:21: the result does not fit 64 bits"),
         ("let a = 1\nlet a = 2", "2:1: “a” is defined at 1:1 already"),

@@ -264,7 +264,7 @@ fn nextflow_expected(dir: &Path, shows: Shows) -> Expected {
 
 const IN_CONTAINERS: Shows = Shows { containers: |task| matches!(task, "p1" | "p2"), ..Shows::PLAIN };
 
-/// Beside it, two tasks in containers; p3 fails and is tried again.
+/// Next to it, two tasks in containers; p3 fails and is tried again.
 #[test]
 fn nextflow_local() {
     let _alone = alone();

@@ -13,8 +13,8 @@ use crate::{lower_bounds, output};
 pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     let what = "io-csv holds the I/O of a dataset";
     ensure!(request.source.logs.is_empty(), "{what}: --log is for event logs");
-    let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
-    let out = request.place().context("say with -o DIR where to: io-csv is a directory for each host")?;
+    let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: choose one with --dataset DIR"))?;
+    let out = request.place().context("give the output directory with -o DIR: io-csv writes a directory for each host")?;
     let of_jobs = !request.filter.account.is_empty() || !request.filter.user.is_empty() || request.timestamp != Timestamp::default();
     ensure!(!of_jobs, "--account, --user and --timestamp choose among jobs; {what}");
     ensure!(request.case_notion.is_none() && !request.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
@@ -31,7 +31,7 @@ pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     drop(stage);
     let words = format!("{} hosts: {} operations and {} processes written", written.hosts, written.events, written.forks);
     sink.message(Message::Done(&words));
-    ensure!(written.hosts > 0, "there is no trace in this dataset, or none in the period asked for");
+    ensure!(written.hosts > 0, "there is no trace in this dataset, or none in the requested period");
     tell(&written, sink);
     Ok(Exported { is_lossy: false })
 }

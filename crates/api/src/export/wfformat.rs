@@ -31,7 +31,7 @@ flowmine_schema::columns! {
 pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     let what = "wfformat holds the workflow runs of a dataset";
     ensure!(request.source.logs.is_empty(), "{what}: --log is for event logs");
-    let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
+    let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: choose one with --dataset DIR"))?;
     let of_jobs = !request.filter.is_open() || request.timestamp != Timestamp::default();
     ensure!(!of_jobs, "--account, --user, --from, --to and --timestamp choose among jobs; {what}: choose one with --run");
     ensure!(request.case_notion.is_none() && !request.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
@@ -71,7 +71,7 @@ pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
             }
             made.finish().with_context(|| dir.display().to_string())?;
         }
-        (several, None) => refuse!("there are {} runs: say with -o DIR where to, or choose one with --run", several.len()),
+        (several, None) => refuse!("there are {} runs: give an output directory with -o DIR, or choose one run with --run", several.len()),
     }
     drop(stage);
     let mut left: BTreeMap<&str, u64> = BTreeMap::new();

@@ -22,7 +22,7 @@ impl Choice for Statistic {
 impl Choice for Show {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
         ("path", "Where the time is: critical paths of cases coloured, the rest pale", Self::Path),
-        ("all", "How often, how long, how many bytes", Self::All),
+        ("all", "Frequency, duration, bytes", Self::All),
         ("frequency", "How often", Self::Frequency),
         ("time", "How long", Self::Time),
         ("bytes", "How many bytes", Self::Bytes),

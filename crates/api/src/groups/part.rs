@@ -30,9 +30,8 @@ impl Choice for TimeFrame {
 }
 
 /// `--only-activity`.
-pub const ONLY_ACTIVITY: OptionSpec = OptionSpec::text("only-activity", "NAME", "Only this activity; * stands for any text")
-    .details("May be given more than once")
-    .repeated();
+pub const ONLY_ACTIVITY: OptionSpec =
+    OptionSpec::text("only-activity", "NAME", "Only this activity; * matches any text").details("May be given more than once").repeated();
 /// `--without-activity`.
 pub const WITHOUT_ACTIVITY: OptionSpec =
     OptionSpec::text("without-activity", "NAME", "Not this activity; may be given more than once").repeated();
@@ -53,7 +52,7 @@ impl Grouped for Part {
                 .details("For example align=>merge; may be given more than once")
                 .repeated(),
             OptionSpec::new("eventually", "A=>B", Kind::Path, "Only cases in which B comes some time after A").repeated().rare(),
-            OptionSpec::new("between", "A=>B", Kind::Path, "Only cases with A and B, and of these what is from A to the next B").rare(),
+            OptionSpec::new("between", "A=>B", Kind::Path, "Only cases with A and B, and of these the part from A to the next B").rare(),
             OptionSpec::text("starts-with", "NAME", "Only cases that begin with this activity; several are alternatives").repeated().rare(),
             OptionSpec::text("ends-with", "NAME", "Only cases that end with this activity; several are alternatives").repeated().rare(),
             OptionSpec::text("rework", "NAME", "Only cases in which this activity comes at least twice").repeated().rare(),

@@ -32,7 +32,7 @@ const WITH_ACCOUNT: OptionSpec =
     OptionSpec::text("with-account", "NAME", "Account of the second side, as --account; may be given more than once").repeated();
 
 const RENAME: OptionSpec =
-    OptionSpec::text("rename", "OLD=NEW", "Name NEW in the second log of what the first calls OLD; may be given more than once").repeated();
+    OptionSpec::text("rename", "OLD=NEW", "Activity OLD of the first log is called NEW in the second; repeatable").repeated();
 
 static ABOUT: About = About {
     name: "compare",

@@ -39,7 +39,7 @@ impl Model for CriticalPath {
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
         let usual = Options::default();
         let faster = request.values.number("faster").unwrap_or(usual.faster);
-        ensure!(faster > 1.0, "--faster says by what a part of the run is divided: more than 1");
+        ensure!(faster > 1.0, "--faster divides the duration of a part of the run: more than 1");
         let (_, run) = one_run::read(request, sink)?;
         let _stage = sink.stage("discovering");
         let found = critical_path::discover(&run, &Options { faster, ..usual });

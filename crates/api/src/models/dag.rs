@@ -148,9 +148,7 @@ impl Model for Dag {
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
         let Some(dir) = request.source.only_dataset() else {
-            refuse!(
-                "the model dag is made of a run in a dataset, with what its tasks waited for and read, which no event log tells: give --dataset DIR"
-            );
+            refuse!("the model dag needs the dependencies and reads of a run's tasks, which no event log has: give --dataset DIR");
         };
         let asked = Asked::read(request);
         let dataset = Dataset::open(dir)?;

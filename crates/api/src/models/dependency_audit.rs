@@ -16,7 +16,7 @@ pub struct DependencyAudit;
 
 static ABOUT: About = About {
     name: "dependency-audit",
-    question: "whether tasks did what was declared: races, needless waits, undeclared files, files that no task read",
+    question: "declared against traced dependencies: races, needless waits, undeclared files, files that no task read",
     input: Input::Run,
     has_graph_options: false,
     own: &[],

@@ -29,7 +29,7 @@ static ABOUT: About = About {
 pub fn open(request: &Request, sink: &dyn Sink) -> Result<Dataset> {
     let what = "file-span and file-timeline are about the tasks of a dataset";
     ensure!(request.source.logs.is_empty(), "{what}: --log is for event logs");
-    let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
+    let dir = request.source.dataset.as_deref().with_context(|| format!("{what}: choose one with --dataset DIR"))?;
     let dataset = Dataset::open(dir)?;
     lower_bounds::warn(&dataset, sink)?;
     Ok(dataset)

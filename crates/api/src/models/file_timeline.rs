@@ -34,7 +34,7 @@ impl Model for FileTimeline {
         let file = request
             .values
             .text("file")
-            .context("the model file-timeline draws the accesses to one file: say which with --file PATH, as task_io.path has it")?;
+            .context("the model file-timeline draws the accesses to one file: choose it with --file PATH, as in task_io.path")?;
         let _stage = sink.stage("reading");
         let found = file_timeline::read(&dataset, &find::find(&dataset, &file)?)?;
         Ok(Found::new(request, false, move |format, out| match format {

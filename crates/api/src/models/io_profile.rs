@@ -25,14 +25,14 @@ pub struct IoProfile;
 
 static ABOUT: About = About {
     name: "io-profile",
-    question: "how files are read and written: calls, latencies, sizes, patterns, which task uses which file, bytes over time, and what is noteworthy",
+    question: "how files are read and written: calls, latencies, sizes, patterns, files of each task, bytes over time, and advice",
     input: Input::Processes,
     has_graph_options: false,
     own: &[
         OptionSpec::choice::<GroupBy>("by", "WHAT", "Grouping of processes").by_default("activity"),
         PID,
         JOB,
-        OptionSpec::text("file", "PATH", "Only operations on files with this path; * stands for any text"),
+        OptionSpec::text("file", "PATH", "Only operations on files with this path; * matches any text"),
         OptionSpec::choice::<Table>("table", "TABLE", "Table that CSV has").by_default("operations"),
     ],
     formats: &[Format::Text, Format::Svg, Format::Png, Format::Csv, Format::Json],
@@ -52,7 +52,7 @@ impl Choice for GroupBy {
 impl Choice for Table {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
         ("operations", "Operations by kind", Self::Operations),
-        ("groups", "Bytes, and files and processes by what was done, of each group", Self::Groups),
+        ("groups", "Bytes, files and processes of each group, by kind of access", Self::Groups),
         ("distributions", "Cumulative distributions of sizes, latencies, life times", Self::Distributions),
         ("files", "Files", Self::Files),
         ("processes", "Processes", Self::Processes),
@@ -123,7 +123,7 @@ fn files(dataset: &Dataset, places: &Places, pattern: &str) -> Result<Vec<bool>>
     let wanted: Vec<bool> = all.paths.iter().map(|path| matches(pattern, path)).collect();
     ensure!(
         wanted.contains(&true),
-        "no operation on a file called {pattern:?} was traced; --table files has the files, and * stands for any text"
+        "no operation on a file called {pattern:?} was traced; --table files has the files, and * matches any text"
     );
     Ok(wanted)
 }

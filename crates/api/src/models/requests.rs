@@ -22,7 +22,7 @@ const PERCENTILE: OptionSpec =
 
 static ABOUT: About = About {
     name: "requests",
-    question: "what to ask for: time limit, memory and CPUs of each activity, what that saves, and how many it would have killed",
+    question: "suggested requests: time limit, memory and CPUs of each activity, the saving, and the jobs that would have been killed",
     input: Input::Log,
     has_graph_options: false,
     own: &[MARGIN, PERCENTILE],

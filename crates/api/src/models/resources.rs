@@ -16,7 +16,7 @@ pub struct Resources;
 
 static ABOUT: About = About {
     name: "resources",
-    question: "core-hours, GPU-hours and memory occupied and used, what was lost to failures, cancellations and idle CPUs, and efficiencies",
+    question: "core-hours, GPU-hours and memory occupied and used, losses to failures, cancellations and idle CPUs, and efficiencies",
     input: Input::Log,
     has_graph_options: false,
     own: &[],

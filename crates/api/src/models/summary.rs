@@ -25,7 +25,7 @@ pub struct Summary;
 
 static ABOUT: About = About {
     name: "summary",
-    question: "activities and cases as tables: times, failures, retries, cached, memory and CPUs asked for and used",
+    question: "activities and cases as tables: times, failures, retries, cached, memory and CPUs requested and used",
     input: Input::Log,
     has_graph_options: false,
     own: &[SORT, OptionSpec::choice::<Table>("table", "TABLE", "Table that CSV has").by_default("activities")],

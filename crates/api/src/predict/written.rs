@@ -31,7 +31,7 @@ impl Choice for Format {
         ("text", "What limits each process when", Self::Text),
         ("json", "Everything, with the polynomials", Self::Json),
         ("csv", "A row for each time in which one thing limits a process; with --sweep for each point", Self::Csv),
-        ("svg", "A picture; with --sweep that of the sweep", Self::Svg),
+        ("svg", "A figure; with --sweep that of the sweep", Self::Svg),
     ];
 }
 

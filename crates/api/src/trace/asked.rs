@@ -70,7 +70,7 @@ fn only_user(command: &[OsString], recording: &Recording) -> Result<Option<u32>>
     }
     ensure!(
         filters.uids.iter().all(|other| *other == user),
-        "this program has its rights by its file (setcap): with these a user may trace his own processes only, whatever --user says"
+        "this program has its rights by its file (setcap): with these users may trace their own processes only, and --user cannot change that"
     );
     Ok(Some(user))
 }

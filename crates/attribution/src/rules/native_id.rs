@@ -33,7 +33,7 @@ impl Rule for NativeId {
         });
         // Without both times a number alone could be anybody's.
         if let Some(at) = found.filter(|at| facts.started_ns.is_some() && entities.tasks.get(*at).submitted.is_some()) {
-            say(Claim::Task(at), format!("{} says pid {pid}", entities.tasks.get(at).engine));
+            say(Claim::Task(at), format!("{} names pid {pid}", entities.tasks.get(at).engine));
         }
     }
 
@@ -45,7 +45,7 @@ impl Rule for NativeId {
             let label = labels.first().map(|at| entities.jobs.get(*at).job.clone()).filter(|label| *label != raw);
             let ids: Vec<u32> = [Some(raw), label].iter().flatten().flat_map(|id| tasks.with_native_id(id)).copied().collect();
             if let Some(at) = one(entities, &ids, facts, |task| kind(task, "slurm_job")) {
-                say(Claim::Task(at), format!("{} says Slurm job {}", tasks.get(at).engine, job.id));
+                say(Claim::Task(at), format!("{} names Slurm job {}", tasks.get(at).engine, job.id));
             }
         }
         if let Some(pod) = &place.pod {
@@ -56,14 +56,14 @@ impl Rule for NativeId {
             let found = one(entities, &of_engines, facts, |task| kind(task, "pod"))
                 .or_else(|| one(entities, rows, facts, |task| kind(task, "pod")));
             if let Some(at) = found {
-                say(Claim::Task(at), format!("{} says pod {}", tasks.get(at).engine, tasks.get(at).native_id.as_deref().unwrap_or(pod)));
+                say(Claim::Task(at), format!("{} names pod {}", tasks.get(at).engine, tasks.get(at).native_id.as_deref().unwrap_or(pod)));
             }
         }
         if let Some(container) = &place.container {
             let ids = [tasks.in_container(container), tasks.with_native_id(container)].concat();
             let of_engines: Vec<u32> = ids.iter().copied().filter(|at| tasks.get(*at).engine != "kubernetes").collect();
             if let Some(at) = one(entities, &of_engines, facts, |_| true).or_else(|| one(entities, &ids, facts, |_| true)) {
-                say(Claim::Task(at), format!("{} says container {container}", tasks.get(at).engine));
+                say(Claim::Task(at), format!("{} names container {container}", tasks.get(at).engine));
             }
         }
     }

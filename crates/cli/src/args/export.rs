@@ -15,58 +15,56 @@ use super::shared::SourceArgs;
 /// `flowmine export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// What to export.
+    /// Source of the export.
     #[command(flatten)]
     pub source: SourceArgs,
-    /// The format; by default that of the ending of the output file.
+    /// Format [default: by the suffix of the output file].
     #[arg(long, value_name = "FORMAT", value_parser = log_format(|_| true), required_unless_present = "output")]
     pub format: Option<&'static LogFormat>,
-    /// What a case is, for formats with cases.
+    /// Case notion, for formats with cases.
     #[arg(long, value_name = CASE_NOTION.value_name, help = CASE_NOTION.help, long_help = long_help(&CASE_NOTION))]
     pub case_notion: Option<String>,
-    /// Which objects, with their events, are in an object-centric log of a dataset. Processes are
-    /// many: they are left out when not asked for.
+    /// Object types of an object-centric log of a dataset, with their events. Processes are many,
+    /// so they are left out by default.
     #[arg(long, value_name = "TYPE", value_delimiter = ',', default_values = ["job", "task", "file"], value_parser = choice::<Objects>())]
     pub objects: Vec<Objects>,
-    /// Cut times to milliseconds in XES, and count how many are cut: for ProM with Java 8, which
-    /// takes more digits for a larger number and moves the event by hours.
+    /// Truncate times to milliseconds in XES, and count the truncated ones: for ProM with Java 8,
+    /// which reads more digits as a larger number and moves the event by hours.
     #[arg(long)]
     pub milliseconds: bool,
-    /// What becomes of the events of an XES log that have no time, which OCEL cannot hold:
-    /// leave-out, or neighbour (they get the time of the event before them in their trace, and the
-    /// attribute time_unknown says so; their order and number stay).
+    /// Treatment of XES events without a time, which OCEL does not allow: leave-out, or neighbour
+    /// (they get the time of the event before them in their trace and the attribute time_unknown).
     #[arg(long, value_name = "WHAT", default_value = "leave-out", value_parser = choice::<Untimed>())]
     pub untimed_events: Untimed,
     /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes
     /// made with the key in this file.
     #[arg(long, value_name = "KEYFILE")]
     pub pseudonymise: Option<PathBuf>,
-    /// Leave out columns of the table job_states, separated by commas, for the jobs of a dataset,
-    /// and what says the same of tasks, processes and files; attributes of these keys, for a log of
-    /// others.
+    /// Columns of job_states to leave out, separated by commas, together with equivalent columns of
+    /// tasks, processes and files; for a log of another program, attributes with these keys.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub drop: Vec<String>,
-    /// Which moment of an observed interval is an event's time; both ends stay in the log.
+    /// Time of an event within its observed interval; the log keeps both ends.
     #[arg(long, value_name = "MOMENT", default_value = "reported", value_parser = choice::<Timestamp>())]
     pub timestamp: Timestamp,
     /// Only the K-th of N parts of the cases, for formats with cases, so that several processes or
-    /// machines can each write one; `discover` takes them together (--log A --log B). Each case is
-    /// in one part. Of a dataset the parts are those of its last `flowmine correlate`.
+    /// machines can write one each; `discover` reads them together (--log A --log B). Each case is
+    /// in one part. The parts of a dataset are those of its last `flowmine correlate`.
     #[arg(long, value_name = "K/N")]
     pub part: Option<Share>,
     /// Only the workflow run with this id or name, for wfformat and ro-crate.
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
-    /// Where to; standard output when not given.
+    /// Output file [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Which events.
+    /// Selection of events.
     #[command(flatten)]
     pub filter: Group<EventFilter>,
-    /// Which part of the log.
+    /// Selection of the log.
     #[command(flatten)]
     pub of_log: Group<Part>,
-    /// What the columns of a table hold.
+    /// Contents of a table's columns.
     #[command(flatten)]
     pub columns: Group<TableColumns>,
 }
@@ -80,7 +78,7 @@ impl Export {
         let format = format_of(self.format, self.output.as_deref(), &LogFormat::endings(), |_| true)?;
         Ok(Request {
             source: self.source.paths(),
-            format: format.context("the name of the output file has no ending: say with --format how it is written")?,
+            format: format.context("the name of the output file has no suffix: choose the format with --format")?,
             case_notion: self.case_notion.clone(),
             objects: self.objects.clone(),
             milliseconds: self.milliseconds,
@@ -121,7 +119,7 @@ mod tests {
         let formats: Vec<_> = names.iter().map(|name| format(&["-o", name]).unwrap()).collect();
         assert_eq!(formats, ["xes", "xes.gz", "ocel.json", "ocel.xml", "ocel.sqlite", "csv", "parquet"]);
         assert_eq!(format(&["-o", "log.txt", "--format", "csv"]), Ok("csv"));
-        assert!(format(&["-o", "log"]).unwrap_err().contains("say with --format how it is written"));
+        assert!(format(&["-o", "log"]).unwrap_err().contains("choose the format with --format"));
         assert!(format(&[]).unwrap_err().contains("--format"));
     }
 

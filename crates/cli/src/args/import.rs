@@ -17,12 +17,12 @@ pub enum Import {
     /// their content.
     #[command(visible_aliases = ["squeue", "sacct", "swf"])]
     Slurm(ImportSlurm),
-    /// Event logs: XES, OCEL 2.0 or tables, as other tools write them.
+    /// Event logs of other programs: XES, OCEL 2.0 or tables.
     Log(ImportLog),
     /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv
     /// and cgroups.csv.
     IoCsv(ImportIoCsv),
-    /// What a workflow engine recorded.
+    /// Records of a workflow engine.
     #[command(flatten)]
     Engine(ImportEngine),
 }
@@ -101,21 +101,21 @@ impl FromArgMatches for ImportEngine {
     the same task is joined to one row of the table task_runs. What was imported before (same content) is skipped."
 )]
 pub struct ImportTasks {
-    /// Files, and directories in which they lie.
+    /// Files, and directories that contain them.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
-    /// Who may read it.
+    /// Readers of written files.
     #[command(flatten)]
     pub kept: Kept,
-    /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not
-    /// tell it.
+    /// Zone of times without one, as an offset east of UTC (+01:00), where the files do not contain
+    /// it.
     #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
     pub zone: Option<i64>,
-    /// The year in which a log without years begins, where it does not tell it. Otherwise the
-    /// file's modification time is asked, and that is said.
+    /// Year in which a log without years begins [default: by the file's modification time, with a
+    /// note].
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(1990..2262))]
     pub year: Option<i32>,
 }
@@ -137,7 +137,7 @@ pub struct ImportIoCsv {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
-    /// Who may read it.
+    /// Readers of written files.
     #[command(flatten)]
     pub kept: Kept,
 }
@@ -150,13 +150,13 @@ pub struct ImportLog {
     /// The files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// What the columns of a table hold.
+    /// Contents of a table's columns.
     #[command(flatten)]
     pub columns: Group<TableColumns>,
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
-    /// Who may read it.
+    /// Readers of written files.
     #[command(flatten)]
     pub kept: Kept,
 }
@@ -167,28 +167,26 @@ pub struct ImportLog {
     sacct --parsable2 with a header, sacct --json, and SLURMminer's files; packed with gzip or not, from files or pipes. Files of one queue are taken in the order of their times; \
     a file that was imported before (same name, same content) is skipped.")]
 pub struct ImportSlurm {
-    /// The files, or directories whose files are all taken.
+    /// Files, or directories of which all files are read.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
-    /// Who may read it.
+    /// Readers of written files.
     #[command(flatten)]
     pub kept: Kept,
-    /// The cluster's name, whatever the files say; without it their own, or "cluster" when they
-    /// tell none.
+    /// Name of the cluster [default: the name in the files, else "cluster"].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,
-    /// When the queue was looked at, for files that do not tell it in their content or name
-    /// (squeue-20261120T130405Z.txt). Otherwise the file's modification time is taken, and said.
+    /// Time of the recording, for files without it in their content or name
+    /// (squeue-20261120T130405Z.txt) [default: the file's modification time, with a note].
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub observed_at: Option<i64>,
-    /// The zone of times without one, as an offset east of UTC (+01:00). Without it they are taken
-    /// as UTC, and that is said.
+    /// Zone of times without one, as an offset east of UTC (+01:00) [default: UTC, with a note].
     #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
     pub zone: Option<i64>,
-    /// What separates the fields of a text file, instead of finding it out from the header.
+    /// Separator of the fields of a text file [default: by the header].
     #[arg(long, value_name = "TEXT")]
     pub separator: Option<String>,
 }

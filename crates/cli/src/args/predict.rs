@@ -16,79 +16,76 @@ use super::options::choice;
     `shared[link].part[download]`."
 )]
 pub struct Predict {
-    /// The model, a JSON or TOML file (by its ending; others are JSON).
+    /// Model, a JSON or TOML file (by its suffix; others are JSON).
     #[arg(value_name = "MODEL", required_unless_present = "dataset", conflicts_with = "dataset")]
     pub model: Option<PathBuf>,
-    /// Fit the model to the runs of this dataset, traced and correlated; may be given several
-    /// times.
+    /// Fit the model to the runs of this dataset, traced and correlated; repeatable.
     #[arg(long, value_name = "DIR", help_heading = "Models from traces")]
     pub dataset: Vec<PathBuf>,
     /// The run that is predicted: its name, its id, or the directory of its dataset. Needed when
     /// there are several.
     #[arg(long, value_name = "RUN", requires = "dataset", help_heading = "Models from traces")]
     pub run: Option<String>,
-    /// Learn from the other runs only; of the predicted one take its tasks, who reads from whom,
-    /// and the bytes that were there before.
+    /// Learn from the other runs only; the predicted run provides its tasks, their data flow and
+    /// the sizes of its input files.
     #[arg(long, requires = "run", help_heading = "Models from traces")]
     pub held_out: bool,
-    /// When tasks start: with the delays that were observed, or as soon as what they read is there.
+    /// Start of tasks: with the observed delays, or as soon as their inputs exist.
     #[arg(long, value_name = "START", default_value = "observed", value_parser = choice::<Start>(), requires = "dataset", help_heading = "Models from traces")]
     pub start: Start,
-    /// Let these tasks read as their input is written, though they did not when they were traced.
+    /// Tasks that read while their input is written, although they did not in the trace.
     #[arg(long, value_name = "TASK,TASK…", value_delimiter = ',', requires = "dataset", help_heading = "Models from traces")]
     pub stream: Vec<String>,
-    /// As if so many times as much were read of what was there before the run.
+    /// Factor for the bytes of input files that existed before the run.
     #[arg(long, value_name = "TIMES", default_value_t = 1.0, requires = "dataset", help_heading = "Models from traces")]
     pub inputs_times: f64,
-    /// What these tasks wait for elsewhere (neither processor nor files: the network) is one thing
-    /// that they share, of which each had all when it was traced.
+    /// Tasks that share one external resource (neither processor nor files, such as the network);
+    /// in the trace each had all of it.
     #[arg(long, value_name = "NAME=TASK,TASK…", requires = "dataset", help_heading = "Models from traces")]
     pub share: Vec<String>,
-    /// Write the model to a file, to be edited and predicted again: TOML by its ending, else JSON.
+    /// Write the model to a file, for editing and another prediction: TOML by its suffix, else
+    /// JSON.
     #[arg(long, value_name = "FILE")]
     pub write_model: Option<PathBuf>,
-    /// How the prediction is written; by the ending of -o when not given, else text.
+    /// Format of the prediction [default: by the suffix of -o, else text].
     #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>())]
     pub format: Option<Format>,
-    /// The file to write; standard output without.
+    /// Output file [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Also tell how much each process uses of what it is given of each resource, and what of each
-    /// data input waits: in pictures below each process (of one process always), in CSV a row for
-    /// each of them. JSON has it always.
+    /// Also give the used share of each resource of each process, and the waiting part of each data
+    /// input: in figures below each process, in CSV a row each. JSON always has it.
     #[arg(long)]
     pub details: bool,
-    /// Say for each thing that limits how much earlier all would finish with this many times as
-    /// much of it.
+    /// Gain in time for each limiting resource with this multiple of it.
     #[arg(long, value_name = "TIMES", help_heading = "What if")]
     pub widen: Option<f64>,
-    /// Say the same as if there were no limit.
+    /// Gain in time for each limiting resource without its limit.
     #[arg(long, conflicts_with = "widen", help_heading = "What if")]
     pub unlimited: bool,
-    /// With --widen: say it for the so many longest times in which one thing limits a process, each
-    /// alone.
+    /// With --widen: number of longest intervals with one limiting resource, widened one at a time.
     #[arg(long, value_name = "NUMBER", requires = "widen", help_heading = "What if")]
     pub segments: Option<usize>,
     /// Predict with a number of the model swept over a range, set (=) or multiplied (*):
     /// `shared[link].part[download]=0.5..0.99/600`.
     #[arg(long, value_name = "PATH=LOW..HIGH/POINTS", help_heading = "What if")]
     pub sweep: Option<String>,
-    /// With --sweep and a picture: draw what was measured too, a CSV file with a value and seconds
-    /// in each line.
+    /// With --sweep and a figure: also draw measurements, a CSV file with a value and seconds in
+    /// each line.
     #[arg(long, value_name = "FILE", requires = "sweep", help_heading = "What if")]
     pub measured: Option<PathBuf>,
-    /// Say by how much the finish changes when any capacity, allocation, requirement or input is
-    /// one per cent more.
+    /// Change of the finish with one per cent more of each capacity, allocation, requirement or
+    /// input.
     #[arg(long, help_heading = "What if")]
     pub sensitivity: bool,
-    /// Draw a number of the model at random: as likely in all of a range (`PATH*0.9..1.1`), or
-    /// normal around a mean (`PATH*1+-0.05`); may be given several times.
+    /// Draw a number of the model at random: uniform in a range (`PATH*0.9..1.1`), or normal around
+    /// a mean (`PATH*1+-0.05`); repeatable.
     #[arg(long, value_name = "PATH=LOW..HIGH", help_heading = "What if")]
     pub vary: Vec<String>,
-    /// How many times it is drawn.
+    /// Number of draws.
     #[arg(long, value_name = "NUMBER", default_value_t = 1000, requires = "vary", help_heading = "What if")]
     pub samples: usize,
-    /// Another seed draws others.
+    /// Seed of the draws.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "vary", help_heading = "What if")]
     pub seed: u64,
 }

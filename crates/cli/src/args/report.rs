@@ -28,10 +28,10 @@ pub struct Report {
     /// What a case is.
     #[command(flatten)]
     pub cases: Group<CaseOptions>,
-    /// Which events.
+    /// Selection of events.
     #[command(flatten)]
     pub filter: Group<EventFilter>,
-    /// What the columns of a table hold.
+    /// Contents of a table's columns.
     #[command(flatten)]
     pub columns: Group<TableColumns>,
 }

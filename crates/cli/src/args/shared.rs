@@ -6,14 +6,14 @@ use clap::Args;
 use flowmine_api::SourcePaths;
 use flowmine_api::target::{Access, Target};
 
-/// Who may read what is written.
+/// Readers of written files.
 #[derive(Debug, Args)]
 pub struct Kept {
-    /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a
-    /// dataset that is so stays so without this.
+    /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask); such a
+    /// dataset stays so without this option.
     #[arg(long)]
     pub private: bool,
-    /// As whom it is written.
+    /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
 }
@@ -26,11 +26,11 @@ impl Kept {
     }
 }
 
-/// As whom a dataset is written.
+/// Owner of a written dataset.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct AsOwner {
-    /// For root: write into a dataset that belongs to another user, as that user. Without it root
-    /// refuses, since whoever owns a directory can put anything into the way of who writes there.
+    /// For root: write into a dataset of another user, as that user. Without it root refuses,
+    /// because the owner of a directory can place links in the way of a writer.
     #[arg(long)]
     pub as_owner: bool,
 }

@@ -28,49 +28,49 @@ pub struct Trace {
     /// The dataset; made when it does not exist, for its owner alone.
     #[arg(long, value_name = "DIR", required_unless_present = "join")]
     pub dataset: Option<PathBuf>,
-    /// Trace commands that ask for it at this socket (--join), with what they start, until a signal
-    /// ends it. The programs of eBPF are loaded once, so that a command costs a few milliseconds.
-    /// Only the socket's owner may join, until its mode is changed.
+    /// Trace commands that join at this socket (--join), with their children, until a signal. The
+    /// programs of eBPF are loaded once, so that a command costs a few milliseconds. Only the
+    /// socket's owner may join, until its mode is changed.
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["command", "pid"])]
     pub serve: Option<PathBuf>,
-    /// Have the command traced by the tracer that listens at this socket (--serve), into its
-    /// dataset and with its options.
+    /// Let the tracer at this socket (--serve) trace the command, into its dataset and with its
+    /// options.
     #[arg(long, value_name = "SOCKET", requires = "command", conflicts_with_all = ["dataset", "shared", "as_owner", "backend", "detail", "hooks", "host", "environ", "command_lines", "ring", "flush", "duration", "cgroup", "pid", "user", "group", "file_system", "not_file_system", "op", "directory", "not_directory"])]
     pub join: Option<PathBuf>,
-    /// Make the dataset as the umask says, so that others may read it: paths and command lines of
-    /// everybody who was traced.
+    /// Make the dataset by the umask, so that others may read the paths and command lines of all
+    /// traced users.
     #[arg(long)]
     pub shared: bool,
-    /// As whom it is written.
+    /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
     /// The backend.
     #[arg(long, value_name = "BACKEND", default_value = AUTO, value_parser = backend())]
     pub backend: Chosen,
-    /// Keep each read and write, or add them up for each process and open file. A command is traced
-    /// with events when this is not given, a host with totals.
+    /// Record each read and write, or sums for each process and open file [default: events for a
+    /// command, totals for a host].
     #[arg(long, value_name = "DETAIL", value_parser = choice::<Detail>())]
     pub detail: Option<Detail>,
-    /// What eBPF hooks into: the kernel's VFS functions or its system calls.
+    /// Hooks of eBPF: the kernel's VFS functions or its system calls.
     #[arg(long, value_name = "HOOKS", default_value = "auto", value_parser = choice::<Hooks>())]
     pub hooks: Hooks,
-    /// The host's name in the tables, instead of what uname tells; for containers.
+    /// Name of the host in the tables, instead of uname's; for containers.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub host: Option<String>,
-    /// Environment variables to keep of each process, separated by commas; without it those by
-    /// which correlate finds jobs and tasks (SLURM_JOB_ID, AIRFLOW_CTX_TASK_ID, …); empty for none.
+    /// Environment variables to record of each process, separated by commas; empty for none
+    /// [default: those that identify jobs and tasks, such as SLURM_JOB_ID and AIRFLOW_CTX_TASK_ID].
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = variable)]
     pub environ: Option<Vec<String>>,
-    /// What to keep of command lines, which may hold passwords: nothing, the first word, or all.
-    /// When it is not given all of a command and what it starts, and the first word of all else.
+    /// Recorded part of command lines, which may contain passwords: nothing, the first word, or all
+    /// [default: all for a command and its children, else the first word].
     #[arg(long, value_name = "COMMAND_LINES", value_parser = choice::<CommandLines>())]
     pub command_lines: Option<CommandLines>,
-    /// Make the command one task of this name, with all that it starts: in attribution, logs and
-    /// models, beside those of workflow engines.
+    /// Make the command and its children one task of this name: in attribution, logs and models,
+    /// alongside those of workflow engines.
     #[arg(long, value_name = "NAME", requires = "command", conflicts_with_all = ["join", "tasks"], value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub task: Option<String>,
-    /// Make tasks of what the command starts: of each command of a shell script, called after its
-    /// program.
+    /// Make a task of each command that the command starts, such as those of a shell script, named
+    /// after its program.
     #[arg(long, value_enum, requires = "command", conflicts_with = "join")]
     pub tasks: Option<TasksArg>,
     /// Fail where the command cannot be traced, instead of running it untraced.
@@ -84,13 +84,13 @@ pub struct Trace {
     /// much happens at once.
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = ring)]
     pub ring: u32,
-    /// How long rows may be held back before they are written: what a kill -9 costs.
+    /// Longest time before rows are written, which is the loss at a kill -9.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub flush: Duration,
     /// End the trace after this time. A command goes on, and is waited for.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// What is recorded.
+    /// Selection of operations.
     #[command(flatten)]
     pub filters: TraceFilters,
     /// The command and its arguments.
@@ -105,7 +105,7 @@ pub struct TraceFilters {
     /// Only processes in this cgroup or below it: its directory, or its path in the v2 hierarchy.
     #[arg(long, value_name = "CGROUP")]
     pub cgroup: Vec<PathBuf>,
-    /// Only this process and what it starts.
+    /// Only this process and its children.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Vec<u32>,
     /// Only processes of this user: name or number.
@@ -134,10 +134,10 @@ pub struct TraceFilters {
     pub not_directory: Vec<PathBuf>,
 }
 
-/// What of a traced command is a task.
+/// Tasks of a traced command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TasksArg {
-    /// Each command that it starts, with what that starts.
+    /// Each command that it starts, with its children.
     Commands,
 }
 
@@ -198,7 +198,7 @@ const AUTO: &str = "auto";
 
 /// Parses the name of a backend.
 fn backend() -> impl TypedValueParser<Value = Chosen> {
-    let auto = PossibleValue::new(AUTO).help("The best that works here; which, and why, is said");
+    let auto = PossibleValue::new(AUTO).help("The best that works here; a message names it with the reason");
     let names = backends::ALL.iter().map(|backend| PossibleValue::new(backend.name).help(backend.about));
     PossibleValuesParser::new(std::iter::once(auto).chain(names)).map(|name| backends::find(&name))
 }
@@ -207,7 +207,7 @@ fn backend() -> impl TypedValueParser<Value = Chosen> {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 when at least one way to trace works here, 1 when none does.")]
 pub struct Doctor {
-    /// For programs.
+    /// Output for programs.
     #[arg(long)]
     pub json: bool,
 }

@@ -18,32 +18,31 @@ pub struct Transform {
     /// a list of commands, one a line.
     #[arg(value_name = "WORKFLOW")]
     pub workflow: PathBuf,
-    /// A layer around the tasks: a file, FILE#NAME, or the name of a built-in. Given more than once
-    /// the first is the innermost.
+    /// Layer around the tasks: a file, FILE#NAME, or the name of a built-in; repeatable, the first
+    /// is the innermost.
     #[arg(long, value_name = "LAYER", required = true)]
     pub apply: Vec<String>,
-    /// What stands for a name that the layers bind with `let`, such as image=debian.
+    /// Value of a name that the layers bind with `let`, such as image=debian.
     #[arg(long = "let", value_name = "NAME=VALUE", value_parser = binding)]
     pub values: Vec<(String, String)>,
     /// Definitions for a workflow in JX, as of makeflow --jx-args: an object in a file. They hold
     /// in place of the workflow's own.
     #[arg(long, value_name = "FILE")]
     pub jx_args: Vec<PathBuf>,
-    /// Only the tasks of this name, category or output; may be given more than once. The others
-    /// stay as they are.
+    /// Only the tasks of this name, category or output; repeatable. The others stay unchanged.
     #[arg(long, value_name = "RULE")]
     pub select: Vec<String>,
-    /// The new workflow; the layers' scripts are written beside it, and both run from that
+    /// The new workflow; the layers' scripts are written next to it, and both run from that
     /// directory.
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["check", "dry_run", "explain"])]
     pub out: Option<PathBuf>,
-    /// What is done when two tasks get an output of one name.
+    /// Treatment of two tasks with the same output name.
     #[arg(long, value_name = "COLLISIONS", default_value = "refuse", value_parser = choice::<Collisions>())]
     pub collisions: Collisions,
     /// Print the layers of this task, bound, and write nothing.
     #[arg(long, value_name = "RULE", conflicts_with_all = ["check", "dry_run"])]
     pub explain: Option<String>,
-    /// Only say whether the layers go with the tasks.
+    /// Only check whether the layers fit the tasks.
     #[arg(long)]
     pub check: bool,
     /// Print the new workflow, and write nothing.

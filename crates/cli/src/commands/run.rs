@@ -27,7 +27,7 @@ pub fn make(request: &Request) -> anyhow::Result<Outcome> {
     let made = make_results(request, &Terminal)?;
     output::write(None, |out| Ok(out.write_all(made.text.as_bytes())?))?;
     if !made.is_new {
-        messages::note("nothing is new in the dataset: the results of the last run stand");
+        messages::note("nothing is new in the dataset: the results of the last call are kept");
     }
     Ok(if made.is_lossy { Outcome::WithLosses } else { Outcome::Clean })
 }

@@ -68,7 +68,7 @@ thresholds! {
     SLOW_NODE_INSTANCES = 4.0, "slow_node_instances", "Number of instances on a slow node, and on all others",
         "fewer can be slow for their own reasons";
     SLOW_NODE_SHARE = 0.8, "slow_node_share", "Share of the instances on a slow node that are slow",
-        "what is slow on a node now and then has another cause";
+        "an activity that is slow on a node only now and then has another cause";
     TREND_INSTANCES = 12.0, "trend_instances", "Number of instances of an activity with a trend",
         "thirds of fewer instances have no median";
     TREND_FACTOR = 1.5, "trend_factor", "Running times of the last third divided by those of the first, as medians",

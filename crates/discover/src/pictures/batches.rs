@@ -87,7 +87,7 @@ pub fn svg(batches: &Batches, drawing: &Drawing) -> String {
     rows.truncate(drawing.rows.clamp(1, 200));
     let found: u64 = batches.groups.iter().map(|group| group.batches.len() as u64).sum();
     let inside: u64 = batches.groups.iter().map(|group| group.in_batches).sum();
-    let mut page = Page { title: "Batches: what is done together".to_owned(), ..Page::default() };
+    let mut page = Page { title: "Batches: instances that start together".to_owned(), ..Page::default() };
     page.facts.push(format!(
         "{} with {} of {}.",
         counted(found, "batch", "batches"),

@@ -45,7 +45,7 @@ fn verdict(of: &Difference) -> String {
         Verdict::BeyondChance if of.corrected_p < 0.001 => "beyond chance (p < 0.001)".to_owned(),
         Verdict::BeyondChance => format!("beyond chance (p = {:.3})", of.corrected_p),
         Verdict::Chance => format!("chance explains it (p = {:.2})", of.corrected_p),
-        Verdict::TooFew => "too few to tell".to_owned(),
+        Verdict::TooFew => "too few for a test".to_owned(),
     }
 }
 
@@ -67,7 +67,7 @@ pub fn text(found: &Comparison) -> String {
         let _ = writeln!(out, "The first is made of {}, the second of {}: --case-notion chooses the same of both.", words[0], words[1]);
     }
     if found.equal {
-        out.push_str("Nothing differs: not in how often, how long, how many bytes.\n");
+        out.push_str("Nothing differs: neither frequency, duration nor bytes.\n");
         return out;
     }
     let only = |of: &Activity| (of.first.instances == 0, of.second.instances == 0);
@@ -87,7 +87,7 @@ fn longer(one: i64, other: i64) -> String {
     let by = i128::from(other) - i128::from(one);
     let share = if one > 0 { format!(" ({:.1} %)", by.unsigned_abs() as f64 / one as f64 * 100.0) } else { String::new() };
     match by {
-        0 => "no longer and no shorter".to_owned(),
+        0 => "unchanged duration".to_owned(),
         1.. => format!("{}{share} longer", duration(by as f64)),
         _ => format!("{}{share} shorter", duration(by.unsigned_abs() as f64)),
     }

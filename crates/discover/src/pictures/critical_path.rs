@@ -68,7 +68,7 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
         (left.tasks_backwards, format!("{} that ended before the start", counted_of(left.tasks_backwards))),
         (left.forked_others, format!("{} that forked others, for which they may have waited", counted_of(left.forked_others))),
         (left.unknown_parents, dependencies(left.unknown_parents, &format!("on {nouns} that no row describes"))),
-        (left.tasks_without_parents, format!("what {} waited for, which nobody declared", counted_of(left.tasks_without_parents))),
+        (left.tasks_without_parents, format!("undeclared dependencies of {}", counted_of(left.tasks_without_parents))),
         (left.circular, dependencies(left.circular, "that go in a circle")),
         (left.started_before, dependencies(left.started_before, &format!("of {nouns} that started before what they depend on"))),
     ];

@@ -32,10 +32,9 @@ pub fn graph(found: &Dag) -> Graph {
         counted(found.runs, "run", "runs")
     ));
     picture.facts.push("A line leads from a task to one that must wait for its end, as the workflow engine declares it.".to_owned());
-    for (count_of, what) in [
-        (found.without_parents, "of which nobody declared what they wait for"),
-        (found.unknown_parents, "that others wait for and that are in no row"),
-    ] {
+    for (count_of, what) in
+        [(found.without_parents, "without declared dependencies"), (found.unknown_parents, "that others wait for and that are in no row")]
+    {
         if count_of > 0 {
             picture.left_out.push(format!("{} {what}", counted(count_of, "task", "tasks")));
         }
@@ -50,7 +49,7 @@ pub fn graph(found: &Dag) -> Graph {
     }
     if !found.edges.is_empty() {
         let samples = widths.samples().into_iter().map(|n| (widths.width(n), count(n))).collect();
-        picture.legend.push(Entry::new("Line width: how many dependencies", Sample::Widths(samples), "pairs of tasks"));
+        picture.legend.push(Entry::new("Line width: number of dependencies", Sample::Widths(samples), "pairs of tasks"));
     }
     picture
 }

@@ -34,7 +34,7 @@ fn sentence(of: &Finding) -> String {
         CheckKind::NeedlessDependency => format!("{second} is declared to wait for {first}, which gave it nothing"),
         CheckKind::UndeclaredInput => format!("{second} read {file} ({amount}), which {first} wrote and which is none of its inputs"),
         CheckKind::UndeclaredOutput => format!("{first} wrote {file} ({amount}), which {second} read and which is none of its outputs"),
-        CheckKind::NeverRead => format!("{first} wrote {file} ({amount}), which nobody read and which is none of its outputs"),
+        CheckKind::NeverRead => format!("{first} wrote {file} ({amount}), which no task read and which is not a declared output"),
     };
     if let Some(margin) = of.margin_ns {
         let _ = match margin {
@@ -46,7 +46,7 @@ fn sentence(of: &Finding) -> String {
         let _ = write!(out, "; without it, it could have been ready {} earlier", duration(cost as f64));
     }
     if of.doubtful {
-        out.push_str("; the order is not sure, because clocks differ");
+        out.push_str("; the order is uncertain, because clocks differ");
     }
     out.push('.');
     out

@@ -68,7 +68,7 @@ pub enum Show {
     /// and activities without a line are a list. Of a log of moments as [`Show::All`].
     #[default]
     Path,
-    /// How often, how long, how many bytes; lines are as wide as frequent and coloured by time.
+    /// Frequency, duration, bytes; lines are as wide as frequent and coloured by time.
     All,
     /// How often activities occur and follow each other.
     Frequency,
@@ -626,7 +626,7 @@ impl<'a> View<'a> {
                 note.push("at once: the most that ran side by side".to_owned());
             }
             if chosen.activities.iter().any(|&a| !self.concurrent[a].is_empty()) {
-                note.push("∥: overlaps in time with so many other activities (no line)".to_owned());
+                note.push("∥: number of other activities that overlap in time (no edge)".to_owned());
             }
             entries.push(Entry::new(what, Sample::Boxes(boxes), note.join("; ")));
         }
@@ -647,7 +647,7 @@ impl<'a> View<'a> {
                 parts.push(format!("{} time from end to start", self.options.time.name()));
             }
             if matches!(show, Show::All | Show::Bytes) && self.dfg.flow.is_some() {
-                parts.push("bytes that the second read of what the first wrote".to_owned());
+                parts.push("bytes written by the first and read by the second".to_owned());
             }
             entries.push(Entry::new(format!("Line: {instance} directly after {instance}"), Sample::Label(sample), parts.join(" · ")));
         }

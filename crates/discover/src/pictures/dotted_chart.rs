@@ -114,7 +114,7 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
     let grid = cells.then(|| Grid::new(chart, &colours, &axis, zero, height));
     if let Some(grid) = &grid {
         page.facts.push(format!(
-            "Too much for single dots: a cell stands for all {}s that {} in it, in the colour of the activity that most of them are.",
+            "Too many for single dots: a cell shows all {}s that {} in it, in the colour of the activity that most of them are.",
             chart.about.word(),
             if chart.intervals { "start" } else { "lie" }
         ));

@@ -45,7 +45,7 @@ fn facts(found: &ProcessTree) -> (Vec<String>, Vec<String>) {
         (
             found.lost,
             format!(
-                "what {} told that were lost",
+                "operations that {} reported as lost",
                 counted(found.lost, "record of a fork, a program or an end", "records of forks, programs or ends")
             ),
         ),
@@ -164,7 +164,7 @@ pub fn svg(found: &ProcessTree) -> String {
         let note = "No end is known: it ran on, or records were lost. The bar leads to the last moment of all.";
         page.legend.push(Entry::new("Pale bar", Sample::Words, note));
     }
-    page.legend.push(Entry::new("Grey name", Sample::Words, "Ran no program of its own: it went on with that of what forked it."));
+    page.legend.push(Entry::new("Grey name", Sample::Words, "Ran no program of its own: it continued the program of its parent."));
     let first = found.nodes.iter().filter_map(|node| node.started_ns).min().unwrap_or(0);
     let last = found.nodes.iter().filter_map(|node| node.ended_ns.or(node.started_ns)).max().unwrap_or(first);
     let axis = Axis { low: 0.0, high: (last.saturating_sub(first)).max(1) as f64, from: FIELD, to: MARGIN + INNER - 8.0 };

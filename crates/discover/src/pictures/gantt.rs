@@ -162,7 +162,11 @@ fn legend(page: &mut Page, chart: &Gantt, colours: &Colours, (with_lanes, with_p
         page.legend.push(Entry::new("≤ at a name", Sample::Words, note));
     }
     if chart.queued.most > 0 {
-        page.legend.push(Entry::new("Dashed line above", Sample::Dashed(WAITING_LINE.to_owned(), 1.5), "How many were ready and waited."));
+        page.legend.push(Entry::new(
+            "Dashed line above",
+            Sample::Dashed(WAITING_LINE.to_owned(), 1.5),
+            "Number of ready instances that waited.",
+        ));
     }
 }
 
@@ -212,7 +216,7 @@ impl Colours {
             let n: u64 = others.iter().map(|other| other.1).sum();
             entries.push((OTHER.to_owned(), format!("{} · {}", counted(others.len() as u64, "other", "others"), count(n))));
         }
-        let heading = |at: usize| if at == 0 { "Colour: activity, how many, time" } else { "Colour, continued" };
+        let heading = |at: usize| if at == 0 { "Colour: activity, number, time" } else { "Colour, continued" };
         entries.chunks(5).enumerate().map(|(at, part)| (heading(at).to_owned(), part.to_vec())).collect()
     }
 }
@@ -254,7 +258,7 @@ fn draw_use(sheet: &mut Sheet, chart: &Gantt, colours: &Colours, (axis, first): 
     let bottom = top + USE;
     let up = |n: f64| bottom - n / most * (USE - 6.0);
     let x = |at: usize| axis.from + (axis.to - axis.from) * at as f64 / COLUMNS as f64;
-    sheet.text(MARGIN, top + 12.0, SMALL, TEXT, "", "how many at once");
+    sheet.text(MARGIN, top + 12.0, SMALL, TEXT, "", "number at once");
     let whole = most.floor() as u64;
     let steps = if whole <= 4 { (0..=whole).collect() } else { vec![0, whole / 2, whole] };
     for n in steps.into_iter().map(|n| n as f64) {

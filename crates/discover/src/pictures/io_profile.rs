@@ -75,12 +75,12 @@ fn facts(found: &Profile) -> (Vec<String>, Vec<String>) {
             String::new()
         };
         facts.push(format!(
-            "The trace lost {}{with_bytes}: all bytes, counts and shares are of what it has, and bytes and counts are lower bounds.",
+            "The trace lost {}{with_bytes}: all bytes, counts and shares are of the recorded operations; bytes and counts are lower bounds.",
             counted(left.lost, "operation", "operations")
         ));
     }
     if found.made_of.sums > 0 {
-        let opens = if found.made_of.events == 0 { ", and what was only opened" } else { "" };
+        let opens = if found.made_of.events == 0 { ", and files that were only opened" } else { "" };
         facts.push(format!(
             "Reads and writes were added up by the kernel (trace --detail totals): counts, bytes and times are exact; how large each was, how long it \
              took and in which order they came is not known{opens}, and bytes are spread evenly from the first to the last on an open file."
@@ -185,7 +185,7 @@ pub fn text(found: &Profile) -> String {
     let columns = operation_columns(&found.total).into_iter().map(|cell| ("", cell)).collect();
     out.push_str(&text_table::write(&text_columns(&rows, columns)));
     let by = capital(&groups_of(found.by));
-    let _ = writeln!(out, "\n{by}: what was done to files, and by how many processes ({KINDS_WORDS})\n");
+    let _ = writeln!(out, "\n{by}: accesses to files, and the number of processes ({KINDS_WORDS})\n");
     let mut rows: Vec<&Group> = found.groups.iter().take(2 * SHOWN).collect();
     let hidden = found.groups.len() - rows.len();
     rows.push(&found.total);
@@ -255,7 +255,7 @@ fn put_files(found: &Profile, out: &mut String) {
     if hidden > 0 {
         let _ = writeln!(
             out,
-            "and {} (--format csv --table files has all; --table uses says who used which)",
+            "and {} (--format csv --table files lists all; --table uses lists their users)",
             counted(hidden as u64, "other", "others")
         );
     }
@@ -381,7 +381,7 @@ fn curves(sheet: &mut Sheet, found: &Profile, top: f64) -> f64 {
         .zip(PALETTE)
         .map(|(of, colour)| (of.name.clone(), colour, &of.life_times))
         .collect();
-    let y = heading(sheet, top, "Cumulative distributions", "the share of what is not greater; logarithmic");
+    let y = heading(sheet, top, "Cumulative distributions", "cumulative share; logarithmic");
     let room = (INNER - 2.0 * 30.0) / 3.0;
     let fields: [(&str, Lines<'_>, bool); 3] =
         [("request size", sizes, true), ("latency", latencies, false), ("life time of processes", lives, false)];

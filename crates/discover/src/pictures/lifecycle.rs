@@ -52,7 +52,7 @@ const STATUSES: [State; 6] = [
 pub fn svg(lifecycle: &Lifecycle, drawing: &Drawing) -> String {
     let shown = &lifecycle.activities[..lifecycle.activities.len().min(drawing.rows.clamp(1, 200))];
     let (about, total) = (&lifecycle.about, &lifecycle.total);
-    let mut page = Page { title: "Lifecycle: waiting, running, and what became of it".to_owned(), ..Page::default() };
+    let mut page = Page { title: "Lifecycle: waiting, running and outcome".to_owned(), ..Page::default() };
     let mut said =
         vec![format!("{} of {}", about.counted(total.instances), counted(lifecycle.activities.len() as u64, "activity", "activities"))];
     said.extend(total.queue_ns.map(|ns| format!("{} in the queue", duration(ns as f64))));
@@ -94,7 +94,7 @@ pub fn svg(lifecycle: &Lifecycle, drawing: &Drawing) -> String {
     let there: Vec<&State> = STATUSES.iter().filter(|(_, _, of)| shown.iter().any(|row| of(row) > 0)).collect();
     let entries: Vec<(String, String)> = there.iter().map(|(colour, word, _)| ((*colour).to_owned(), (*word).to_owned())).collect();
     for (at, part) in entries.chunks(3).enumerate() {
-        let heading = if at == 0 { "Right bar: what became of it" } else { "Right bar, continued" };
+        let heading = if at == 0 { "Right bar: outcome" } else { "Right bar, continued" };
         page.legend.push(Entry::new(heading, Sample::Swatches(part.to_vec()), ""));
     }
     page.draw(|sheet, top| {

@@ -248,7 +248,7 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
         return entries;
     }
     let swatches: Vec<_> = drawn(found).map(|(at, of)| (colour(at).to_owned(), name_in(&of.kind, 11.0, COLUMN - 26.0))).collect();
-    let note = if swatches.len() > COLOURS.len() { "there are more types than colours: a colour stands for several" } else { "" };
+    let note = if swatches.len() > COLOURS.len() { "there are more types than colours: several types share a colour" } else { "" };
     entries.push(Entry::new("Line colour: type of objects", Sample::Swatches(swatches), note));
     let samples = boxes.samples().into_iter().map(|n| (box_colour(boxes, n), count(n))).collect();
     let has_bytes = found.activities.iter().any(|of| of.read_bytes.is_some() || of.written_bytes.is_some());

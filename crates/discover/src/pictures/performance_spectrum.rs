@@ -49,7 +49,7 @@ pub fn svg(spectrum: &PerformanceSpectrum, drawing: &Drawing) -> String {
     let shown = &spectrum.segments[..spectrum.segments.len().min(MOST_SEGMENTS)];
     let mut page = Page { title: "Performance spectrum: how long each passage took, and when".to_owned(), ..Page::default() };
     let passages: u64 = shown.iter().map(|segment| segment.count).sum();
-    let how = if spectrum.path_is_most_frequent { "activities of the most frequent variant" } else { "activities that were asked for" };
+    let how = if spectrum.path_is_most_frequent { "activities of the most frequent variant" } else { "requested activities" };
     if !shown.is_empty() {
         page.facts.push(format!(
             "{} between the {} {how}; of each case only these activities are looked at.",
@@ -245,7 +245,11 @@ fn legend(lines: &Lines, segments: &[Segment]) -> Vec<Entry> {
             Sample::Swatches((0..4).map(words).collect()),
             if one { "" } else { "Quarters of each pair's own durations." },
         ),
-        Entry::new("Beside it", Sample::Words, "How many passages, and in what time a quarter, half and three quarters of them are done."),
+        Entry::new(
+            "Next to it",
+            Sample::Words,
+            "Number of passages, and the times within which a quarter, half and three quarters of them end.",
+        ),
     ];
     if lines.highest > 0 {
         let note = format!("Passages that begin and finish in one part of the time, by quarter. The highest is {}.", count(lines.highest));

@@ -94,7 +94,7 @@ pub fn text(found: &Requests) -> String {
         }
         if of.cut_short > 0 {
             let jobs = counted(of.cut_short, "instance was", "instances were");
-            let _ = writeln!(out, "{}: {jobs} ended at a limit and needed at least what was used", visible(&of.activity));
+            let _ = writeln!(out, "{}: {jobs} ended at a limit and needed at least the amount used", visible(&of.activity));
         }
     }
     out

@@ -43,11 +43,11 @@ fn facts(found: &RunDag) -> (Vec<String>, Vec<String>) {
     let folded = match (found.by, found.fold) {
         (By::Each, Fold::Never) => format!("Each of the {nouns} has a box of its own."),
         (By::Each, Fold::Equal) => format!(
-            "{} that are instances of the same activity, with the same before and after them, equally often, are one box; files likewise.",
+            "{} that are instances of the same activity, with the same predecessors and successors, equally often, are one node; so are files.",
             capital(&nouns)
         ),
         (By::Each, Fold::Alike) => format!(
-            "{} that are instances of the same activity, with the same before and after them, however often, are one box; files likewise.",
+            "{} that are instances of the same activity, with the same predecessors and successors are one node; so are files.",
             capital(&nouns)
         ),
         (By::Each | By::Activity, _) => {
@@ -89,13 +89,13 @@ fn facts(found: &RunDag) -> (Vec<String>, Vec<String>) {
         ));
     }
     if left.tasks > 0 {
-        words.push(format!("{} that were not asked for", counted(left.tasks, found.noun, &nouns)));
+        words.push(format!("{} that were not requested", counted(left.tasks, found.noun, &nouns)));
     }
     if left.unknown_parents > 0 {
         words.push(format!("{} on {nouns} that no row describes", counted(left.unknown_parents, "dependency", "dependencies")));
     }
     if left.tasks_without_parents > 0 {
-        words.push(format!("what {} waited for, which nobody declared", counted(left.tasks_without_parents, found.noun, &nouns)));
+        words.push(format!("undeclared dependencies of {}", counted(left.tasks_without_parents, found.noun, &nouns)));
     }
     (facts, words)
 }
@@ -170,11 +170,11 @@ fn time_for_a_mib(edge: &Edge) -> Option<f64> {
 fn legend(found: &RunDag, picture: &mut Graph, (boxes, bytes, slow): (WidthScale, WidthScale, TimeScale), edges: &[&Edge]) {
     let (noun, nouns) = (found.noun, many(found.noun));
     let samples = boxes.samples().into_iter().map(|n| (box_colour(boxes, n), count(n))).collect();
-    picture.legend.push(Entry::new(format!("Box: {nouns}"), Sample::Boxes(samples), "median life time; × how many"));
+    picture.legend.push(Entry::new(format!("Box: {nouns}"), Sample::Boxes(samples), "median lifetime; × number"));
     let roles: Vec<(String, String)> = [
-        (Role::Input, INPUT, "was there: nobody of the run wrote it"),
+        (Role::Input, INPUT, "present before: no task of the run wrote it"),
         (Role::Between, BETWEEN, "written and read in the run"),
-        (Role::Output, OUTPUT, "written, and read by nobody else"),
+        (Role::Output, OUTPUT, "written, and read by no other task"),
     ]
     .into_iter()
     .filter(|(role, ..)| found.nodes.iter().any(|node| node.role == Some(*role)))
@@ -201,18 +201,18 @@ fn legend(found: &RunDag, picture: &mut Graph, (boxes, bytes, slow): (WidthScale
         picture.legend.push(Entry::new("Dashed line", Sample::Dashed(WITHOUT_DATA.to_owned(), 1.5), note));
     }
     if dashed(EdgeKind::Inferred) {
-        let note = "inferred: probably waited for, which nobody recorded";
+        let note = "inferred: probable dependency, not recorded";
         picture.legend.push(Entry::new("Thin dashed line", Sample::Dashed(INFERRED.to_owned(), 1.0), note));
     }
     if dashed(EdgeKind::Fork) {
         picture.legend.push(Entry::new("Dashed line from a process", Sample::Dashed(WITHOUT_DATA.to_owned(), 1.5), "forked"));
     }
     if edges.iter().any(|edge| edge.doubtful > 0) {
-        let note = "clocks of the hosts differ: the order is not sure";
+        let note = "clocks of the hosts differ: the order is uncertain";
         picture.legend.push(Entry::new("Dashed coloured line", Sample::Dashed("#2f7fc2".to_owned(), 2.0), note));
     }
     if found.nodes.iter().any(|node| node.unsure > 0) {
-        picture.legend.push(Entry::new("Dashed border", Sample::Words, "Records were lost meanwhile, or an order is not sure."));
+        picture.legend.push(Entry::new("Dashed border", Sample::Words, "Records were lost meanwhile, or an order is uncertain."));
     }
     if found.nodes.iter().any(|node| node.critical > 0) {
         let note = format!("critical path: the {noun} after it waited for this");
@@ -348,7 +348,7 @@ fn line_of(found: &RunDag, edge: &Edge, bytes: WidthScale, slow: TimeScale) -> L
     title.extend(edge.bytes.map(axis::bytes));
     title.extend(edge.time_ns.map(|ns| format!("{} from the first to the last access of each, added up", duration(ns as f64))));
     title.extend(rate(edge));
-    title.extend((edge.doubtful > 0).then(|| format!("order not sure, because clocks differ: {}", count(edge.doubtful))));
+    title.extend((edge.doubtful > 0).then(|| format!("order uncertain, because clocks differ: {}", count(edge.doubtful))));
     title.extend(edge.critical.then(|| "on the critical path".to_owned()));
     let mut label: Vec<String> = edge.bytes.map(axis::bytes).into_iter().collect();
     label.extend(rate(edge));

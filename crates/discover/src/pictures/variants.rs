@@ -270,7 +270,7 @@ fn legend(colours: &Colours, has_bytes: bool) -> Vec<Entry> {
     let shares = shares.map(|(colour, words)| (colour.to_owned(), words.to_owned())).to_vec();
     vec![
         Entry::new("Bar: share of the cases", Sample::Swatches(shares), ""),
-        Entry::new("Arrow: an activity", Sample::Words, "×3 stands for three in a row; long names are cut in their middle."),
+        Entry::new("Arrow: an activity", Sample::Words, "×3 means three in a row; long names are cut in their middle."),
         Entry::new("Colour: which activity", Sample::Words, look + "."),
         Entry::new("Per case", Sample::Words, format!("Time from a case's first to its last moment{bytes}.")),
     ]

@@ -136,7 +136,7 @@ impl<'r> Document<'r> {
 fn unexpected(found: Option<char>, expected: &str) -> String {
     match found {
         None => format!("the file ends where {expected} should be: it is cut"),
-        Some(found) => format!("{found:?} stands where {expected} should be"),
+        Some(found) => format!("found {found:?}, expected {expected}"),
     }
 }
 
@@ -355,7 +355,7 @@ impl<'a> Cursor<'a> {
                     unescaped.push(self.escape()?);
                     start = self.at;
                 }
-                Some(_) => return Err(self.unexpected("a character that may stand in a string")),
+                Some(_) => return Err(self.unexpected("a character that is allowed in a string")),
                 None => return Err(self.unexpected("the end of a string")),
             }
         }

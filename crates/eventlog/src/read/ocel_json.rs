@@ -157,7 +157,7 @@ impl Reader<'_> {
         let name = SECTIONS.get(section).copied().unwrap_or_default();
         let again = self.seen.get_mut(section).is_some_and(|seen| std::mem::replace(seen, true));
         if again {
-            self.odd(Severity::Error, "duplicate_key", place, format!("{name} stands here a second time; all are read"));
+            self.odd(Severity::Error, "duplicate_key", place, format!("{name} appears here a second time; all are read"));
         }
         if document.peek()? != Some(b'[') {
             let place = document.place();

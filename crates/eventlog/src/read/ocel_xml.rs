@@ -234,7 +234,7 @@ impl<'s> Reader<'s> {
     fn section(&mut self, section: usize) -> Open {
         let name = SECTIONS.get(section).copied().unwrap_or_default();
         if self.seen.get_mut(section).is_some_and(|seen| std::mem::replace(seen, true)) {
-            self.odd(Severity::Error, "duplicate_key", format!("<{name}> stands here a second time; all are read"));
+            self.odd(Severity::Error, "duplicate_key", format!("<{name}> appears here a second time; all are read"));
         }
         if section < 2 && self.seen.get(section + 2) == Some(&true) {
             self.odd(

@@ -408,8 +408,7 @@ impl<'s> Reader<'s> {
             }
             ("string", Some(value)) => match self.untyped_time(&key, value) {
                 Some(ns) => {
-                    let message =
-                        format!("time:timestamp is of type string and not date; it is read as the time that it says: {}", shown(value));
+                    let message = format!("time:timestamp is of type string and not date; it is read as this time: {}", shown(value));
                     self.odd(Severity::Warning, "text_time", message);
                     FlatValue::Time(ns)
                 }

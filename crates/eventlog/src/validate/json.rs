@@ -81,8 +81,8 @@ impl<'r> Json<'r> {
     fn unexpected<T>(&mut self, instead: &str) -> Result<T, Fault> {
         match self.peek()? {
             None => self.wrong(format!("the file ends here, where {instead} should be: it is cut")),
-            Some(byte) if byte.is_ascii_graphic() => self.wrong(format!("{} stands here, where {instead} should be", char::from(byte))),
-            Some(byte) => self.wrong(format!("byte 0x{byte:02x} stands here, where {instead} should be")),
+            Some(byte) if byte.is_ascii_graphic() => self.wrong(format!("found {}, expected {instead}", char::from(byte))),
+            Some(byte) => self.wrong(format!("found byte 0x{byte:02x}, expected {instead}")),
         }
     }
 

@@ -211,7 +211,7 @@ impl<'r> Xml<'r> {
             if self.open.is_empty() {
                 if let Some(text) = raw.iter().position(|&byte| !blank(byte)) {
                     let at = at.behind(raw.get(..text).unwrap_or_default());
-                    return Self::wrong(at, "text stands outside of the outermost element");
+                    return Self::wrong(at, "there is text outside of the outermost element");
                 }
             } else {
                 if let Some(end) = raw.windows(3).position(|three| three == b"]]>") {
@@ -308,7 +308,7 @@ impl<'r> Xml<'r> {
         let (target, rest) = text.split_at(text.find([' ', '\t', '\n']).unwrap_or(text.len()));
         if target == "xml" {
             if !begin {
-                return Self::wrong(at, "the XML declaration can stand only at the very beginning of the file");
+                return Self::wrong(at, "the XML declaration is allowed only at the very beginning of the file");
             }
             return if xml_declaration(rest) {
                 Ok(())
@@ -427,7 +427,7 @@ impl<'r> Xml<'r> {
             };
             let behind = skip_blank(behind);
             let Some((&quote @ (b'"' | b'\''), behind)) = behind.split_first() else {
-                return Self::wrong(place(behind), "the value of an attribute stands between quotes");
+                return Self::wrong(place(behind), "the value of an attribute must be in quotes");
             };
             let value_at = place(behind);
             let Some(end) = behind.iter().position(|&byte| byte == quote) else { return Self::wrong(value_at, "a value does not end") };
@@ -462,7 +462,7 @@ impl<'r> Xml<'r> {
         for attribute in self.attributes.get(..self.used).unwrap_or_default() {
             if let Some(prefix) = attribute.name.strip_prefix("xmlns:") {
                 if attribute.value.is_empty() || prefix == "xmlns" {
-                    return Self::wrong(attribute.at, "a prefix stands for no namespace");
+                    return Self::wrong(attribute.at, "a prefix has no namespace");
                 }
                 if self.prefixes.len() >= MOST_ATTRIBUTES {
                     return Err(Fault::too_large(attribute.at, "too many prefixes are declared"));
@@ -586,7 +586,7 @@ fn decode(raw: &[u8], at: Position, references: bool, value: bool, out: &mut Str
                 done = offset;
             }
             b'&' => offset += 1,
-            _ => return wrong(offset, format!("the control character 0x{byte:02x} cannot stand in XML")),
+            _ => return wrong(offset, format!("the control character 0x{byte:02x} is not allowed in XML")),
         }
     }
     out.push_str(plain(done, raw.len()));
@@ -655,7 +655,7 @@ mod tests {
             ("<a>\n", 2, 1, "cut"),
             ("<a b='1' b='2'/>", 1, 10, "second attribute"),
             ("<a b='1'c='2'/>", 1, 9, "white space"),
-            ("<a b=1/>", 1, 6, "between quotes"),
+            ("<a b=1/>", 1, 6, "in quotes"),
             ("<a b/>", 1, 5, "= and a value"),
             ("<a b='\n<'/>", 2, 1, "&lt;"),
             ("<a>&x;</a>", 1, 4, "entity"),

@@ -408,7 +408,7 @@ impl Ocel {
         match (self.date_time)(time) {
             Form::Good => in_range(time, at, report, place),
             Form::Allowed => {
-                report.add(&rules::NO_ZONE, at, place, || format!("the time {} has no zone; it is taken for UTC", shown(time)))
+                report.add(&rules::NO_ZONE, at, place, || format!("the time {} has no zone; it is interpreted as UTC", shown(time)))
             }
             Form::Readable | Form::Bad => report.add(&rules::TIME, at, place, || {
                 let form = if self.is_xml { "xs:dateTime" } else { "an RFC 3339 time with a zone" };
@@ -480,7 +480,7 @@ pub(super) fn report_dangling(ocel: &Ocel, report: &mut Report<'_>, walk: &mut d
     let Purpose::Texts(texts) = again.purpose else { return };
     for (index, at) in places.into_iter().enumerate() {
         let text = texts.get(index).and_then(|(_, text)| text.as_deref());
-        let name = || text.map_or_else(|| "with the id that stands here".into(), shown);
+        let name = || text.map_or_else(|| "with this id".into(), shown);
         report.add(&rules::DANGLING_RELATION, at, String::new, || {
             format!("there is no object {}; other relations to it are not shown", name())
         });

@@ -98,7 +98,7 @@ impl Walk<'_, '_, '_> {
             &rules::WRONG_JSON_TYPE,
             self.json.at,
             || path_text(path),
-            || format!("a JSON {} stands here, where the schema wants one of type {}", token.name(), wanted.name()),
+            || format!("found a JSON {}, where the schema requires one of type {}", token.name(), wanted.name()),
         );
         self.json.skip(token)?;
         Ok(false)
@@ -126,7 +126,7 @@ impl Walk<'_, '_, '_> {
                     || path_text(path),
                     || {
                         let advice = if key.starts_with("ocel:") {
-                            "; it is of OCEL 1.0, which is read, but what is checked is OCEL 2.0"
+                            "; the file is OCEL 1.0, which flowmine reads; this check is for OCEL 2.0"
                         } else {
                             ""
                         };

@@ -114,7 +114,7 @@ fn structure(database: &Database, kind: &Kind, report: &mut Report) -> Result<()
         if mapped.binary_search_by(|mapped| mapped.as_str().cmp(name)).is_err() {
             // Linear only for tables that break the rule.
             let message = match mapped.iter().find(|mapped| mapped.eq_ignore_ascii_case(name)) {
-                Some(mapped) => format!("{} calls it {}; some tools tell upper from lower case. Rename it", kind.map, shown(mapped)),
+                Some(mapped) => format!("{} calls it {}; some tools distinguish upper and lower case. Rename it", kind.map, shown(mapped)),
                 None => format!("no type in {} has this table; add the type, or rename or drop the table", kind.map),
             };
             report.add(Severity::Error, "table_without_type", || table_place(name), || message);

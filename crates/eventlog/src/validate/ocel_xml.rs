@@ -59,7 +59,7 @@ impl Walk<'_, '_, '_> {
                 self.elements.misplaced(&rules::REPEATED_ELEMENT, |name| format!("a second element {name}"));
             } else if section < last {
                 self.elements
-                    .misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands too late; the order is {}", SECTIONS.join(", ")));
+                    .misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} comes too late; the order is {}", SECTIONS.join(", ")));
             }
             last = last.max(section);
             self.elements.allow(&[]);
@@ -207,7 +207,7 @@ impl Walk<'_, '_, '_> {
                     counts[0] += 1;
                     self.once(counts[0]);
                     if counts[1] > 0 && counts[0] == 1 {
-                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands before objects"));
+                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} comes before objects"));
                     }
                     self.attributes(side, seen)?;
                 }
@@ -241,7 +241,7 @@ impl Walk<'_, '_, '_> {
             let time = self.elements.optional("time");
             if side == Side::Object && time.is_none() {
                 self.elements.misplaced(&rules::NO_ATTRIBUTE_TIME, |_| {
-                    "the value has no time; 1970-01-01T00:00:00Z says that it holds from the beginning".into()
+                    "the value has no time; 1970-01-01T00:00:00Z means that it holds from the beginning".into()
                 });
             }
             if let Some((word, at)) = self.elements.optional("type")

@@ -42,7 +42,7 @@ rules! {
     DOCTYPE "doctype" Error SHOWN, "Neither schema has a document type declaration; with entities it can be an attack, so it is not read further";
     REFUSED "refused" Error SHOWN, "Cut or damaged gz, an encoding other than UTF-8, or a part so large or nested so deep that it would fill the memory; nothing after this place was checked";
     // Structure, both forms of OCEL.
-    MISSING "missing" Error SHOWN, "OCEL 2.0 schemas, XES schema: what is required is there";
+    MISSING "missing" Error SHOWN, "OCEL 2.0 schemas, XES schema: required parts are present";
     WRONG_JSON_TYPE "wrong_json_type" Error SHOWN, "OCEL 2.0 JSON schema, `type`: each member has the JSON type that the schema names";
     UNKNOWN_MEMBER "unknown_member" Note SHOWN, "OCEL 2.0 JSON schema: other members are allowed and mean nothing";
     REPEATED_MEMBER "repeated_member" Warning SHOWN, "RFC 8259 section 4: names within an object are unique; readers take the last or the first";
@@ -73,7 +73,7 @@ rules! {
     VALUE_FORM "value_form" Warning SHOWN, "OCEL 2.0, XES: the value can be read, and is not in the form of its type: `True`, `1` for true, `nan`, a number declared as a string";
     TIME "time" Error SHOWN, "OCEL 2.0 JSON schema, `format: date-time`: RFC 3339, with its zone. XSD: xs:dateTime";
     TIME_RANGE "time_range" Warning SHOWN, "Times before 1677-09-21 and after 2262-04-11 do not fit into 64 bits of nanoseconds, which readers use";
-    NO_ZONE "no_zone" Warning SHOWN, "xs:dateTime can be without a zone: ProM has refused such logs, others guess; write Z or an offset";
+    NO_ZONE "no_zone" Warning SHOWN, "xs:dateTime can be without a zone: ProM has refused such logs, other programs assume a zone; write Z or an offset";
     NO_ATTRIBUTE_TIME "no_attribute_time" Warning SHOWN, "OCEL 2.0: the value of an object's attribute has a time, 1970-01-01T00:00:00Z if it holds from the beginning (the XSD lets it be missing)";
     RELATIONSHIP_ELEMENT "relationship_element" Note 1, "OCEL 2.0 XSD: a relation is an element `object` with a required `type`. Known deviation: the standard's example and all tools write `relationship` without one";
     // XES.
@@ -96,9 +96,9 @@ rules! {
     UNDECLARED_PREFIX "undeclared_prefix" Warning SHOWN, "XES: the prefix of a key belongs to an extension that the log declares (shown once a prefix)";
     EXTENSION_KEY "extension_key" Warning SHOWN, "XES: a key with a standard extension's prefix is one that the extension defines (shown once a key)";
     EXTENSION_KEY_TYPE "extension_key_type" Error SHOWN, "XES: the keys of the standard extensions have the types that the extensions define: concept:name string, time:timestamp date, …";
-    EXTENSION_KEY_LEVEL "extension_key_level" Warning SHOWN, "XES: the keys of the standard extensions stand where the extensions define them: log, trace, event or attribute (shown once a key and place)";
+    EXTENSION_KEY_LEVEL "extension_key_level" Warning SHOWN, "XES: the keys of the standard extensions are used where the extensions define them: log, trace, event or attribute (shown once a key and place)";
     TRANSITION "transition" Warning SHOWN, "XES lifecycle extension: with lifecycle:model `standard` a transition is one of its 13: schedule, assign, …, unknown";
-    NO_GLOBALS "no_globals" Warning SHOWN, "XES: `global` says what every trace and every event has; ProM has refused logs without";
+    NO_GLOBALS "no_globals" Warning SHOWN, "XES: `global` declares the attributes of every trace and every event; ProM has refused logs without it";
     MISSING_GLOBAL "missing_global" Error SHOWN, "XES: every trace and every event has the global attributes of its scope, of the same type";
     CLASSIFIER_KEYS "classifier_keys" Warning SHOWN, "XES: the keys of a classifier are global attributes of its scope, so that every event has a class";
     DUPLICATE_KEY "duplicate_key" Error SHOWN, "XES: keys within an element are unique, except in lists";
@@ -107,7 +107,7 @@ rules! {
     UNNAMED_TRACE "unnamed_trace" Warning SHOWN, "XES allows a trace without concept:name; tools need it as the case's id";
     UNNAMED_EVENT "unnamed_event" Warning SHOWN, "XES allows an event without concept:name; tools need it as the activity";
     UNTIMED_EVENT "untimed_event" Warning SHOWN, "XES allows an event without time:timestamp; tools need it";
-    EVENT_ORDER "event_order" Note SHOWN, "XES: the order of a trace's events is that of the file; here their times say otherwise";
+    EVENT_ORDER "event_order" Note SHOWN, "XES: the order of a trace's events is that of the file; here their times have another order";
 }
 
 #[cfg(test)]

@@ -126,11 +126,7 @@ impl Walk<'_, '_, '_> {
             };
             if phase < last {
                 self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
-                    format!(
-                        "{name} stands too late, behind the first {}; the order is {}",
-                        ORDER.get(last).unwrap_or(&""),
-                        ORDER.join(", ")
-                    )
+                    format!("{name} comes too late, behind the first {}; the order is {}", ORDER.get(last).unwrap_or(&""), ORDER.join(", "))
                 });
             }
             if phase >= 4 && !std::mem::replace(&mut no_globals, true) {
@@ -191,9 +187,9 @@ impl Walk<'_, '_, '_> {
     fn globals_are_there(&mut self, root: Position) {
         for (globals, scope) in self.globals.iter().zip(["trace", "event"]) {
             if globals.is_empty() {
-                self.elements
-                    .report
-                    .add(&rules::NO_GLOBALS, root, String::new, || format!("no <global scope=\"{scope}\"> says what every {scope} has"));
+                self.elements.report.add(&rules::NO_GLOBALS, root, String::new, || {
+                    format!("no <global scope=\"{scope}\"> declares the attributes of every {scope}")
+                });
             }
         }
     }
@@ -324,7 +320,7 @@ impl Walk<'_, '_, '_> {
                 Some(kind) => {
                     if checked {
                         self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
-                            format!("{name} stands behind the first event; a trace's attributes stand before")
+                            format!("{name} comes behind the first event; a trace's attributes come before")
                         });
                         // It counts with nothing: the trace's attributes were looked at before.
                         self.keys.clear();
@@ -487,7 +483,7 @@ impl Walk<'_, '_, '_> {
             match Kind::new(&self.elements.xml.name) {
                 Some(inner) => {
                     if values > 0 {
-                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands behind values"));
+                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} comes behind values"));
                     }
                     let mut keys = nested.take().unwrap_or_else(|| self.spare.pop().unwrap_or_default());
                     std::mem::swap(&mut keys, &mut self.keys);

@@ -286,7 +286,7 @@ impl<F> Whole<'_, F> {
                 .or_else(|| item.get("error"))
                 .and_then(Value::as_str)
                 .map_or_else(|| item.to_string(), str::to_owned);
-            self.diagnostics.push(Diagnostic::warning("slurm_said", format!("Slurm said: {}", shown(said.as_bytes()))));
+            self.diagnostics.push(Diagnostic::warning("slurm_said", format!("Slurm reports: {}", shown(said.as_bytes()))));
         }
     }
 }

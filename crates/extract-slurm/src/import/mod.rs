@@ -146,9 +146,8 @@ pub fn read<'a>(bytes: &'a [u8], kind: FileKind, options: &Options, diagnostics:
         && !records.is_empty()
         && records.iter().all(|(_, record)| record.submit_line.is_none())
     {
-        let message =
-            "no job says how it was submitted (SubmitLine), so jobs that wait for each other are not joined, and scripts are not known";
-        let advice = "add SubmitLine to sacct --format (sacct --json has it in Slurm 23.11 and later, not in 22.05), or import what squeue said of the same jobs";
+        let message = "no job has the command of its submission (SubmitLine), so jobs that wait for each other are not joined, and scripts are not known";
+        let advice = "add SubmitLine to sacct --format (sacct --json has it in Slurm 23.11 and later, not in 22.05), or import squeue's output on the same jobs";
         diagnostics.push(Diagnostic::warning("no_submit_lines", message).advise(advice));
     }
     Ok(imported)

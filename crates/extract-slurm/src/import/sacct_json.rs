@@ -141,7 +141,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     }
     for path in [["time", "submission"], ["time", "start"], ["time", "end"], ["time", "limit"]] {
         if job.number(&path) == Number::Odd {
-            diagnostics.push(job.warn("json_value", &format!("{} is not a number; taken as unknown", path.join("."))));
+            diagnostics.push(job.warn("json_value", &format!("{} is not a number; treated as unknown", path.join("."))));
         }
     }
     Ok(record)
@@ -203,7 +203,7 @@ fn tasks(job: &Job, diagnostics: &mut Diagnostics) -> String {
         Some(mask) => match indices(mask) {
             Some(list) => list,
             None => {
-                diagnostics.push(job.warn("json_value", "its array's task list is not a bit mask; taken as unknown"));
+                diagnostics.push(job.warn("json_value", "its array's task list is not a bit mask; treated as unknown"));
                 String::new()
             }
         },

@@ -102,7 +102,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
         Some(separator) if !separator.trim().is_empty() || separator == "\t" => Separator::Bytes(separator.clone().into_bytes()),
         _ => table::separator(header, is_known).ok_or_else(|| {
             refuse(format!(
-                "{:?} is no header with columns that sacct has and something between them; say the separator with --separator",
+                "{:?} is no header with columns that sacct has and something between them; give the separator with --separator",
                 shown(header)
             ))
         })?,

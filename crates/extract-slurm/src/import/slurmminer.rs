@@ -44,7 +44,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     };
     let Separator::Bytes(separator) = separator else {
         let why = format!(
-            "{:?} is no header with tabs or another separator between its columns; say the separator with --separator",
+            "{:?} is no header with tabs or another separator between its columns; give the separator with --separator",
             shown(header)
         );
         return Err(ImportError::Header { kind, line: header_line, column: 1, why });
@@ -151,7 +151,7 @@ fn tell_arrays(ids: Option<(&[u8], &[u8])>, told: &mut bool, line: u64, diagnost
     if id != array && units::digits(array).is_some() && units::digits(id).is_some() {
         *told = true;
         let message = format!(
-            "job {} belongs to array {}; this log does not say which task it is, so tasks are jobs of their own",
+            "job {} belongs to array {}; this log does not contain the task's index, so tasks are jobs of their own",
             shown(id),
             shown(array)
         );

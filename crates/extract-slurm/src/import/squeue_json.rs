@@ -170,7 +170,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
 fn odd_numbers(job: &Job, keys: &[&str], diagnostics: &mut Diagnostics) {
     for key in keys {
         if job.number(&[key]) == Number::Odd {
-            diagnostics.push(job.warn("json_value", &format!("{key} is not a number; taken as unknown")));
+            diagnostics.push(job.warn("json_value", &format!("{key} is not a number; treated as unknown")));
         }
     }
 }

@@ -56,11 +56,11 @@ fn preamble<'a>(bytes: &'a [u8], zone: &mut Zone, diagnostics: &mut Diagnostics)
         } else if let Some(ns) = date(trimmed) {
             if !zone.is_known {
                 zone.is_known = true;
-                let message = format!("times such as {:?} say no zone and are taken as UTC", shown(trimmed));
+                let message = format!("times such as {:?} have no zone and are interpreted as UTC", shown(trimmed));
                 diagnostics.push(
                     Diagnostic::warning("no_zone", message)
                         .at(number, None)
-                        .advise("say the cluster's zone with --zone, as in --zone=+01:00"),
+                        .advise("give the cluster's zone with --zone, as in --zone=+01:00"),
                 );
             }
             observed_at_ns = ns.checked_sub(zone.offset_s.saturating_mul(time::SECOND_NS));
@@ -122,7 +122,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
             line: header_line,
             column: 1,
             why: format!(
-                "{:?} is no header with columns that squeue has and something between them; say the separator with --separator",
+                "{:?} is no header with columns that squeue has and something between them; give the separator with --separator",
                 shown(header)
             ),
         })?,

@@ -27,9 +27,9 @@ impl Zone {
         }
         if std::str::from_utf8(field).is_ok_and(|field| !units::has_zone(field)) && units::time(field, 0).is_ok() {
             self.is_known = true;
-            let message = format!("times such as {:?} say no zone and are taken as UTC", shown(field));
+            let message = format!("times such as {:?} have no zone and are interpreted as UTC", shown(field));
             diagnostics.push(
-                Diagnostic::warning("no_zone", message).at(line, None).advise("say the cluster's zone with --zone, as in --zone=+01:00"),
+                Diagnostic::warning("no_zone", message).at(line, None).advise("give the cluster's zone with --zone, as in --zone=+01:00"),
             );
         }
     }

@@ -630,7 +630,7 @@ impl Tokens<'_> {
         while let Some(c) = chars.next() {
             match c {
                 '%' => {
-                    let token = chars.next().ok_or("a % stands at the end; write %%")?;
+                    let token = chars.next().ok_or("there is a % at the end; write %%")?;
                     match token {
                         '%' => out.push('%'),
                         'h' => out.push_str(self.host),

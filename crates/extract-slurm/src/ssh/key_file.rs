@@ -117,7 +117,7 @@ pub(crate) fn inspect(text: &str) -> Result<KeyFormat, String> {
             let cipher: String = cipher.chars().filter(char::is_ascii_graphic).take(40).collect();
             Ok(KeyFormat::Private { cipher: encrypted.then_some(cipher), public: None })
         }
-        "DSA PRIVATE KEY" => Err("it is a DSA key, which nobody accepts any more; make an ed25519 key".to_owned()),
+        "DSA PRIVATE KEY" => Err("it is a DSA key, which servers do not accept any more; make an ed25519 key".to_owned()),
         _ => Err("it is no private key; name a key that ssh-keygen made".to_owned()),
     }
 }

@@ -297,13 +297,13 @@ fn parse_line(line: &[u8], place: &Place) -> Result<Option<Entry>, String> {
     let hosts = parse_hosts(first)?;
     let key_type = fields.next().ok_or("no key after the host")?;
     if key_type.bytes().all(|b| b.is_ascii_digit()) {
-        return Err("a key of SSH version 1, which nobody speaks any more".to_owned());
+        return Err("a key of SSH version 1, which is not in use any more".to_owned());
     }
     let encoded = fields.next().ok_or("no key after the key's type")?;
     let blob = LENIENT.decode(encoded).map_err(|_| "the key is not base64".to_owned())?;
     let key = PublicKey::from_blob(&blob).ok_or("the key is cut or malformed")?;
     if key.key_type() != key_type {
-        return Err(format!("the line says {} but the key is {}", visible(key_type), key.key_type()));
+        return Err(format!("the line states {} but the key is {}", visible(key_type), key.key_type()));
     }
     Ok(Some(Entry { place: place.clone(), key, marker, hosts }))
 }

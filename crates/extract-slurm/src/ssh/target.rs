@@ -69,7 +69,7 @@ fn parse(given: &str) -> Result<Target, &'static str> {
     let (host, port) = if let Some(bracketed) = rest.strip_prefix('[') {
         let (host, after) = bracketed.split_once(']').ok_or("the bracket is not closed")?;
         if !is_ipv6(host) {
-            return Err("what stands in brackets is not an IPv6 address");
+            return Err("the text in brackets is not an IPv6 address");
         }
         match after {
             "" => (host, None),

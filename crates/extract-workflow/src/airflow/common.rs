@@ -7,8 +7,8 @@ use crate::Source;
 /// Warns, if `so`, that times had no zone and are interpreted as UTC.
 pub fn without_zone(so: bool, source: &mut Source) {
     if so {
-        let message = "times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same";
-        source.diagnostics.push(Diagnostic::warning("no_zone", message).advise("say the zone with --zone, as in --zone=+01:00"));
+        let message = "times have no zone; they are interpreted as UTC and can be wrong by up to 14 hours, all by the same amount";
+        source.diagnostics.push(Diagnostic::warning("no_zone", message).advise("give the zone with --zone, as in --zone=+01:00"));
     }
 }
 

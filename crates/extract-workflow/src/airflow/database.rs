@@ -85,7 +85,7 @@ impl Database {
                 self.dags.insert(id, dag);
             }
             "rendered_task_instance_fields" => {
-                let key = key(row).ok_or("a row of rendered_task_instance_fields does not tell of which task it is")?;
+                let key = key(row).ok_or("a row of rendered_task_instance_fields does not name its task")?;
                 if let Some(command) = row.get("rendered_fields").and_then(command) {
                     self.commands.insert(key, command);
                 }
@@ -97,7 +97,7 @@ impl Database {
     }
 
     fn add_instance(&mut self, table: &str, row: &Map<String, Value>, source: &str) -> Result<(), String> {
-        let mut key = key(row).ok_or_else(|| format!("a row of {table} does not tell of which task it is"))?;
+        let mut key = key(row).ok_or_else(|| format!("a row of {table} does not name its task"))?;
         self.instances.entry((key.dag.clone(), key.run.clone(), key.task.clone())).or_default().insert(key.map_index);
         let state = word(row, "state");
         let pid = number(row, "pid").filter(|pid| *pid > 0);

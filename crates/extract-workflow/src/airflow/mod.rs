@@ -132,7 +132,7 @@ fn read_one(source: &mut Source, options: &Options, attempts: &mut Attempts) -> 
         TASK_LOG => match task_log::read(input::open(&source.path)?, source, options)? {
             Some((key, row)) => attempts.add(key, row, source),
             None => {
-                let diagnostic = Diagnostic::error("task_unknown", "neither its path nor its lines tell of which attempt it is");
+                let diagnostic = Diagnostic::error("task_unknown", "neither its path nor its lines name its attempt");
                 source.refuse(diagnostic.advise("give it in its folders: dag_id=…/run_id=…/task_id=…/attempt=1.log"));
             }
         },

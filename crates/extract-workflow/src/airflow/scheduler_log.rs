@@ -53,7 +53,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
         };
         if told.is_none() {
             let shown: String = shown.chars().take(60).collect();
-            let message = format!("{shown:?} does not tell of which task it is");
+            let message = format!("{shown:?} does not name its task");
             source.diagnostics.push(Diagnostic::error("line_without_task", message).at(number, Some(1)));
         }
     }

@@ -46,7 +46,7 @@ fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
 pub fn is_one(path: &Path) -> Result<bool, String> {
     let connection = open(path)?;
     for (table, _) in TABLES {
-        if has_table(&connection, table).map_err(|error| format!("SQLite says: {error}"))? {
+        if has_table(&connection, table).map_err(|error| format!("SQLite reports: {error}"))? {
             return Ok(true);
         }
     }
@@ -58,7 +58,7 @@ pub fn is_one(path: &Path) -> Result<bool, String> {
 /// # Errors
 /// A message for the user, when the database cannot be read.
 pub fn read(path: &Path, source: &str, mut say: impl FnMut(String)) -> Result<Database, String> {
-    let wrong = |error: rusqlite::Error| format!("SQLite says: {error}");
+    let wrong = |error: rusqlite::Error| format!("SQLite reports: {error}");
     let connection = open(path)?;
     let mut room = size(path).map_err(|e| e.to_string())?;
     let mut database = Database::default();
@@ -115,7 +115,7 @@ fn open(path: &Path) -> Result<Connection, String> {
         _ => "mode=ro",
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let wrong = |error: rusqlite::Error| format!("SQLite says: {error}");
+    let wrong = |error: rusqlite::Error| format!("SQLite reports: {error}");
     let connection = Connection::open_with_flags(uri(&path, how), flags).map_err(wrong)?;
     for (setting, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

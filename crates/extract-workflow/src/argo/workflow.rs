@@ -73,7 +73,7 @@ impl Workflow {
         let (uid, name, namespace) = (text(&metadata["uid"]), text(&metadata["name"]), text(&metadata["namespace"]));
         let repeated = uid.as_ref().map_or(0, String::len) + name.as_ref().map_or(0, String::len);
         if repeated.saturating_mul(nodes.len()) > input::MOST_REPEATED {
-            diagnostics.push(Diagnostic::error("name_too_long", "the workflow's name is too long for so many nodes").at(line, None));
+            diagnostics.push(Diagnostic::error("name_too_long", "the workflow's name is too long for this number of nodes").at(line, None));
             return None;
         }
         let mut workflow = Self {
@@ -182,7 +182,7 @@ impl Workflow {
         }
         let too_many = put_parents(&mut rows, parents, &graph.at_exit());
         if too_many > 0 {
-            let message = "a task waits for so many that all pairs are too many: its parents are not known";
+            let message = "a task waits for too many others for a list of pairs: its parents are not known";
             diagnostics.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
         }
         let first = |row: &Row| row.submitted_ns.or(row.started_ns).or(row.finished_ns);

@@ -78,7 +78,7 @@ impl PodsAndEvents {
         match (object["type"].as_str(), object.get("object")) {
             (Some("BOOKMARK"), Some(_)) => return,
             (Some("ERROR"), Some(status)) => {
-                let why = status["message"].as_str().unwrap_or("it does not say why");
+                let why = status["message"].as_str().unwrap_or("it gives no reason");
                 let diagnostic =
                     Diagnostic::warning("watch_ended", format!("the watch ended with an error, changes may be missing: {why}"));
                 source.diagnostics.push(diagnostic.at(line.unwrap_or(1), Some(1)));

@@ -45,7 +45,7 @@ pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, diagnostics: &mut
     let cpus = asked("cpu").and_then(quantity::parse);
     // A watch would repeat it at each change.
     if cpus.is_some_and(|cpus| cpus.fract() != 0.0) && !diagnostics.iter().any(|known| known.code == "cpu_fraction") {
-        let message = "parts of a CPU are asked for, here or later on, which the column cpus cannot hold: it is null";
+        let message = "a fraction of a CPU is requested, here or later, which the column cpus cannot hold: it is null";
         diagnostics.push(at(Diagnostic::warning("cpu_fraction", message)));
     }
     let command: Vec<&str> = list(&container["command"]).chain(list(&container["args"])).filter_map(Value::as_str).collect();

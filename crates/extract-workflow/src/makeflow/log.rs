@@ -113,7 +113,7 @@ pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<V
                     repeated = repeated.saturating_add(run.rules.values().map(Rule::bytes).sum());
                     if repeated > input::MOST_REPEATED {
                         return Err(input::too_large(format!(
-                            "line {number}: it tells of so many runs that the rules of all would fill the memory; split it and import its parts"
+                            "line {number}: it has too many runs for the rules of all to fit in memory; split it and import its parts"
                         )));
                     }
                     let rules = run.rules.clone();

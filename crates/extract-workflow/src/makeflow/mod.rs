@@ -97,7 +97,8 @@ impl Engine for Makeflow {
                 rows.push(row);
             }
             if too_much > 0 {
-                let message = "texts of rules, such as commands, are repeated by so many attempts that they would fill the memory: those beyond the limit are null";
+                let message =
+                    "texts of rules, such as commands, are repeated by too many attempts to fit in memory: those beyond the limit are null";
                 sources[at].diagnostics.push(Diagnostic { count: too_much, ..Diagnostic::warning("texts_left_out", message) });
             }
         }
@@ -178,7 +179,7 @@ fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: 
             }
         }
         if !used {
-            let message = "no log of a run of this workflow was given, so that it tells of no task that ran";
+            let message = "no log of a run of this workflow was given, so that no task that ran is known";
             sources[at].diagnostics.push(Diagnostic::warning("workflow_without_run", message).advise("give WORKFLOW.makeflowlog as well"));
         }
     }
@@ -247,7 +248,7 @@ fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
     let node = summary::node(&source.name);
     let mut candidates = runs.iter_mut().filter_map(|(_, run)| run.rows.iter_mut().rev().find(|row| row.task_id.as_deref() == node));
     let (Some(row), None) = (candidates.next(), candidates.next()) else {
-        let message = "not one run of the logs that were given has a rule with this number: it tells of no task";
+        let message = "no run of the given logs has a rule with this number: it belongs to no task";
         source.diagnostics.push(Diagnostic::warning("series_without_run", message));
         return;
     };

@@ -195,7 +195,7 @@ impl Clock {
             (Some(told), given, _) => {
                 if given.is_some_and(|given| given != told) {
                     let message =
-                        format!("the log's own times say that its zone is {}, not what was given; the log is believed", zone_name(told));
+                        format!("the log's own times imply the zone {}, not the given one; the log's zone is used", zone_name(told));
                     diagnostics.push(Diagnostic::warning("zone_contradicted", message).at(line, None));
                 }
                 (told, 0)
@@ -204,19 +204,18 @@ impl Clock {
             (None, None, Some(0)) => (0, 0),
             (None, None, Some(built)) => {
                 let message = format!(
-                    "the log does not tell its zone; that of the day on which Nextflow was built is taken, {}, which daylight saving time can make wrong by an hour",
+                    "the log does not contain its zone; that of Nextflow's build date is used, {}, which can be wrong by an hour of daylight saving time",
                     zone_name(built)
                 );
                 diagnostics.push(
-                    Diagnostic::warning("zone_of_build", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"),
+                    Diagnostic::warning("zone_of_build", message).at(line, None).advise("give the zone with --zone, as in --zone=+01:00"),
                 );
                 (built, 3600 * SECOND_NS)
             }
             (None, None, None) => {
-                let message =
-                    "the log does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
+                let message = "the log does not contain its zone; its times are interpreted as UTC and can be wrong by up to 14 hours, all by the same amount";
                 diagnostics
-                    .push(Diagnostic::warning("no_zone", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"));
+                    .push(Diagnostic::warning("no_zone", message).at(line, None).advise("give the zone with --zone, as in --zone=+01:00"));
                 (0, ANY_ZONE_NS)
             }
         }
@@ -224,7 +223,7 @@ impl Clock {
 
     fn year_of_file(&self, mtime_ns: Option<i64>, line: u64, diagnostics: &mut Diagnostics) -> Option<i32> {
         let last = self.last?;
-        let advice = "say the year of the first line with --year";
+        let advice = "give the year of the first line with --year";
         // One day of tolerance, because the zone is not known.
         let file = mtime_ns.map(|ns| DateTime::from_timestamp_nanos(ns).naive_utc() + Duration::days(1));
         let year = file.and_then(|file| {
@@ -238,12 +237,13 @@ impl Clock {
                 let earliest = self.built.map(|(built, _)| built.year()).filter(|built| *built < year);
                 let range =
                     earliest.map(|built| format!("; by the Nextflow that it is of, any from {built} on is possible")).unwrap_or_default();
-                let message = format!("the log does not tell its year; by the modification time of the file it is {year}{range}");
+                let message = format!("the log does not contain its year; by the modification time of the file it is {year}{range}");
                 diagnostics.push(Diagnostic::warning("year_of_file", message).at(line, None).advise(advice));
                 Some(year)
             }
             None => {
-                let message = "the log does not tell its year, and the file's modification time does not fit: its local times are left out";
+                let message =
+                    "the log does not contain its year, and the file's modification time does not fit: its local times are left out";
                 diagnostics.push(Diagnostic::warning("no_year", message).at(line, None).advise(advice));
                 None
             }

@@ -72,7 +72,7 @@ impl Counts {
             ("were cached", told("cachedCount"), self.cached),
         ] {
             if let Some(told) = told.filter(|told| *told != counted) {
-                let message = format!("by Nextflow's own count {told} tasks {what}, by what the log tells of each {counted}");
+                let message = format!("by Nextflow's own count {told} tasks {what}, by the log's lines on each task {counted}");
                 diagnostics.push(Diagnostic::warning("counts_differ", message).at(line, None));
             }
         }

@@ -610,7 +610,7 @@ impl Graph {
                 "no run that was given has only processes that are in this graph; nothing of the graph is used".to_owned()
             } else {
                 format!(
-                    "{} runs have only processes that are in this graph, and it does not tell its run; nothing of it is used",
+                    "{} runs have only processes that are in this graph, and it does not name its run; nothing of it is used",
                     of_run.len()
                 )
             };
@@ -630,7 +630,7 @@ impl Graph {
             return Some(Certain { run, of: Vec::new(), above });
         }
         if !known.has_begin.get(run).is_some_and(|begins| *begins) {
-            let message = "what the graph tells of parents is certain only where all tasks of its run are known, and no log tells of the run from its beginning; parents can only be inferred from it";
+            let message = "parents by the graph are certain only where all tasks of its run are known, and no log covers the run from its beginning; parents can only be inferred from it";
             let advice = "import the run's whole log (`.nextflow.log`) in the same call";
             diagnostics.push(Diagnostic::warning("graph_without_log", message).advise(advice));
             return Some(Certain { run, of: Vec::new(), above });
@@ -775,7 +775,7 @@ impl Graph {
             found.push((of, ids));
         }
         if too_many > 0 {
-            let message = "a task waited for so many that all pairs are too many: its parents are not known by the graph";
+            let message = "a task waited for too many others for a list of pairs: the graph does not give its parents";
             diagnostics.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
         }
         found

@@ -272,9 +272,8 @@ impl Joined {
         let run = self.run_of_trace(name, &records).or_else(|| self.launched(&records));
         let clock = run.and_then(|run| self.runs[run].clock.or_else(|| self.clock_by_pairs(&records, run)));
         if clock.is_none() && options.zone_offset_s.is_none() && records.iter().any(|record| !record.row.cached && record.needs_zone()) {
-            let message =
-                "the trace file does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
-            let advice = "import it together with the run's .nextflow.log, or say the zone with --zone, as in --zone=+01:00";
+            let message = "the trace file does not contain its zone; its times are interpreted as UTC and can be wrong by up to 14 hours, all by the same amount";
+            let advice = "import it together with the run's .nextflow.log, or give the zone with --zone, as in --zone=+01:00";
             diagnostics.push(Diagnostic::warning("no_zone", message).advise(advice));
         }
         // Task numbers are unique within a run, so a file that fits no known run becomes a run of
@@ -318,7 +317,7 @@ impl Joined {
                 continue;
             }
             if row.name.is_empty() {
-                let message = "neither name nor process of this task is told, and no log knows its hash";
+                let message = "neither name nor process of this task is given, and no log has its hash";
                 diagnostics.push(Diagnostic::error("task_without_name", message).at(line.unwrap_or(1) as u64, None));
                 continue;
             }
@@ -352,10 +351,8 @@ impl Joined {
             return 0;
         }
         if row.name.is_empty() {
-            diagnostics.push(Diagnostic::error(
-                "task_without_name",
-                "there is no .command.run to tell the task's name, and no log knows its hash",
-            ));
+            diagnostics
+                .push(Diagnostic::error("task_without_name", "there is no .command.run with the task's name, and no log has its hash"));
             return 0;
         }
         self.push(row, Some(hash.to_owned()), None);
@@ -422,7 +419,7 @@ impl Twice {
 
     fn say(self, diagnostics: &mut Diagnostics) {
         if self.count > 0 {
-            let message = "this attempt stands in the file already, with the same hash, native id and times: it is counted once";
+            let message = "this attempt appears earlier in the file, with the same hash, native id and times: it is counted once";
             let diagnostic = Diagnostic::warning("attempt_twice", message).at(self.first.unwrap_or(1) as u64, None);
             diagnostics.push(Diagnostic { count: self.count, ..diagnostic });
         }

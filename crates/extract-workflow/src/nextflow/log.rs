@@ -38,13 +38,13 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
         let holes = line.iter().filter(|byte| **byte == 0).count();
         let line: Cow<'_, [u8]> = if holes == 0 { line.into() } else { line.iter().copied().filter(|byte| *byte != 0).collect() };
         if holes > 0 {
-            let message = format!("{holes} bytes are missing here, zeros stand in their place");
+            let message = format!("{holes} bytes are missing here and replaced by zeros");
             diagnostics.push(Diagnostic::error("bytes_missing", message).at(number, None));
         }
         let line = text::decode(&line);
         let mut line = without_escapes(&line);
         if let Some(next) = line_within(&line) {
-            let message = "this line is cut: another begins within it; what was between them is missing";
+            let message = "this line is cut: another begins within it; the text between them is missing";
             diagnostics.push(Diagnostic::error("line_cut", message).at(number, Some(next as u64 + 1)));
             // The text about a task in the first part can be truncated as well; the second part is
             // complete.

@@ -124,7 +124,7 @@ impl Engine for Nextflow {
         let begins = |what: &[&str]| what.iter().any(|what| text.trim_start().starts_with(what));
         if text.contains("<h3>Processes execution timeline</h3>") {
             return Some(
-                "it is Nextflow's timeline (-with-timeline), whose times the log, the trace file (-with-trace) and the report (-with-report) tell: give these",
+                "it is Nextflow's timeline (-with-timeline), whose times are in the log, the trace file (-with-trace) and the report (-with-report): give these",
             );
         }
         let is_graph = begins(&["digraph ", "strict digraph ", "flowchart ", "graph "]) || text.contains("class=\"mermaid\"");
@@ -153,7 +153,7 @@ impl Engine for Nextflow {
             joined.say_crowded(&mut source.diagnostics);
         }
         for join::Missing { source, line, tasks } in joined.missing() {
-            let message = "Nextflow counted more tasks of this run than there are rows: of some no line tells";
+            let message = "Nextflow counted more tasks of this run than there are rows: some have no line";
             let advice = "import the run's trace file or report in the same call";
             let diagnostic = Diagnostic::error("tasks_missing", message).at(line, None).advise(advice);
             sources[source].diagnostics.push(Diagnostic { count: tasks as u64, ..diagnostic });

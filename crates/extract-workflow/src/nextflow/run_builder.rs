@@ -270,7 +270,7 @@ impl RunBuilder {
             Err((at, why)) => {
                 let column = event.column + before + at;
                 diagnostics.push(
-                    Diagnostic::error("task_line_bad", format!("what became of a task cannot be read: {why}"))
+                    Diagnostic::error("task_line_bad", format!("the outcome of a task cannot be read: {why}"))
                         .at(event.line, Some(column as u64 + 1)),
                 );
                 None

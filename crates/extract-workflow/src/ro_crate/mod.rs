@@ -131,8 +131,8 @@ fn rows_of(json: &Value, diagnostics: &mut Diagnostics, options: &Options) -> Re
         diagnostics.push(Diagnostic { count: without_id, ..Diagnostic::warning("action_without_id", message) });
     }
     if without_zone {
-        let message = "times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same";
-        diagnostics.push(Diagnostic::warning("no_zone", message).advise("say the zone with --zone, as in --zone=+01:00"));
+        let message = "times have no zone; they are interpreted as UTC and can be wrong by up to 14 hours, all by the same amount";
+        diagnostics.push(Diagnostic::warning("no_zone", message).advise("give the zone with --zone, as in --zone=+01:00"));
     }
     Ok(rows)
 }

@@ -185,7 +185,7 @@ impl Joined {
                     "the log ends while {running} jobs run, and not with the end of the run: it was killed, and they are recorded as aborted"
                 ),
                 (true, true) => format!(
-                    "the log ends while {running} jobs run, and not with the end of the run: it was killed; what became of them on the cluster it does not tell"
+                    "the log ends while {running} jobs run, and not with the end of the run: it was killed; their outcome on the cluster is not known"
                 ),
                 (false, _) => format!(
                     "the log ends while {running} jobs run, and its directory is locked: the run still goes on, or was killed; they are recorded as running"
@@ -232,7 +232,7 @@ impl Joined {
             let of_neighbours = zone_of_neighbours(days[run], neighbours.filter_map(|other| days[other].zip(all_told[other])));
             let diagnostics = &mut sources[*source].diagnostics;
             if told.zip(given).is_some_and(|(told, given)| told != given) {
-                let message = "the metadata say that the log's zone is another than the one that was given; they are believed";
+                let message = "the metadata imply that the log's zone differs from the given one; the metadata are used";
                 diagnostics.push(Diagnostic::warning("zone_contradicted", message));
             }
             zones.push(match told.or(given) {
@@ -699,8 +699,9 @@ fn is_locked(base: &Path) -> bool {
 }
 
 fn no_zone(diagnostics: &mut flowmine_schema::diagnostic::Diagnostics) -> Zone {
-    let message = "the log does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
-    let advice = "give .snakemake/metadata as well, whose times are in UTC, or say the zone with --zone, as in --zone=+01:00";
+    let message =
+        "the log does not contain its zone; its times are interpreted as UTC and can be wrong by up to 14 hours, all by the same amount";
+    let advice = "give .snakemake/metadata as well, whose times are in UTC, or give the zone with --zone, as in --zone=+01:00";
     if !diagnostics.iter().any(|known| known.code == "no_zone") {
         diagnostics.push(Diagnostic::warning("no_zone", message).advise(advice));
     }

@@ -81,7 +81,7 @@ pub fn read(dir: &Path, diagnostics: &mut Diagnostics) -> io::Result<Vec<Record>
 
 fn record(output: &str, text: &str) -> Result<Record, String> {
     let record = json::from_str(text).map_err(|e| format!("no JSON: {e}"))?;
-    let rule = record["rule"].as_str().filter(|rule| !rule.is_empty()).ok_or("it tells no rule")?;
+    let rule = record["rule"].as_str().filter(|rule| !rule.is_empty()).ok_or("it has no rule")?;
     // An f64 holds the time to the microsecond.
     let ns = |name: &str| {
         let seconds = record[name].as_f64().filter(|seconds| (0.0..9e9).contains(seconds))?;

@@ -116,7 +116,7 @@ fn attempts_of(text: &str, source: &mut Source) -> Vec<RecordedAttempt> {
         Ok(object) => match attempts.last_mut() {
             Some(attempt) => {
                 if !attempt.layer_ended(&object) {
-                    let message = "the line tells of no layer of the attempt above it";
+                    let message = "the line names no layer of the attempt above it";
                     source.diagnostics.push(Diagnostic::error("layer_without_attempt", message).at(line, None));
                 }
             }
@@ -127,7 +127,7 @@ fn attempts_of(text: &str, source: &mut Source) -> Vec<RecordedAttempt> {
         },
     });
     for attempt in attempts.iter().filter(|attempt| !attempt.has_ended()) {
-        let message = "no line tells how the outermost layer ended: the task runs still, or was ended by a signal that nobody can handle";
+        let message = "no line has the end of the outermost layer: the task still runs, or was ended by a signal that cannot be handled";
         source.diagnostics.push(Diagnostic::warning("attempt_without_end", message).at(attempt.line, None));
     }
     for attempt in attempts.iter().filter(|attempt| attempt.ends_before_it_begins()) {

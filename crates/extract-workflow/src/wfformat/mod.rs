@@ -102,13 +102,16 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
         source.sign(&mut row);
         repeated = repeated.saturating_add(row.machines.as_deref().map_or(0, str::len));
         if repeated > input::MOST_REPEATED {
-            return Err(Diagnostic::error("too_much_repeated", "the texts of the run and of its machines are too long for so many tasks"));
+            return Err(Diagnostic::error(
+                "too_much_repeated",
+                "the texts of the run and of its machines are too long for this number of tasks",
+            ));
         }
         rows.push(row);
     }
     if without_zone {
-        let message = "times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same";
-        source.diagnostics.push(Diagnostic::warning("no_zone", message).advise("say the zone with --zone, as in --zone=+01:00"));
+        let message = "times have no zone; they are interpreted as UTC and can be wrong by up to 14 hours, all by the same amount";
+        source.diagnostics.push(Diagnostic::warning("no_zone", message).advise("give the zone with --zone, as in --zone=+01:00"));
     }
     instance.say_what_is_left(&machines, &mut source.diagnostics);
     instance.say_what_is_bad(options, &mut source.diagnostics);
@@ -253,7 +256,7 @@ impl<'i> Instance<'i> {
             }
         }
         let unused = machines.unused();
-        left.extend((!unused.is_empty()).then_some(("machines (no task says that it ran there)", unused.len() as u64)));
+        left.extend((!unused.is_empty()).then_some(("machines (no task names them)", unused.len() as u64)));
         if !left.is_empty() {
             let list: Vec<String> = left.iter().map(|(name, count)| format!("{count} {name}")).collect();
             let message = format!("what the table has no column for is left out: {}", list.join(", "));

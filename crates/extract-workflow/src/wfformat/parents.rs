@@ -193,7 +193,7 @@ impl<'t> Graph<'t> {
 
     fn ambiguous(&self, child: usize, reference: &str, candidates: usize) -> Diagnostic {
         let message = format!(
-            "the parents of {} are not known: {reference:?} can be any of {candidates} tasks, and neither files nor lists of children tell which",
+            "the parents of {} are not known: {reference:?} can be any of {candidates} tasks, and neither files nor lists of children decide",
             self.shown(child)
         );
         Diagnostic::warning("parent_ambiguous", message)
@@ -236,7 +236,7 @@ impl<'t> Graph<'t> {
             for reference in task.children.iter().flatten().filter(|reference| seen.insert(**reference)) {
                 let is_lost = self.candidates(reference).len() > 1 && !found[at].contains(reference) && !unknown.contains(reference);
                 if is_lost {
-                    let message = format!("which child of {} is meant by {reference:?} nothing tells: it is left out", self.shown(at));
+                    let message = format!("{reference:?} is ambiguous as a child of {}: it is left out", self.shown(at));
                     diagnostics.push(Diagnostic::warning("child_ambiguous", message));
                 }
             }

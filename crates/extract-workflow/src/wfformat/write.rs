@@ -186,9 +186,7 @@ impl Run {
         if traced == 0 {
             return description;
         }
-        format!(
-            "{description}. The parents of {traced} tasks are not what the engine says but those whose data they read, as it was traced"
-        )
+        format!("{description}. The parents of {traced} tasks are not those of the engine but those whose data they read, as traced")
     }
 
     /// Returns the neighbours of each task, and the number of tasks with traced parents.
@@ -221,12 +219,9 @@ impl Run {
         if traced > 0
             && let Some(at) = in_circle(&graph)
         {
-            return Err(format!(
-                "its data flow, which stands in for parents that are not known, goes in a circle through {:?}",
-                tasks[at].0
-            ));
+            return Err(format!("its data flow, which replaces unknown parents, has a cycle through {:?}", tasks[at].0));
         }
-        leave("tasks have parents that are traced data flow, because their engine tells none", traced);
+        leave("tasks have parents from traced data flow, because their engine records none", traced);
         Ok((graph, traced))
     }
 
@@ -261,7 +256,7 @@ fn chosen<'a>(rows: &'a [Row], leave: &mut impl FnMut(&'static str, usize)) -> V
         }
     }
     let unfinished = tasks.iter().filter(|(_, row)| !matches!(row.status.as_ref(), "completed" | "cached" | "unknown")).count();
-    leave("tasks did not complete, which the format cannot tell", unfinished);
+    leave("tasks did not complete, which the format cannot express", unfinished);
     tasks
 }
 

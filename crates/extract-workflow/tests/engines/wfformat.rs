@@ -76,7 +76,7 @@ fn a_name_that_several_tasks_share_is_decided_by_files_then_by_lists_of_children
     assert_eq!(
         said,
         [
-            "parent_ambiguous the parents of task 7 (\"7\") are not known: \"align\" can be any of 3 tasks, and neither files nor lists of children tell which",
+            "parent_ambiguous the parents of task 7 (\"7\") are not known: \"align\" can be any of 3 tasks, and neither files nor lists of children decide",
             "parent_is_itself task 12 (\"12\") names itself as its parent, which is left out",
             "parent_unknown task 12 (\"12\") has a parent that is not in the instance: \"gone\"",
         ]
@@ -170,7 +170,7 @@ fn machines_and_makespan() {
     assert_eq!((told, rows[1].machines.as_deref(), rows[1].host.as_deref()), (expected, None, Some("w2")));
     assert!(rows.iter().all(|row| row.run_makespan_s == Some(3.5)));
     let said: Vec<_> = said.iter().map(|d| (d.code, d.message.as_str(), d.count)).collect();
-    let left = "what the table has no column for is left out: 1 coreCount (a part of a core), 1 machines (no task says that it ran there), 1 priority";
+    let left = "what the table has no column for is left out: 1 coreCount (a part of a core), 1 machines (no task names them), 1 priority";
     assert_eq!(said, [("values_left_out", left, 1)]);
 }
 

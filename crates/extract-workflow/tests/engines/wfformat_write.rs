@@ -228,14 +228,14 @@ fn traced_data_flow_stands_in_for_parents_that_are_not_told() {
         [&json!([]), &json!(["a"]), &json!(["b"])],
         "what is told counts"
     );
-    let description = "A run of snakemake, written by flowmine. The parents of 2 tasks are not what the engine says but those whose data they read, as it was traced";
+    let description = "A run of snakemake, written by flowmine. The parents of 2 tasks are not those of the engine but those whose data they read, as traced";
     assert_eq!(instance.json["description"], description);
     assert_eq!(
-        instance.left.iter().next().map(|(what, count)| (what.starts_with("tasks have parents that are traced"), *count)),
+        instance.left.iter().next().map(|(what, count)| (what.starts_with("tasks have parents from traced"), *count)),
         Some((true, 2))
     );
     run.read_from.insert("a".to_owned(), ["b".to_owned()].into());
-    assert!(run.instance().unwrap_err().contains("goes in a circle through"));
+    assert!(run.instance().unwrap_err().contains("has a cycle through"));
 }
 
 /// Outputs of Nextflow are where its inputs are, also those that it gives as patterns; sizes are

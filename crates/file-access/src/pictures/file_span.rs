@@ -316,7 +316,7 @@ fn legend(sheet: &mut Sheet, shares: &Shares, rows: &[Row], most: u64, top: f64,
         x = MARGIN + 268.0 + 228.0;
     }
     if rows.iter().any(|row| matches!(row.shape, Shape::Cells(_))) {
-        heading(sheet, x, "Cell: how many files (logarithmic)");
+        heading(sheet, x, "Cell: number of files (logarithmic)");
         let mut samples = vec![1, (most as f64).sqrt().round() as u64, most];
         samples.dedup();
         for n in samples {

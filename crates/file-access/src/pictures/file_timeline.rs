@@ -216,7 +216,7 @@ fn missing(accesses: &Accesses) -> Vec<String> {
     say(missing.failed, "read or write that failed", "reads and writes that failed");
     say(missing.no_offset.0, "operation without a known offset", "operations without a known offset");
     say(missing.no_result, "operation without a known result", "operations without a known result");
-    say(missing.faults, "page fault of a mapping, whose bytes nobody knows", "page faults of mappings, whose bytes nobody knows");
+    say(missing.faults, "page fault of a mapping, of unknown size", "page faults of mappings, of unknown size");
     say(missing.only_sums.0.unsigned_abs(), "byte of which only the sum is known", "bytes of which only sums are known");
     say(
         missing.lost,

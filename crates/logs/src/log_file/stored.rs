@@ -36,7 +36,7 @@ pub enum StoredError {
     #[error(transparent)]
     Log(#[from] LogError),
     /// The dataset has a log of that name already.
-    #[error("the dataset has a log named {0:?} already: rename the file to import it beside the other")]
+    #[error("the dataset has a log named {0:?} already: rename the file to import both")]
     Taken(String),
     /// The dataset has no log of that name.
     #[error("the dataset has no imported log named {name:?}; it has: {}", list(known))]

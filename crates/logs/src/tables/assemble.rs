@@ -56,7 +56,7 @@ pub fn assemble(mut columns: Columns, keys: Vec<String>) -> Result<(ActivityLog,
     };
     let tells_starts = used(|transition| transition == Transition::Start);
     if columns.start.is_some() && tells_starts && !columns.start_is_asked {
-        notes.push("the lifecycle of the table tells starts: its start column is not used".to_owned());
+        notes.push("the lifecycle of the table records starts: its start column is not used".to_owned());
         columns.start = None;
     }
     let by_case = by_case(&columns.case);

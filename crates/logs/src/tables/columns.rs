@@ -112,7 +112,7 @@ impl<'a> Taking<'a> {
             && let Some(found) = times::infer(&times).map_err(TableError::Refused)?
         {
             time_unit = Some(found.unit);
-            let sentence = format!("times that are numbers are taken as {}, since {}", found.unit.name(), found.largest);
+            let sentence = format!("times that are numbers are interpreted as {}, because {}", found.unit.name(), found.largest);
             inferred.push(Inferred { sentence, option: "--timestamp-unit" });
         }
         let dates = times::infer_dates(&times).map_err(TableError::Refused)?;

@@ -37,7 +37,7 @@ pub enum TableError {
         columns: String,
     },
     /// A column was asked for that is not there.
-    #[error("there is no column {column:?} (asked for as the {what}). The columns are {columns}")]
+    #[error("there is no column {column:?} (requested as the {what}). The columns are {columns}")]
     NoSuchColumn {
         /// What the column was to be, in words.
         what: &'static str,

@@ -204,7 +204,10 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
     }
     let one_size = learnt.iter().any(|of| of.work.one_size && of.work.per_byte > 0.0);
     if one_size && options.inputs_times != 1.0 {
-        notes.push("only one size of input was seen of some tasks: that their work grows in proportion to it is taken for granted; record a second size".to_owned());
+        notes.push(
+            "some tasks have inputs of one size only: their work is assumed to grow in proportion to the size; record a second size"
+                .to_owned(),
+        );
     }
     let unknown: Vec<&str> = learnt.iter().filter(|of| of.traced > 0 && of.cpu.is_none()).map(|of| of.name.as_str()).collect();
     if !unknown.is_empty() {
@@ -212,7 +215,8 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
     }
     if target.processors.is_empty() && learnt.iter().any(|of| of.traced > 0) {
         notes.push(
-            "how many processors the hosts have is not known (no rows in `hosts`), so that tasks do not share them in the model".to_owned(),
+            "the number of processors of the hosts is not known (no rows in `hosts`), so that tasks do not share them in the model"
+                .to_owned(),
         );
     }
     for (count, what) in [

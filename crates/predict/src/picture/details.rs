@@ -30,8 +30,8 @@ pub(super) fn strips(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, 
         let (least, most) = known.fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
         let words = match (least.is_finite(), per_cent(least), per_cent(most)) {
             (false, ..) => "nothing is given".to_owned(),
-            (true, least, most) if least == most => format!("{most} % of what is given is used"),
-            (true, least, most) => format!("{least} to {most} % of what is given is used"),
+            (true, least, most) if least == most => format!("{most} % of the amount given is used"),
+            (true, least, most) => format!("{least} to {most} % of the amount given is used"),
         };
         let colours = (RESOURCES[l % RESOURCES.len()], RESOURCE_LINES[l % RESOURCE_LINES.len()]);
         strip(sheet, (&format!("resource {}: {words}", visible(name)), colours), time, (&places, &values, 1.0), top);

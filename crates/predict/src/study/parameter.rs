@@ -80,7 +80,7 @@ impl Parameter {
         })?;
         if let Place::Part(shared, process) = place {
             if model.shared[shared].policy != Policy::Weighted {
-                return Err(no("a part can be given of what is shared by weight: set its policy to `weighted`"));
+                return Err(no("a share can be given only of a weighted resource: set its policy to `weighted`"));
             }
             if users(model, shared).all(|user| user.0 == process) {
                 return Err(no("nobody else uses it"));

@@ -28,7 +28,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
             "Import sacct, or a workflow engine's trace with cpus, %cpu, memory and peak_rss.",
         )),
     }
-    Ok(Section { id: "resources", title: "Resources", question: "What was requested, what was used, and what to request.", blocks })
+    Ok(Section { id: "resources", title: "Resources", question: "Requested and used resources, and suggested requests.", blocks })
 }
 
 fn of_log(found: &LogResults) -> Result<Vec<Block>, ReportError> {

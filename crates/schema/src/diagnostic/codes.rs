@@ -31,7 +31,7 @@ macro_rules! codes {
 
 codes! {
     "accounting_failed" [Warning] "`observe --accounting`",
-        "sacct could not be asked, or its answer could not be read; what squeue said in this poll is kept",
+        "sacct could not be run, or its output could not be read; squeue's rows of this poll are kept",
         "Nothing: the next poll asks for the same time again.";
     "action_without_id" [Warning] "`import ro-crate`",
         "An action of the crate has no `@id`, so that nothing can refer to it; it is left out",
@@ -88,7 +88,7 @@ codes! {
         "Nextflow's count of tasks with an outcome differs from the number of such tasks in its log; the rows follow the entries of single tasks (if rows are missing, there is also `tasks_missing`)",
         "";
     "cpu_fraction" [Warning] "`import kubernetes`",
-        "Parts of a CPU are asked for, which the column `cpus` cannot hold; it is null",
+        "A fraction of a CPU is requested, which the column `cpus` cannot hold; it is null",
         "";
     "crate_without_run" [Error] "`import ro-crate`",
         "The crate has no `CreateAction`: it describes data or a workflow, and no run of it; nothing of the file is used",
@@ -137,7 +137,7 @@ codes! {
         "`flowmine import --help` lists what each import reads.";
     "file_packed" [Error] "`import slurm`",
         "The file is packed by a program other than gzip; nothing of it is used",
-        "Unpack it first, as the message says.";
+        "Unpack it first, as in the message.";
     "file_time" [Error] "`import slurm`",
         "The time of the recording is not known, not even from the file's modification time; nothing of the file is used",
         "Give `--observed-at TIME`.";
@@ -173,7 +173,7 @@ codes! {
         "";
     "header_bad" [Error] "`import slurm`",
         "The header is that of output of squeue, sacct or SLURMminer and lacks what is needed to read the rows below it; nothing of the file is used",
-        "The message says which column is missing or in the way.";
+        "The message names the column that is missing or ambiguous.";
     "header_unknown" [Error] "`import io-csv`",
         "The header lacks a column that is needed, has one twice or too many, or its last column is not the path; it is not used, and lines are read by the published tool's columns",
         "";
@@ -220,10 +220,10 @@ codes! {
         "A link lies in a directory that was given; it is not followed",
         "Give what it leads to.";
     "links_contradict" [Warning] "`correlate`",
-        "What was found of a traced process or container says that it belongs to two different tasks or jobs; the message says whether the first holds or neither",
+        "Evidence assigns a traced process or container to two different tasks or jobs; the message states whether the first is used or neither",
         "";
     "links_refuted" [Warning] "`correlate`",
-        "What a process shows says that it belongs to something to which it cannot belong, such as another user's job or one on other nodes; it is not believed",
+        "A process claims to belong to a job or task to which it cannot belong, such as another user's job or one on other nodes; the claim is not used",
         "";
     "mark_unknown" [Warning] "`import makeflow`",
         "A mark (a line that begins with `#`) in the log is not known; it is passed over, as Makeflow does",
@@ -241,17 +241,17 @@ codes! {
         "The last line has no newline, so that its last value may be cut short; it is used as it is",
         "";
     "no_submit_lines" [Warning] "`import slurm`",
-        "No job says how it was submitted, so that jobs that wait for each other are not joined and scripts are not known",
-        "Add SubmitLine to `sacct --format` (`sacct --json` has it in Slurm 23.11 and later), or import what squeue said of the same jobs.";
+        "No job has the command of its submission, so that jobs that wait for each other are not joined and scripts are not known",
+        "Add SubmitLine to `sacct --format` (`sacct --json` has it in Slurm 23.11 and later), or import squeue's output on the same jobs.";
     "no_times" [Error] "`import snakemake`",
         "The log has jobs without a time; they are left out",
         "Snakemake writes times since version 5; nothing can be ordered without them.";
     "no_year" [Warning] "`import nextflow`",
         "The log does not contain its year, and the file's modification time does not fit; its local times are left out",
-        "Say the year of the first line with `--year`.";
+        "Give the year of the first line with `--year`.";
     "no_zone" [Warning] "`import slurm`, `import nextflow`, `import snakemake`, `import airflow`, `import wfformat`, `import ro-crate`",
         "Times have no zone; they are interpreted as UTC, and can be wrong by up to 14 hours, all by the same amount",
-        "Say the zone with `--zone`, as in `--zone=+01:00`, or give the run's `.nextflow.log` or `.snakemake/metadata` as well.";
+        "Give the zone with `--zone`, as in `--zone=+01:00`, or give the run's `.nextflow.log` or `.snakemake/metadata` as well.";
     "node_type_unknown" [Warning] "`import argo`",
         "A node of the workflow is of a type that is not known; it has no row",
         "";
@@ -262,7 +262,7 @@ codes! {
         "Argo keeps the nodes of this workflow in its database, and not in the object; the workflow is left out",
         "Ask Argo's server for it: `argo get NAME -o json`.";
     "nodes_unread" [Warning] "`observe --nodes`",
-        "sinfo could not be asked, or its answer was not as it was asked for; `node_states` has no rows of this poll",
+        "sinfo could not be run, or its output did not have the requested form; `node_states` has no rows of this poll",
         "Nothing: the next poll asks again.";
     "nothing_usable" [Error] "`import slurm`, `import io-csv`",
         "Not one line of the file can be used; it does not count as imported",
@@ -343,7 +343,7 @@ codes! {
         "A row of sacct has no state; it is left out",
         "";
     "sacct_step" [Warning] "`observe --accounting`, `import slurm`",
-        "A step stands there and not the row of its job before it; the step's I/O and memory are not counted",
+        "A step has no row of its job before it; the step's I/O and memory are not counted",
         "";
     "sacct_too_old" [Warning] "`observe --accounting`",
         "This sacct does not know the submit line, which came with Slurm 21.08; it is asked again without it",
@@ -359,7 +359,7 @@ codes! {
         "Import one file a cluster (`squeue -M NAME --json`).";
     "several_polls" [Error] "`import slurm`",
         "The file holds several polls one after the other, and a job is in each of them; nothing of it is used",
-        "Split it where the message says, and import the parts, each with its time.";
+        "Split it at the line in the message, and import the parts, each with its time.";
     "sinfo_value" [Warning] "`observe --nodes`",
         "A field of sinfo's answer is not understood; the value is treated as unknown",
         "";
@@ -370,7 +370,7 @@ codes! {
         "Slurm put an error or a warning of its own into its JSON; the message repeats it",
         "";
     "slurmminer_array" [Warning] "`import slurm`",
-        "SLURMminer's log does not say which task of an array a job is; tasks are jobs of their own",
+        "SLURMminer's log does not contain the indices of array tasks; tasks are jobs of their own",
         "";
     "source_missing" [Error] "imports of workflow engines",
         "A file has grown since it was imported together with another file about the same tasks, which is not given now; it is not imported",
@@ -395,7 +395,7 @@ codes! {
         "";
     "submit_line_not_understood" [Warning] "`observe --accounting`, `import slurm`",
         "The dependency in a job's submit line cannot be read; the job is kept without it",
-        "Import what squeue said of the job while it waited: it shows dependencies in its own form.";
+        "Import squeue's output on the job while it waited: it shows dependencies in its own form.";
     "sum_out_of_range" [Warning] "`correlate`, `observe --accounting`, `import slurm`",
         "A sum of bytes, times or calls does not fit into 64 bits; it is kept as 9223372036854775807, which means at least that, and so are sums with it",
         "Look at the numbers that were added up: no real run moves so much.";
@@ -448,7 +448,7 @@ codes! {
         "The texts of templates or rules, such as commands, are repeated so often that they would fill the memory; those beyond the limit are null",
         "";
     "time_goes_back" [Warning] "`import io-csv`",
-        "A line ended long before one that stands above it, as where traces were put into one file; it is used",
+        "A line ended long before an earlier one, as where traces were merged into one file; it is used",
         "Split the file into its traces, because handles are numbered anew in each.";
     "time_of_file" [Warning] "`import slurm`",
         "The file does not contain the time of its recording; its modification time is used",
@@ -524,13 +524,13 @@ codes! {
         "Print it with `-o json` in the place of `-o yaml`.";
     "year_of_file" [Warning] "`import nextflow`",
         "The log does not contain its year; that of the file's modification time is used",
-        "Say the year of the first line with `--year` when that is wrong.";
+        "Give the year of the first line with `--year` when that is wrong.";
     "zone_contradicted" [Warning] "`import nextflow`, `import snakemake`",
         "The log's own times, or the metadata of its run, have a zone that differs from `--zone`; flowmine uses theirs",
         "";
     "zone_of_build" [Warning] "`import nextflow`",
         "The log does not contain its zone; that of the day on which Nextflow was built is used, which daylight saving time can make wrong by an hour",
-        "Say the zone with `--zone`, as in `--zone=+01:00`.";
+        "Give the zone with `--zone`, as in `--zone=+01:00`.";
 }
 
 /// The page about them as Markdown.

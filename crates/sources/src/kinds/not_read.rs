@@ -10,7 +10,7 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
     (b"PK\x03\x04", "a zip archive", "unpack it first: unzip FILE"),
     (b"\xff\xfe", "text in UTF-16", "convert it first: iconv -f UTF-16 -t UTF-8 FILE"),
     (b"\xfe\xff", "text in UTF-16", "convert it first: iconv -f UTF-16 -t UTF-8 FILE"),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "it holds no events; give the log of what wrote it"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "it holds no events; give the log of the program that wrote it"),
     (b"%PDF-", "a PDF document", "it holds no events"),
 ];
 

@@ -243,7 +243,7 @@ pub(super) fn command_of(value: &Value, otherwise: Option<&str>) -> Result<Comma
         }
     }
     if command.pre.iter().chain([&command.cmd]).chain(&command.post).any(|text| text.contains('\0')) {
-        return Err(value.fault("a NUL byte cannot stand in a command"));
+        return Err(value.fault("a NUL byte is not allowed in a command"));
     }
     Ok(command)
 }

@@ -123,7 +123,7 @@ impl Evaluator {
                 Value::object(at, out)
             }
             Kind::Unary(Unary::Not, operand) => {
-                let value = self.eval(operand, scope)?.as_bool("what stands after `not`")?;
+                let value = self.eval(operand, scope)?.as_bool("the operand of `not`")?;
                 Ok(Value::atom(at, Data::Bool(!value)))
             }
             Kind::Unary(operator @ (Unary::Minus | Unary::Plus), operand) => signed(at, *operator, self.eval(operand, scope)?),
@@ -380,7 +380,7 @@ fn signed(at: Place, operator: Unary, value: Value) -> Result<Value, Fault> {
     match (operator, &value.data) {
         (Unary::Plus, Data::Int(_) | Data::Float(_) | Data::Text(_)) => Ok(value),
         (Unary::Minus, Data::Int(_) | Data::Float(_)) => binary(at, Binary::Sub, &Value::int(at, 0), &value),
-        _ => Err(value.fault(format!("a sign stands before a number, and not before {}", value.kind()))),
+        _ => Err(value.fault(format!("a sign is allowed before a number, and not before {}", value.kind()))),
     }
 }
 

@@ -172,7 +172,7 @@ pub(super) fn template(at: Place, text: &Value, value_of: &dyn Fn(&str) -> Resul
         let (name, after) = after.split_once('}').ok_or_else(|| Fault::new(at, "a “{” of the template is not closed; “{{” is a brace"))?;
         let name = name.trim_ascii();
         if !crate::algebra::is_variable(name) {
-            return Err(Fault::new(at, "between the braces of a template stands one name, of letters, digits and “_”"));
+            return Err(Fault::new(at, "the braces of a template contain one name, of letters, digits and “_”"));
         }
         let value = value_of(name)?;
         match value.data {

@@ -149,7 +149,7 @@ impl Lexer<'_> {
             match c {
                 c if c == quote => return Ok(Token::Text(out.into())),
                 '\\' => out.push(self.escape(at)?),
-                '\0' => return Err(Fault::new(at, "a NUL byte cannot stand in a command or a name")),
+                '\0' => return Err(Fault::new(at, "a NUL byte is not allowed in a command or a name")),
                 c => out.push(c),
             }
         }
@@ -179,7 +179,7 @@ impl Lexer<'_> {
             Some(c) => c,
             None => return Err(Fault::new(at, "the text ends within an escape")),
         };
-        if c == '\0' { Err(Fault::new(at, "a NUL byte cannot stand in a command or a name")) } else { Ok(c) }
+        if c == '\0' { Err(Fault::new(at, "a NUL byte is not allowed in a command or a name")) } else { Ok(c) }
     }
 
     fn hex(&mut self, at: Place) -> Result<u32, Fault> {

@@ -102,7 +102,7 @@ impl Parser {
             } else {
                 self.eat("eval");
                 if program.result.is_some() {
-                    return Err(Fault::new(at, "a file has one expression; before it may stand `let` and `define`"));
+                    return Err(Fault::new(at, "a file has one expression; `let` and `define` may come before it"));
                 }
                 program.result = Some(self.expression()?);
             }

@@ -49,7 +49,7 @@ pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<W
     if let Some((n, line)) = text.lines().enumerate().find(|(_, line)| line.contains('\0')) {
         let column = line.chars().take_while(|c| *c != '\0').count() + 1;
         let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        return Err(Fault::new(Place { line: place(n + 1), column: place(column) }, "a NUL byte cannot stand in a workflow"));
+        return Err(Fault::new(Place { line: place(n + 1), column: place(column) }, "a NUL byte is not allowed in a workflow"));
     }
     let mut cursor = Cursor::new(text, Place { line: 1, column: 1 }, false);
     while cursor.peek().is_some() {

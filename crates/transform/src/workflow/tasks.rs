@@ -30,7 +30,7 @@ pub(super) fn lines(file: &str, text: &str) -> Result<Workflow, Fault> {
     for (n, line) in text.lines().enumerate() {
         let at = Place { line: u32::try_from(n + 1).unwrap_or(u32::MAX), column: 1 };
         if let Some(column) = line.chars().position(|c| c == '\0') {
-            return Err(Fault::new(Place { column: column as u32 + 1, ..at }, "a NUL byte cannot stand in a command"));
+            return Err(Fault::new(Place { column: column as u32 + 1, ..at }, "a NUL byte is not allowed in a command"));
         }
         lines.push(line.to_owned());
         if !is_command(line) {

@@ -6,7 +6,7 @@ pub(super) static RULE: Rule = Rule {
     name: "array-throttle",
     finds: "array tasks waited because their array limits the number of tasks at a time",
     at_stake: "the time in the queue",
-    gain: "nothing to all of it: it depends on how many tasks the cluster can run at once",
+    gain: "nothing to all of it: it depends on the number of tasks that the cluster can run at once",
     needs: WAIT_NEEDS,
     thresholds: WAIT_THRESHOLDS,
     is_always_listed: false,

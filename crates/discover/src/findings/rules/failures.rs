@@ -84,7 +84,7 @@ fn finding(facts: &Facts<'_>, signature: &str, these: &[u32], others: &[u32]) ->
         }
         (None, _) if !beyond.is_empty() => format!("Look at what they share first: {}.", shared::words(&beyond)),
         (None, _) if facts.source.is_computation() => {
-            format!("Read the error output of what failed{how}: no node, input, limit or hour is shared.")
+            format!("Read the error output of the failures{how}: no node, input, limit or hour is shared.")
         }
         (None, _) => "Look up the examples: no resource and no hour is shared.".to_owned(),
     };

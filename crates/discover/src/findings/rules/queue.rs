@@ -58,7 +58,7 @@ fn action(facts: &Facts<'_>, cause: &str, partition: Option<&str>, waits: &[&Wai
     match cause {
         "priority" => format!(
             "Jobs of higher priority went first{place}. {}",
-            limit.unwrap_or_else(|| "Shorter time limits let jobs start in gaps; submit what is urgent first.".to_owned())
+            limit.unwrap_or_else(|| "Shorter time limits let jobs start in gaps; submit urgent jobs first.".to_owned())
         ),
         "licenses" => format!(
             "All licences were in use{place}. Ask for a licence only in the step that needs it, start fewer of these at once, or ask for more."

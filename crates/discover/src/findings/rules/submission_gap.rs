@@ -73,7 +73,7 @@ fn finding(facts: &Facts<'_>, pair: Option<Pair>, of: &[(u32, i128)]) -> Option<
             let words = before(pair);
             let found = format!("{words}: cases waited {} between the two {}, {mean} on average", duration(sum), counted_times(of.len()));
             let action =
-                format!("Find what happens between the steps of {words}: work that is not recorded, or cases that nobody takes up.");
+                format!("Find what happens between the steps of {words}: work that is not recorded, or cases without anyone in charge.");
             (words, found, action)
         }
         (None, source) => {

@@ -39,7 +39,7 @@ impl Reader<'_> {
                 Some(section) => {
                     let seen = &mut self.seen[2 + section];
                     if std::mem::replace(seen, true) {
-                        self.odd(Severity::Error, "duplicate_key", place, format!("{key} stands here a second time; all are read"));
+                        self.odd(Severity::Error, "duplicate_key", place, format!("{key} appears here a second time; all are read"));
                     }
                     self.members(document, section == 0, &key)?;
                 }

@@ -376,7 +376,7 @@ impl Reader<'_> {
         }
         self.blanks(true)?;
         if self.peek(0) != Some(b'{') || self.keyword() != "{" {
-            return self.unclear("the commands of a function stand between braces");
+            return self.unclear("the commands of a function must be in braces");
         }
         self.compound(start, true, Self::group)?;
         self.script.functions.push(Function { name, start, plain: false });

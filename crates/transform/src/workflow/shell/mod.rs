@@ -231,7 +231,7 @@ impl<'t> Reader<'t> {
     /// Calls `read` one level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
         if self.depth >= DEPTH {
-            return self.unclear(format!("commands stand in commands more than {DEPTH} deep"));
+            return self.unclear(format!("commands are nested more than {DEPTH} deep"));
         }
         self.depth += 1;
         let done = read(self);

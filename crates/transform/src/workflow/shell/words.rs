@@ -259,7 +259,7 @@ impl Reader<'_> {
         let begun = self.at;
         let is_substitution = self.peek(0) == Some(b'`') || self.peek(1) == Some(b'(');
         if is_substitution && !self.documents.is_empty() && !self.rest().starts_with(b"$((") {
-            return self.unclear("a here-document begins on this line, and commands stand behind it");
+            return self.unclear("a here-document begins on this line, with commands behind it");
         }
         match (self.peek(0), self.peek(1)) {
             (Some(b'`'), _) => self.backquoted(into)?,
@@ -377,7 +377,7 @@ impl Reader<'_> {
                 Some(b'(') => open += 1,
                 Some(b')') if open == 2 => {
                     if self.peek(1) != Some(b')') {
-                        return self.unclear("a calculation ends with two brackets: between $( and a command in brackets stands a blank");
+                        return self.unclear("a calculation ends with two brackets: write a blank between $( and a command in brackets");
                     }
                     self.at += 2;
                     return Ok(());

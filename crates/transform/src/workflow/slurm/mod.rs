@@ -193,7 +193,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
             word.start < call.put_at && (is_array(raw) || word.literal.as_deref().is_some_and(is_array))
         };
         if command.repeated {
-            task.repeats = Some("its sbatch stands in a loop or a function");
+            task.repeats = Some("its sbatch is in a loop or a function");
         } else if sets_array || words.iter().any(makes_array) || call.options.iter().any(|word| is_array(word)) {
             task.repeats = Some("an array has a job for each index");
         }
@@ -225,7 +225,7 @@ pub(super) fn read(file: &str, text: &str, files: &Named<'_>) -> Result<Workflow
     if tasks.is_empty() {
         let why = notes.first().map_or_else(String::new, |note| format!(": {}", note.message));
         let at = notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at);
-        return Err(Fault::new(at, format!("no sbatch of this script can be told without running it{why}")));
+        return Err(Fault::new(at, format!("no sbatch of this script can be determined without running it{why}")));
     }
     let slurm = Slurm { text: text.to_owned(), jobs, alone: false, mentioned };
     Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(slurm), notes })

@@ -213,7 +213,7 @@ impl<'c> Check<'c> {
             for word in carried.skip(1).filter(|word| assigned(self.raw(word)).is_some()) {
                 self.assignment(word)?;
                 if !self.one.is_one(word, command) {
-                    return Err(format!("“{}” stands before sbatch, and {QUOTE}", self.raw(word)));
+                    return Err(format!("“{}” comes before sbatch, and {QUOTE}", self.raw(word)));
                 }
             }
             return self.stays(command);
