@@ -611,10 +611,10 @@ mod tests {
     #[test]
     fn the_place_is_that_of_the_mistake() {
         for (text, expected) in [
-            (" [1,\n 2,, 3]", "line 2, column 4: ',' stands where a value should be"),
-            ("{\"a\"\n\n1}", "line 3, column 1: '1' stands where ':' should be"),
-            ("[é§]", "line 1, column 2: 'é' stands where a value should be"),
-            ("\n12x", "line 2, column 3: 'x' stands where the end of the value should be"),
+            (" [1,\n 2,, 3]", "line 2, column 4: found ',', expected a value"),
+            ("{\"a\"\n\n1}", "line 3, column 1: found '1', expected ':'"),
+            ("[é§]", "line 1, column 2: found 'é', expected a value"),
+            ("\n12x", "line 2, column 3: found 'x', expected the end of the value"),
             ("[[[[[[[[[[[[[[[[[[[[[", "line 1, column 21: nested deeper than 20"),
             ("", "line 1, column 1: the file ends where a value should be: it is cut"),
         ] {

@@ -384,7 +384,7 @@ mod tests {
     fn places_of_what_is_wrong() {
         for (text, line, column, part) in [
             ("{\"a\": [1,\n  2,]}", 2, 5, "comma announces"),
-            ("{\"a\" 1}", 1, 6, "where : should"),
+            ("{\"a\" 1}", 1, 6, "expected :"),
             ("[01]", 1, 3, ", or ]"),
             ("[1.]", 1, 4, "a digit"),
             ("[tru]", 1, 5, "true, false"),

@@ -219,7 +219,10 @@ fm_take() {
   fm_left="$(fm_task) $(fm_tree $(fm_task))$fm_left"
   fm_ask "$1" "$2"
   [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
-  [ "$fm_how" = alone ] || return 0
+  if [ "$fm_how" != alone ]; then
+    fm_wide=''
+    return 0
+  fi
   case $fm_wide$1 in
     URG*) ;;
     *) fm_pass "$1" "$(fm_task)" ;;
@@ -309,6 +312,7 @@ fm_take() {
       fm_wide_pass "$1" "$fm_to"
       ;;
   esac
+  fm_wide=''
 }
 "#;
 
