@@ -185,7 +185,7 @@ fn a_queue_that_cannot_be_asked_is_an_error_with_a_reason() {
         "#!/bin/sh\nprintf 'slurm_load_jobs error: \\033[31mUnable to contact slurm controller\\n' >&2\nexit 1\n",
         "Unable to contact slurm controller",
     );
-    fail("#!/bin/sh\necho hello\n", "did not print the header");
+    fail("#!/bin/sh\necho hello\n", "did not print the requested header");
     // As Slurm before 20.02 reads the format: a width of 0, and no text after the field.
     fail("#!/bin/sh\nprintf 'JOBIDJOBIDARRAY_JOB_IDARRAY_TASK_ID\\n77 7N/A\\n'\n", "older than Slurm 20.02");
     fail("#!/bin/sh\nkill -9 $PPID\n", "squeue");

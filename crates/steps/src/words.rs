@@ -197,8 +197,10 @@ pub const WRAPPERS: &[&str] = &[
 ];
 
 /// Programs that hold containers, control jobs or run other tasks: they show nothing of the work.
+/// Snakemake plans its jobs with `cbc`.
 pub const CARRIERS: &[&str] = &[
     "apptainer",
+    "cbc",
     "conmon",
     "containerd-shim",
     "crun",

@@ -68,7 +68,7 @@ fn launch(root: &Path, is_flat: bool) -> PathBuf {
 
 fn rows(dir: &Path, paths: &[PathBuf]) -> Vec<Row> {
     let dataset = Dataset::open_or_create(dir).unwrap();
-    let options = Options { zone_offset_s: Some(0), year: Some(2026), ..Options::default() };
+    let options = Options { zone_offset_s: Some(0), year: Some(2026) };
     import_files(&dataset, &Nextflow, paths, &options).unwrap();
     let mut rows = Vec::new();
     let keep = |row: TaskRun<'_>| {

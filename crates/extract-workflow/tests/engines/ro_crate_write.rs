@@ -16,7 +16,7 @@ fn source(engine: &dyn Engine, path: &Path) -> Source {
 }
 
 fn read(engine: &dyn Engine, path: &Path) -> Vec<Row> {
-    let options = Options { year: Some(2025), zone_offset_s: Some(0), ..Options::default() };
+    let options = Options { year: Some(2025), zone_offset_s: Some(0) };
     engine.read(&mut [source(engine, path)], &options)
 }
 

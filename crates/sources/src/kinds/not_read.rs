@@ -18,7 +18,7 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
 pub const KIND: Kind = Kind {
     name: "not-read",
     title: "known, not read",
-    reads: "files packed with zstd, xz, bzip2 or zip, text in UTF-16, SWF, logs of Work Queue: an error names them",
+    reads: "files packed with zstd, xz, bzip2 or zip, text in UTF-16, logs of Work Queue: an error names them",
     reading: Reading::NotRead,
     extensions: &[],
     looks_at: |_| false,
@@ -35,25 +35,9 @@ fn recognise(sample: &Sample) -> Answer {
     }
     let lines = sample.lines();
     let first = lines.first().map(String::as_str).unwrap_or_default();
-    if is_swf(&lines) {
-        return of("a workload in the Standard Workload Format (SWF)", "this format is not read; give what sacct prints");
-    }
     if first.starts_with("# time manager_pid ") || first.starts_with("# time master_pid ") {
         let advice = "this log is not read; give the log of the engine that used it, such as Makeflow's";
         return of("a transaction log of Work Queue", advice);
     }
     Answer::No
-}
-
-/// Whether lines are comments with a semicolon, then jobs of eighteen numbers.
-fn is_swf(lines: &[String]) -> bool {
-    let mut jobs = lines.iter().filter(|line| !line.trim_start().starts_with(';') && !line.trim().is_empty()).take(5).peekable();
-    let is_job = |line: &String| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        fields.len() == 18 && fields.iter().all(|field| field.parse::<f64>().is_ok())
-    };
-    match jobs.peek() {
-        Some(_) => jobs.all(is_job),
-        None => lines.iter().any(|line| line.starts_with("; Version:")),
-    }
 }
