@@ -198,7 +198,7 @@ fn what_another_put_in_place_of_a_result_is_not_written_to() {
     expect(Command::new("mkfifo").arg(shared.join("log")), 0);
     chown(shared.join("log"), Some(OTHER), Some(OTHER)).unwrap();
     let told = String::from_utf8(expect(&mut world.export("csv", &shared.join("log")), 2).stderr).unwrap();
-    assert!(told.contains("somebody else"), "{told}");
+    assert!(told.contains("of another user"), "{told}");
     // Standard output by its path, and one's own pipe.
     for to in ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/1"] {
         let output = expect(&mut world.export("csv", Path::new(to)), 0);

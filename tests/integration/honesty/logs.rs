@@ -195,7 +195,7 @@ fn numbers_are_times_in_one_unit_that_is_said() {
             let number = |second: u32| ((1_795_000_000 + i64::from(second)) * factor).to_string();
             fs::write(&path, csv(&cases.iter().enumerate().collect::<Vec<_>>(), number)).unwrap();
             let (json, said) = discover("--log", &[path], "dfg");
-            prop_assert!(said.contains(&format!("taken as {unit} since 1970")), "{}", said);
+            prop_assert!(said.contains(&format!("interpreted as {unit} since 1970")), "{}", said);
             prop_assert_eq!(&written(&json), &expected);
         }
         Ok(())
