@@ -61,7 +61,7 @@ fn steps_agree_with_logical_tasks() {
         ("workflows/daemon", Some("makeflow"), makeflow, 1.0, 1.0),
         ("workflows/nextflow-local", Some("nextflow"), &["nextflow.log", "trace.txt"][..], 0.2, 1.0),
         ("workflows/nextflow-slurm", Some("nextflow"), &["nextflow.log.1", "nextflow.log"][..], 0.2, 0.7),
-        ("workflows/snakemake-slurm", Some("snakemake"), &[".snakemake"][..], -0.1, 0.9),
+        ("workflows/snakemake-slurm", Some("snakemake"), &[".snakemake"][..], -0.1, 0.5),
         ("workflows/airflow-local", None, &[][..], 0.9, 0.9),
         ("workflows/planted", None, &[][..], -0.1, -0.1),
         ("demonstration", Some("makeflow"), &["rnaseq.makeflow.makeflowlog"][..], 1.0, 1.0),

@@ -1,5 +1,5 @@
 //! Time in the queue by week: of all jobs, and by partition, account and user; and by day, hour of
-//! the day and weekday, with the load of the cluster ([`super::load`]).
+//! the day and weekday, with the load of the cluster.
 //!
 //! In goes one [`JobWait`] after the other; out come for each group and week the number of jobs,
 //! the median and the ninth decile of their time in the queue, and the core-time. The trend is the
