@@ -3,8 +3,8 @@
 #   fuzz/run.sh [SECONDS [TARGET…]]         300 seconds each of all targets, listed in fuzz/src/lib.rs
 #   fuzz/run.sh --repeatable [TARGET…]      the number of inputs in that list, as .ci/run does
 # Without --repeatable, a run starts from the fixtures and from the inputs that earlier runs kept.
-# --repeatable starts from the fixtures alone and always tries the same inputs in the same order:
-# chance refuses no submission. A target that is not done after FLOWMINE_FUZZ_GUARD seconds (60)
+# --repeatable starts from the fixtures alone, in one order and with the same random numbers, so
+# that it tries nearly the same inputs each time: chance refuses hardly any submission. A target that is not done after FLOWMINE_FUZZ_GUARD seconds (60)
 # ends there, and its line shows how many of its inputs it tried.
 # Needs the Rust that builds flowmine and a C++ compiler. Builds, kept inputs and logs are in fuzz/
 # of the target folder. An input on which a reader crashes, hangs or takes too much memory is

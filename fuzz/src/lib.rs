@@ -41,8 +41,8 @@ pub struct Seeds {
 pub struct Target {
     /// As it is called by run.sh.
     pub name: &'static str,
-    /// Number of inputs that a submission tries. An estimate, until `fuzz/run.sh 40` has printed
-    /// what 40 seconds of one core try.
+    /// Number of inputs that a submission tries: at most what half a minute of a core of a busy
+    /// machine tried.
     pub runs: u32,
     /// What it does with an input.
     pub run: fn(&[u8]),
@@ -80,21 +80,21 @@ pub const TARGETS: &[Target] = &[
     Target { name: "validate", runs: 20_000, run: logs::validate, readers: &["validate"], seeds: &[from(b"", LOGS, "")] },
     Target {
         name: "slurm_words",
-        runs: 400_000,
+        runs: 160_000,
         run: slurm_words::run,
         readers: &["dependencies", "indices of an array"],
         seeds: slurm_words::SEEDS,
     },
     Target {
         name: "slurm_text",
-        runs: 60_000,
+        runs: 24_000,
         run: slurm::text,
         readers: &["squeue text", "sacct --parsable2", "SLURMminer log", "what squeue answers", "what sacct answers", "a submit line"],
         seeds: slurm::TEXT_SEEDS,
     },
     Target {
         name: "slurm_json",
-        runs: 60_000,
+        runs: 28_000,
         run: slurm::json,
         readers: &["squeue --json", "sacct --json"],
         seeds: &[
@@ -140,7 +140,7 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "airflow",
-        runs: 20_000,
+        runs: 18_000,
         run: engines::airflow,
         readers: &["Airflow database (PostgreSQL)", "Airflow task log", "Airflow scheduler log"],
         seeds: engines::AIRFLOW_SEEDS,
@@ -154,7 +154,7 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "kubernetes",
-        runs: 20_000,
+        runs: 13_000,
         run: engines::kubernetes,
         readers: &["objects of Kubernetes", "Argo workflows"],
         seeds: engines::KUBERNETES_SEEDS,
@@ -175,42 +175,42 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "taskvine",
-        runs: 20_000,
+        runs: 10_000,
         run: engines::taskvine,
         readers: &["TaskVine transactions log"],
         seeds: &[from(b"\0", "crates/extract-workflow/tests/fixtures/taskvine", "transactions"), from(b"\0", "fuzz/seeds", "transactions")],
     },
     Target {
         name: "io_csv",
-        runs: 20_000,
+        runs: 130,
         run: io_csv::run,
         readers: &["operations of the monitoring paper", "forks of the monitoring paper", "folders of the monitoring paper"],
         seeds: io_csv::SEEDS,
     },
     Target {
         name: "tables",
-        runs: 60_000,
+        runs: 3_000,
         run: tables::csv,
         readers: &["CSV"],
         seeds: &[from(b"\0", "crates/logs/tests/fixtures", ".csv"), from(b"\x01", "crates/logs/tests/fixtures", ".csv")],
     },
     Target {
         name: "parquet",
-        runs: 20_000,
+        runs: 5_500,
         run: tables::parquet,
         readers: &["Parquet", "a column of Parquet"],
         seeds: &[from(b"", "crates/logs/tests/fixtures", ".parquet")],
     },
     Target {
         name: "workflows",
-        runs: 60_000,
+        runs: 1_500,
         run: workflows::workflows,
         readers: &["Makeflow's language", "JX", "Makeflow's JSON", "Snakefile", "Slurm script", "list of tasks", "list of commands"],
         seeds: workflows::SEEDS,
     },
     Target {
         name: "layers",
-        runs: 60_000,
+        runs: 11_000,
         run: workflows::layers,
         readers: &["expressions of JX", "transformations"],
         seeds: workflows::LAYER_SEEDS,
