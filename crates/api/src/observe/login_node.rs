@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flowmine_extract_slurm::ssh::config::{Source, Surroundings, beyond, typed_jumps};
 use flowmine_extract_slurm::ssh::{HostKeyPolicy, PassphraseSource, ProgramRunner, SshOptions, SshRunner, Target};
+use flowmine_schema::text::visible;
 
 use super::LoginNode;
 use crate::error::{Error, Result};
@@ -52,7 +53,8 @@ fn program(node: &LoginNode, target: &Target, options: &SshOptions, sink: &dyn S
     let sources = Source::usual(options.config_file.as_deref(), &surroundings);
     let Some(line) = beyond(target, options.jumps.as_deref(), &sources, &surroundings)? else { return Ok(None) };
     let Some(program) = on_path("ssh") else { return Ok(None) };
-    sink.note(&format!("{}: {} needs the ssh program: {} is used", line.place, line.keyword, program.display()));
+    let shown = visible(&program.to_string_lossy()).into_owned();
+    sink.note(&format!("{}: {} needs the ssh program: {shown} is used", line.place, line.keyword));
     Ok(Some(program))
 }
 

@@ -139,6 +139,8 @@ pub struct HostConfig {
     pub connect_timeout: Option<Duration>,
     /// The hosts to pass on the way, the first one first; none for a host that is reached directly.
     pub jumps: Vec<Target>,
+    /// The first line for which the ssh program is needed.
+    pub beyond: Option<Beyond>,
     /// What was left out or not understood, with file and line.
     pub warnings: Vec<String>,
 }
@@ -220,21 +222,15 @@ pub fn beyond(
     sources: &[Source],
     surroundings: &Surroundings,
 ) -> Result<Option<Beyond>, SshError> {
-    let mut targets = vec![target.clone()];
     match route(target, jumps, sources, surroundings) {
-        Ok(hosts) => targets.extend(hosts.into_iter().map(|(typed, _)| typed)),
+        // From the target, which is the last, back to the first host on the way.
+        Ok(hosts) => Ok(hosts.into_iter().rev().find_map(|(_, host)| host.beyond)),
         Err(SshError::Proxy { file, line, .. }) => {
             let place = Place { file: Arc::from(file), line };
-            return Ok(Some(Beyond { keyword: "proxycommand".to_owned(), place: place.to_string() }));
+            Ok(Some(Beyond { keyword: "proxycommand".to_owned(), place: place.to_string() }))
         }
-        Err(error) => return Err(error),
+        Err(error) => Err(error),
     }
-    for target in &targets {
-        if let Some(beyond) = read_all(target, sources, surroundings)?.beyond {
-            return Ok(Some(beyond));
-        }
-    }
-    Ok(None)
 }
 
 /// Whether a value asks for what only the ssh program has.
@@ -298,11 +294,6 @@ pub fn route(
 /// [`SshError::Config`] for a line that matters and cannot be understood, [`SshError::Read`] for a
 /// file that cannot be read, [`SshError::Proxy`] when the host is to be reached through a command.
 pub fn resolve(target: &Target, jumps: Option<&[Target]>, sources: &[Source], surroundings: &Surroundings) -> Result<HostConfig, SshError> {
-    finish(read_all(target, sources, surroundings)?, target, jumps, surroundings)
-}
-
-/// The values of all files for the target.
-fn read_all(target: &Target, sources: &[Source], surroundings: &Surroundings) -> Result<Found, SshError> {
     let mut found = Found::default();
     for source in sources {
         let of_system = source.include_base == Path::new(SYSTEM);
@@ -320,7 +311,7 @@ fn read_all(target: &Target, sources: &[Source], surroundings: &Surroundings) ->
             }
         }
     }
-    Ok(found)
+    finish(found, target, jumps, surroundings)
 }
 
 fn is_absent(error: &std::io::Error) -> bool {
@@ -769,6 +760,7 @@ fn finish(found: Found, target: &Target, jumps: Option<&[Target]>, surroundings:
         host_key_alias,
         connect_timeout: found.connect_timeout.flatten(),
         jumps,
+        beyond: found.beyond,
         warnings: found.warnings,
         user: user.clone(),
         host_name: host_name.clone(),
