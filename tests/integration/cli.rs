@@ -34,6 +34,18 @@ fn failures_say_what_to_do_and_end_with_2() {
 }
 
 #[test]
+fn help_of_a_model_fits_a_screen_and_details_are_one_command_away() {
+    let text = |words: &[&str]| String::from_utf8(expect(flowmine().args(words), 0).stdout).unwrap();
+    let (as_typed, details) = (text(&["discover", "dfg", "--help"]), text(&["help", "discover", "dfg"]));
+    assert!(as_typed.lines().count() <= 50, "{as_typed}");
+    assert!(as_typed.contains("flowmine help discover dfg"), "{as_typed}");
+    assert!(details.contains("work-directory (all jobs of one user"), "{details}");
+    assert!(text(&["help"]).contains("discover") && text(&["help", "import", "slurm"]).contains("squeue"));
+    let unknown = said(flowmine().args(["help", "discover", "\x1b[31mmoon"]), 2);
+    assert!(unknown.contains("moon") && !unknown.contains('\x1b') && unknown.contains("flowmine discover --help"), "{unknown}");
+}
+
+#[test]
 fn rejected_input_is_told_and_ends_with_1() {
     let dir = tempfile::tempdir().unwrap();
     let mut import = flowmine();

@@ -88,6 +88,11 @@ pub enum Command {
     Transform(Transform),
     /// Show the features that work on this machine, with the reason for those that do not.
     Doctor(Doctor),
+    /// Print the help of a command with all details.
+    Help {
+        /// The words of the command, such as `discover dfg`.
+        command: Vec<String>,
+    },
     /// Print a shell completion script.
     Completions {
         /// The shell.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use flowmine_api::models::{self, About, MODELS};
 use flowmine_api::options::Choice;
 use flowmine_api::{Format, Request};
@@ -63,8 +63,13 @@ fn command_of(about: &'static About) -> Command {
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .help("File of the result; by default standard output");
+    let help = Arg::new("help")
+        .long("help")
+        .short('h')
+        .action(ArgAction::HelpShort)
+        .help(format!("Print help (with all details: flowmine help discover {})", about.name));
     // The group of the source would give the command its own description.
-    let command = SourceArgs::augment_args(command).about(sentence).arg(format).arg(output);
+    let command = SourceArgs::augment_args(command).about(sentence).arg(format).arg(output).disable_help_flag(true).arg(help);
     about.groups().into_iter().fold(command, add_group)
 }
 
@@ -186,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Short help: a model fits one screen of 50 lines, any other command two.
+    /// Help as typed: a model fits one screen of 50 lines, any other command's summary two.
     #[test]
     fn help_of_each_command_fits_its_screens() {
         fn check(command: &mut clap::Command, path: &str, checked: &mut Vec<String>) {

@@ -57,6 +57,7 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Run(args) => run::run(&args),
         Command::Transform(args) => transform::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Help { command } => pages::help(&command),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::manual(dir.as_deref()),
     }

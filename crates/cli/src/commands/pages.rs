@@ -1,4 +1,4 @@
-//! `flowmine completions` and `flowmine man`: what clap makes of the arguments.
+//! `flowmine help`, `flowmine completions` and `flowmine man`: what clap makes of the arguments.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use flowmine_files::{FileError, Folder};
+use flowmine_schema::text::visible;
 
 use flowmine_api::output as results;
 
@@ -22,6 +23,28 @@ pub fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
         Ok(out.write_all(&script)?)
     })?;
     Ok(Outcome::Clean)
+}
+
+/// Prints the help of a command with all details.
+pub fn help(words: &[String]) -> anyhow::Result<Outcome> {
+    let mut root = Cli::command();
+    root.build();
+    let mut command = &mut root;
+    for word in words {
+        let Some(below) = command.get_subcommands().find(|below| *word == below.get_name()) else {
+            anyhow::bail!("`{}` has no command `{}`: `{} --help` lists what it has", path(command), visible(word), path(command));
+        };
+        let name = below.get_name().to_owned();
+        command = command.find_subcommand_mut(name).context("a command that was found")?;
+    }
+    let text = command.render_long_help().to_string();
+    output::write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
+    Ok(Outcome::Clean)
+}
+
+/// How a command is typed.
+fn path(command: &Command) -> &str {
+    command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
 /// Writes the manual pages into a directory, or the main one to standard output.
