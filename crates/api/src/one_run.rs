@@ -1,6 +1,7 @@
 //! The run of which a model is made: a run of an engine, or a case of any notion.
 
 use flowmine_activity_log::RunGraph;
+use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Overview, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::run_graph::{self, NotionOfCase, RunGraphError, RunPart};
@@ -61,6 +62,43 @@ pub fn graph(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Re
     graph_of(dataset, &chosen, sink)
 }
 
+/// Each of some cases as a run of its own, in the order of their names. The inner error is that of
+/// one case.
+///
+/// # Errors
+/// When the dataset cannot be read, or the cases are of no notion or of several.
+pub fn graphs(
+    dataset: &Dataset,
+    filter: &EventFilter,
+    cases: &[String],
+    sink: &dyn Sink,
+) -> Result<Vec<Result<RunGraph, RunGraphError>>> {
+    let rules = RowRules::default();
+    let times = jobs::time_filter(filter)?;
+    let filter = jobs::filter(filter)?;
+    let tasks = Tasks::new(dataset, &rules, &times);
+    match notion(cases)? {
+        None => Ok(Vec::new()),
+        Some(NotionOfCase::Tasks(notion)) => {
+            let read = |case| run_graph::read(dataset, &tasks, &filter, RunPart::TaskCases(notion, std::slice::from_ref(case)));
+            Ok(cases.iter().map(read).collect())
+        }
+        Some(NotionOfCase::Jobs(notion)) => {
+            let overview = overview(dataset, &rules, notion, sink)?;
+            Ok(run_graph::of_job_cases(dataset, &tasks, &filter, notion, cases, &overview)?)
+        }
+    }
+}
+
+/// What a notion of jobs needs to know of all of them.
+fn overview(dataset: &Dataset, rules: &RowRules, notion: &'static dyn CaseNotion, sink: &dyn Sink) -> Result<Overview> {
+    if !notion.uses_data_flow() && notion.grouping().is_none() {
+        return Ok(Overview::default());
+    }
+    let parts = jobs::parts(dataset, Timestamp::default(), rules, sink)?;
+    jobs::overview(dataset, &parts, rules, &[notion], sink)
+}
+
 fn graph_of(dataset: &Dataset, chosen: &Chosen<'_>, sink: &dyn Sink) -> Result<Result<RunGraph, RunGraphError>> {
     let rules = RowRules::default();
     let times = jobs::time_filter(chosen.filter)?;
@@ -74,12 +112,7 @@ fn graph_of(dataset: &Dataset, chosen: &Chosen<'_>, sink: &dyn Sink) -> Result<R
     match notion {
         NotionOfCase::Tasks(notion) => read(RunPart::TaskCases(notion, chosen.cases)),
         NotionOfCase::Jobs(notion) => {
-            let overview = if notion.uses_data_flow() || notion.grouping().is_some() {
-                let parts = jobs::parts(dataset, Timestamp::default(), &rules, sink)?;
-                jobs::overview(dataset, &parts, &rules, &[notion], sink)?
-            } else {
-                Overview::default()
-            };
+            let overview = overview(dataset, &rules, notion, sink)?;
             read(RunPart::JobCases(notion, chosen.cases, &overview))
         }
     }

@@ -20,7 +20,8 @@ use flowmine_activity_log::{
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::cases::{CaseNotion, Dependency};
 use flowmine_correlate::dependencies::Target;
-use flowmine_correlate::{Entities, Filter, Jobs, PackedInt, Timestamp, Waits};
+use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
+use flowmine_correlate::{CorrelateError, Entities, Filter, Jobs, Overview, PackedInt, Timestamp, Waits};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use rustc_hash::FxHashMap;
@@ -580,10 +581,54 @@ impl Flows {
 }
 
 /// Jobs of a dataset as one run.
+/// Each of some cases of a notion of jobs as a run of its own, in the order of the names. The jobs
+/// are read once for all of them, and part after part where a case lies within a part.
+///
+/// # Errors
+/// When the dataset cannot be read. The inner error is that of one case.
+pub fn of_job_cases(
+    dataset: &Dataset,
+    tasks: &Tasks<'_>,
+    filter: &Filter,
+    notion: &dyn CaseNotion,
+    cases: &[String],
+    overview: &Overview,
+) -> Result<Vec<Result<RunGraph, RunGraphError>>, RunGraphError> {
+    let traced = crate::task_log::of_jobs(dataset, tasks.rules)?;
+    let of = |case| JobsOf::Cases(notion, std::slice::from_ref(case), overview);
+    // Who gave data to whom is told by the ids of jobs, which have to be compared with all others.
+    if !notion.within_parts() || dataset.row_count::<DataFlow<'static>>()? > 0 {
+        let jobs = Jobs::read_with(dataset, Timestamp::default(), tasks.rules).map_err(TaskLogError::from)?;
+        return Ok(cases.iter().map(|case| graph_of_jobs(dataset, tasks, filter, (&jobs, &traced), of(case))).collect());
+    }
+    let mut found: Vec<Option<Result<RunGraph, RunGraphError>>> = cases.iter().map(|_| None).collect();
+    let parts = Parts::new(dataset, Timestamp::default(), tasks.rules, ROWS_AT_ONCE).map_err(TaskLogError::from)?;
+    let each = |jobs: &Jobs| {
+        let ids = notion.assign(&Entities { jobs, overview }).ids;
+        for (case, found) in cases.iter().zip(&mut found).filter(|(case, _)| ids.contains(case)) {
+            *found = Some(graph_of_jobs(dataset, tasks, filter, (jobs, &traced), of(case)));
+        }
+        Ok::<_, CorrelateError>(())
+    };
+    parts.for_each(each).map_err(TaskLogError::from)?;
+    let none = |case: &String| Err(RunGraphError::NoCase { noun: "job", case: case.clone() });
+    Ok(found.into_iter().zip(cases).map(|(found, case)| found.unwrap_or_else(|| none(case))).collect())
+}
+
 fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, of: JobsOf<'_>) -> Result<RunGraph, RunGraphError> {
     let jobs = Jobs::read_with(dataset, Timestamp::default(), tasks.rules).map_err(TaskLogError::from)?;
     let traced = crate::task_log::of_jobs(dataset, tasks.rules)?;
-    let (mut graph, of_attempt) = job_tasks(&jobs, filter, &traced, of);
+    graph_of_jobs(dataset, tasks, filter, (&jobs, &traced), of)
+}
+
+fn graph_of_jobs(
+    dataset: &Dataset,
+    tasks: &Tasks<'_>,
+    filter: &Filter,
+    (jobs, traced): (&Jobs, &TracedJobs),
+    of: JobsOf<'_>,
+) -> Result<RunGraph, RunGraphError> {
+    let (mut graph, of_attempt) = job_tasks(jobs, filter, traced, of);
     if graph.tasks.is_empty() {
         return Err(match of {
             JobsOf::All => RunGraphError::Empty,
@@ -591,9 +636,9 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, of: JobsOf<'_>
         });
     }
     if matches!(of, JobsOf::All) {
-        graph.cases = cases_of(&jobs, &of_attempt);
+        graph.cases = cases_of(jobs, &of_attempt);
     }
-    graph.declared = job_dependencies(&jobs, &of_attempt);
+    graph.declared = job_dependencies(jobs, &of_attempt);
     let mut by_name: FxHashMap<(&str, &str), u32> = FxHashMap::default();
     for (attempt, &at) in jobs.attempts.iter().zip(&of_attempt) {
         let name = (jobs.text(attempt.cluster), jobs.text(attempt.job));

@@ -18,12 +18,10 @@ use flowmine_schema::text::visible;
 
 use super::{ReportRequest, chain};
 use crate::error::{Context, Result, ensure};
-use crate::groups::CASE;
 use crate::models::findings::{self, MOST_INSTANCES};
 use crate::models::gantt;
 use crate::one_run;
 use crate::predict::{Runs, Source, Studies, Wider};
-use crate::request::Request;
 use crate::sink::{Silent, Sink};
 
 /// The most runs that are shown in detail.
@@ -48,15 +46,18 @@ pub fn runs(
     sink: &dyn Sink,
 ) -> (Vec<RunResults>, Option<(RunGraph, CriticalPath)>) {
     let traced = dataset.map(gantt::traced).and_then(std::result::Result::ok).flatten();
+    let shown = findings::longest(log, cases, MOST_RUNS);
+    let name = |case: usize| cases.names.get(case as u32).to_owned();
+    let is_small = |case: usize| cases.of(case).len() <= MOST_INSTANCES;
+    let small: Vec<String> = shown.iter().copied().filter(|case| is_small(*case)).map(name).collect();
+    let mut graphs = graphs_of(dataset, request, &small, sink).into_iter();
     let mut longest = None;
-    let mut one = |at: usize, case: &str, instances: usize| {
-        if instances > MOST_INSTANCES {
+    let mut found = Vec::new();
+    for (at, &case) in shown.iter().enumerate() {
+        let Some(run) = is_small(case).then(|| graphs.next()).flatten() else {
             let reason = format!("it has more than {} instances", flowmine_draw::count(MOST_INSTANCES as u64));
-            return RunResults { case: case.to_owned(), critical_path: Err(reason.clone()), graph: Err(reason), gantt: None };
-        }
-        let run = match dataset {
-            Some(dataset) => graph_of(dataset, request, case, sink).map_err(|error| chain(&error)),
-            None => Err("the source is a log file and no dataset".to_owned()),
+            found.push(RunResults { case: name(case), critical_path: Err(reason.clone()), graph: Err(reason), gantt: None });
+            continue;
         };
         let critical_path = run.as_ref().map(|run| critical_path::discover(run, &critical_path::Options::default())).map_err(Clone::clone);
         let graph = run.as_ref().map_err(Clone::clone).and_then(|run| {
@@ -66,10 +67,10 @@ pub fn runs(
         if let (0, Ok(run), Ok(path)) = (at, run, &critical_path) {
             longest = Some((run, path.clone()));
         }
-        RunResults { case: case.to_owned(), critical_path, graph, gantt: gantt_of(log, case, traced.as_ref()) }
-    };
-    let shown = findings::longest(log, cases, MOST_RUNS).into_iter().enumerate();
-    let found = shown.map(|(at, case)| one(at, cases.names.get(case as u32), cases.of(case).len())).collect();
+        let case = name(case);
+        let gantt = gantt_of(log, &case, traced.as_ref());
+        found.push(RunResults { case, critical_path, graph, gantt });
+    }
     (found, longest)
 }
 
@@ -80,11 +81,19 @@ fn gantt_of(log: &ActivityLog, case: &str, traced: Option<&gantt::Traced>) -> Op
     Some(gantt::chart(&part, part.cases()?, None, traced))
 }
 
-/// A case as a graph of tasks.
-fn graph_of(dataset: &Dataset, request: &ReportRequest, case: &str, sink: &dyn Sink) -> Result<RunGraph> {
-    let mut of_run = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)])?;
-    of_run.filter = request.filter.clone();
-    one_run::graph(dataset, &of_run, sink)?.context("it is no run")
+/// Each case as a graph of tasks, or why there is none.
+fn graphs_of(
+    dataset: Option<&Dataset>,
+    request: &ReportRequest,
+    cases: &[String],
+    sink: &dyn Sink,
+) -> Vec<std::result::Result<RunGraph, String>> {
+    let all = |reason: String| cases.iter().map(|_| Err(reason.clone())).collect();
+    let Some(dataset) = dataset else { return all("the source is a log file and no dataset".to_owned()) };
+    match one_run::graphs(dataset, &request.filter, cases, sink) {
+        Ok(graphs) => graphs.into_iter().map(|graph| graph.context("it is no run").map_err(|error| chain(&error))).collect(),
+        Err(error) => all(chain(&error)),
+    }
 }
 
 /// How tasks used files: all of them together, and the files with most bytes one by one.
