@@ -305,3 +305,50 @@ fn a_task_that_takes_no_signal_ends_by_it() {
     let cases: Vec<_> = signals.iter().flat_map(|signal| [Process, Group].map(|to| case(PLAIN, &[(signal, to)]))).collect();
     all_as_plain(&cases, &NESTED);
 }
+
+/// Leaves a dead process whose name, in `/proc/PID/stat`, is a line that says who its parents are.
+fn forge(name: &std::ffi::CStr) -> i32 {
+    // SAFETY: the child of this program of several threads calls only what is safe in a handler of signals.
+    unsafe {
+        let pid = libc::fork();
+        if pid == 0 {
+            libc::prctl(libc::PR_SET_NAME, name.as_ptr());
+            libc::_exit(0);
+        }
+        pid
+    }
+}
+
+#[test]
+fn the_name_of_a_process_makes_no_other_a_part_of_the_task() {
+    for shell in SHELLS {
+        let place = Place::new(shell);
+        let mut other = Command::new("sleep").arg("300").process_group(0).spawn().unwrap();
+        let script = install(&plan(&serde_json::json!({"command": PLAIN}), &layer("plain")), &place.flow(), "sh");
+        let mut layer = Command::new("/usr/bin/env")
+            .args(["--default-signal=HUP,INT,QUIT", &script])
+            .current_dir(place.flow())
+            .env("PATH", format!("{}:{}", place.top.path().join("bin").display(), std::env::var("PATH").unwrap()))
+            .env("TOP", place.top.path())
+            .stdin(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        until("the task to begin", || place.top.path().join("ready.task").exists());
+        let parent = layer.id();
+        let children = processes(place.top.path()).into_iter().filter(|(pid, _)| *pid != parent as i32);
+        // A name has fifteen bytes, which is too few for two long numbers.
+        let names = children.map(|(pid, _)| format!("\n2 () S {pid}  ")).chain([format!("\n{} () S 2  ", other.id())]);
+        let forgers: Vec<i32> = names.map(|name| forge(&std::ffi::CString::new(name).unwrap())).collect();
+        send(&layer, libc::SIGTERM, Process, place.top.path());
+        let ended = layer.wait().unwrap();
+        let others = other.try_wait().unwrap();
+        other.kill().unwrap();
+        other.wait().unwrap();
+        for pid in forgers {
+            // SAFETY: it is our child.
+            unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
+        }
+        assert_eq!((seen(ended), others), (143, None), "{shell}");
+    }
+}

@@ -89,11 +89,10 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 /// Signals are served one after the other, in the trap: between a test and `wait` it could come
 /// unseen. Where `env` cannot reset INT and QUIT all below ignores them, and gets TERM.
 pub(super) const SIGNALS: &str = r#"fm_parents() {
-  if [ -r /proc/self/stat ]; then
-    cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) \([0-9]*\) .*/\1 \2 \3/p'
-  else
-    ps -A -o pid= -o ppid= -o pgid=
-  fi
+  # In `stat` a process can write whole lines by its name; in `status` the kernel escapes them. Linux before 4.1 has no NSpgid.
+  cat /proc/[0-9]*/status 2>/dev/null | awk '/^Name:/ { p = "" } /^State:/ { s = $2 } /^Pid:/ { p = $2 } /^PPid:/ { up = $2 }
+    /^NSpgid:/ && p != "" { some = 1; if (s !~ /[ZX]/) print p, up, $2 }
+    END { exit !some }' || ps -A -o pid= -o ppid= -o pgid=
 }
 fm_tree() {
   fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
