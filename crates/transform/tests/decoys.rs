@@ -327,3 +327,27 @@ fn a_core_without_a_stack_trace_stays() {
     assert_eq!(cores(path).len(), 1, "{:?}", cores(path));
     assert!(stack_of(path, &crash).contains("the core stays"));
 }
+
+/// Its directory is not there, and names below it would be names in `/`.
+#[test]
+fn a_layer_that_did_not_begin_runs_nothing_after() {
+    let own = r#"define own(T) {"command": {"pre": ["echo pre >>log"], "cmd": "./" + T.script, "post": ["echo \"post $FLOWMINE_DIR\" >>log"]}}"#;
+    for shell in SHELLS {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path();
+        let what = Composition::read("own.jx", own, None, &[]).unwrap();
+        let plan = plan(&serde_json::json!({"command": "echo task >>log"}), &what);
+        let command = install(&plan, path, shell);
+        // A record with two names is refused before anything runs.
+        let id = &plan.tasks[0].1[0].id;
+        let record = format!("t_{id}.record");
+        fs::write(path.join(&record), "").unwrap();
+        fs::hard_link(path.join(&record), path.join("second")).unwrap();
+        assert_eq!(run(path, &command), 125, "{shell}");
+        assert!(!found(path, "log"), "{shell}: {}", fs::read_to_string(path.join("log")).unwrap());
+        fs::remove_file(path.join("second")).unwrap();
+        assert_eq!(run(path, &command), 0, "{shell}");
+        let log = fs::read_to_string(path.join("log")).unwrap();
+        assert!(log.starts_with("pre\ntask\npost /"), "{shell}: {log}");
+    }
+}

@@ -9,6 +9,7 @@
 //!
 //! An input that a task made is `lid://HASH/OUTPUT`. The store has no times and no outcome.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -77,6 +78,14 @@ pub fn read(dir: &Path) -> io::Result<(Row, String)> {
         let is_path = parameter["type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("path"));
         collect_paths(&parameter["value"], is_path, &mut inputs);
     }
+    // The link says which task made an input, wherever the file is.
+    let mut makers = BTreeSet::new();
+    for (lid, hash) in inputs.iter().filter_map(|path| maker(path)) {
+        // A run of a workflow publishes files that one of its tasks made.
+        if record(&store.join(lid), "WorkflowRun")?.is_none() {
+            makers.insert(hash);
+        }
+    }
     let inputs = inputs.into_iter().map(|path| real(store, path)).collect::<io::Result<Vec<_>>>()?;
     let row = Row {
         engine: super::NAME.into(),
@@ -90,8 +99,8 @@ pub fn read(dir: &Path) -> io::Result<(Row, String)> {
         status: "unknown".into(),
         command: task["script"].as_str().map(|script| script.trim_end().to_owned().into()),
         container_image: text(&task["container"]),
-        // The parents are determined when all rows are known (`parents.rs`).
-        parents: Some("[]".into()),
+        // The ids of the makers, and further parents, are determined when all rows are known (`parents.rs`).
+        parents: Some(json!(makers).to_string().into()),
         inputs: Some(json!(inputs).to_string().into()),
         outputs: (!outputs.is_empty()).then(|| json!(outputs.into_iter().map(|(_, file)| file).collect::<Vec<_>>()).to_string().into()),
         ..Row::default()
@@ -103,6 +112,13 @@ pub fn read(dir: &Path) -> io::Result<(Row, String)> {
 pub fn relative(path: &str) -> Option<String> {
     let (hash, rest) = path.strip_prefix(SCHEME)?.split_at_checked(HASH)?;
     is_hash(hash).then(|| format!("{}/{}{rest}", &hash[..2], &hash[2..]))
+}
+
+/// Returns the hash of the task that made an input `lid://HASH/OUTPUT`, as in the store and in the
+/// form of a work directory.
+fn maker(path: &str) -> Option<(&str, String)> {
+    let hash = path.strip_prefix(SCHEME)?.get(..HASH)?;
+    is_hash(hash).then(|| (hash, format!("{}/{}", &hash[..2], &hash[2..])))
 }
 
 fn is_hash(text: &str) -> bool {

@@ -4,12 +4,13 @@
 //! The function [`put`] replaces the column `parents` of rows with completely known inputs
 //! (`work_dir.rs`) by the tasks to which the inputs' work directories belong. The result is null
 //! where a work directory belongs to no known task of the run, or to two, or to a task with neither
-//! a number nor a unique hash. Inputs that are values are recorded nowhere.
+//! a number nor a unique hash. Inputs that are values are recorded nowhere. Where a store names the
+//! tasks that made the inputs (`lineage.rs`), the column holds their hashes before.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use super::names::whole_hash;
+use super::names::{shown, whole_hash};
 use crate::Row;
 
 /// Gives an id to tasks without a number: cached ones that only a log describes, those that had not
@@ -52,6 +53,16 @@ pub fn put(rows: &mut [Row], run_of: &[Option<usize>]) {
             made_in.entry((*run, place)).and_modify(|known| *known = known.filter(|known| Some(*known) == id)).or_insert(id);
         }
     }
+    let mut of_hash: HashMap<(Option<usize>, &str), Option<&str>> = HashMap::new();
+    for (row, run) in rows.iter().zip(run_of) {
+        let Some(hash) = row.cache_key.as_deref() else { continue };
+        let id = row.task_id.as_deref();
+        of_hash.entry((*run, hash)).and_modify(|known| *known = known.filter(|known| Some(*known) == id)).or_insert(id);
+    }
+    let named = |run: Option<usize>, hash: &str| -> Maker {
+        let task = made_in.get(&(run, hash)).or_else(|| of_hash.get(&(run, shown(hash)))).copied().flatten();
+        task.map_or(Maker::Unknown, |task| Maker::Task(task.to_owned()))
+    };
     let maker = |run: Option<usize>, path: &str| -> Maker {
         let mut dirs = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
         let known = |dir| made_in.get(&(run, dir)).or_else(|| made_in.get(&(run, whole_hash(dir)?)));
@@ -62,11 +73,15 @@ pub fn put(rows: &mut [Row], run_of: &[Option<usize>]) {
     };
     let parents: Vec<Option<String>> = (rows.iter().zip(run_of))
         .map(|(row, run)| {
-            row.parents.as_ref()?;
+            let makers: Vec<String> = serde_json::from_str(row.parents.as_deref()?).ok()?;
             let inputs: Vec<serde_json::Value> = serde_json::from_str(row.inputs.as_deref()?).ok()?;
             let mut parents = BTreeSet::new();
-            for path in inputs.iter().filter_map(|input| input["path"].as_str()) {
-                match maker(*run, super::lineage::relative(path).as_deref().unwrap_or(path)) {
+            let of_paths = inputs
+                .iter()
+                .filter_map(|input| input["path"].as_str())
+                .map(|path| maker(*run, super::lineage::relative(path).as_deref().unwrap_or(path)));
+            for maker in makers.iter().map(|hash| named(*run, hash)).chain(of_paths) {
+                match maker {
                     Maker::Task(task) => parents.extend((row.task_id.as_deref() != Some(&task)).then_some(task)),
                     Maker::Nobody => {}
                     Maker::Unknown => return None,

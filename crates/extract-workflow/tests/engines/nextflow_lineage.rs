@@ -139,3 +139,17 @@ fn records_join_the_log_and_a_lost_maker_is_unknown() {
     let alone = rows(&root.path().join("alone"), &Nextflow.find(&launch).unwrap());
     assert_eq!((alone.len(), alone[0].parents.as_deref()), (1, None));
 }
+
+/// `storeDir` and `publishDir` put files elsewhere than in the task's own directory.
+#[test]
+fn a_file_outside_of_work_directories_has_the_maker_that_its_link_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let launch = launch(dir.path(), false);
+    let store = launch.join(".lineage");
+    let elsewhere = json!({ "path": "/store/index", "taskRun": format!("lid://{INDEX}"), "size": 7 });
+    record(&store, &format!("{INDEX}/out/index"), "FileOutput", elsewhere, false);
+    let rows = rows(&dir.path().join("dataset"), &[launch]);
+    assert_eq!((rows[0].task_id.as_deref(), rows[0].parents.as_deref()), (Some("f2/189a2c"), Some("[]")));
+    assert_eq!(rows[1].parents.as_deref(), Some("[\"f2/189a2c\"]"));
+    assert!(rows[1].inputs.as_deref().unwrap().contains("/store/index/0.bin"), "{:?}", rows[1].inputs);
+}

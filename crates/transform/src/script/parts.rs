@@ -404,7 +404,10 @@ fm_run() {
 
 /// Commands after all. What they do to `EXIT` counts when they came to their end; a fault of theirs
 /// is no fault of the task.
+///
+/// Where its directory could not be made the layer has not begun, and nothing of it runs.
 pub(super) const AFTER: &str = r#"fm_after() {
+  [ -n "$fm_own" ] || return 0
   fm_run sh -c "trap : USR1 USR2; $fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
   fm_new=''
   [ ! -f "$fm_own/.exit" ] || read -r fm_new <"$fm_own/.exit"
