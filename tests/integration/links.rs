@@ -205,3 +205,38 @@ fn what_another_put_in_place_of_a_result_is_not_written_to() {
         assert!(output.stdout.len() > 1000, "{to}");
     }
 }
+
+/// Notes of flowmine in a directory that anybody may write to: another user can claim that flowmine
+/// made a file of root, or that nothing is new.
+#[test]
+fn a_note_of_another_says_nothing_of_results() {
+    if !require("mount", "root", is_root()) {
+        return;
+    }
+    let world = World::new();
+    let shared = world.path("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let give = |name: &str| chown(shared.join(name), Some(OTHER), Some(OTHER)).unwrap();
+    let run = || {
+        let mut command = flowmine();
+        command.args(["report", "--out"]).arg(&shared).arg("--dataset").arg(world.path("dataset"));
+        command
+    };
+    expect(&mut run(), 0);
+    let first = fs::read(shared.join("report.html")).unwrap();
+    give(".flowmine-run.json");
+    fs::remove_file(shared.join("report.html")).unwrap();
+    let note = fs::read_to_string(shared.join(".flowmine-run.json")).unwrap();
+    let mut note: serde_json::Value = serde_json::from_str(&note).unwrap();
+    note["files"] = serde_json::json!({});
+    note["told"] = "planted".into();
+    fs::write(shared.join(".flowmine-run.json"), note.to_string()).unwrap();
+    let done = expect(&mut run(), 0);
+    assert!(!String::from_utf8_lossy(&done.stdout).contains("planted"));
+    assert_eq!(fs::read(shared.join("report.html")).unwrap(), first);
+    fs::remove_file(shared.join(".flowmine-run.json")).unwrap();
+    give(".flowmine-made");
+    let told = String::from_utf8(expect(&mut run(), 2).stderr).unwrap();
+    assert!(told.contains("is there already"), "{told}");
+}

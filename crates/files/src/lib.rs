@@ -370,6 +370,20 @@ impl Folder {
         self.plain(name, OFlag::O_RDONLY, Mode::empty()).map(|(file, _)| file)
     }
 
+    /// A note in it that this program left, open for reading: `None` where there is none, or one of
+    /// another user than root and the acting one. Such a user could claim that files of others were
+    /// made here.
+    ///
+    /// # Errors
+    /// When something lies there that is no plain file, or it cannot be opened.
+    pub fn own_note(&self, name: impl AsRef<OsStr>) -> Result<Option<File>, FileError> {
+        match self.plain(name, OFlag::O_RDONLY, Mode::empty()) {
+            Ok((file, stat)) => Ok((way::is_trusted(stat.st_uid) || stat.st_uid == self.acting_user().as_raw()).then_some(file)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Makes a file that was not there, with these permissions (less the umask), open for reading
     /// and writing.
     ///

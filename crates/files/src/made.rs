@@ -49,16 +49,14 @@ pub struct MadeFiles {
 }
 
 impl MadeFiles {
-    /// What the record of a folder lists.
+    /// What the record of a folder lists; nothing, where another user made the record.
     ///
     /// # Errors
     /// When the record cannot be read.
     pub fn new(folder: &Folder) -> Result<Self, FileError> {
         let mut text = String::new();
-        match folder.read(RECORD) {
-            Ok(file) => _ = file.take(LARGEST).read_to_string(&mut text)?,
-            Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error),
+        if let Some(file) = folder.own_note(RECORD)? {
+            file.take(LARGEST).read_to_string(&mut text)?;
         }
         let entry = |line: &str| match line.split_once('\t') {
             Some((stamp, name)) => (name.to_owned(), (stamp != OPEN).then(|| stamp.to_owned())),

@@ -57,9 +57,10 @@ fn stamp(metadata: &fs::Metadata) -> Value {
     json!([metadata.len(), metadata.mtime(), metadata.mtime_nsec()])
 }
 
-/// The note of the last run, where it ended.
+/// The note of the last run, where it ended; that of another user is none.
 fn note(out: &Path) -> Option<Value> {
-    serde_json::from_slice(&read_whole(fs::File::open(out.join(NOTE)).ok()?, LARGEST).ok()?).ok()
+    let file = Folder::open(out).ok()?.own_note(NOTE).ok()??;
+    serde_json::from_slice(&read_whole(file, LARGEST).ok()?).ok()
 }
 
 /// The names of the files that the last run made, where it ended.
