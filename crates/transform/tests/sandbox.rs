@@ -372,6 +372,20 @@ fn what_the_user_put_among_the_outputs_stays() {
     }
 }
 
+/// A list that others can write to is not the user's word of what may go.
+#[test]
+fn a_list_that_others_could_change_removes_nothing() {
+    for shell in SHELLS {
+        let command = "umask 000; mkdir -p d; [ $n != 0 ] || echo old >d/old; echo $n >d/new";
+        for (between, kept) in [("[ -z \"$(find . -name '*.made' -perm /077)\" ] || echo open >d/open", false), ("chmod 666 t_*.made", true)] {
+            let (outputs, statuses) = again(command, &[], &["d"], Some(shell), between);
+            assert_eq!(statuses, [0, 0], "{shell}");
+            let last = outputs.last().unwrap();
+            assert_eq!((last.contains("\"old\""), last.contains("\"open\"")), (kept, false), "{shell} {between}: {last}");
+        }
+    }
+}
+
 /// What the directory holds afterwards, with the kinds of all names, and files outside of it.
 fn tree(place: &Place) -> Vec<(String, String)> {
     let mut found = Vec::new();

@@ -10,7 +10,8 @@ fm_list_above() { fm_above=$(fm_list "$@" -prune); }
 fm_list() { (cd "$fm_home" && fm_lines '%i %s %y' "$@"); }
 fm_made_ours() {
   # shellcheck disable=SC3067
-  [ -f "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] && [ -O "$fm_home/$fm_made" ]
+  [ -f "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] && [ -O "$fm_home/$fm_made" ] \
+    && [ -z "$(find "$fm_home/$fm_made" -prune \( -perm -020 -o -perm -002 \))" ]
 }
 fm_older_find() {
   ! fm_made_ours || fm_older=$(fm_list "$@" | grep -Fx -f "$fm_home/$fm_made")
@@ -86,7 +87,7 @@ fm_gone_remove() {
   if [ -n "$fm_x" ]; then
     if [ ! -e "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] || fm_made_ours; then
       rm -f -- "$fm_home/$fm_made"
-      (set -C && printf '%s\n' "$fm_x" >"$fm_home/$fm_made") 2>/dev/null || fm_say "$fm_made could not be written"
+      (umask 077 && set -C && printf '%s\n' "$fm_x" >"$fm_home/$fm_made") 2>/dev/null || fm_say "$fm_made could not be written"
     fi
   elif fm_made_ours; then
     rm -f -- "$fm_home/$fm_made"
