@@ -9,8 +9,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use flowmine_files::{FileError, Folder};
-use flowmine_schema::text::bounds::read_whole;
+use flowmine_files::{FileError, Folder, read_plain};
 use serde_json::{Map, Value, json};
 
 use crate::error::Result;
@@ -33,16 +32,16 @@ pub fn of(dataset: &Path, options: &str) -> io::Result<Value> {
 }
 
 fn add_files(folder: &Path, above: &str, files: &mut Map<String, Value>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+    for entry in Folder::open(folder)?.entries(usize::MAX)?.entries {
+        let name = entry.name.to_string_lossy().into_owned();
         // Hidden are locks, memories of observers, and what is being written.
         if name.starts_with('.') || name.contains("=derived") {
             continue;
         }
         let path = format!("{above}/{name}");
-        match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => add_files(&entry.path(), &path, files)?,
+        let place = folder.join(&entry.name);
+        match fs::symlink_metadata(&place) {
+            Ok(metadata) if metadata.is_dir() => add_files(&place, &path, files)?,
             Ok(metadata) => _ = files.insert(path, stamp(&metadata)),
             // Merged away meanwhile.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
@@ -59,7 +58,7 @@ fn stamp(metadata: &fs::Metadata) -> Value {
 
 /// The note of the last run, where it ended.
 fn note(out: &Path) -> Option<Value> {
-    serde_json::from_slice(&read_whole(fs::File::open(out.join(NOTE)).ok()?, LARGEST).ok()?).ok()
+    serde_json::from_slice(&read_plain(&out.join(NOTE), LARGEST).ok()?).ok()
 }
 
 /// The names of the files that the last run made, where it ended.

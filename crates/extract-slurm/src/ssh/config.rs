@@ -18,12 +18,15 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use flowmine_files::{Entry, Folder, read_given};
 use flowmine_schema::text::visible;
 
 use super::{SshError, Target, pattern};
 
 /// Maximum depth of `Include`; OpenSSH has the same limit.
 const MAX_DEPTH: usize = 16;
+/// Maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
 /// The folder of the system's config.
 const SYSTEM: &str = "/etc/ssh";
 /// Maximum number of jump hosts in front of a host. It is above any real use, and ends a cycle of
@@ -298,7 +301,7 @@ pub fn resolve(target: &Target, jumps: Option<&[Target]>, sources: &[Source], su
     for source in sources {
         let of_system = source.include_base == Path::new(SYSTEM);
         let reader = Reader { host: &target.host, surroundings, include_base: &source.include_base, of_system };
-        match std::fs::read(&source.file) {
+        match read_given(&source.file, MAX_BYTES) {
             Ok(bytes) => {
                 if source.private {
                     check_private(&source.file)?;
@@ -459,7 +462,7 @@ impl Reader<'_> {
             let path = with_home(argument, self.surroundings).map_err(|what| place.error(what))?;
             // Joining keeps an absolute path as it is.
             for file in glob(&self.include_base.join(path)) {
-                match std::fs::read(&file) {
+                match read_given(&file, MAX_BYTES) {
                     Ok(bytes) => self.read(&bytes, &file, depth + 1, found)?,
                     Err(error) if is_absent(&error) => {}
                     Err(error) => {
@@ -485,9 +488,8 @@ fn glob(path: &Path) -> Vec<PathBuf> {
         }
         let mut next = Vec::new();
         for folder in &found {
-            let Ok(entries) = std::fs::read_dir(folder) else { continue };
-            for entry in entries.flatten() {
-                let name = entry.file_name();
+            let Ok(listed) = Folder::open(folder).and_then(|folder| folder.entries(usize::MAX)) else { continue };
+            for Entry { name, .. } in listed.entries {
                 let bytes = name.as_encoded_bytes();
                 // As in a shell, a leading dot must be written.
                 if (bytes.starts_with(b".") && !part.starts_with(b".")) || !pattern::matches(part, bytes) {
