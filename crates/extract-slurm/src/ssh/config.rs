@@ -909,6 +909,34 @@ Host *
         assert!(typed_jumps("").is_err() && typed_jumps("a,").is_err());
     }
 
+    /// A FIFO in the place of a config or of what it includes would keep `observe` waiting.
+    #[test]
+    fn only_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        std::fs::create_dir(at("folder")).unwrap();
+        std::fs::write(at("named"), "User eve\n").unwrap();
+        std::os::unix::fs::symlink("named", at("link")).unwrap();
+        let resolved = |file: PathBuf| {
+            let source = Source { file, required: true, private: false, include_base: folder.path().to_owned() };
+            resolve(&Target::parse("host").unwrap(), None, &[source], &surroundings()).map(|host| host.user).map_err(|e| e.to_string())
+        };
+        for name in ["fifo", "folder", "/dev/zero"] {
+            let failure = resolved(at(name)).unwrap_err();
+            assert!(failure.contains("neither a plain file nor a pipe"), "{name}: {failure}");
+            std::fs::write(at("config"), format!("Include {name}\n")).unwrap();
+            let failure = resolved(at("config")).unwrap_err();
+            assert!(failure.contains("neither a plain file nor a pipe"), "{name}: {failure}");
+        }
+        let of_nobody = resolved(PathBuf::from("/dev/null")).unwrap();
+        assert_ne!(of_nobody, "eve");
+        for (pattern, user) in [("link", "eve"), ("lin?", "eve"), ("no*", of_nobody.as_str())] {
+            std::fs::write(at("config"), format!("Include {pattern}\n")).unwrap();
+            assert_eq!(resolved(at("config")).unwrap(), user, "{pattern}");
+        }
+    }
+
     /// The hosts of the way in a config, as `user@host:port`.
     fn way(text: &str, target: &str, jumps: Option<&str>) -> Result<Vec<String>, String> {
         let folder = tempfile::tempdir().unwrap();

@@ -232,6 +232,24 @@ mod tests {
         }
     }
 
+    /// A FIFO in the place of a key or of its neighbour would keep `observe` waiting.
+    #[test]
+    fn only_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        for path in [at("fifo"), folder.path().to_owned(), PathBuf::from("/dev/zero")] {
+            let failure = KeyFile::read(&path).err().unwrap().to_string();
+            assert!(failure.contains("it is not a key file"), "{failure}");
+        }
+        let pem = "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n";
+        std::fs::write(at("key"), pem).unwrap();
+        nix::unistd::mkfifo(&at("key.pub"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        assert!(KeyFile::read(&at("key")).unwrap().unwrap().public().is_none());
+        std::fs::write(at("large"), vec![b'x'; 1 << 21]).unwrap();
+        assert!(KeyFile::read(&at("large")).err().unwrap().to_string().contains("it is not a key file"));
+    }
+
     #[test]
     fn open_permissions_are_refused() {
         use std::os::unix::fs::PermissionsExt;

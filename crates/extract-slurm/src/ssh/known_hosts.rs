@@ -485,6 +485,17 @@ mod tests {
     }
 
     #[test]
+    fn only_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        for path in [fifo, folder.path().to_owned(), PathBuf::from("/dev/zero")] {
+            assert!(matches!(KnownHosts::load(&[path]), Err(SshError::Read { .. })));
+        }
+        assert!(KnownHosts::load(&["/dev/null".into(), folder.path().join("none")]).unwrap().entries.is_empty());
+    }
+
+    #[test]
     fn appended_key_is_known_and_the_file_private() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("new/known_hosts");
