@@ -216,14 +216,14 @@ mod tests {
             ("dev/fuse", ""),
         ] {
             let path = root.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
         }
         let facts = FuseFacts::read(root.path());
         let want = FuseFacts { admin: true, user_namespaces: Some(12), apparmor_restricts: Some(true), max_pages: Some(512), ..USER };
         assert_eq!(facts, want);
         assert_eq!(facts.pages(), 512);
-        fs::write(root.path().join("proc/self/status"), "NSpid:\t7\t1\n").unwrap();
+        std::fs::write(root.path().join("proc/self/status"), "NSpid:\t7\t1\n").unwrap();
         assert!(FuseFacts::read(root.path()).foreign_proc);
         assert_eq!(FuseFacts::read(Path::new("/nonexistent")), FuseFacts::default());
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::Command;
 
 use chrono::DateTime;
 use proptest::prelude::*;
@@ -12,28 +13,38 @@ use crate::support::{csv, expect, flowmine};
 
 /// Imports files, and exports the log as CSV. Nothing of it may end with a warning.
 fn log(dir: &Path, files: &[&str]) -> Vec<BTreeMap<String, String>> {
+    read(dir, files, &mut assert_silent)
+}
+
+/// The same; `run` has each command run.
+fn read(dir: &Path, files: &[&str], run: &mut dyn FnMut(&mut Command)) -> Vec<BTreeMap<String, String>> {
     let dataset = dir.join("dataset");
     for file in files {
         let mut import = flowmine();
         import.args(["import", "slurm", "--cluster", "c", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(dir.join(file));
-        assert_silent(&mut import);
+        run(&mut import);
     }
     let mut export = flowmine();
     export.args(["export", "--case-notion", "dependency", "--format", "csv", "-o"]).arg(dir.join("log.csv")).arg("--dataset").arg(&dataset);
-    assert_silent(&mut export);
+    run(&mut export);
     csv::rows(&std::fs::read_to_string(dir.join("log.csv")).unwrap())
 }
 
-fn assert_silent(command: &mut std::process::Command) {
+fn assert_silent(command: &mut Command) {
     let output = expect(command, 0);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("warning"), "{said}");
 }
 
 fn write_polls(dir: &Path, cluster: &Cluster, polls: &[i64]) {
+    write_polls_ahead(dir, cluster, polls, 0);
+}
+
+/// Polls of an observer whose clock is ahead of slurmctld's by so many seconds.
+fn write_polls_ahead(dir: &Path, cluster: &Cluster, polls: &[i64], ahead: i64) {
     std::fs::create_dir(dir.join("polls")).unwrap();
     for second in polls {
-        std::fs::write(dir.join("polls").join(poll_name(*second)), cluster.squeue(*second)).unwrap();
+        std::fs::write(dir.join("polls").join(poll_name(*second + ahead)), cluster.squeue(*second)).unwrap();
     }
 }
 
@@ -187,6 +198,32 @@ proptest! {
             check_polled(&cluster, attempt, &polls, events.as_ref())?;
         }
         prop_assert!(told.is_empty(), "attempts that never were: {told:?}");
+    }
+
+    /// An observer whose clock is wrong: what is told without a word is as true as with a right clock.
+    #[test]
+    fn polls_of_a_wrong_clock_are_true_or_said_to_be_wrong(
+        cluster in clusters(),
+        every in 3i64..40,
+        ahead in prop_oneof![-3i64..4, -4000i64..4000],
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let polls: Vec<i64> = (0..cluster.over).step_by(every as usize).collect();
+        write_polls_ahead(dir.path(), &cluster, &polls, ahead);
+        let mut is_silent = true;
+        let rows = read(dir.path(), &["polls"], &mut |command| {
+            let output = command.output().unwrap();
+            is_silent &= output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("warning");
+        });
+        if is_silent {
+            let mut told = told(&rows);
+            told.retain(|(job, _), _| !job.ends_with("_*"));
+            for attempt in &cluster.attempts {
+                let events = told.remove(&(attempt.label.clone(), attempt.submit));
+                check_polled(&cluster, attempt, &polls, events.as_ref())?;
+            }
+            prop_assert!(told.is_empty(), "attempts that never were: {told:?}");
+        }
     }
 
     /// Accounting beside polls, read before or after them: every attempt exactly, from submission
