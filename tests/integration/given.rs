@@ -95,7 +95,7 @@ fn what_is_no_readable_file_is_refused_at_once() {
     symlink("pipe", world.path("link")).unwrap();
     fs::create_dir(world.path("folder")).unwrap();
     fs::write(world.path("closed"), "x").unwrap();
-    fs::set_permissions(world.path("closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(world.path("closed"), fs::Permissions::from_mode(0o000)).unwrap();
     expect(Command::new("chmod").args(["-R", "a+rX"]).arg(world.path("dataset")), 0);
     let mut faults = Vec::new();
     for reader in READERS {
