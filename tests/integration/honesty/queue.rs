@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 use chrono::DateTime;
 use proptest::prelude::*;
@@ -13,38 +12,28 @@ use crate::support::{csv, expect, flowmine};
 
 /// Imports files, and exports the log as CSV. Nothing of it may end with a warning.
 fn log(dir: &Path, files: &[&str]) -> Vec<BTreeMap<String, String>> {
-    read(dir, files, &mut assert_silent)
-}
-
-/// The same; `run` has each command run.
-fn read(dir: &Path, files: &[&str], run: &mut dyn FnMut(&mut Command)) -> Vec<BTreeMap<String, String>> {
     let dataset = dir.join("dataset");
     for file in files {
         let mut import = flowmine();
         import.args(["import", "slurm", "--cluster", "c", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(dir.join(file));
-        run(&mut import);
+        assert_silent(&mut import);
     }
     let mut export = flowmine();
     export.args(["export", "--case-notion", "dependency", "--format", "csv", "-o"]).arg(dir.join("log.csv")).arg("--dataset").arg(&dataset);
-    run(&mut export);
+    assert_silent(&mut export);
     csv::rows(&std::fs::read_to_string(dir.join("log.csv")).unwrap())
 }
 
-fn assert_silent(command: &mut Command) {
+fn assert_silent(command: &mut std::process::Command) {
     let output = expect(command, 0);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("warning"), "{said}");
 }
 
 fn write_polls(dir: &Path, cluster: &Cluster, polls: &[i64]) {
-    write_polls_ahead(dir, cluster, polls, 0);
-}
-
-/// Polls of an observer whose clock is ahead of slurmctld's by so many seconds.
-fn write_polls_ahead(dir: &Path, cluster: &Cluster, polls: &[i64], ahead: i64) {
     std::fs::create_dir(dir.join("polls")).unwrap();
     for second in polls {
-        std::fs::write(dir.join("polls").join(poll_name(*second + ahead)), cluster.squeue(*second)).unwrap();
+        std::fs::write(dir.join("polls").join(poll_name(*second)), cluster.squeue(*second)).unwrap();
     }
 }
 
@@ -117,38 +106,6 @@ fn check_polled(cluster: &Cluster, attempt: &Attempt, polls: &[i64], told: Optio
     }
     for (second, state) in &seen {
         prop_assert!(told.iter().any(|event| event.state == *state), "{state} at {second}: {attempt:?} {told:?}");
-    }
-    Ok(())
-}
-
-/// As [`check_polled`], with the two seconds by which a clock can be wrong without a word
-/// (`docs/observing.md`).
-fn check_roughly(cluster: &Cluster, attempt: &Attempt, polls: &[i64], told: &[Told]) -> Result<(), TestCaseError> {
-    const SLACK: i64 = 2 * SECOND;
-    for event in told {
-        let from = if event.is_reported { event.time } else { event.not_before.unwrap_or(i64::MIN / 2) } - SLACK;
-        let to = if event.is_reported { event.time } else { event.observed_at } + SLACK;
-        let is_told = match event.state.as_str() {
-            "LEFT" => attempt.end.is_some_and(|end| end * SECOND <= to),
-            state => {
-                let began = attempt.story().iter().any(|(other, at)| *other == state && (from..=to).contains(&(at * SECOND)));
-                began || !event.is_reported && attempt.state_at(event.observed_at.div_euclid(SECOND), 0) == Some(state)
-            }
-        };
-        prop_assert!(is_told, "{event:?} is not in the story of {attempt:?}");
-    }
-    let was_shown = |second: &i64| !cluster.waits_in_array(attempt, *second) && attempt.state_at(*second, cluster.age).is_some();
-    let has = |state: &str, second: i64| {
-        told.iter().any(|event| event.state == state && event.is_reported && (event.time - second * SECOND).abs() <= SLACK)
-    };
-    if let Some(last) = polls.iter().copied().filter(was_shown).max() {
-        prop_assert!(has("PENDING", attempt.submit), "no submission: {attempt:?} {told:?}");
-        if let Some(start) = attempt.start.filter(|start| *start <= last) {
-            prop_assert!(has("RUNNING", start), "no start: {attempt:?} {told:?}");
-        }
-        if let Some(end) = attempt.end.filter(|end| *end <= last && !attempt.is_requeued) {
-            prop_assert!(has(attempt.state, end), "no end: {attempt:?} {told:?}");
-        }
     }
     Ok(())
 }
@@ -230,32 +187,6 @@ proptest! {
             check_polled(&cluster, attempt, &polls, events.as_ref())?;
         }
         prop_assert!(told.is_empty(), "attempts that never were: {told:?}");
-    }
-
-    /// An observer whose clock is wrong: what is told without a word is true to two seconds.
-    #[test]
-    fn polls_of_a_wrong_clock_are_true_to_two_seconds_or_said_to_be_wrong(
-        cluster in clusters(),
-        every in 3i64..40,
-        ahead in prop_oneof![-3i64..4, -4000i64..4000],
-    ) {
-        let dir = tempfile::tempdir().unwrap();
-        let polls: Vec<i64> = (0..cluster.over).step_by(every as usize).collect();
-        write_polls_ahead(dir.path(), &cluster, &polls, ahead);
-        let mut is_silent = true;
-        let rows = read(dir.path(), &["polls"], &mut |command| {
-            let output = command.output().unwrap();
-            is_silent &= output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("warning");
-        });
-        if is_silent {
-            let mut told = told(&rows);
-            told.retain(|(job, _), _| !job.ends_with("_*"));
-            for attempt in &cluster.attempts {
-                let events = told.remove(&(attempt.label.clone(), attempt.submit));
-                check_roughly(&cluster, attempt, &polls, &events.unwrap_or_default())?;
-            }
-            prop_assert!(told.is_empty(), "attempts that never were: {told:?}");
-        }
     }
 
     /// Accounting beside polls, read before or after them: every attempt exactly, from submission
