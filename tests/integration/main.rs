@@ -26,6 +26,7 @@ mod documents;
 mod engine_jobs;
 mod export;
 mod findings;
+mod given;
 mod honesty;
 mod inferred;
 mod inherited;

@@ -24,6 +24,15 @@ pub fn note(path: &Path) {
     }
 }
 
+/// Notes a file that the user names, or a pipe of this command, and reads it as text.
+///
+/// # Errors
+/// When it cannot be read, has more than `most` bytes, or is not UTF-8.
+pub fn text(path: &Path, most: u64) -> io::Result<String> {
+    note(path);
+    String::from_utf8(flowmine_files::read_given(path, most)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
 /// Whether a folder was named to be read, or lies in one that was.
 ///
 /// # Errors

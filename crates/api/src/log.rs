@@ -1,7 +1,6 @@
 //! The log of a request, in columns: from a dataset, a log file, a table or standard input.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flowmine_activity_log::{ActivityLog, Cases, Concatenation, JOB};
@@ -351,7 +350,10 @@ fn file(asked: Asked<'_>, path: &Path, mut options: ReadOptions) -> Result<Loade
     let name = asked.request.cases.case_notion.as_deref();
     if spooled.is_some() || is_regular(&path) {
         let mut head = vec![0; 4096];
-        let length = File::open(&path).and_then(|mut file| file.read(&mut head)).with_context(|| shown.clone())?;
+        let length = flowmine_files::open_plain(&path)
+            .map_err(io::Error::from)
+            .and_then(|mut file| file.read(&mut head))
+            .with_context(|| shown.clone())?;
         if tables::is_table(spooled.is_none().then_some(path.as_path()), &head[..length]) {
             return table(asked, &path, &shown, &options);
         }

@@ -1,7 +1,6 @@
 //! Where results go: a file, which appears only when it is complete, or standard output.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -177,7 +176,7 @@ fn beside(path: &Path, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> R
         let made = elsewhere.path().join("log");
         let counts = log(&made)?;
         let mut out = BufWriter::with_capacity(BUFFER, folder.new_file(&name, MODE)?);
-        io::copy(&mut File::open(&made)?, &mut out)?;
+        io::copy(&mut flowmine_files::open_plain(&made)?, &mut out)?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.replace()?;
         return Ok(counts);
     }

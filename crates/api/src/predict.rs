@@ -2,8 +2,7 @@
 
 mod written;
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use flowmine_activity_log::TracedRun;
@@ -136,11 +135,12 @@ impl Source {
     /// When the file cannot be read, is too large, or is no model.
     pub fn file(path: &Path) -> Result<Self> {
         let place = path.display().to_string();
-        inputs::note(path);
-        let mut text = String::new();
-        let file = File::open(path).context(&place)?;
-        file.take(MAX_BYTES + 1).read_to_string(&mut text).context(&place)?;
-        ensure!(text.len() as u64 <= MAX_BYTES, "{place}: a model has at most {} MiB", MAX_BYTES >> 20);
+        let text = match inputs::text(path, MAX_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                refuse!("{place}: a model has at most {} MiB", MAX_BYTES >> 20)
+            }
+            read => read.context(&place)?,
+        };
         let is_toml = path.extension().is_some_and(|ending| ending == "toml");
         let model = if is_toml { Model::from_toml(&text) } else { Model::from_json(&text) }.context(&place)?;
         Ok(Self { place, model, fitted: None })

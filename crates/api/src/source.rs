@@ -1,7 +1,6 @@
 //! Where logs are read from: the jobs of a dataset, a log that was
 //! imported into it, or a log file.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -122,7 +121,7 @@ pub fn read_file(path: &Path, columns: &TableColumns, rules: LogRules, sink: &dy
 /// When it cannot be read.
 pub fn is_table(path: &Path) -> Result<bool> {
     let mut head = Vec::new();
-    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let file = flowmine_files::open_given(path).with_context(|| path.display().to_string())?;
     if file.metadata().is_ok_and(|data| data.is_file()) {
         file.take(HEAD_BYTES).read_to_end(&mut head).with_context(|| path.display().to_string())?;
     }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use flowmine_files::Folder;
 use flowmine_schema::text::visible;
 use flowmine_transform::Error as TransformError;
 use flowmine_transform::algebra::Composition;
@@ -145,7 +146,7 @@ fn layers(request: &Request) -> Result<Composition> {
 /// Refuses a directory that has files and is no dataset: no tracer would write there, and no task
 /// would run.
 fn refuse_no_dataset(layer: &str, dir: &Path) -> Result<()> {
-    let has_files = std::fs::read_dir(dir).is_ok_and(|mut files| files.next().is_some());
+    let has_files = Folder::open(dir).and_then(|folder| folder.entries(1)).is_ok_and(|listed| !listed.entries.is_empty());
     if has_files && !dir.join("flowmine.json").exists() {
         refuse!(
             "{} has files and is no dataset, so that {} could not write there: name a new directory (--let dataset=DIR)",

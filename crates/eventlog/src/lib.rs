@@ -88,6 +88,8 @@
 //!
 //! Nothing here knows of Slurm, of datasets or of process models, and nothing depends on polars.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod attribute;
 pub mod case_names;
 pub mod chosen;

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use flowmine_files::kernel;
 use rustc_hash::FxHashMap;
 
 /// Number of groups after which removed ones are forgotten.
@@ -53,9 +54,9 @@ impl Cgroups {
     pub fn read_again(&mut self) {
         self.paths.clear();
         self.hierarchies.clear();
-        let numbers = numbers(&fs::read_to_string(self.proc.join("cgroups")).unwrap_or_default());
-        let own = own_numbers(&fs::read_to_string(self.proc.join("self/cgroup")).unwrap_or_default());
-        let mounts = fs::read(self.proc.join("self/mountinfo")).unwrap_or_default();
+        let numbers = numbers(&kernel::read_to_string(self.proc.join("cgroups")).unwrap_or_default());
+        let own = own_numbers(&kernel::read_to_string(self.proc.join("self/cgroup")).unwrap_or_default());
+        let mounts = kernel::read(self.proc.join("self/mountinfo")).unwrap_or_default();
         for line in mounts.split(|byte| *byte == b'\n') {
             let Some(mount) = flowmine_trace::proc::mounts::parse(line).pop() else { continue };
             let point = || self.root.join(Path::new(std::ffi::OsStr::from_bytes(mount.point.strip_prefix(b"/").unwrap_or(&mount.point))));
@@ -117,16 +118,13 @@ fn walk(directory: &Path, path: &[u8], hierarchy: i32, paths: &mut FxHashMap<(i3
     if depth >= DEPTH {
         return;
     }
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let mut below = path.to_vec();
-            if below.last() != Some(&b'/') {
-                below.push(b'/');
-            }
-            below.extend_from_slice(entry.file_name().as_bytes());
-            walk(&entry.path(), &below, hierarchy, paths, depth + 1);
+    for name in kernel::folders(directory).unwrap_or_default() {
+        let mut below = path.to_vec();
+        if below.last() != Some(&b'/') {
+            below.push(b'/');
         }
+        below.extend_from_slice(name.as_bytes());
+        walk(&directory.join(name), &below, hierarchy, paths, depth + 1);
     }
 }
 

@@ -4,11 +4,11 @@
 //! [`Facts`], plain values; what follows from them is in [`crate::plan`].
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use crate::btf::Btf;
 use crate::try_out::{self, Attach};
+use flowmine_files::kernel;
 
 /// A function that a program may be attached to, with the names of its arguments; see `bpf/vfs.h`.
 pub const FUNCTIONS: &[&str] = &[
@@ -90,7 +90,7 @@ impl Facts {
     /// Looks at the files and tries the kernel. `proc` and `sys` are `/proc` and `/sys`.
     pub fn read(proc: &Path, sys: &Path) -> Self {
         let mut facts = Facts::settings(proc, sys);
-        let types = fs::read(sys.join("kernel/btf/vmlinux")).unwrap_or_default();
+        let types = kernel::read(sys.join("kernel/btf/vmlinux")).unwrap_or_default();
         let Some(btf) = Btf::parse(&types) else { return facts };
         facts.types(&btf);
         let attempt = |result: std::io::Result<()>| Some(result.map_err(|error| error.to_string()));
@@ -107,7 +107,7 @@ impl Facts {
         if let Some(number) = btf.function("bpf_iter_task") {
             facts.iterator = attempt(try_out::tracing(Attach::Iterator, number));
         }
-        let pmu = fs::read_to_string(sys.join("bus/event_source/devices/kprobe/type")).ok().and_then(|text| text.trim().parse().ok());
+        let pmu = kernel::read_to_string(sys.join("bus/event_source/devices/kprobe/type")).ok().and_then(|text| text.trim().parse().ok());
         if let Some(pmu) = pmu {
             facts.kprobe = attempt(try_out::kprobe(pmu, c"vfs_read"));
         }
@@ -118,10 +118,10 @@ impl Facts {
 
     /// The facts that files in `/proc` and `/sys` give, without trying anything out.
     pub fn settings(proc: &Path, sys: &Path) -> Self {
-        let number = |path: &str| fs::read_to_string(proc.join(path)).ok()?.trim().parse().ok();
-        let status = fs::read_to_string(proc.join("self/status")).unwrap_or_default();
-        let limits = fs::read_to_string(proc.join("self/limits")).unwrap_or_default();
-        let lockdown = fs::read_to_string(sys.join("kernel/security/lockdown")).unwrap_or_default();
+        let number = |path: &str| kernel::read_to_string(proc.join(path)).ok()?.trim().parse().ok();
+        let status = kernel::read_to_string(proc.join("self/status")).unwrap_or_default();
+        let limits = kernel::read_to_string(proc.join("self/limits")).unwrap_or_default();
+        let lockdown = kernel::read_to_string(sys.join("kernel/security/lockdown")).unwrap_or_default();
         Facts {
             capabilities: status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("CapEff:")?.trim(), 16).ok()),
             unprivileged_bpf_disabled: number("sys/kernel/unprivileged_bpf_disabled"),

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flowmine_files::kernel;
 use flowmine_trace::record::{Op, Via};
 use rustc_hash::FxHashMap;
 
@@ -200,15 +201,15 @@ impl Threads {
             self.shard(tid).remove(&tid);
         }
         let process = processes.of_thread(tid, reporter)?;
-        let comm = std::fs::read(self.proc.join(format!("{tid}/comm"))).unwrap_or_default();
+        let comm = kernel::read(self.proc.join(format!("{tid}/comm"))).unwrap_or_default();
         let submitter = io_uring_submitter(&comm);
         let thread = Arc::new(Thread {
             tid,
             process,
             submitter: submitter.unwrap_or(tid),
             io_uring: submitter.is_some(),
-            call: File::open(self.proc.join(format!("{tid}/syscall"))).ok(),
-            statm: if self.room.plenty { File::open(self.proc.join(format!("{tid}/statm"))).ok() } else { None },
+            call: kernel::open(self.proc.join(format!("{tid}/syscall"))).ok(),
+            statm: if self.room.plenty { kernel::open(self.proc.join(format!("{tid}/statm"))).ok() } else { None },
             readable: AtomicBool::new(true),
             used: AtomicBool::new(true),
             pieces: Mutex::default(),
@@ -231,7 +232,7 @@ impl Threads {
         match kept {
             Some(n) => Phase::new(&statm[..n]),
             // The number may be that of another thread by now.
-            None => std::fs::read(self.proc.join(format!("{tid}/statm"))).map_or(Phase::Exiting, |statm| Phase::new(&statm)),
+            None => kernel::read(self.proc.join(format!("{tid}/statm"))).map_or(Phase::Exiting, |statm| Phase::new(&statm)),
         }
     }
 

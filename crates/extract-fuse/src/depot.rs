@@ -127,8 +127,9 @@ fn own_table(but: RawFd) -> io::Result<()> {
         if libc::unshare(libc::CLONE_FILES) != 0 {
             return Err(io::Error::last_os_error());
         }
-        let numbers: Vec<RawFd> = std::fs::read_dir("/proc/thread-self/fd")?
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        let numbers: Vec<RawFd> = flowmine_files::kernel::names("/proc/thread-self/fd")?
+            .iter()
+            .filter_map(|name| name.to_str()?.parse().ok())
             .filter(|number| *number != but)
             .collect();
         for number in numbers {

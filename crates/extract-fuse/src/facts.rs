@@ -1,10 +1,10 @@
 //! Whether an overlay can be had on this host: what is read of the host, and what follows from it.
 
 use std::ffi::CString;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use flowmine_files::kernel;
 use flowmine_trace::probe::{Check, Verdict};
 
 use crate::wire::init;
@@ -53,7 +53,7 @@ impl FuseFacts {
     /// Reads them from the host; `root` is `/` but for tests.
     pub fn read(root: &Path) -> Self {
         let proc = root.join("proc");
-        let number = |name: &str| fs::read_to_string(proc.join(name)).ok().and_then(|text| text.trim().parse::<u64>().ok());
+        let number = |name: &str| kernel::read_to_string(proc.join(name)).ok().and_then(|text| text.trim().parse::<u64>().ok());
         let device = root.join("dev/fuse");
         let opens = CString::new(device.as_os_str().as_bytes()).is_ok_and(|path| {
             // SAFETY: a zero-terminated path; what was opened is closed again.
@@ -62,7 +62,7 @@ impl FuseFacts {
                 fd >= 0 && libc::close(fd) == 0
             }
         });
-        let status = fs::read_to_string(proc.join("self/status")).unwrap_or_default();
+        let status = kernel::read_to_string(proc.join("self/status")).unwrap_or_default();
         FuseFacts {
             device_exists: device.exists(),
             device_opens: opens,
@@ -216,14 +216,14 @@ mod tests {
             ("dev/fuse", ""),
         ] {
             let path = root.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
         }
         let facts = FuseFacts::read(root.path());
         let want = FuseFacts { admin: true, user_namespaces: Some(12), apparmor_restricts: Some(true), max_pages: Some(512), ..USER };
         assert_eq!(facts, want);
         assert_eq!(facts.pages(), 512);
-        fs::write(root.path().join("proc/self/status"), "NSpid:\t7\t1\n").unwrap();
+        std::fs::write(root.path().join("proc/self/status"), "NSpid:\t7\t1\n").unwrap();
         assert!(FuseFacts::read(root.path()).foreign_proc);
         assert_eq!(FuseFacts::read(Path::new("/nonexistent")), FuseFacts::default());
     }

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::system::{self, Errno};
+use flowmine_files::kernel;
 
 /// Id of the overflow user (`/proc/sys/kernel/overflowuid`): the kernel's own requests are done as
 /// this one.
@@ -174,12 +175,12 @@ impl Own {
     /// To be called before any thread serves.
     pub(crate) fn read(proc: PathBuf, privileged: bool) -> Self {
         let permitted = sets(0).map_or(0, |sets| sets.permitted);
-        let status = std::fs::read(proc.join("self/status")).unwrap_or_default();
+        let status = kernel::read(proc.join("self/status")).unwrap_or_default();
         // SAFETY: these only return numbers.
         let user = unsafe { User { uid: libc::geteuid(), gid: libc::getegid(), groups: groups() } };
         let given = if privileged || user.uid == 0 { permitted } else { permitted & capabilities(&status, b"CapAmb:") };
         let all_groups =
-            std::fs::read_to_string(proc.join("self/gid_map")).is_ok_and(|map| map.split_ascii_whitespace().eq(["0", "0", "4294967295"]));
+            kernel::read_to_string(proc.join("self/gid_map")).is_ok_and(|map| map.split_ascii_whitespace().eq(["0", "0", "4294967295"]));
         let own_namespace = namespace(&proc.join("self/ns/user"));
         let mounted = OnceLock::new();
         if let (true, Some(own)) = (privileged, own_namespace) {
@@ -220,7 +221,7 @@ fn namespace(path: &Path) -> Option<Namespace> {
 /// The user namespace in which another one was made (ioctl_ns(2)).
 fn parent(path: &Path) -> Option<Namespace> {
     const NS_GET_PARENT: u64 = 0xb702;
-    let file = File::open(path).ok()?;
+    let file = kernel::open(path).ok()?;
     // SAFETY: the descriptor that is returned is ours.
     let parent = unsafe {
         let fd = libc::ioctl(file.as_raw_fd(), NS_GET_PARENT as _);
@@ -378,13 +379,13 @@ impl Identity {
             if self.status.as_ref().is_none_or(|(of, _)| *of != tid) {
                 // Closed first: there may be no room for two.
                 self.status = None;
-                self.status = Some((tid, File::open(self.own.proc.join(format!("{tid}/status"))).ok()?));
+                self.status = Some((tid, kernel::open(self.own.proc.join(format!("{tid}/status"))).ok()?));
             }
             let read = self.status.as_ref().map(|(_, file)| read_to_end(file, &mut text));
             match read? {
                 Ok(length) if length < text.len() => return Status::parse(&text[..length], self.own.all_groups),
                 // Very many groups.
-                Ok(_) => return Status::parse(&std::fs::read(self.own.proc.join(format!("{tid}/status"))).ok()?, self.own.all_groups),
+                Ok(_) => return Status::parse(&kernel::read(self.own.proc.join(format!("{tid}/status"))).ok()?, self.own.all_groups),
                 // The thread that had this number is gone.
                 Err(_) => self.status = None,
             }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flowmine_files::kernel;
 use flowmine_trace::clock;
 use flowmine_trace::record::{Counters, CpuTime, ProcessChange, ProcessFacts, ProcessKey, ProcessNews};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -56,7 +57,7 @@ impl Processes {
 
     /// The process of a thread; news of it goes out when it was not known.
     pub(crate) fn of_thread(&self, tid: u32, reporter: &Reporter) -> Option<Arc<Process>> {
-        let status = fs::read(self.proc.join(format!("{tid}/status"))).ok()?;
+        let status = kernel::read(self.proc.join(format!("{tid}/status"))).ok()?;
         let pid = status_field(&status, b"Tgid:")?;
         self.of(pid, self.privileged, reporter)
     }
@@ -94,7 +95,7 @@ impl Processes {
         let process = Arc::new(Process {
             key,
             pidfd,
-            command_line: if self.room.plenty && may { fs::File::open(self.proc.join(format!("{pid}/cmdline"))).ok() } else { None },
+            command_line: if self.room.plenty && may { kernel::open(self.proc.join(format!("{pid}/cmdline"))).ok() } else { None },
             program: AtomicU64::new(0),
         });
         let replaced = live.insert(pid, Arc::clone(&process));
@@ -197,7 +198,7 @@ impl Processes {
     fn arguments(&self, process: &Process) -> (Option<Vec<Vec<u8>>>, bool) {
         let opened = match &process.command_line {
             Some(_) => None,
-            None => fs::File::open(self.proc.join(format!("{}/cmdline", process.key.pid))).ok(),
+            None => kernel::open(self.proc.join(format!("{}/cmdline", process.key.pid))).ok(),
         };
         let Some(file) = process.command_line.as_ref().or(opened.as_ref()) else { return (None, false) };
         // One more than is kept, to know whether there is more.
@@ -225,8 +226,8 @@ impl Processes {
 
     fn facts(&self, process: &Process, stat: &Stat, seen_late: bool) -> ProcessFacts {
         let pid = process.key.pid;
-        let status = fs::read(self.proc.join(format!("{pid}/status"))).unwrap_or_default();
-        let cgroup = fs::read(self.proc.join(format!("{pid}/cgroup"))).unwrap_or_default();
+        let status = kernel::read(self.proc.join(format!("{pid}/status"))).unwrap_or_default();
+        let cgroup = kernel::read(self.proc.join(format!("{pid}/cgroup"))).unwrap_or_default();
         let (arguments, arguments_cut) = self.arguments(process);
         let (cgroup_path, cgroup_v1) = cgroups(&cgroup);
         let innermost = status_line(&status, b"NSpid:")
@@ -259,7 +260,7 @@ impl Processes {
         if self.wanted.environment.is_empty() {
             return None;
         }
-        let all = fs::read(self.proc.join(format!("{pid}/environ"))).ok()?;
+        let all = kernel::read(self.proc.join(format!("{pid}/environ"))).ok()?;
         let mut chosen = Vec::new();
         for pair in all.split(|&byte| byte == 0) {
             let Some(equals) = pair.iter().position(|&byte| byte == b'=') else { continue };
@@ -274,7 +275,7 @@ impl Processes {
         let Some(stat) = Stat::read(&self.proc, key.pid).filter(|stat| stat.key(key.pid) == *key) else {
             return Counters::default();
         };
-        let io = fs::read(self.proc.join(format!("{}/io", key.pid))).unwrap_or_default();
+        let io = kernel::read(self.proc.join(format!("{}/io", key.pid))).unwrap_or_default();
         let of = |name: &[u8]| status_line(&io, name).and_then(number_u64);
         Counters {
             cpu: Some(stat.cpu),
@@ -366,7 +367,7 @@ pub(crate) struct Stat {
 
 impl Stat {
     fn read(proc: &Path, pid: u32) -> Option<Self> {
-        Self::parse(&fs::read(proc.join(format!("{pid}/stat"))).ok()?)
+        Self::parse(&kernel::read(proc.join(format!("{pid}/stat"))).ok()?)
     }
 
     /// Fields count from after the last parenthesis, since a name may hold anything.

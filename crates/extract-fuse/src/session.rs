@@ -15,6 +15,7 @@ use crate::room::no_room;
 use crate::system::Errno;
 use crate::tracer::Tracer;
 use crate::wire::{self, InHeader, OutHeader, op};
+use flowmine_files::kernel;
 
 /// How long the kernel may believe a name and attributes. Changes from within the overlay are seen
 /// at once; this is for changes from outside.
@@ -90,7 +91,7 @@ impl Request<'_> {
                     if !self.whom().kernel {
                         tracer.room.lose("request", "caller-unseen");
                     }
-                } else if std::fs::File::open(status).is_err_and(|error| error.raw_os_error().is_some_and(no_room)) {
+                } else if kernel::open(status).is_err_and(|error| error.raw_os_error().is_some_and(no_room)) {
                     tracer.room.lose("request", "no-descriptor");
                 }
             }

@@ -1,11 +1,12 @@
 //! System calls on descriptors, with the error number as error: what a request is answered with.
 
 use std::ffi::{CStr, CString};
-use std::fs;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
+
+use flowmine_files::kernel;
 
 /// An error number, positive.
 pub(crate) type Errno = i32;
@@ -105,9 +106,9 @@ pub(crate) fn generation(fd: RawFd) -> Option<u32> {
 /// The type of the file system that a descriptor is on, as /proc/self/mountinfo has it
 /// (proc_pid_mountinfo(5)).
 pub(crate) fn file_system(proc: &Path, fd: RawFd) -> Option<Arc<str>> {
-    let info = fs::read_to_string(proc.join(format!("self/fdinfo/{fd}"))).ok()?;
+    let info = kernel::read_to_string(proc.join(format!("self/fdinfo/{fd}"))).ok()?;
     let mount = info.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim();
-    let mounts = fs::read(proc.join("self/mountinfo")).ok()?;
+    let mounts = kernel::read(proc.join("self/mountinfo")).ok()?;
     mount_type(&mounts, mount)
 }
 

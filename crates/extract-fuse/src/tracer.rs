@@ -1,12 +1,13 @@
 //! What all overlays of a trace share: what is asked for, who asks, where records go.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use flowmine_files::kernel;
 use flowmine_trace::options::{Detail, Filters, PSEUDO_FILE_SYSTEMS};
 use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::memory::Memory;
@@ -86,12 +87,13 @@ impl Tracer {
     /// How many processes are in the mount namespace of the overlays.
     pub(crate) fn in_namespace(&self) -> usize {
         let Some(overlays) = self.overlays.get() else { return 0 };
-        let Ok(processes) = std::fs::read_dir(&self.proc) else { return 0 };
-        let numbered = |entry: &std::fs::DirEntry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit);
-        let is_in = |entry: &std::fs::DirEntry| {
-            std::fs::metadata(entry.path().join("ns/mnt")).is_ok_and(|namespace| namespace.ino() == overlays.namespace)
+        let Ok(names) = kernel::names(&self.proc) else { return 0 };
+        let numbered = |name: &&OsString| name.as_bytes().iter().all(u8::is_ascii_digit);
+        let is_in = |name: &&OsString| {
+            let namespace = self.proc.join(name).join("ns/mnt");
+            std::fs::metadata(namespace).is_ok_and(|namespace| namespace.ino() == overlays.namespace)
         };
-        processes.flatten().filter(numbered).filter(is_in).count()
+        names.iter().filter(numbered).filter(is_in).count()
     }
 
     /// What a thread has in memory that waits for us.
@@ -106,7 +108,7 @@ impl Tracer {
     }
 
     fn mounts(&self, tid: u32) -> Option<Vec<Mount>> {
-        Some(mounts::parse(&with_own_capabilities(|| std::fs::read(self.proc.join(format!("{tid}/mountinfo")))).ok()?))
+        Some(mounts::parse(&with_own_capabilities(|| kernel::read(self.proc.join(format!("{tid}/mountinfo")))).ok()?))
     }
 
     fn namespace(&self, tid: u32) -> Option<u64> {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use flowmine_files::kernel;
 use flowmine_trace::options::Detail;
 use flowmine_trace::probe::{Check, Verdict};
 use flowmine_trace::proc::memory::Memory;
@@ -36,7 +37,7 @@ pub struct Facts {
 impl Facts {
     /// Tries everything on a child that does nothing. `proc` is `/proc`.
     pub fn read(proc: &Path) -> Self {
-        let yama = std::fs::read_to_string(proc.join("sys/kernel/yama/ptrace_scope")).ok().and_then(|text| text.trim().parse().ok());
+        let yama = kernel::read_to_string(proc.join("sys/kernel/yama/ptrace_scope")).ok().and_then(|text| text.trim().parse().ok());
         let mut facts = Facts { yama, ..Facts::default() };
         let filter = filter::program(&calls::calls(Detail::Events), &calls::foreign(Detail::Events));
         let witness = [0x5eed_u64];
@@ -65,7 +66,7 @@ impl Facts {
             facts.call_info = stopped && matches!(requests::call_stop(tid), Ok(CallStop::None | CallStop::Entry | CallStop::Exit(_)));
             facts.memory = Memory::of_own(tid).word(witness.as_ptr() as usize as u64) == Some(witness[0]);
             facts.kcmp = requests::same(std::process::id(), tid, Shared::Descriptors) == Some(false);
-            facts.counters = std::fs::read(proc.join(format!("{pid}/io"))).is_ok_and(|text| text.starts_with(b"rchar"));
+            facts.counters = kernel::read(proc.join(format!("{pid}/io"))).is_ok_and(|text| text.starts_with(b"rchar"));
         }
         // SAFETY: the process is our child and was not waited for to its end, so that its number is still its own.
         unsafe {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
+use flowmine_files::kernel;
 use flowmine_trace::proc::fdinfo::FdInfo;
 use rustc_hash::FxHashMap;
 
@@ -30,7 +31,7 @@ impl Positions {
                 return Some(info);
             }
         }
-        let file = File::open(path()).ok()?;
+        let file = kernel::open(path()).ok()?;
         let count = file.read_at(&mut buffer, 0).ok()?;
         if self.files.len() >= KEPT {
             self.files.clear();

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use flowmine_dataset::{Builder, Dataset, DatasetError, Import, Role, Writer};
+use flowmine_files::{Entries, EntryKind, Folder};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{ControllerClock, DiagnosticRow, JobDependency, JobState};
 use flowmine_schema::text::bounds::{self, Gated, Packed};
@@ -221,20 +222,23 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
             files.push(path.clone());
             continue;
         }
-        match fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()) {
-            Ok(mut inside) => {
-                inside.retain(|path| !name_of(path).starts_with('.'));
-                inside.sort();
-                let folders: Vec<PathBuf> = inside.extract_if(.., |path| path.is_dir() && !path.is_symlink()).collect();
+        match Folder::open(path).and_then(|folder| folder.entries(usize::MAX)) {
+            Ok(Entries { entries, .. }) => {
+                let of_kind = |kind: EntryKind| -> Vec<PathBuf> {
+                    let shown = entries.iter().filter(|entry| entry.kind == kind && !entry.name.as_encoded_bytes().starts_with(b"."));
+                    shown.map(|entry| path.join(&entry.name)).collect()
+                };
+                let folders = of_kind(EntryKind::Folder);
                 let diagnostic = Diagnostic::warning("folder_not_read", "it is a folder in a directory, which is not read");
                 reports.extend(folders.iter().map(|folder| refused(folder, diagnostic.clone().advise("name it itself"))));
-                let links: Vec<PathBuf> = inside.extract_if(.., |path| path.is_symlink()).collect();
+                let links = of_kind(EntryKind::Link);
                 let message = "it is a link in a directory, which is not followed";
                 let diagnostic = Diagnostic::warning("link_not_followed", message).advise("name it itself");
                 reports.extend(links.iter().map(|link| refused(link, diagnostic.clone())));
-                let others: Vec<PathBuf> = inside.extract_if(.., |path| !path.is_file()).collect();
+                let others = of_kind(EntryKind::Special);
                 let message = "it is no file (a FIFO, a device, a socket), and is not opened";
                 reports.extend(others.iter().map(|other| refused(other, Diagnostic::error("file_unreadable", message))));
+                let inside = of_kind(EntryKind::File);
                 if inside.is_empty() && links.is_empty() && others.is_empty() {
                     reports.push(refused(path, Diagnostic::error("directory_empty", "there is no file in this directory")));
                 }
@@ -263,17 +267,15 @@ fn name_of(path: &Path) -> String {
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let kind = fs::metadata(path)?.file_type();
-    if !kind.is_file() && !kind.is_fifo() {
-        return Err(io::Error::other("this is neither a file nor a pipe"));
-    }
-    let mut file = io::BufReader::with_capacity(1 << 16, fs::File::open(path)?);
+    let file = flowmine_files::open_given(path)?;
+    let about = file.metadata()?;
+    let mut file = io::BufReader::with_capacity(1 << 16, file);
     let gate = || import::gate();
     if !file.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
         return bounds::read_whole(Gated::new(file, gate()), MOST_BYTES);
     }
     // A pipe does not say how much it will give; then only what is small may be packed as tightly as it likes.
-    let packed = Packed { bytes: if kind.is_file() { file.get_ref().metadata()?.len() } else { 0 } };
+    let packed = Packed { bytes: if about.is_file() { about.len() } else { 0 } };
     let unpacked = Gated::new(flate2::bufread::MultiGzDecoder::new(file), gate());
     bounds::read_whole(unpacked, packed.most().min(MOST_BYTES))
 }

@@ -34,6 +34,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod accounting;
 pub mod clock;
 pub mod command;

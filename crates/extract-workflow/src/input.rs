@@ -1,26 +1,48 @@
 //! Reads text line by line, compressed or not, with bounded memory.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use flowmine_files::{EntryKind, Folder};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 pub use flowmine_schema::text::bounds::Lines;
 use flowmine_schema::text::bounds::{self, Packed, UpTo};
 
+/// An entry of a directory.
+pub struct Entry {
+    pub path: PathBuf,
+    pub name: OsString,
+    kind: EntryKind,
+}
+
+impl Entry {
+    /// Whether it is a directory, and no link to one.
+    pub fn is_dir(&self) -> bool {
+        self.kind == EntryKind::Folder
+    }
+
+    /// Whether it is a plain file, and no link to one.
+    pub fn is_file(&self) -> bool {
+        self.kind == EntryKind::File
+    }
+}
+
+/// Returns the entries of a directory, sorted by name.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn entries(dir: &Path) -> io::Result<Vec<Entry>> {
+    let listed = Folder::open(dir)?.entries(usize::MAX)?.entries;
+    Ok(listed.into_iter().map(|entry| Entry { path: dir.join(&entry.name), name: entry.name, kind: entry.kind }).collect())
+}
+
 /// Returns the entries of a folder that are not folders, including links.
 pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        if !entry.file_type()?.is_dir() {
-            found.push(entry.path());
-        }
-    }
-    Ok(found)
+    Ok(entries(dir)?.into_iter().filter(|entry| !entry.is_dir()).map(|entry| entry.path).collect())
 }
 
 /// Whether this is a link, a FIFO or a device. In a directory, links are not followed out of the
@@ -61,8 +83,7 @@ pub fn not_too_many(tasks: usize) -> io::Result<()> {
 /// Opens a regular file without decompression. Opening a FIFO would block until another process
 /// writes to it.
 pub fn open_plain(path: &Path) -> io::Result<File> {
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("this is not a file")) }
+    Ok(flowmine_files::open_plain(path)?)
 }
 
 /// Opens a file, and decompresses gzip up to the maximum size of text.
@@ -174,7 +195,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("fifo");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        assert_eq!(open(&path).err().map(|error| error.to_string()).as_deref(), Some("this is not a file"));
+        assert_eq!(open(&path).err().map(|error| error.to_string()).as_deref(), Some("it is not a plain file"));
         assert!(small(&path).is_err() && head(&path).is_err());
     }
 

@@ -44,6 +44,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod airflow;
 pub mod argo;
 pub mod commands;
@@ -116,9 +118,8 @@ impl Source {
 
 /// Returns the plain files of a directory with names that begin with a dot.
 fn hidden_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let files = std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file() && !path.is_symlink()).collect())
+    let is_hidden = |entry: &input::Entry| entry.is_file() && entry.name.as_encoded_bytes().starts_with(b".");
+    Ok(input::entries(dir)?.into_iter().filter(is_hidden).map(|entry| entry.path).collect())
 }
 
 /// Interface of an engine's module.

@@ -4,6 +4,9 @@
 //!   with the path that a user gave ([`place_of`], [`Folder::open_to_write`], [`Folder::make`]).
 //! - **Out:** its files and folders, opened, made, renamed, linked and removed.
 //!
+//! Files that are only read are opened by their paths ([`open_plain`], [`open_given`]), without
+//! waiting and within bounds; those of the kernel by [`kernel`].
+//!
 //! **One rule for links.** Whoever writes follows a symbolic link on a path only when root or the
 //! acting user made it. A link of another user is an error that names it ([`FileError::Led`]), in
 //! whichever component it lies. Whoever only reads follows links as the kernel does.
@@ -39,9 +42,13 @@
 //!
 //! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod batch;
 mod entries;
 mod file_id;
+mod given;
+pub mod kernel;
 mod made;
 mod new_file;
 mod strangers;
@@ -65,6 +72,7 @@ use nix::unistd::{Gid, Uid, UnlinkatFlags};
 pub use crate::batch::Batch;
 pub use crate::entries::{Entries, Entry, EntryKind};
 pub use crate::file_id::FileId;
+pub use crate::given::{open_given, open_plain, read_given, read_plain};
 pub use crate::made::MadeFiles;
 pub use crate::new_file::{NewFile, WorkFolder};
 pub use crate::strangers::Stranger;
@@ -145,27 +153,6 @@ impl From<FileError> for io::Error {
             other @ (FileError::Led(_) | FileError::NotMade(_) | FileError::Changed(_)) => io::Error::other(other.to_string()),
         }
     }
-}
-
-/// Opens a plain file by its path for reading, links followed, without waiting.
-///
-/// A path from another program can name a FIFO, which keeps its reader waiting, or a device, which
-/// acts when it is opened. Neither is opened here.
-///
-/// # Errors
-/// When there is no such file, or something else has that path.
-///
-/// ```
-/// assert!(flowmine_files::open_plain(std::path::Path::new("/dev/zero")).is_err());
-/// ```
-pub fn open_plain(path: &Path) -> Result<File, FileError> {
-    if !is_file(&nix::sys::stat::stat(path)?) {
-        return Err(FileError::Foreign(NOT_A_FILE));
-    }
-    // What has the path now need not be what had it a moment ago.
-    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
-    let file = File::from(nix::fcntl::open(path, flags, Mode::empty())?);
-    if is_file(&nix::sys::stat::fstat(&file)?) { Ok(file) } else { Err(FileError::Foreign(NOT_A_FILE)) }
 }
 
 const NOT_A_FILE: &str = "it is not a plain file";

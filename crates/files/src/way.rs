@@ -201,9 +201,9 @@ pub(crate) fn is_trusted(uid: u32) -> bool {
 fn unknown_owner() -> Option<u32> {
     static UNKNOWN: OnceLock<Option<u32>> = OnceLock::new();
     *UNKNOWN.get_or_init(|| {
-        let map = std::fs::read_to_string("/proc/self/uid_map").ok()?;
+        let map = crate::kernel::read_to_string("/proc/self/uid_map").ok()?;
         let is_whole = map.split_whitespace().eq(["0", "0", "4294967295"]);
-        let overflow = std::fs::read_to_string("/proc/sys/kernel/overflowuid").ok()?;
+        let overflow = crate::kernel::read_to_string("/proc/sys/kernel/overflowuid").ok()?;
         if is_whole { None } else { overflow.trim().parse().ok() }
     })
 }

@@ -10,6 +10,8 @@
 //! workflows, WORKS 2008, figure 1 call process, pipeline, distribution and aggregation. The
 //! distributions themselves are chosen, not fitted to a cluster.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod habits;
 pub mod squeue;
 mod users;

@@ -4,7 +4,6 @@
 //! Memory holds one block. A line longer than [`LONGEST`] is given as one that is too long, without
 //! its content.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -47,12 +46,8 @@ impl Lines {
     ///
     /// # Errors
     /// When it cannot be opened or is no plain file.
-    #[allow(clippy::disallowed_methods, reason = "a file that a user gave to be read")]
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("this is not a file"));
-        }
+        let mut file = flowmine_files::open_plain(path)?;
         let mut magic = Vec::new();
         Read::by_ref(&mut file).take(3).read_to_end(&mut magic)?;
         let packed = magic.starts_with(&[0x1f, 0x8b]);

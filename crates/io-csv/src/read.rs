@@ -19,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use flowmine_dataset::{Builder, Dataset, DatasetError, Import, Manifest, Role, Transaction};
+use flowmine_files::{Entry, EntryKind, Folder};
 use flowmine_schema::Row;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, Host, IoEvent, Process, TracedFile};
@@ -119,19 +120,17 @@ struct Node {
 /// Finds the directories with traces in the order of their names. Hidden ones are passed over.
 /// Links inside are not followed; those to a directory, or with the name of a trace's file, are
 /// said.
-#[allow(clippy::disallowed_methods, reason = "a directory that a user gave to be read")]
 fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>, reports: &mut Vec<FileReport>) -> Result<(), IoCsvError> {
     let failed = || IoCsvError::system(dir.display().to_string());
     let (mut below, mut links) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(dir).map_err(failed())? {
-        let entry = entry.map_err(failed())?;
-        let (kind, name, path) = (entry.file_type().map_err(failed())?, entry.file_name(), entry.path());
+    for Entry { name, kind } in Folder::open(dir).and_then(|folder| folder.entries(usize::MAX)).map_err(failed())?.entries {
+        let path = dir.join(&name);
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        if kind.is_dir() {
+        if kind == EntryKind::Folder {
             below.push(path);
-        } else if kind.is_symlink() && (path.is_dir() || is_of_trace(&name.to_string_lossy())) {
+        } else if kind == EntryKind::Link && (path.is_dir() || is_of_trace(&name.to_string_lossy())) {
             links.push(path);
         }
     }

@@ -95,6 +95,26 @@ fn every_part_is_in_its_registry() {
     }
 }
 
+/// Files of users are opened by `flowmine-files` alone (`clippy.toml`): no crate leaves it out.
+#[test]
+fn every_crate_denies_the_disallowed_methods() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut sources = vec![root.join("src/main.rs")];
+    for entry in fs::read_dir(root.join("crates")).unwrap() {
+        let entry = entry.unwrap();
+        // It is compiled into tests only.
+        if entry.file_name() != "test-support" {
+            sources.push(entry.path().join("src/lib.rs"));
+        }
+    }
+    assert!(sources.len() > 30);
+    for source in sources {
+        let text = fs::read_to_string(&source).unwrap();
+        let is_held = text.lines().any(|line| line == "#![cfg_attr(not(test), deny(clippy::disallowed_methods))]");
+        assert!(is_held, "{} does not deny clippy::disallowed_methods", source.display());
+    }
+}
+
 #[test]
 fn a_part_that_is_missing_is_found() {
     let known = entries("mod a;\npub static ALL: &[&dyn Rule] = &[&a::First,\n    &Gap::Last];\n", "ALL");

@@ -1,10 +1,10 @@
 //! What this host is: read in one place. Files of `/proc` are read below a root folder that tests
 //! can choose.
 
-use std::fs;
 use std::path::Path;
 
 use crate::clock;
+use flowmine_files::kernel;
 
 /// A host, for the table `hosts`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,11 +32,11 @@ impl HostFacts {
         let of = |text: &std::ffi::OsStr| flowmine_schema::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(text)).into_owned();
         HostFacts {
             name: uname.as_ref().map_or_else(|| "unknown".to_owned(), |u| of(u.nodename())),
-            boot_id: fs::read_to_string(proc.join("sys/kernel/random/boot_id")).ok().map(|id| id.trim().to_owned()),
+            boot_id: kernel::read_to_string(proc.join("sys/kernel/random/boot_id")).ok().map(|id| id.trim().to_owned()),
             kernel: uname.as_ref().map(|u| of(u.release())),
             architecture: uname.as_ref().map(|u| of(u.machine())),
             processors: nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_ONLN).ok().flatten().and_then(|n| u32::try_from(n).ok()),
-            memory_bytes: memory_bytes(&fs::read_to_string(proc.join("meminfo")).unwrap_or_default()),
+            memory_bytes: memory_bytes(&kernel::read_to_string(proc.join("meminfo")).unwrap_or_default()),
             boot_offset_ns: clock::pair().offset_ns(),
         }
     }

@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 
 use crate::error::TraceError;
+use flowmine_files::kernel;
 
 /// A limit of a process. The tracer raises all of them for itself, but that of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl Limit {
     fn highest(self) -> libc::rlim_t {
         match self {
             Limit::Descriptors => {
-                std::fs::read_to_string("/proc/sys/fs/nr_open").ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1 << 20)
+                kernel::read_to_string("/proc/sys/fs/nr_open").ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1 << 20)
             }
             _ => libc::RLIM_INFINITY,
         }

@@ -66,7 +66,7 @@ impl Door {
                     about.uid()
                 )));
             }
-            Ok(_) => std::fs::remove_file(&here).map_err(TraceError::system(what()))?,
+            Ok(_) => folder.remove(&name).map_err(|error| TraceError::system(what())(error.into()))?,
             Err(_) => {}
         }
         let before = umask(Mode::from_bits_truncate(0o177));

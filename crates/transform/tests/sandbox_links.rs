@@ -156,6 +156,26 @@ fn links_to_inputs_with_outputs_in_them_stay_links() {
     }
 }
 
+/// A link to nothing that comes with an input, and a file on the way: as the plain task, or not a success.
+#[test]
+fn what_is_no_directory_on_the_way_is_never_a_success_that_the_plain_task_is_not() {
+    for one in [
+        task(&["d"], &["d/l/q"], &with_d("ln -s ../e d/l"), "mkdir -p d/l; echo new >d/l/q"),
+        task(&["d"], &["d/l/q"], &with_d("ln -s ../e d/l"), "mkdir e; echo new >d/l/q"),
+        task(&["d"], &["d/l/q"], &with_d("ln -s \"$PWD/e\" d/l"), "mkdir e; echo new >d/l/q"),
+        task(&["d"], &["d/l/q"], &with_d("ln -s a d/l"), "mkdir -p d/l; echo new >d/l/q"),
+        task(&[], &["a/x"], "echo 1 >a", "mkdir -p a; echo new >a/x"),
+        task(&[], &["a/x"], "echo 1 >a", "rm -f a; mkdir a; echo new >a/x"),
+    ] {
+        for (user, shell) in runs(0) {
+            let place = Place::new(user);
+            let plain = place.run(&one, None);
+            let boxed = place.run(&one, Some(shell));
+            assert!(boxed.end == plain.end || boxed.end.status != 0, "{shell}, {user:?}: {one:?}: {:?}\n{:?}", boxed.end, plain.end);
+        }
+    }
+}
+
 /// What one sandbox cannot hold is refused before the task runs; what it does in spite of that is kept.
 #[test]
 fn links_that_a_sandbox_cannot_hold_are_refused() {
@@ -163,6 +183,12 @@ fn links_that_a_sandbox_cannot_hold_are_refused() {
     let runs_not = |inputs: &[&'static str], outputs: &[&'static str], before: &str| task(inputs, outputs, before, ran);
     for (task, said, kept) in [
         (runs_not(&[], &["a", "b"], "ln -s ../precious a; ln -s ../precious b"), "the link b leads to the place of another link", 0),
+        // The plain task finds a link to nothing, and makes its output behind it or not at all.
+        (runs_not(&[], &["a/x"], "ln -s nowhere a"), "the link a on the way to an output does not lead to a directory", 0),
+        (runs_not(&[], &["a/b/x"], "mkdir a; ln -s \"$PWD/nowhere\" a/b"), "the link a/b on the way to an output does not lead", 0),
+        (runs_not(&[], &["a/x"], "ln -s ../precious/x a"), "the link a on the way to an output does not lead", 0),
+        (runs_not(&[], &["a/x"], "ln -s a a"), "the link a on the way to an output does not lead", 0),
+        (runs_not(&[], &["a/b/x"], "ln -s ../precious a; ln -s nowhere a/b"), "the link a/b on the way to an output does not lead", 0),
         (runs_not(&["ref"], &["a"], "ln -s ref a"), "the link a in the place of an output leads to ref", 0),
         (
             task(&[], &["a/x"], "ln -s ../precious a", "echo 1 >a/x; rm a; mkdir a; echo 2 >a/x"),

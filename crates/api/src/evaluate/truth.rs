@@ -12,6 +12,8 @@ use crate::inputs;
 const CASE: [&str; 2] = ["case", "run"];
 const JOB: [&str; 2] = ["job", "job_id"];
 const CLUSTER: &str = "cluster";
+/// Maximum size of a table, in bytes.
+const LARGEST: u64 = 256 << 20;
 
 /// The true cases.
 #[derive(Debug)]
@@ -50,8 +52,7 @@ impl Table {
 
     fn read_as(name: &str, truth: &[&str], what: &str) -> Result<Self> {
         let path = Path::new(name);
-        inputs::note(path);
-        let text = std::fs::read_to_string(path).with_context(|| format!("{name}: {what}"))?;
+        let text = inputs::text(path, LARGEST).with_context(|| format!("{name}: {what}"))?;
         Self::parse(name, &text, truth)
     }
 

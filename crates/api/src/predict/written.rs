@@ -1,6 +1,5 @@
 //! How models and predictions are written.
 
-use std::fs;
 use std::path::Path;
 
 use flowmine_predict::model::Model;
@@ -95,13 +94,15 @@ pub fn report(request: &Request, format: Format, report: &Report<'_>, measured: 
     })
 }
 
+/// Maximum size of a file of measurements, in bytes.
+const LARGEST: u64 = 256 << 20;
+
 /// Reads values and seconds of a CSV file; a first line of words is passed over.
 ///
 /// # Errors
 /// When the file cannot be read, or a line has other columns.
 pub fn measurements(path: &Path) -> Result<Vec<(f64, f64)>> {
-    inputs::note(path);
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = inputs::text(path, LARGEST).with_context(|| path.display().to_string())?;
     let mut points = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());

@@ -33,16 +33,16 @@ pub fn of(dataset: &Path, options: &str) -> io::Result<Value> {
 }
 
 fn add_files(folder: &Path, above: &str, files: &mut Map<String, Value>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+    for entry in Folder::open(folder)?.entries(usize::MAX)?.entries {
+        let name = entry.name.to_string_lossy().into_owned();
         // Hidden are locks, memories of observers, and what is being written.
         if name.starts_with('.') || name.contains("=derived") {
             continue;
         }
         let path = format!("{above}/{name}");
-        match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => add_files(&entry.path(), &path, files)?,
+        let place = folder.join(&entry.name);
+        match fs::symlink_metadata(&place) {
+            Ok(metadata) if metadata.is_dir() => add_files(&place, &path, files)?,
             Ok(metadata) => _ = files.insert(path, stamp(&metadata)),
             // Merged away meanwhile.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}

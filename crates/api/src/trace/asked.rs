@@ -78,7 +78,7 @@ fn only_user(command: &[OsString], recording: &Recording) -> Result<Option<u32>>
 /// Whether a type of file systems is mounted or listed in `/proc/filesystems`, which lacks what
 /// comes with modules that are not loaded.
 fn is_known_file_system(name: &str) -> bool {
-    let text = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let text = |path: &str| flowmine_files::kernel::read_to_string(path).unwrap_or_default();
     let mounted = text("/proc/self/mounts").lines().any(|line| line.split(' ').nth(2) == Some(name));
     mounted || text("/proc/filesystems").lines().any(|line| line.split('\t').next_back() == Some(name))
 }

@@ -45,7 +45,10 @@ impl Files for Beside {
 /// When it cannot be read, or is too large.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     inputs::note(path);
-    File::open(path).and_then(bounded).map_err(|source| Error::Io { path: path.to_owned(), source })
+    flowmine_files::open_given(path)
+        .map_err(io::Error::from)
+        .and_then(bounded)
+        .map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
 /// Returns the text of a plain file that is there, as far as it is text.

@@ -1,12 +1,12 @@
 //! Names that a misspelt word may stand for.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
 
 use clap::Error;
 use clap::error::ErrorKind;
 use flowmine_api::models::MODELS;
+use flowmine_files::Folder;
 use flowmine_schema::text::visible;
 
 /// Maximum number of names that are shown.
@@ -18,9 +18,9 @@ pub fn no_model(word: &OsStr) -> Error {
 }
 
 /// An error for a word that is neither the name of a model nor that of a file.
-#[allow(clippy::disallowed_methods, reason = "names of the directory of the user, which are not opened")]
 pub fn no_model_or_file(word: &OsStr) -> Error {
-    let files = fs::read_dir(".").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let listed = Folder::open(Path::new(".")).and_then(|folder| folder.entries(usize::MAX)).unwrap_or_default();
+    let files = listed.entries.into_iter().filter_map(|entry| entry.name.into_string().ok());
     error("there is neither a model nor a file", word, models().chain(files))
 }
 

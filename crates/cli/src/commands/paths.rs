@@ -120,7 +120,7 @@ struct Removal(Handle);
 impl Removal {
     /// `None` where signals cannot be waited for; the directory is then removed when the command
     /// ends, and by no signal.
-    #[allow(clippy::disallowed_methods, reason = "a directory of this process with a name that nobody knew before")]
+    #[expect(clippy::disallowed_methods, reason = "a directory of this process with a name that nobody knew before")]
     fn on_signals(dir: PathBuf) -> Option<Self> {
         // A thread that cannot be started must leave no signal caught.
         let (caught, to_be_caught) = std::sync::mpsc::sync_channel::<Signals>(1);
@@ -149,9 +149,8 @@ impl Drop for Removal {
 }
 
 /// The signals that are ignored, a bit for each, as proc_pid_status(5) has them.
-#[allow(clippy::disallowed_methods, reason = "the kernel writes it")]
 fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = flowmine_files::kernel::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -27,7 +27,7 @@
 pub mod names;
 pub(crate) mod rows;
 
-use std::fs::OpenOptions;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, params_from_iter};
@@ -55,7 +55,8 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     let tables = Tables::new(log.types())?;
     // SQLite takes `file:` at the beginning of a relative path for a URI.
     let path = std::path::absolute(path)?;
-    OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let (folder, name) = flowmine_files::place_of(&path).map_err(io::Error::from)?;
+    folder.create_new(name, 0o666).map_err(io::Error::from)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(&path, flags)?;
     // Pages of 16 KiB: with 4 KiB writing takes a fifth more time, with 64 KiB a log of a few events and thirty tables takes 2 MB.

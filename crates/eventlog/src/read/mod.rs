@@ -18,8 +18,10 @@ mod values;
 pub mod xes;
 
 use std::fs::File;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+
+use flowmine_files::FileError;
 
 use crate::error::LogError;
 use crate::read::elements::{Elements, Node};
@@ -66,16 +68,21 @@ impl From<Format> for Told {
 pub fn read_file(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<Format, LogError> {
     let format = detect(path)?;
     match format {
-        Format::Xes => xes::read(Input::xml_file(File::open(path)?, limits)?, limits, sink)?,
-        Format::OcelXml => ocel_xml::read(Input::xml_file(File::open(path)?, limits)?, limits, sink)?,
+        Format::Xes => xes::read(Input::xml_file(open(path)?, limits)?, limits, sink)?,
+        Format::OcelXml => ocel_xml::read(Input::xml_file(open(path)?, limits)?, limits, sink)?,
         Format::OcelJson => {
             // Keys have no order in JSON, and the types say how to read the rest. What is wrong is said when all is read.
-            let types = ocel_json::types(Input::records_file(File::open(path)?, limits)?, limits).ok();
-            ocel_json::read(Input::records_file(File::open(path)?, limits)?, limits, types, sink)?;
+            let types = ocel_json::types(Input::records_file(open(path)?, limits)?, limits).ok();
+            ocel_json::read(Input::records_file(open(path)?, limits)?, limits, types, sink)?;
         }
         Format::OcelSqlite => ocel_sqlite::read(path, limits, sink)?,
     }
     Ok(format)
+}
+
+/// Opens a log, which is a plain file.
+pub(crate) fn open(path: &Path) -> Result<File, LogError> {
+    Ok(flowmine_files::open_plain(path).map_err(io::Error::from)?)
 }
 
 /// Finds the format of a log file by its content.
@@ -89,12 +96,12 @@ pub fn detect(path: &Path) -> Result<Format, LogError> {
 /// The same; the inner error is why it is no log. The outer is an error of the operating system, or
 /// [`LogError::Refused`] when what could show it cannot be read.
 pub(crate) fn told(path: &Path) -> Result<Result<Told, String>, LogError> {
-    let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
+    let mut file = match flowmine_files::open_plain(path) {
+        Ok(file) => BufReader::new(file),
         // It is opened more than once.
-        return Ok(Err("it is no regular file".to_owned()));
-    }
-    let mut file = std::io::BufReader::new(file);
+        Err(FileError::Foreign(_)) => return Ok(Err("it is no regular file".to_owned())),
+        Err(error) => return Err(io::Error::from(error).into()),
+    };
     if file.fill_buf()?.starts_with(b"SQLite format 3\0") {
         return Ok(Ok(Format::OcelSqlite.into()));
     }

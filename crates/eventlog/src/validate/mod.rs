@@ -11,11 +11,10 @@
 //! content that is too large or too deep ends the check with one finding. Only a file that is not a
 //! log is refused.
 
-use std::fs::File;
 use std::path::Path;
 
 use crate::error::LogError;
-use crate::read::{Finding, Format, Limits, Told, no_log, told};
+use crate::read::{Finding, Format, Limits, Told, no_log, open, told};
 use report::{Report, Tally};
 
 mod elements;
@@ -92,7 +91,7 @@ pub fn validate_with(path: &Path, limits: &Limits, found: &mut dyn FnMut(Finding
         let mut report = Report::new(&mut count);
         match format {
             Format::Xes => {
-                let [traces, events] = xes::check(File::open(path)?, limits, &mut report)?;
+                let [traces, events] = xes::check(open(path)?, limits, &mut report)?;
                 (summary.traces, summary.events) = (Some(traces), Some(events));
             }
             _ => {

@@ -1,7 +1,6 @@
 //! OCEL 2.0 JSON: the structure of its schema, member by member; the rest of the rules are in
 //! [`super::ocel`].
 
-use std::fs::File;
 use std::path::Path;
 
 use super::fault::Fault;
@@ -19,7 +18,7 @@ pub(super) type Open<'o> = &'o dyn Fn() -> Result<Box<dyn std::io::Read>, LogErr
 
 /// Checks a file. Gives how many events and objects it has.
 pub(super) fn check(path: &Path, limits: &Limits, report: &mut Report<'_>) -> Result<[u64; 2], LogError> {
-    check_opened(&|| Ok(Box::new(File::open(path)?)), limits, report)
+    check_opened(&|| Ok(Box::new(crate::read::open(path)?)), limits, report)
 }
 
 pub(super) fn check_opened(open: Open<'_>, limits: &Limits, report: &mut Report<'_>) -> Result<[u64; 2], LogError> {

@@ -1,7 +1,6 @@
 //! OCEL 2.0 XML: the structure of its schema, element by element; the rest of the rules are in
 //! [`super::ocel`].
 
-use std::fs::File;
 use std::path::Path;
 
 use super::elements::Elements;
@@ -20,7 +19,7 @@ type Open<'o> = &'o dyn Fn() -> Result<Box<dyn std::io::Read>, LogError>;
 
 /// Checks a file. Gives how many events and objects it has.
 pub(super) fn check(path: &Path, limits: &Limits, report: &mut Report<'_>) -> Result<[u64; 2], LogError> {
-    let open: Open<'_> = &|| Ok(Box::new(File::open(path)?));
+    let open: Open<'_> = &|| Ok(Box::new(crate::read::open(path)?));
     let mut ocel = Ocel::new(true, Purpose::Check, *limits);
     match walk(open, limits, &mut ocel, report) {
         Ok(()) => ocel::report_dangling(&ocel, report, &mut |ocel, report| walk(open, limits, ocel, report)),

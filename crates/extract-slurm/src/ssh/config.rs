@@ -18,12 +18,15 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use flowmine_files::{Entry, Folder, read_given};
 use flowmine_schema::text::visible;
 
 use super::{SshError, Target, pattern};
 
 /// Maximum depth of `Include`; OpenSSH has the same limit.
 const MAX_DEPTH: usize = 16;
+/// Maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
 /// The folder of the system's config.
 const SYSTEM: &str = "/etc/ssh";
 /// Maximum number of jump hosts in front of a host. It is above any real use, and ends a cycle of
@@ -298,7 +301,7 @@ pub fn resolve(target: &Target, jumps: Option<&[Target]>, sources: &[Source], su
     for source in sources {
         let of_system = source.include_base == Path::new(SYSTEM);
         let reader = Reader { host: &target.host, surroundings, include_base: &source.include_base, of_system };
-        match std::fs::read(&source.file) {
+        match read_given(&source.file, MAX_BYTES) {
             Ok(bytes) => {
                 if source.private {
                     check_private(&source.file)?;
@@ -459,7 +462,7 @@ impl Reader<'_> {
             let path = with_home(argument, self.surroundings).map_err(|what| place.error(what))?;
             // Joining keeps an absolute path as it is.
             for file in glob(&self.include_base.join(path)) {
-                match std::fs::read(&file) {
+                match read_given(&file, MAX_BYTES) {
                     Ok(bytes) => self.read(&bytes, &file, depth + 1, found)?,
                     Err(error) if is_absent(&error) => {}
                     Err(error) => {
@@ -485,9 +488,8 @@ fn glob(path: &Path) -> Vec<PathBuf> {
         }
         let mut next = Vec::new();
         for folder in &found {
-            let Ok(entries) = std::fs::read_dir(folder) else { continue };
-            for entry in entries.flatten() {
-                let name = entry.file_name();
+            let Ok(listed) = Folder::open(folder).and_then(|folder| folder.entries(usize::MAX)) else { continue };
+            for Entry { name, .. } in listed.entries {
                 let bytes = name.as_encoded_bytes();
                 // As in a shell, a leading dot must be written.
                 if (bytes.starts_with(b".") && !part.starts_with(b".")) || !pattern::matches(part, bytes) {
@@ -905,6 +907,34 @@ Host *
         assert!(typed_jumps("none").unwrap().is_empty());
         assert_eq!(typed_jumps("a,ssh://b:3").unwrap().len(), 2);
         assert!(typed_jumps("").is_err() && typed_jumps("a,").is_err());
+    }
+
+    /// A FIFO in the place of a config or of what it includes would keep `observe` waiting.
+    #[test]
+    fn only_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        std::fs::create_dir(at("folder")).unwrap();
+        std::fs::write(at("named"), "User eve\n").unwrap();
+        std::os::unix::fs::symlink("named", at("link")).unwrap();
+        let resolved = |file: PathBuf| {
+            let source = Source { file, required: true, private: false, include_base: folder.path().to_owned() };
+            resolve(&Target::parse("host").unwrap(), None, &[source], &surroundings()).map(|host| host.user).map_err(|e| e.to_string())
+        };
+        for name in ["fifo", "folder", "/dev/zero"] {
+            let failure = resolved(at(name)).unwrap_err();
+            assert!(failure.contains("neither a plain file nor a pipe"), "{name}: {failure}");
+            std::fs::write(at("config"), format!("Include {name}\n")).unwrap();
+            let failure = resolved(at("config")).unwrap_err();
+            assert!(failure.contains("neither a plain file nor a pipe"), "{name}: {failure}");
+        }
+        let of_nobody = resolved(PathBuf::from("/dev/null")).unwrap();
+        assert_ne!(of_nobody, "eve");
+        for (pattern, user) in [("link", "eve"), ("lin?", "eve"), ("no*", of_nobody.as_str())] {
+            std::fs::write(at("config"), format!("Include {pattern}\n")).unwrap();
+            assert_eq!(resolved(at("config")).unwrap(), user, "{pattern}");
+        }
     }
 
     /// The hosts of the way in a config, as `user@host:port`.

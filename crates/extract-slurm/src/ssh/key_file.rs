@@ -7,11 +7,12 @@
 //! OpenSSH's source); PEM files have `ENCRYPTED` in a header (RFC 1421, RFC 5958). PuTTY's format
 //! and files that are not a key are refused, with advice.
 
-use std::io::ErrorKind;
+use std::io::{Error, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
+use flowmine_files::{FileError, open_plain, read_plain};
 
 use super::known_hosts::{LENIENT, PublicKey};
 use super::{SshError, config};
@@ -52,22 +53,29 @@ impl KeyFile {
         let unusable = |why: String| SshError::KeyFormat { file: path.to_owned(), why };
         let advice = "make it readable for you, or name another key with IdentityFile";
         let failed = |source| SshError::Read { file: path.to_owned(), source, advice };
-        let about = match std::fs::metadata(path) {
-            Ok(about) => about,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-            Err(error) => return Err(failed(error)),
+        let no_key = || unusable("it is not a key file; name another one with IdentityFile".to_owned());
+        let file = match open_plain(path) {
+            Ok(file) => file,
+            Err(FileError::Foreign(_)) => return Err(no_key()),
+            Err(error) => match Error::from(error) {
+                error if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+                error => return Err(failed(error)),
+            },
         };
-        if !about.is_file() || about.len() > MAX_BYTES {
-            return Err(unusable("it is not a key file; name another one with IdentityFile".to_owned()));
+        let about = file.metadata().map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(no_key());
         }
-        let text = String::from_utf8(std::fs::read(path).map_err(failed)?)
-            .map_err(|_| unusable("it is not text; name a key that ssh-keygen made".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| unusable("it is not text; name a key that ssh-keygen made".to_owned()))?;
         let mut kind = inspect(&text).map_err(unusable)?;
         // A PEM file does not show its public key, but a neighbour may.
         if let KeyFormat::Private { public: public @ None, .. } = &mut kind {
             let mut neighbour = path.as_os_str().to_owned();
             neighbour.push(".pub");
-            *public = std::fs::read_to_string(PathBuf::from(neighbour)).ok().as_deref().and_then(public_line);
+            let bytes = read_plain(Path::new(&neighbour), MAX_BYTES).ok();
+            *public = bytes.and_then(|bytes| public_line(&String::from_utf8(bytes).ok()?));
         }
         Ok(Some(Self { path: path.to_owned(), kind, text, mode: about.mode() & 0o7777, owner: about.uid() }))
     }
@@ -222,6 +230,24 @@ mod tests {
             let why = inspect(text).unwrap_err();
             assert!(why.contains(advice), "{text}: {why}");
         }
+    }
+
+    /// A FIFO in the place of a key or of its neighbour would keep `observe` waiting.
+    #[test]
+    fn only_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        for path in [at("fifo"), folder.path().to_owned(), PathBuf::from("/dev/zero")] {
+            let failure = KeyFile::read(&path).err().unwrap().to_string();
+            assert!(failure.contains("it is not a key file"), "{failure}");
+        }
+        let pem = "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n";
+        std::fs::write(at("key"), pem).unwrap();
+        nix::unistd::mkfifo(&at("key.pub"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        assert!(KeyFile::read(&at("key")).unwrap().unwrap().public().is_none());
+        std::fs::write(at("large"), vec![b'x'; 1 << 21]).unwrap();
+        assert!(KeyFile::read(&at("large")).err().unwrap().to_string().contains("it is not a key file"));
     }
 
     #[test]

@@ -16,13 +16,16 @@ use base64::Engine;
 use base64::alphabet::STANDARD as STANDARD_ALPHABET;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD, STANDARD_NO_PAD};
-use flowmine_files::{Folder, place_of};
+use flowmine_files::{Folder, place_of, read_given};
 use flowmine_schema::text::visible;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use super::{SshError, pattern};
+
+/// Maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Base64 as found in the wild: with or without padding.
 pub(crate) const LENIENT: GeneralPurpose =
@@ -191,7 +194,7 @@ impl KnownHosts {
     pub fn load(files: &[PathBuf]) -> Result<Self, SshError> {
         let mut all = Self::default();
         for file in files {
-            match std::fs::read(file) {
+            match read_given(file, MAX_BYTES) {
                 Ok(bytes) => all.add(&bytes, file),
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
                 Err(source) => {
@@ -479,6 +482,17 @@ mod tests {
         );
         assert!(host_key_preference(&[]).starts_with("ssh-ed25519,"));
         assert!(host_key_preference(&[]).ends_with("rsa-sha2-512,rsa-sha2-256"));
+    }
+
+    #[test]
+    fn only_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        for path in [fifo, folder.path().to_owned(), PathBuf::from("/dev/zero")] {
+            assert!(matches!(KnownHosts::load(&[path]), Err(SshError::Read { .. })));
+        }
+        assert!(KnownHosts::load(&["/dev/null".into(), folder.path().join("none")]).unwrap().entries.is_empty());
     }
 
     #[test]

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use flowmine_files::kernel;
 use flowmine_schema::text::visible;
 
 use super::SshError;
@@ -72,7 +72,7 @@ impl Passphrases {
                     return Ok(Some(known.clone()));
                 }
                 // A job of cron has no terminal, and one in the background must not stop to ask.
-                if !(std::io::stdin().is_terminal() || std::io::stderr().is_terminal()) || File::open("/dev/tty").is_err() {
+                if !(std::io::stdin().is_terminal() || std::io::stderr().is_terminal()) || !has_terminal() {
                     return Ok(None);
                 }
                 let prompt = format!("Passphrase for {}: ", visible(&key.to_string_lossy()));
@@ -92,13 +92,18 @@ impl Passphrases {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the terminal is a device")]
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
+}
+
 fn read_fd(fd: i32) -> Result<String, String> {
     if fd < 0 {
         return Err("a file descriptor is not negative; write for example `--ssh-passphrase-fd 3 3<FILE`".to_owned());
     }
     // Neither opening a pipe nor reading it has a time-out.
     let read = in_time(FD_PATIENCE, move || {
-        File::open(format!("/proc/self/fd/{fd}")).or_else(|_| File::open(format!("/dev/fd/{fd}"))).and_then(read_line)
+        kernel::open(format!("/proc/self/fd/{fd}")).or_else(|_| kernel::open(format!("/dev/fd/{fd}"))).and_then(read_line)
     });
     match read {
         None => Err(format!("no line came within {} s", FD_PATIENCE.as_secs())),

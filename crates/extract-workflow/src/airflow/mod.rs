@@ -16,8 +16,8 @@ mod sqlite;
 mod state;
 mod task_log;
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
 
@@ -56,14 +56,12 @@ impl Engine for Airflow {
         let mut found = Vec::new();
         let mut dirs = vec![(dir.to_owned(), 0)];
         while let Some((dir, depth)) = dirs.pop() {
-            for entry in fs::read_dir(dir)? {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                let name = entry.file_name();
-                if !kind.is_dir() && ![&b"-wal"[..], b"-shm", b"-journal"].iter().any(|end| name.as_encoded_bytes().ends_with(end)) {
-                    found.push(entry.path());
-                } else if kind.is_dir() && depth < DEEPEST {
-                    dirs.push((entry.path(), depth + 1));
+            for entry in input::entries(&dir)? {
+                let is_beside = || [&b"-wal"[..], b"-shm", b"-journal"].iter().any(|end| entry.name.as_encoded_bytes().ends_with(end));
+                if !entry.is_dir() && !is_beside() {
+                    found.push(entry.path);
+                } else if entry.is_dir() && depth < DEEPEST {
+                    dirs.push((entry.path, depth + 1));
                 }
             }
         }

@@ -11,6 +11,7 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use flowmine_files::Folder;
 use flowmine_schema::diagnostic::Diagnostic;
 use flowmine_schema::text;
 use serde_json::Value;
@@ -87,12 +88,13 @@ pub fn fetch(address: &Path, dir: &Path) -> Result<PathBuf, String> {
 
 /// Creates a file with a free name, since several databases can be given.
 fn new_file(dir: &Path) -> io::Result<(PathBuf, File)> {
+    let folder = Folder::open_to_write(dir)?;
     let mut number = 1;
     loop {
-        let path = dir.join(format!("airflow-database-{number}.jsonl"));
-        match File::create_new(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            made => return Ok((path, made?)),
+        let name = format!("airflow-database-{number}.jsonl");
+        match folder.create_new(&name, 0o600) {
+            Err(error) if error.is_already_there() => number += 1,
+            made => return Ok((dir.join(name), made?)),
         }
     }
 }

@@ -11,8 +11,8 @@ mod summary;
 mod workflow;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
 
@@ -41,12 +41,11 @@ impl Engine for Makeflow {
     /// Returns the files of a directory and of its subdirectories, to which monitors write.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                found.extend(input::files_in(&entry.path())?);
+        for entry in input::entries(dir)? {
+            if entry.is_dir() {
+                found.extend(input::files_in(&entry.path)?);
             } else {
-                found.push(entry.path());
+                found.push(entry.path);
             }
         }
         Ok(found)

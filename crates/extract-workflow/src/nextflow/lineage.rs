@@ -10,7 +10,6 @@
 //! An input that a task made is `lid://HASH/OUTPUT`. The store has no times and no outcome.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -41,13 +40,11 @@ pub fn is_one(dir: &Path) -> bool {
 pub fn parts(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut found, mut open) = (Vec::new(), vec![(dir.to_owned(), 0)]);
     while let Some((inside, depth)) = open.pop() {
-        for entry in fs::read_dir(&inside)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() && depth < DEEPEST {
-                open.push((entry.path(), depth + 1));
-            } else if kind.is_file() && entry.file_name() == RECORD {
-                found.push(entry.path());
+        for entry in input::entries(&inside)? {
+            if entry.is_dir() && depth < DEEPEST {
+                open.push((entry.path, depth + 1));
+            } else if entry.is_file() && entry.name == RECORD {
+                found.push(entry.path);
             }
         }
     }

@@ -67,13 +67,13 @@ impl Engine for Nextflow {
         let mut found = Vec::new();
         let mut open = vec![dir.to_owned()];
         while let Some(inside) = open.pop() {
-            for entry in fs::read_dir(&inside)? {
-                let entry = entry?;
-                let (path, name) = (entry.path(), entry.file_name());
+            for entry in input::entries(&inside)? {
+                let is_dir = entry.is_dir();
+                let input::Entry { path, name, .. } = entry;
                 let is_hash = name.len() == 2 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
                 // Links are not followed: a task's inputs are links, and can lead to work
                 // directories.
-                if !entry.file_type()?.is_dir() {
+                if !is_dir {
                     found.push(path);
                 } else {
                     if work_dir::is_one(&path) || lineage::is_one(&path) {

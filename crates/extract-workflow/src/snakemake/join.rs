@@ -695,7 +695,7 @@ fn is_same_folder(a: &Path, b: &Path) -> bool {
 /// Whether a directory is locked by Snakemake. The lock exists while Snakemake runs, and after it
 /// was killed until `--unlock`.
 fn is_locked(base: &Path) -> bool {
-    std::fs::read_dir(base.join(FOLDER).join("locks")).is_ok_and(|mut locks| locks.next().is_some())
+    crate::input::entries(&base.join(FOLDER).join("locks")).is_ok_and(|locks| !locks.is_empty())
 }
 
 fn no_zone(diagnostics: &mut flowmine_schema::diagnostic::Diagnostics) -> Zone {

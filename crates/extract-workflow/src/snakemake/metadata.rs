@@ -7,8 +7,8 @@
 //! on a cluster it is, depending on the version, the submission, the start of the job there, or as
 //! late as `endtime`.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use serde_json::Value;
@@ -41,12 +41,11 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
     while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                open.push(entry.path());
+        for entry in input::entries(&dir)? {
+            if entry.is_dir() {
+                open.push(entry.path);
             } else {
-                found.push(entry.path());
+                found.push(entry.path);
             }
         }
     }

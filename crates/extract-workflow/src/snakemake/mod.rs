@@ -13,8 +13,8 @@ mod log;
 mod metadata;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
 use flowmine_schema::text;
@@ -59,11 +59,9 @@ impl Engine for Snakemake {
         }
         let benchmarks = named_benchmarks(folder.parent().unwrap_or(dir), &found);
         found.extend(Some(folder.join("metadata")).filter(|path| path.is_dir()));
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            if entry.file_type()?.is_dir() && name.to_string_lossy().to_ascii_lowercase().starts_with("benchmark") {
-                found.extend(metadata::files(&entry.path())?);
+        for entry in input::entries(dir)? {
+            if entry.is_dir() && entry.name.to_string_lossy().to_ascii_lowercase().starts_with("benchmark") {
+                found.extend(metadata::files(&entry.path)?);
             }
         }
         found.extend(benchmarks.into_iter().filter(|path| !found.contains(path)).collect::<Vec<_>>());

@@ -34,12 +34,7 @@ impl Engine for TaskVine {
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = input::files_in(dir)?;
         let mut directories = vec![dir.to_owned()];
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                directories.push(entry.path());
-            }
-        }
+        directories.extend(input::entries(dir)?.into_iter().filter(|entry| entry.is_dir()).map(|entry| entry.path));
         directories.sort();
         for directory in directories {
             let logs = if directory.file_name().is_some_and(|name| name == LOGS) { directory } else { directory.join(LOGS) };

@@ -180,9 +180,8 @@ enum Opened {
     Csv(File),
 }
 
-#[allow(clippy::disallowed_methods, reason = "a table that the user names may be a pipe")]
 fn open(path: &Path) -> Result<Opened, TableError> {
-    let file = File::open(path)?;
+    let file = flowmine_files::open_given(path).map_err(std::io::Error::from)?;
     let mut head = [0; 4];
     let is_parquet = file.metadata().is_ok_and(|data| data.is_file()) && {
         use std::os::unix::fs::FileExt;

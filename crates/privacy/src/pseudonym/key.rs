@@ -5,7 +5,6 @@
 //! [`LONGEST`] bytes. A file that others can read is reported, not refused, since on some file
 //! systems the mode bits say nothing.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -67,10 +66,9 @@ impl std::fmt::Display for KeyFileWarning {
 }
 
 /// Reads the key from a file, with a warning when others can read the file.
-#[allow(clippy::disallowed_methods, reason = "a key that the user names may come from a pipe")]
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Option<KeyFileWarning>), PseudonymError> {
     let failed = |source| PseudonymError::Read { path: path.to_owned(), source };
-    let file = File::open(path).map_err(failed)?;
+    let file = flowmine_files::open_given(path).map_err(|error| failed(error.into()))?;
     let warning = readable_by_others(path, &file.metadata().map_err(failed)?);
     let mut key = Vec::new();
     file.take(LONGEST as u64 + 1).read_to_end(&mut key).map_err(failed)?;

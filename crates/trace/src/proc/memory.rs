@@ -7,9 +7,9 @@
 //! A page of a mapped file comes from who serves the file. Where that is a process, which may wait
 //! for the tracer, a page that is not in memory yet is not read either (`places.rs`).
 
-use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use flowmine_files::kernel;
 use rustc_hash::FxHashSet;
 
 use super::Proc;
@@ -145,7 +145,7 @@ impl Guard {
         // SAFETY: sysconf(3) takes a number and has no effect.
         let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
         let mut entry = [0; 8];
-        File::open(self.proc.path(tid, "pagemap")).ok()?.read_exact_at(&mut entry, address / page * 8).ok()?;
+        kernel::open(self.proc.path(tid, "pagemap")).ok()?.read_exact_at(&mut entry, address / page * 8).ok()?;
         Some(u64::from_ne_bytes(entry) & PRESENT != 0)
     }
 

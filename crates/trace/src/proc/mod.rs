@@ -110,8 +110,8 @@ impl Proc {
 
 /// The entries of a folder that are numbers, in order.
 fn numbers(dir: &Path) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
-    let mut numbers: Vec<u32> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let Ok(names) = flowmine_files::kernel::names(dir) else { return Vec::new() };
+    let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect();
     numbers.sort_unstable();
     numbers
 }

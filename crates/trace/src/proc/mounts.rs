@@ -6,6 +6,7 @@ use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
+use flowmine_files::kernel;
 use rustc_hash::FxHashSet;
 
 use super::text::{LONGEST, number};
@@ -171,7 +172,7 @@ impl MountTable {
     /// # Errors
     /// When it cannot be read.
     pub fn open(mountinfo: &Path) -> std::io::Result<Self> {
-        let mut table = MountTable { file: File::open(mountinfo)?, mounts: Vec::new(), served: FxHashSet::default() };
+        let mut table = MountTable { file: kernel::open(mountinfo)?, mounts: Vec::new(), served: FxHashSet::default() };
         table.read()?;
         Ok(table)
     }

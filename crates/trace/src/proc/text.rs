@@ -1,8 +1,9 @@
 //! Files of `/proc` as text: how much of one is read, and numbers in it.
 
-use std::fs;
 use std::io::Read;
 use std::path::Path;
+
+use flowmine_files::kernel;
 
 /// No file that is read whole may be longer, in bytes: the readers of `/proc` make lines of known
 /// kinds, but names in them are anybody's.
@@ -11,7 +12,7 @@ pub(super) const LONGEST: u64 = 16 << 20;
 /// The beginning of a file of unknown length.
 pub(super) fn read_up_to(path: &Path, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    kernel::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 

@@ -5,12 +5,12 @@
 //! Only plain scans are made, one table at a time. A scan that returns more than the file can hold
 //! is ended, because pages that refer to each other make a small file endless.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use flowmine_files::{FileError, open_plain};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
@@ -65,26 +65,32 @@ impl Database {
     /// When it is no SQLite file, is being written, or its schema cannot be read.
     pub fn open(path: &Path, limits: &Limits) -> Result<Self, LogError> {
         let path = std::path::absolute(path)?;
-        let metadata = fs::metadata(&path)?;
+        let file = match open_plain(&path) {
+            Err(FileError::Foreign(_)) => return Err(refused("the file", "it is no SQLite database")),
+            other => other.map_err(io::Error::from)?,
+        };
+        let file_bytes = file.metadata()?.len();
         let mut magic = Vec::new();
-        if metadata.is_file() {
-            File::open(&path)?.take(16).read_to_end(&mut magic)?;
-        }
+        file.take(16).read_to_end(&mut magic)?;
         if magic != b"SQLite format 3\0" {
             return Err(refused("the file", "it is no SQLite database"));
         }
         for (ending, header) in [("-wal", 1), ("-journal", 8)] {
             let mut beside = path.clone().into_os_string();
             beside.push(ending);
+            let name = Path::new(&beside).file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let refused = |message: &str| refused(&format!("the file {name}"), message);
             let mut bytes = Vec::new();
-            if let Ok(file) = File::open(&beside)
-                && file.take(header).read_to_end(&mut bytes).is_ok()
-                && bytes.iter().any(|&byte| byte != 0)
-            {
-                let name = Path::new(&beside).file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let message =
-                    "a program is writing the database or was killed while it was; let it end, or open the database with it once more";
-                return Err(refused(&format!("the file {name}"), message));
+            match open_plain(Path::new(&beside)) {
+                Ok(file) => _ = file.take(header).read_to_end(&mut bytes)?,
+                Err(error) if error.is_not_found() => {}
+                // It may have rows that the database does not have yet.
+                Err(error) => return Err(refused(&format!("it cannot be read ({error})"))),
+            }
+            if bytes.iter().any(|&byte| byte != 0) {
+                return Err(refused(
+                    "a program is writing the database or was killed while it was; let it end, or open the database with it once more",
+                ));
             }
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -118,8 +124,7 @@ impl Database {
             INSTRUCTIONS_A_LOOK,
             Some(move || left.fetch_sub(i64::from(INSTRUCTIONS_A_LOOK), Ordering::Relaxed) < i64::from(INSTRUCTIONS_A_LOOK)),
         )?;
-        let mut database =
-            Self { connection, file_bytes: metadata.len(), text_bytes: limits.text_bytes, instructions, names: FxHashMap::default() };
+        let mut database = Self { connection, file_bytes, text_bytes: limits.text_bytes, instructions, names: FxHashMap::default() };
         database.refill();
         // These read the schema, so the budget is there before.
         database

@@ -404,6 +404,24 @@ fn a_database_in_use_is_refused() {
     assert_eq!(read_all(&path).unwrap().records.len(), 3);
 }
 
+/// It may have rows that are not in the database yet.
+#[test]
+fn a_journal_that_cannot_be_read_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = made(dir.path(), LIKE_PM4PY);
+    for ending in ["-wal", "-journal"] {
+        let beside = dir.path().join(format!("made.sqlite{ending}"));
+        std::fs::create_dir(&beside).unwrap();
+        let refusal = read_all(&path).err().unwrap().to_string();
+        assert!(refusal.starts_with(&format!("the file made.sqlite{ending}: it cannot be read")), "{refusal}");
+        std::fs::remove_dir(&beside).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&beside).status().unwrap().success());
+        assert!(read_all(&path).is_err());
+        std::fs::remove_file(&beside).unwrap();
+    }
+    assert_eq!(read_all(&path).unwrap().records.len(), 2);
+}
+
 #[test]
 fn limits_hold() {
     let dir = tempfile::tempdir().unwrap();

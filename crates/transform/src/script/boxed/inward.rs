@@ -155,7 +155,15 @@ fm_place() {
     fm_hiding=$fm_hiding$fm_e$fm_nl
     mkdir -p -- "$fm_h" || return 1
   else
-    case $1 in both*) [ -f "$fm_home/$2" ] || return 0 ;; *) return 0 ;; esac
+    case $1 in
+      way*)
+        # The plain task would find it too, and what it makes in its place could not come out.
+        fm_say "the link $2 on the way to an output does not lead to a directory: a sandbox cannot hold it"
+        return 1
+        ;;
+      both*) [ -f "$fm_home/$2" ] || return 0 ;;
+      *) return 0 ;;
+    esac
     fm_bring "$2" "$fm_h" || return 1
   fi
   ln -s -- "$fm_behind.$1" "./$2" || return 1
