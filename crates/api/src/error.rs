@@ -5,6 +5,7 @@ use std::io;
 use flowmine_activity_log::{ConcatenateError, FilterError, TooLarge};
 use flowmine_attribution::AttributionError;
 use flowmine_correlate::CorrelateError;
+use flowmine_draw::embed::EmbedError;
 use flowmine_dataset::DatasetError;
 use flowmine_discover::performance_spectrum::SpectrumError;
 use flowmine_discover::pictures::workflow::LanguageError;
@@ -91,6 +92,9 @@ pub enum Error {
     /// A page could not be made.
     #[error("{0}")]
     Report(#[from] ReportError),
+    /// A figure could not be reduced to its drawing.
+    #[error("{0}")]
+    Figure(#[from] EmbedError),
     /// The path of a performance spectrum is not in the log.
     #[error("{0}")]
     Spectrum(#[from] SpectrumError),
