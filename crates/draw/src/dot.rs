@@ -42,10 +42,7 @@ fn written(picture: &Graph, mut heading: Vec<String>) -> Result<String, LayoutEr
     let label = if label.is_empty() { String::new() } else { format!(", labelloc=t, labeljust=l, label=\"{label}\\l\"") };
     let name = if picture.name.is_empty() { "graph" } else { picture.name };
     let _ = writeln!(out, "digraph {name} {{");
-    let _ = writeln!(
-        out,
-        "  graph [charset=\"UTF-8\", rankdir={rank}, fontname=\"sans-serif\"{label}];"
-    );
+    let _ = writeln!(out, "  graph [charset=\"UTF-8\", rankdir={rank}, fontname=\"sans-serif\"{label}];");
     let _ = writeln!(out, "  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=13];");
     let _ = writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=11];");
     picture.nodes.iter().for_each(|shape| node(&mut out, shape, across));

@@ -76,7 +76,8 @@ impl<'a> Scene<'a> {
             Shape::Circle => {
                 let widest = node.lines.iter().map(|line| width(line, SMALL)).fold(0.0, f64::max);
                 let size = (widest + 14.0).max(30.0).ceil();
-                (vec![visible(&node.name)], layout::Node { width: size, height: size, inset: size / 2.0 - 7.0, position: Position::Free })
+                let names = if node.name.is_empty() { Vec::new() } else { vec![visible(&node.name)] };
+                (names, layout::Node { width: size, height: size, inset: size / 2.0 - 7.0, position: Position::Free })
             }
             Shape::Bar => {
                 let (width, height) = if self.picture.direction == Direction::Across { (12.0, 40.0) } else { (40.0, 12.0) };
@@ -318,7 +319,7 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
         }
         Shape::Circle => {
             sheet.circle((at.x, at.y), size.width / 2.0 - 1.0, &shape.fill, "#334155", 1.4);
-            let lines: Vec<&str> = names.iter().chain(&shape.lines).map(String::as_str).filter(|line| !line.is_empty()).collect();
+            let lines: Vec<&str> = names.iter().chain(&shape.lines).map(String::as_str).collect();
             let mut y = at.y + 4.0 - 6.5 * (lines.len().max(1) - 1) as f64;
             for line in lines {
                 sheet.text(at.x, y, SMALL, TEXT, "text-anchor=\"middle\"", line);

@@ -162,16 +162,30 @@ impl Layout {
     /// The diagram of a tree with rows of the width by which its ratio of width to height is
     /// nearest to this one. A diagram of at most `least` pixels remains one row.
     pub fn of_ratio(tree: &ProcessTree, sizes: &Sizes, ratio: f64, least: i64) -> Self {
-        const TRIALS: i64 = 48;
+        const TRIALS: usize = 24;
         let whole = Self::of_tree(tree, &Sizes { row: None, ..*sizes });
         let unlike = |of: &Self| (of.width as f64 / of.height.max(1) as f64 / ratio).ln().abs();
         if whole.width <= least || (whole.width as f64) < ratio * whole.height as f64 {
             return whole;
         }
-        let full = whole.width;
-        let rows = (1..TRIALS).rev().map(|part| full * part / TRIALS).filter(|row| *row >= least / 2);
-        let wrapped = rows.map(|row| Self::of_tree(tree, &Sizes { row: Some(row), ..*sizes }));
-        wrapped.fold(whole, |best, next| if unlike(&next) < unlike(&best) { next } else { best })
+        let (mut narrow, mut wide) = (least / 2, whole.width);
+        let mut best = whole;
+        for _ in 0..TRIALS {
+            if wide - narrow < 2 {
+                break;
+            }
+            let row = i64::midpoint(narrow, wide);
+            let next = Self::of_tree(tree, &Sizes { row: Some(row), ..*sizes });
+            if next.width as f64 > ratio * next.height as f64 {
+                wide = row;
+            } else {
+                narrow = row;
+            }
+            if unlike(&next) < unlike(&best) {
+                best = next;
+            }
+        }
+        best
     }
 
     /// The same diagram with both axes exchanged: what was from left to right is from top to

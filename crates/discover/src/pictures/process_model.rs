@@ -97,7 +97,16 @@ impl Arrangement {
 pub fn tree_svg(model: &ProcessModel, arrangement: Arrangement) -> String {
     let labels: Vec<Vec<String>> = model.tree.labels().iter().map(|name| wrap_name(name, 12.0, 132.0, 3)).collect();
     let widest = labels.iter().flatten().map(|line| width(line, 12.0)).fold(60.0, f64::max);
-    let sizes = Sizes { task_width: widest.ceil() as i64 + 20, task_height: 54, gateway: 34, event: 24, gap_x: 26, gap_y: 16, margin: 4, row: None };
+    let sizes = Sizes {
+        task_width: widest.ceil() as i64 + 20,
+        task_height: 54,
+        gateway: 34,
+        event: 24,
+        gap_x: 26,
+        gap_y: 16,
+        margin: 4,
+        row: None,
+    };
     let layout = arrangement.layout(&model.tree, sizes);
     let inner = (layout.width as f64).max(520.0);
     let mut sheet = Sheet::default();
@@ -236,12 +245,19 @@ pub fn net_graph(model: &ProcessModel) -> Graph {
             PetriNet::SINK => "■",
             _ => "",
         };
+        let mean = model.sojourns.get(place as usize).filter(|_| model.has_times()).and_then(|of| of.mean_ns);
+        let count = model.sojourns.get(place as usize).map_or(0, |of| of.count);
+        let lines: Vec<String> = mean.map(duration).into_iter().collect();
+        let mut title = vec![format!("place {place}")];
+        title.extend(mean.map(|ns| format!("mean time of {}: {}", counted(count, "token", "tokens"), duration(ns))));
         picture.nodes.push(Node {
             id: format!("p{place}"),
             shape: NodeShape::Circle,
             name: name.to_owned(),
             fill: "#ffffff".to_owned(),
-            title: vec![format!("place {place}")],
+            lines,
+            title,
+            data: mean.map(|ns| ("mean_s", Datum::Number(ns / 1e9))).into_iter().collect(),
             ..Node::default()
         });
     }
@@ -276,6 +292,13 @@ pub fn net_graph(model: &ProcessModel) -> Graph {
         Sample::Words,
         "▶ holds the token at the beginning, ■ at the end. Median: time from start to end.",
     )];
+    if model.has_times() {
+        picture.legend.push(Entry::new(
+            "Time in a circle: mean time of a token",
+            Sample::Words,
+            "From the end of the activity before to the start of the next one, in cases without a fault. A bar takes no time.",
+        ));
+    }
     picture
 }
 
@@ -328,6 +351,9 @@ struct Alignments {
 /// A workflow net.
 #[derive(Serialize, JsonSchema)]
 struct Net<'a> {
+    /// The mean time of a token in each place, in seconds, over cases without a fault; null when
+    /// none is known.
+    mean_sojourns_s: Vec<Option<f64>>,
     /// Number of places; they are numbered from zero.
     places: u32,
     /// The place that holds the token at the end.
@@ -379,6 +405,7 @@ pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
         flowers: model.flowers,
         generalisation: model.generalisation,
         net: Net {
+            mean_sojourns_s: model.sojourns.iter().map(|of| of.mean_ns.map(|ns| ns / 1e9)).collect(),
             places: model.net.places(),
             sink: PetriNet::SINK,
             source: PetriNet::SOURCE,
