@@ -10,6 +10,7 @@ use flowmine_discover::performance_spectrum::SpectrumError;
 use flowmine_discover::pictures::workflow::LanguageError;
 use flowmine_discover::workflow::WorkflowError;
 use flowmine_draw::LayoutError;
+use flowmine_draw::embed::EmbedError;
 use flowmine_draw::png::PngError;
 use flowmine_eventlog::LogError;
 use flowmine_extract_slurm::observe::ObserveError;
@@ -91,6 +92,9 @@ pub enum Error {
     /// A page could not be made.
     #[error("{0}")]
     Report(#[from] ReportError),
+    /// A figure could not be reduced to its drawing.
+    #[error("{0}")]
+    Figure(#[from] EmbedError),
     /// The path of a performance spectrum is not in the log.
     #[error("{0}")]
     Spectrum(#[from] SpectrumError),

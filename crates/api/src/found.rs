@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
-use flowmine_draw::{Graph, dot, exchange, png, svg};
+use flowmine_draw::{Graph, dot, exchange, plain, png, svg};
 
 use crate::error::{Result, refuse};
 use crate::format::Format;
+use crate::groups::Drawing;
 use crate::options::Choice;
 use crate::request::Request;
 
@@ -21,8 +22,7 @@ pub struct Found {
     pub formats: Vec<Format>,
     /// Whether the source or the trace lost something, so that the model lacks it.
     pub is_lossy: bool,
-    /// The number of pixels of a PNG for one of the SVG.
-    scale: f32,
+    drawing: Drawing,
     write: Writer,
 }
 
@@ -30,7 +30,7 @@ impl Found {
     /// Makes the result of a request that can be written in all formats of its model.
     pub fn new(request: &Request, is_lossy: bool, write: impl Fn(Format, &mut dyn Write) -> Result<()> + 'static) -> Self {
         let about = request.model.about();
-        Self { model: about.name, formats: about.formats.to_vec(), is_lossy, scale: request.scale, write: Box::new(write) }
+        Self { model: about.name, formats: about.formats.to_vec(), is_lossy, drawing: request.drawing, write: Box::new(write) }
     }
 
     /// Restricts the result to the format of its request.
@@ -54,23 +54,33 @@ impl Found {
         if !self.formats.contains(&format) {
             refuse!("this result of the model {} is not written as {}", self.model, format.name());
         }
-        if format != Format::Png {
+        let is_plain = self.drawing.is_plain && matches!(format, Format::Svg | Format::Png);
+        if format != Format::Png && !is_plain {
             return (self.write)(format, out);
         }
         let mut figure = Vec::new();
         (self.write)(Format::Svg, &mut figure)?;
-        Ok(out.write_all(&png::png(&String::from_utf8_lossy(&figure), self.scale)?)?)
+        let mut figure = String::from_utf8_lossy(&figure).into_owned();
+        if is_plain {
+            figure = plain::plain(&figure)?;
+        }
+        match format {
+            Format::Png => Ok(out.write_all(&png::png(&figure, self.drawing.scale)?)?),
+            _ => Ok(out.write_all(figure.as_bytes())?),
+        }
     }
 }
 
 /// Writes a graph as a figure or for other programs.
-pub(crate) fn write_graph(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_graph(mut graph: Graph, drawing: Drawing, format: Format, out: &mut dyn Write) -> Result<()> {
+    graph.direction = drawing.direction.unwrap_or_default();
     let text = match format {
-        Format::Dot => dot::dot(graph)?,
-        Format::Graphml => exchange::graphml(graph)?,
-        Format::Gml => exchange::gml(graph)?,
-        Format::Cytoscape => exchange::cytoscape(graph)?,
-        _ => svg::svg(graph)?,
+        Format::Dot if drawing.is_plain => dot::plain(&graph)?,
+        Format::Dot => dot::dot(&graph)?,
+        Format::Graphml => exchange::graphml(&graph)?,
+        Format::Gml => exchange::gml(&graph)?,
+        Format::Cytoscape => exchange::cytoscape(&graph)?,
+        _ => svg::svg(&graph)?,
     };
     Ok(out.write_all(text.as_bytes())?)
 }

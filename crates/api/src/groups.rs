@@ -2,6 +2,7 @@
 
 mod cases;
 mod columns;
+mod drawing;
 mod figure;
 mod filter;
 mod part;
@@ -10,6 +11,7 @@ use crate::options::{Group, Values};
 
 pub use cases::{CASE_NOTION, CaseOptions, TIMESTAMP, job_notions};
 pub use columns::TableColumns;
+pub use drawing::{DIRECTION, Drawing, OF_GRAPHS};
 pub use figure::Figure;
 pub use filter::EventFilter;
 pub use flowmine_correlate::Timestamp;

@@ -38,8 +38,8 @@ use flowmine_draw::document::DocumentFormat;
 use crate::error::Result;
 use crate::format::Format;
 use crate::found::Found;
-use crate::groups::{CASE, CaseOptions, EventFilter, Figure, Grouped, Part, TableColumns};
-use crate::options::{Group, Kind, OptionSpec};
+use crate::groups::{CASE, CaseOptions, Drawing, EventFilter, Figure, Grouped, OF_GRAPHS, Part, TableColumns};
+use crate::options::{Group, OptionSpec};
 use crate::request::Request;
 use crate::sink::Sink;
 
@@ -160,22 +160,13 @@ pub const RUN: Group = Group {
 /// The group of `--run` and `--case`, which choose a run.
 const RUN_OR_CASE: Group = Group { heading: "Run", options: &[RUN.options[0], CASE] };
 
-/// `--scale`.
-pub const SCALE: OptionSpec = SCALED.options[0];
-
-const SCALED: Group = Group {
-    heading: "Figure",
-    options: &[OptionSpec::new("scale", "N", Kind::Number(0.0, f64::MAX), "Number of pixels of a PNG for one of the SVG")
-        .by_default("2")
-        .rare()],
-};
-
 impl About {
     /// Returns the groups of options that the model shares with others.
     pub fn groups(&self) -> Vec<&'static Group> {
         let mut groups: Vec<&'static Group> = Vec::new();
         groups.extend(self.has_graph_options.then_some(Figure::GROUP));
-        groups.extend(self.formats.contains(&Format::Png).then_some(&SCALED));
+        groups.extend(self.formats.contains(&Format::Dot).then_some(&OF_GRAPHS));
+        groups.extend(self.formats.contains(&Format::Png).then_some(Drawing::GROUP));
         groups.extend(self.input.groups());
         groups
     }

@@ -7,8 +7,8 @@ use crate::endings::format_of;
 use crate::error::{Result, refuse};
 use crate::format::Format;
 use crate::found::Found;
-use crate::groups::{CaseOptions, EventFilter, Grouped, Part, TableColumns};
-use crate::models::{self, Model, RUN, SCALE};
+use crate::groups::{CaseOptions, Drawing, EventFilter, Grouped, Part, TableColumns};
+use crate::models::{self, Model, RUN};
 use crate::options::{Choice, Values};
 use crate::sink::Sink;
 use crate::source::SourcePaths;
@@ -32,8 +32,8 @@ pub struct Request {
     pub part: Part,
     /// Which columns of a table hold what.
     pub columns: TableColumns,
-    /// The number of pixels of a PNG for one of the SVG.
-    pub scale: f32,
+    /// How figures are drawn.
+    pub drawing: Drawing,
     /// All options of the model, its own among them.
     pub values: Values,
 }
@@ -78,7 +78,7 @@ impl Request {
             filter: EventFilter::read(&values),
             part: Part::read(&values),
             columns: TableColumns::read(&values),
-            scale: values.number(SCALE.name).unwrap_or(1.0) as f32,
+            drawing: Drawing::read(&values),
             values,
         })
     }

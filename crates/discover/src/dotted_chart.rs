@@ -56,8 +56,8 @@ pub struct DottedChart {
     pub sort: Sort,
     /// Time of the dots and the axis.
     pub time: Time,
-    /// Whether the time was selected by the log.
-    pub is_time_chosen: bool,
+    /// Reason for the time if the log selected it.
+    pub chosen: Option<Reason>,
     /// The names of activities, by their numbers in the log.
     pub activities: Names,
     /// Number of dots of each activity.
@@ -93,14 +93,69 @@ pub struct Dot {
 /// visible cases.
 const SHORT: f64 = 0.05;
 
-/// Returns relative time if all but the longest twentieth of the cases are short compared with the
-/// log.
-fn fitting_time(spans: &[Option<(i64, i64)>]) -> Time {
-    let known = || spans.iter().flatten();
-    let (Some(first), Some(last)) = (known().map(|span| span.0).min(), known().map(|span| span.1).max()) else { return Time::Absolute };
-    let mut durations: Vec<i64> = known().map(|(start, end)| end.saturating_sub(*start)).collect();
-    let usual = percentile(&mut durations, 0.95);
-    if usual > 0.0 && usual < SHORT * last.saturating_sub(first) as f64 { Time::Relative } else { Time::Absolute }
+/// Share of the log's duration in which no case is open; above it, cases lie far apart.
+const EMPTY: f64 = 0.5;
+
+/// Reason for which a chart has the time that the log selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// All but the longest twentieth of the cases are shorter than a twentieth of the log.
+    Short,
+    /// No case begins before the one before it has ended.
+    Apart,
+    /// In more than half of the log's duration no case is open.
+    FarApart,
+    /// Cases overlap.
+    Together,
+    /// There are not two cases with a duration.
+    Few,
+}
+
+impl Reason {
+    /// Returns the time of a chart for this reason.
+    pub fn time(self) -> Time {
+        if matches!(self, Self::Together | Self::Few) { Time::Absolute } else { Time::Relative }
+    }
+
+    /// Returns the reason as a clause.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Short => "cases are short in the time of the log",
+            Self::Apart => "cases do not overlap",
+            Self::FarApart => "cases lie far apart",
+            Self::Together => "cases overlap",
+            Self::Few => "there are not two cases with a duration",
+        }
+    }
+}
+
+/// Returns the reason for the time of a chart that the cases of a log select.
+pub fn fitting_time(log: &ActivityLog, cases: &Cases) -> Reason {
+    reason((0..cases.len()).filter_map(|case| span(log, cases, case)).collect())
+}
+
+fn reason(mut spans: Vec<(i64, i64)>) -> Reason {
+    spans.sort_unstable();
+    let mut durations: Vec<i64> = spans.iter().map(|(start, end)| end.saturating_sub(*start)).collect();
+    let (Some(&(first, mut open_until)), true) = (spans.first(), durations.iter().filter(|ns| **ns > 0).count() > 1) else {
+        return Reason::Few;
+    };
+    let (mut empty, mut overlap) = (0i128, false);
+    for &(start, end) in &spans[1..] {
+        overlap |= start < open_until;
+        empty += (i128::from(start) - i128::from(open_until)).max(0);
+        open_until = open_until.max(end);
+    }
+    let whole = (i128::from(open_until) - i128::from(first)) as f64;
+    if percentile(&mut durations, 0.95) < SHORT * whole {
+        Reason::Short
+    } else if !overlap {
+        Reason::Apart
+    } else if empty as f64 > EMPTY * whole {
+        Reason::FarApart
+    } else {
+        Reason::Together
+    }
 }
 
 /// Makes a dotted chart of a log; each instance has a dot in each of its cases' rows.
@@ -119,12 +174,13 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedCh
         }
     }
     order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| cases.names.get(a.1).cmp(cases.names.get(b.1))).then(a.1.cmp(&b.1)));
-    let time = options.time.unwrap_or_else(|| fitting_time(&spans));
+    let chosen = options.time.is_none().then(|| reason(spans.iter().flatten().copied().collect()));
+    let time = options.time.or(chosen.map(Reason::time)).unwrap_or_default();
     let mut chart = DottedChart {
         about: About::new(log, cases),
         sort: options.sort,
         time,
-        is_time_chosen: options.time.is_none(),
+        chosen,
         activities: log.activities.clone(),
         counts: vec![0; log.activities.len()],
         cases_without_time: (cases.len() - order.len()) as u64,
@@ -159,4 +215,23 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedCh
     let no_row = (0..cases.len()).filter(|&case| spans[case].is_none());
     chart.without_time += no_row.map(|case| cases.of(case).len() as u64).sum::<u64>();
     chart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_time_is_for_cases_apart_and_for_short_ones() {
+        let reason = |spans: &[(i64, i64)]| reason(spans.to_vec());
+        assert_eq!(reason(&[(10, 20), (0, 10), (20, 35)]), Reason::Apart, "in any order");
+        assert_eq!(reason(&[(0, 10), (9, 20), (20, 35)]), Reason::Together);
+        assert_eq!(reason(&[(0, 10), (5, 15), (60, 70), (65, 75)]), Reason::FarApart);
+        assert_eq!(reason(&[(0, 10), (5, 15), (45, 55), (50, 60)]), Reason::Together, "half of the time is not more than half");
+        let many: Vec<(i64, i64)> = (0..100).map(|at| (at * 10, at * 10 + 12)).collect();
+        assert_eq!(reason(&many), Reason::Short);
+        assert_eq!(reason(&[(0, 10)]), Reason::Few);
+        assert_eq!(reason(&[(0, 0), (7, 7), (9, 9)]), Reason::Few, "moments");
+        assert_eq!(reason(&[]), Reason::Few);
+    }
 }

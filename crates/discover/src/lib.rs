@@ -87,6 +87,7 @@ pub mod requests;
 pub mod resources;
 pub mod run_dag;
 mod slots;
+pub mod sojourn;
 pub mod stats;
 pub mod step_details;
 pub mod steps;

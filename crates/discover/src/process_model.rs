@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::about::About;
 use crate::ranks::ranks;
+use crate::sojourn::{self, Sojourn};
 use crate::stats::percentile;
 
 /// Options of discovery and measures.
@@ -49,6 +50,8 @@ pub struct ProcessModel {
     pub net: PetriNet,
     /// Executions of the net's activities, by their numbers in it.
     pub executions: Vec<Execution>,
+    /// Times of tokens in the net's places, by their numbers.
+    pub sojourns: Vec<Sojourn>,
     /// Token-based replay: the log's fitness, 0 to 1.
     pub fitness: f64,
     /// The share of cases that fit without a fault.
@@ -67,6 +70,13 @@ pub struct ProcessModel {
     pub alignment_fitness: Option<f64>,
     /// Number of cases without an alignment because it would exceed the limit.
     pub not_aligned: u64,
+}
+
+impl ProcessModel {
+    /// Whether the log has times: some token stayed in a place.
+    pub fn has_times(&self) -> bool {
+        self.sojourns.iter().any(|of| of.mean_ns.is_some_and(|mean| mean > 0.0))
+    }
 }
 
 /// Executions of an activity: number and duration.
@@ -137,6 +147,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
         alignment_fitness: aligned.as_ref().and_then(align::Alignments::fitness),
         not_aligned: aligned.as_ref().map_or(0, align::Alignments::undecided),
         tree: found.tree,
+        sojourns: sojourn::sojourns((log, cases), &net, (&variants, &ranks(&log.activities)), &replayed.runs),
         executions: executions(log, cases, net.labels()),
         net,
     })

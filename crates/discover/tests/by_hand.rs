@@ -98,7 +98,7 @@ fn short_cases_in_a_long_log_are_drawn_from_their_own_beginning() {
         let log = builder.finish();
         dotted_chart::discover(&log, log.cases().expect("cases"), &Default::default())
     };
-    let (short, long) = (discover(1000), discover(20));
+    let (short, long) = (discover(1000), discover(5));
     assert_eq!((short.time, long.time), (dotted_chart::Time::Relative, dotted_chart::Time::Absolute));
     let drawn = |chart: &dotted_chart::DottedChart| pictures::dotted_chart::svg(chart, &Default::default()).contains("--absolute");
     assert!(drawn(&short) && !drawn(&long));

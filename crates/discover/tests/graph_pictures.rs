@@ -81,7 +81,7 @@ fn parse(picture: &str) -> Parsed {
 /// none.
 fn check_svg(picture: &str) -> Parsed {
     let parsed = parse(picture);
-    let drawing = ["svg", "title", "desc", "rect", "g", "path", "text", "defs", "linearGradient", "stop"];
+    let drawing = ["svg", "title", "desc", "rect", "g", "path", "text", "defs", "linearGradient", "stop", "view"];
     for e in &parsed.elements {
         assert!(drawing.contains(&e.as_str()), "element {e}");
     }

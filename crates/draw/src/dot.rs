@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use flowmine_layout::LayoutError;
 
-use crate::graph::{Edge, Graph, Mark, Node, Shape};
+use crate::graph::{Direction, Edge, Graph, Mark, Node, Shape};
 use crate::text::{visible, wrap_name};
 
 /// Writes a graph in Graphviz' language.
@@ -16,23 +16,36 @@ use crate::text::{visible, wrap_name};
 /// # Errors
 /// [`LayoutError`] when an edge of the graph names a node that is not there.
 pub fn dot(picture: &Graph) -> Result<String, LayoutError> {
-    let mut out = String::new();
     let mut heading = vec![visible(&picture.title)];
     heading.extend(picture.facts.iter().map(|fact| visible(fact)));
     if !picture.left_out.is_empty() {
         heading.push(format!("Not shown: {}.", visible(&picture.left_out.join("; "))));
     }
     heading.extend(picture.legend.iter().map(|entry| visible(&entry.words())));
+    written(picture, heading)
+}
+
+/// Writes a graph in Graphviz' language without heading and legend.
+///
+/// # Errors
+/// As [`dot`].
+pub fn plain(picture: &Graph) -> Result<String, LayoutError> {
+    written(picture, Vec::new())
+}
+
+fn written(picture: &Graph, mut heading: Vec<String>) -> Result<String, LayoutError> {
+    let mut out = String::new();
+    heading.retain(|line| !line.is_empty());
+    let across = picture.direction == Direction::Across;
+    let rank = if across { "LR" } else { "TB" };
+    let label = heading.iter().map(|l| quoted(&shortened(l))).collect::<Vec<_>>().join("\\l");
+    let label = if label.is_empty() { String::new() } else { format!(", labelloc=t, labeljust=l, label=\"{label}\\l\"") };
     let name = if picture.name.is_empty() { "graph" } else { picture.name };
     let _ = writeln!(out, "digraph {name} {{");
-    let _ = writeln!(
-        out,
-        "  graph [charset=\"UTF-8\", rankdir=TB, fontname=\"sans-serif\", labelloc=t, labeljust=l, label=\"{}\\l\"];",
-        heading.iter().map(|l| quoted(&shortened(l))).collect::<Vec<_>>().join("\\l")
-    );
+    let _ = writeln!(out, "  graph [charset=\"UTF-8\", rankdir={rank}, fontname=\"sans-serif\"{label}];");
     let _ = writeln!(out, "  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=13];");
     let _ = writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=11];");
-    picture.nodes.iter().for_each(|shape| node(&mut out, shape));
+    picture.nodes.iter().for_each(|shape| node(&mut out, shape, across));
     for (at, line) in picture.edges.iter().enumerate() {
         let id = |node: usize| picture.nodes.get(node).ok_or(LayoutError::UnknownNode { edge: at, node, nodes: picture.nodes.len() });
         edge(&mut out, &id(line.from)?.id, &id(line.to)?.id, line);
@@ -41,7 +54,7 @@ pub fn dot(picture: &Graph) -> Result<String, LayoutError> {
     Ok(out)
 }
 
-fn node(out: &mut String, node: &Node) {
+fn node(out: &mut String, node: &Node, across: bool) {
     let mut lines = wrap_name(&node.name, 13.0, 172.0, 3);
     lines.extend(node.lines.iter().cloned());
     let form = match node.shape {
@@ -51,6 +64,7 @@ fn node(out: &mut String, node: &Node) {
         Shape::File => ", shape=note, style=filled".to_owned(),
         Shape::Start | Shape::End => ", fontcolor=\"#ffffff\"".to_owned(),
         Shape::Circle => ", shape=circle, style=filled".to_owned(),
+        Shape::Bar if across => ", shape=box, style=filled, height=0.5, width=0.1".to_owned(),
         Shape::Bar => ", shape=box, style=filled, height=0.1, width=0.5".to_owned(),
     };
     let fill = match node.shape {
@@ -59,7 +73,7 @@ fn node(out: &mut String, node: &Node) {
         _ => &node.fill,
     };
     if node.name.is_empty() && !matches!(node.shape, Shape::Box | Shape::File) {
-        lines.clear();
+        lines.clone_from(&node.lines);
     }
     let mark = if node.mark == Mark::Halo { ", penwidth=3, color=\"#ffd766\"" } else { "" };
     let _ = writeln!(

@@ -64,6 +64,8 @@ pub fn embedded(document: &str, prefix: &str, role: Role) -> Result<String, Embe
                 writer.write_event(Event::Start(converted(&element, prefix, root)?))?;
                 depth += 1;
             }
+            // The frame of the drawing is for the document.
+            Event::Empty(element) if element.name().as_ref() == "view" => {}
             Event::Empty(element) => writer.write_event(Event::Empty(converted(&element, prefix, None)?))?,
             Event::End(element) => {
                 depth = depth.saturating_sub(1);

@@ -19,6 +19,18 @@ pub struct Graph {
     pub legend: Vec<Entry>,
     /// The name of the graph in files for other programs: letters, digits and underscores.
     pub name: &'static str,
+    /// The direction in which edges lead.
+    pub direction: Direction,
+}
+
+/// The direction of a graph's flow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// From top to bottom.
+    #[default]
+    Down,
+    /// From left to right.
+    Across,
 }
 
 /// The form of a node.

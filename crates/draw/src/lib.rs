@@ -4,8 +4,8 @@
 //! - **In:** a [`Graph`]: nodes and edges with their labels, a heading, facts and a legend, before
 //!   the layout. Charts are drawn on a [`sheet`] with an [`axis`] each way.
 //! - **Out:** [`svg`] lays a graph out (`flowmine-layout`) and draws it; [`dot`] says the same to
-//!   Graphviz; [`exchange`] gives it to other programs with all its numbers. With the feature
-//!   `png`, `png` makes pixels of an SVG text for slides.
+//!   Graphviz; [`exchange`] gives it to other programs with all its numbers. [`plain`](plain::plain) leaves
+//!   heading and legend out. With the feature `png`, `png` makes pixels of an SVG text for slides.
 //!
 //! **Units.** Lengths are pixels, colours `#rrggbb`. [`count`] and [`duration`] write numbers as
 //! people read them.
@@ -48,6 +48,7 @@ pub mod exchange;
 pub mod graph;
 pub mod json;
 pub mod legend;
+pub mod plain;
 #[cfg(feature = "png")]
 pub mod png;
 pub mod scale;
@@ -56,5 +57,5 @@ pub mod svg;
 pub mod text;
 
 pub use flowmine_layout::LayoutError;
-pub use graph::{Datum, Edge, Graph, Mark, Node, Shape};
+pub use graph::{Datum, Direction, Edge, Graph, Mark, Node, Shape};
 pub use text::{count, duration, visible};

@@ -30,6 +30,15 @@ pub struct Frame {
     pub h: f64,
 }
 
+/// A part of a figure around the drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Heading and facts.
+    Heading,
+    /// Explanations of the marks.
+    Legend,
+}
+
 /// The elements of an SVG figure, to which more can be added.
 #[derive(Default)]
 pub struct Sheet {
@@ -108,6 +117,27 @@ impl Sheet {
             self.body,
             "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{border}\" stroke-width=\"{width}\"/>"
         );
+    }
+
+    /// Begins a part of the figure around the drawing, which [`plain`](crate::plain::plain) leaves
+    /// out; [`end`](Self::end) ends it.
+    pub fn begin(&mut self, part: Part) {
+        let class = match part {
+            Part::Heading => "heading",
+            Part::Legend => "legend",
+        };
+        let _ = writeln!(self.body, "<g class=\"{class}\">");
+    }
+
+    /// Ends the part that was begun.
+    pub fn end(&mut self) {
+        self.body.push_str("</g>\n");
+    }
+
+    /// Marks the rectangle of the drawing.
+    pub fn drawing(&mut self, at: Frame) {
+        let Frame { x, y, w, h } = at;
+        let _ = writeln!(self.body, "<view id=\"drawing\" viewBox=\"{} {} {} {}\"/>", Num(x), Num(y), Num(w), Num(h));
     }
 
     /// The whole figure of this size with its white ground.

@@ -9,10 +9,10 @@ use std::fmt::Write;
 
 use flowmine_layout::{self as layout, LayoutError, Piece, Point, Position, Route, Spacing};
 
-use crate::graph::{Edge, Graph, Mark, Node, Shape};
+use crate::graph::{Direction, Edge, Graph, Mark, Node, Shape};
 use crate::legend::{self, label_height};
 pub use crate::sheet::CASE_WIDTH;
-use crate::sheet::{Frame, HALO, Num, Sheet, TEXT, WEAK_TEXT};
+use crate::sheet::{Frame, HALO, Num, Part, Sheet, TEXT, WEAK_TEXT};
 use crate::text::{bold_width, visible, width, wrap_name, wrap_words, xml};
 
 const TERMINAL: &str = "#334155";
@@ -30,7 +30,10 @@ const LEAST_WIDTH: f64 = 520.0;
 /// [`LayoutError`] when an edge of the graph names a node that is not there.
 pub fn svg(picture: &Graph) -> Result<String, LayoutError> {
     let scene = Scene::new(picture);
-    let layout = layout::layout(&scene.graph, &Spacing::default())?;
+    let layout = match picture.direction {
+        Direction::Down => layout::layout(&scene.graph, &Spacing::default())?,
+        Direction::Across => layout::layout_across(&scene.graph, &Spacing::default())?,
+    };
     Ok(page(picture, &scene, &layout))
 }
 
@@ -70,8 +73,16 @@ impl<'a> Scene<'a> {
                 };
                 (lines, size)
             }
-            Shape::Circle => (vec![visible(&node.name)], layout::Node { width: 30.0, height: 30.0, inset: 8.0, position: Position::Free }),
-            Shape::Bar => (Vec::new(), layout::Node { width: 40.0, height: 12.0, inset: 2.0, position: Position::Free }),
+            Shape::Circle => {
+                let widest = node.lines.iter().map(|line| width(line, SMALL)).fold(0.0, f64::max);
+                let size = (widest + 14.0).max(30.0).ceil();
+                let names = if node.name.is_empty() { Vec::new() } else { vec![visible(&node.name)] };
+                (names, layout::Node { width: size, height: size, inset: size / 2.0 - 7.0, position: Position::Free })
+            }
+            Shape::Bar => {
+                let (width, height) = if self.picture.direction == Direction::Across { (12.0, 40.0) } else { (40.0, 12.0) };
+                (Vec::new(), layout::Node { width, height, inset: 2.0, position: Position::Free })
+            }
         };
         self.names.push(names);
         self.graph.nodes.push(size);
@@ -93,7 +104,7 @@ impl<'a> Scene<'a> {
         });
     }
 
-    /// A node is at least as wide as the arrows on its fuller side, within a limit.
+    /// A node has at least the room of the arrows on its fuller side, within a limit.
     fn make_room_for_lines(&mut self) {
         let mut above = vec![0.0; self.names.len()];
         let mut below = vec![0.0; self.names.len()];
@@ -108,8 +119,9 @@ impl<'a> Scene<'a> {
             let shape = self.picture.nodes[at].shape;
             let node = &mut self.graph.nodes[at];
             let needed: f64 = f64::max(a, b) + 2.0 * node.inset;
+            let side = if self.picture.direction == Direction::Across { &mut node.height } else { &mut node.width };
             if shape != Shape::Circle {
-                node.width = node.width.max(needed.min(260.0)).ceil();
+                *side = side.max(needed.min(260.0)).ceil();
             }
         }
     }
@@ -131,6 +143,7 @@ fn page(picture: &Graph, scene: &Scene<'_>, layout: &layout::Layout) -> String {
     let inner = (layout.width + side).max(LEAST_WIDTH).ceil();
     let mut sheet = Sheet::default();
 
+    sheet.begin(Part::Heading);
     let mut y = MARGIN;
     for line in wrap_words(&visible(&picture.title), 18.0 * 1.14, inner) {
         y += 20.0;
@@ -150,6 +163,7 @@ fn page(picture: &Graph, scene: &Scene<'_>, layout: &layout::Layout) -> String {
             sheet.text(MARGIN, y, 12.0, "#8a2c0d", "font-weight=\"bold\"", &line);
         }
     }
+    sheet.end();
     y += 22.0;
 
     let left = MARGIN + ((inner - side - layout.width) / 2.0).floor();
@@ -158,7 +172,10 @@ fn page(picture: &Graph, scene: &Scene<'_>, layout: &layout::Layout) -> String {
         graph(&mut sheet, scene, layout);
         sheet.body.push_str("</g>\n");
     }
+    const AROUND: f64 = 12.0;
+    sheet.drawing(Frame { x: left - AROUND, y: y - AROUND, w: layout.width + 2.0 * AROUND, h: layout.height + 2.0 * AROUND });
     let mut bottom = y + layout.height;
+    sheet.begin(Part::Legend);
     if beside {
         let x = MARGIN + inner - legend::COLUMN;
         let (places, height) = legend::arrange(entries, legend::COLUMN);
@@ -175,6 +192,7 @@ fn page(picture: &Graph, scene: &Scene<'_>, layout: &layout::Layout) -> String {
         }
         bottom = top + 14.0 + height;
     }
+    sheet.end();
     let (w, h) = (inner + 2.0 * MARGIN, (bottom + MARGIN).ceil());
     sheet.document(w, h, &visible(&picture.title), &visible(&[&picture.facts[..], &picture.left_out[..]].concat().join(" ")))
 }
@@ -276,7 +294,7 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
     let frame = Frame { x: at.x - size.width / 2.0, y: at.y - size.height / 2.0, w: size.width, h: size.height };
     match shape.shape {
         Shape::Start | Shape::End => {
-            sheet.rect(frame, size.height / 2.0, TERMINAL, None);
+            sheet.rect(frame, size.height.min(size.width) / 2.0, TERMINAL, None);
             sheet.text(at.x, at.y + 4.5, 12.0, "#ffffff", "text-anchor=\"middle\" font-weight=\"bold\"", &names.concat());
         }
         Shape::Box | Shape::File => {
@@ -285,7 +303,9 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
                 sheet.rect(wide, 9.0, HALO, None);
             }
             outline(sheet, shape, frame);
-            let mut y = frame.y + 3.0;
+            // A node that is higher than its text has it in the middle.
+            let text = 13.0 + 16.0 * names.len() as f64 + 14.0 * shape.lines.len() as f64;
+            let mut y = frame.y + 3.0 + ((size.height - text) / 2.0).floor();
             for line in names {
                 y += 16.0;
                 let bold = if shape.mark == Mark::Halo { "text-anchor=\"middle\" font-weight=\"bold\"" } else { "text-anchor=\"middle\"" };
@@ -299,7 +319,12 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
         }
         Shape::Circle => {
             sheet.circle((at.x, at.y), size.width / 2.0 - 1.0, &shape.fill, "#334155", 1.4);
-            sheet.text(at.x, at.y + 4.0, SMALL, TEXT, "text-anchor=\"middle\"", if shape.name.is_empty() { "" } else { &names[0] });
+            let lines: Vec<&str> = names.iter().chain(&shape.lines).map(String::as_str).collect();
+            let mut y = at.y + 4.0 - 6.5 * (lines.len().max(1) - 1) as f64;
+            for line in lines {
+                sheet.text(at.x, y, SMALL, TEXT, "text-anchor=\"middle\"", line);
+                y += 13.0;
+            }
         }
         Shape::Bar => sheet.rect(frame, 2.0, TERMINAL, None),
     }

@@ -22,7 +22,7 @@ fn words(picture: &str) -> String {
             Event::Eof => return words,
             Event::Start(element) | Event::Empty(element) => {
                 let name = element.name().as_ref().to_owned();
-                assert!(["svg", "title", "desc", "rect", "path", "text", "g", "circle"].contains(&&*name), "{name:?}");
+                assert!(["svg", "title", "desc", "rect", "path", "text", "g", "circle", "view"].contains(&&*name), "{name:?}");
                 for attribute in element.attributes() {
                     let attribute = attribute.expect("attributes are well-formed");
                     assert!(!attribute.value.contains("NaN") && !attribute.value.contains("inf"), "{attribute:?}");

@@ -3,8 +3,11 @@
 //!
 //! Nodes are put in a row so that the weight of the edges that point backwards is small: first
 //! greedily, from both ends (Eades, Lin and Smyth, 1993, with weights), then by moving single nodes
-//! to the place in the row that is best for them, as long as that helps. Cycles of any length are
+//! to the place in the row that is best for them, as long as that helps. A row that follows all but
+//! the lightest edges is taken if it is better. Cycles of any length are
 //! treated alike. Where weights leave a choice, the node nearer to the top decides.
+
+use std::collections::BTreeSet;
 
 use super::{Graph, Position};
 
@@ -16,11 +19,75 @@ pub(super) fn against_flow(graph: &Graph) -> Vec<bool> {
     let n = graph.nodes.len();
     let mut row = greedy_row(graph);
     sift(graph, &mut row);
-    let mut place = vec![0; n];
+    let mut place = places(&row);
+    // Where light edges close all cycles, a row that follows all others can be better.
+    let backward = |place: &[usize]| graph.edges.iter().filter(|e| place[e.from] > place[e.to]).map(|e| weight(e.weight)).sum::<i128>();
+    if backward(&place) > 0 {
+        let mut other = heavy_row(graph);
+        if other.len() == n && backward(&places(&other)) < backward(&place) {
+            sift(graph, &mut other);
+            place = places(&other);
+        }
+    }
+    graph.edges.iter().map(|e| place[e.from] > place[e.to]).collect()
+}
+
+/// The place of each node in a row.
+fn places(row: &[usize]) -> Vec<usize> {
+    let mut place = vec![0; row.len()];
     for (i, &v) in row.iter().enumerate() {
         place[v] = i;
     }
-    graph.edges.iter().map(|e| place[e.from] > place[e.to]).collect()
+    place
+}
+
+/// A row that all edges above a weight follow, the lowest such weight.
+fn heavy_row(graph: &Graph) -> Vec<usize> {
+    let depth = depths(graph);
+    let mut weights: Vec<i128> = graph.edges.iter().map(|e| weight(e.weight)).collect();
+    weights.sort_unstable();
+    weights.dedup();
+    let (mut low, mut high) = (0, weights.len().saturating_sub(1));
+    let mut best = Vec::new();
+    while low <= high {
+        let middle = usize::midpoint(low, high);
+        let row = weights.get(middle).map_or_else(Vec::new, |&above| topological_row(graph, &depth, above));
+        if row.len() == graph.nodes.len() {
+            best = row;
+            match middle.checked_sub(1) {
+                Some(below) => high = below,
+                None => break,
+            }
+        } else {
+            low = middle + 1;
+        }
+    }
+    best
+}
+
+/// The nodes in an order that all edges above a weight follow; fewer nodes if these have a cycle.
+fn topological_row(graph: &Graph, depth: &[usize], above: i128) -> Vec<usize> {
+    let n = graph.nodes.len();
+    let bands: Vec<u8> = graph.nodes.iter().map(|node| band(node.position)).collect();
+    let (mut out, mut before) = (vec![Vec::new(); n], vec![0usize; n]);
+    for e in graph.edges.iter().filter(|e| e.from != e.to && bands[e.from] == bands[e.to] && weight(e.weight) > above) {
+        out[e.from].push(e.to);
+        before[e.to] += 1;
+    }
+    let mut row = Vec::with_capacity(n);
+    let mut free: BTreeSet<(u8, usize, usize)> = (0..n).filter(|&v| before[v] == 0).map(|v| (bands[v], depth[v], v)).collect();
+    while let Some((.., v)) = free.pop_first() {
+        row.push(v);
+        for &next in &out[v] {
+            before[next] -= 1;
+            if before[next] == 0 {
+                free.insert((bands[next], depth[next], next));
+            }
+        }
+    }
+    // Nodes of a band that become free later belong before those of the next one.
+    row.sort_by_key(|&v| bands[v]);
+    row
 }
 
 /// Weight for which an edge counts; an edge without weight still counts a little.

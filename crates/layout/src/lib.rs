@@ -6,8 +6,9 @@
 //! - **Out:** a [`Layout`]: the centre of each node and the [`Route`] of each edge, in the order in
 //!   which they were given, and the size of the whole.
 //!
-//! **Units.** All lengths are in one unit, pixels or any unit of the figure. The flow is from top
-//! to bottom; `y` grows downwards. The same graph gives the same numbers, rounded to 1/100.
+//! **Units.** All lengths are in one unit, pixels or any unit of the figure. The flow of
+//! [`layout`](layout()) is from top to bottom, that of [`layout_across`] from left to right; `y`
+//! grows downwards. The same graph gives the same numbers, rounded to 1/100.
 //!
 //! **Errors.** [`LayoutError`]: an edge to a node that does not exist, sizes that are not finite or
 //! negative, and more than [`MOST_NODES`] nodes, [`MOST_EDGES`] edges or [`MOST_ITEMS`] passed
@@ -46,6 +47,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod across;
 mod acyclic;
 mod graph;
 mod layers;
@@ -54,6 +56,7 @@ mod place;
 mod route;
 mod simplex;
 
+pub use across::layout_across;
 pub use graph::{Edge, Graph, Layout, LayoutError, MOST_EDGES, MOST_ITEMS, MOST_NODES, Node, Piece, Point, Position, Route, Spacing};
 
 /// Lays a graph out: a place for each node and a route for each edge.

@@ -1,6 +1,6 @@
 //! BPMN 2.0 of a process tree, with the places of its shapes, as editors show it.
 //!
-//! In: a [`ProcessTree`]. Out: a document of ISO/IEC 19510 with tasks, exclusive and parallel
+//! In: a [`ProcessTree`] and its [`Layout`]. Out: a document of ISO/IEC 19510 with tasks, exclusive and parallel
 //! gateways and sequence flows, and their BPMN diagram interchange. Ids are of our own. Nothing is
 //! refused; characters that XML cannot hold are shown as their symbols (U+2400 on).
 
@@ -10,10 +10,15 @@ use crate::layout::{Kind, Layout, Sizes};
 use crate::tree::ProcessTree;
 use crate::xml;
 
-/// The tree as BPMN; `name` is the process's name. The tree is brought into canonical form first.
+/// The tree as BPMN in one row; `name` is the process's name. The tree is brought into canonical
+/// form first.
 pub fn to_bpmn(tree: &ProcessTree, name: &str) -> String {
     let tree = tree.canonical();
-    let layout = Layout::of_tree(&tree, &Sizes::default());
+    with_layout(&tree, &Layout::of_tree(&tree, &Sizes::default()), name)
+}
+
+/// The tree as BPMN with this layout of it; `name` is the process's name.
+pub fn with_layout(tree: &ProcessTree, layout: &Layout, name: &str) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     out.push_str(
         "<bpmn:definitions xmlns:bpmn=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" \

@@ -78,6 +78,8 @@ impl Tokens {
 pub struct Replay {
     /// The tokens of one case of each variant, in the order of [`Variants::variants`].
     pub variants: Vec<Tokens>,
+    /// The transitions that fire for each variant, in their order; `None` where it does not fit.
+    pub runs: Vec<Option<Vec<u32>>>,
     /// The tokens of all cases.
     pub total: Tokens,
     /// The share of cases with nothing missing and nothing remaining; 0 for a log without cases.
@@ -405,6 +407,7 @@ pub fn replay(net: &PetriNet, variants: &Variants, options: Options) -> Replay {
     let mut player = Player::new(net, variants, &options);
     let mut out = Replay {
         variants: Vec::with_capacity(variants.variants().len()),
+        runs: Vec::with_capacity(variants.variants().len()),
         total: Tokens::default(),
         fitting: 0.0,
         mean_fitness: 0.0,
@@ -435,6 +438,7 @@ pub fn replay(net: &PetriNet, variants: &Variants, options: Options) -> Replay {
         fitting += if case.tokens.fits() { variant.count } else { 0 };
         sum += case.tokens.fitness() * variant.count as f64;
         out.variants.push(case.tokens);
+        out.runs.push(case.tokens.fits().then_some(case.fired));
     }
     let cases = variants.cases();
     if cases > 0 {

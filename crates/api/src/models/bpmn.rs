@@ -1,6 +1,6 @@
 //! BPMN.
 
-use super::process_model::{self, DOCUMENT, NOISE};
+use super::process_model::{self, DIRECTION, DOCUMENT, NOISE, ROW_WIDTH};
 use super::{About, Input, Model};
 use crate::error::Result;
 use crate::format::Format;
@@ -16,7 +16,7 @@ static ABOUT: About = About {
     question: "the same process model as BPMN 2.0",
     input: Input::Log,
     has_graph_options: false,
-    own: &[NOISE],
+    own: &[NOISE, DIRECTION, ROW_WIDTH],
     formats: &[Format::Bpmn, Format::Svg, Format::Png, Format::Json],
     documents: &[DOCUMENT],
 };

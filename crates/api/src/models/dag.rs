@@ -151,6 +151,7 @@ impl Model for Dag {
             refuse!("the model dag needs the dependencies and reads of a run's tasks, which no event log has: give --dataset DIR");
         };
         let asked = Asked::read(request);
+        let drawing = request.drawing;
         let dataset = Dataset::open(dir)?;
         lower_bounds::warn(&dataset, sink)?;
         let stage = sink.stage("reading the dataset");
@@ -160,7 +161,7 @@ impl Model for Dag {
                 let found = of(&dataset, &jobs::time_filter(&request.filter)?)?;
                 let written = Found::new(request, false, move |format, out| match format {
                     Format::Json => Ok(declared_picture::json(&found, out)?),
-                    _ => write_graph(&declared_picture::graph(&found), format, out),
+                    _ => write_graph(declared_picture::graph(&found), drawing, format, out),
                 });
                 return Ok(written.without(Format::Csv).without(Format::Text));
             }
@@ -174,8 +175,8 @@ impl Model for Dag {
             Format::Csv if edges => Ok(picture::edges_csv(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),
             Format::Text => Ok(out.write_all(picture::text(&found).as_bytes())?),
-            Format::Svg => write_graph(&picture::picture(&found), format, out),
-            _ => write_graph(&picture::graph(&found), format, out),
+            Format::Svg => write_graph(picture::picture(&found), drawing, format, out),
+            _ => write_graph(picture::graph(&found), drawing, format, out),
         });
         // Where there is no room for files depends on who looks at it.
         Ok(written.only(request))

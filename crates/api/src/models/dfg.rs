@@ -34,11 +34,12 @@ impl Model for Dfg {
         let loaded = log::load(request, &log::Attributes::default(), sink)?;
         let _stage = sink.stage("discovering");
         let found = dfg(&loaded.log, loaded.cases()?);
+        let drawing = request.drawing;
         let Figure(options) = Figure::read(&request.values);
         Ok(Found::new(request, loaded.is_lossy, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),
-            _ => write_graph(&picture::graph(&found, &options), format, out),
+            _ => write_graph(picture::graph(&found, &options), drawing, format, out),
         }))
     }
 }

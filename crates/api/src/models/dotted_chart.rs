@@ -23,7 +23,8 @@ static ABOUT: About = About {
     has_graph_options: false,
     own: &[
         SORT,
-        OptionSpec::flag("relative", "Draw each case from its own beginning; figures do where cases are short in the time of the log"),
+        OptionSpec::flag("relative", "Draw each case from its own beginning")
+            .details("Figures do by default if cases do not overlap, lie far apart (no case is open in half of the time) or are short"),
         OptionSpec::flag("absolute", "Draw each moment at its date"),
     ],
     formats: Format::CHART,
@@ -50,6 +51,15 @@ impl Model for DottedChart {
         let loaded = log::load(request, &log::Attributes::default(), sink)?;
         let _stage = sink.stage("discovering");
         let is_lossy = loaded.is_lossy;
+        if time.is_none() && matches!(request.format, Format::Svg | Format::Png) {
+            let reason = dotted_chart::fitting_time(&loaded.log, loaded.cases()?);
+            sink.note(&match reason.time() {
+                dotted_chart::Time::Relative => format!("time is relative because {}; --absolute draws dates", reason.words()),
+                dotted_chart::Time::Absolute => {
+                    format!("time is absolute because {}; --relative draws each case from its beginning", reason.words())
+                }
+            });
+        }
         Ok(Found::new(request, is_lossy, move |format, out| {
             // Columns and fields do not depend on the log.
             let is_table = matches!(format, Format::Json | Format::Csv);

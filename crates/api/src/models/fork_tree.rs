@@ -62,12 +62,13 @@ impl Model for ForkTree {
         drop(stage);
         let _stage = sink.stage("discovering");
         let found = fork_tree::discover(&all, &Options { fold: request.values.choice(FOLD.name), ..Options::default() });
+        let drawing = request.drawing;
         let written = Found::new(request, false, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),
             Format::Text => Ok(out.write_all(picture::text(&found).as_bytes())?),
             Format::Svg => Ok(out.write_all(picture::svg(&found).as_bytes())?),
-            _ => write_graph(&picture::graph(&found), format, out),
+            _ => write_graph(picture::graph(&found), drawing, format, out),
         });
         Ok(written.without(Format::Perfetto))
     }

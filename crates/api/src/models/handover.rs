@@ -42,6 +42,7 @@ impl Model for Handover {
     }
 
     fn discover(&self, request: &Request, sink: &dyn Sink) -> Result<Found> {
+        let drawing = request.drawing;
         let options = Options { by: request.values.text("by") };
         let attributes = Attributes { of_all: options.by.iter().cloned().collect(), ..Attributes::default() };
         let loaded = log::load(request, &attributes, sink)?;
@@ -51,7 +52,7 @@ impl Model for Handover {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),
             Format::Text => Ok(out.write_all(picture::text(&found).as_bytes())?),
-            _ => write_graph(&picture::graph(&found), format, out),
+            _ => write_graph(picture::graph(&found), drawing, format, out),
         }))
     }
 }

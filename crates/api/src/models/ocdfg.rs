@@ -40,11 +40,12 @@ impl Model for ObjectDfg {
             let known: Vec<&str> = loaded.log.groups.iter().map(|group| group.kind.as_str()).collect();
             refuse!("there are no objects of type {missing:?}; there are: {}", known.join(", "));
         }
+        let drawing = request.drawing;
         let Figure(options) = Figure::read(&request.values);
         Ok(Found::new(request, loaded.is_lossy, move |format, out| match format {
             Format::Json => Ok(picture::json(&found, out)?),
             Format::Csv => Ok(picture::csv(&found, out)?),
-            _ => write_graph(&picture::graph(&found, &options), format, out),
+            _ => write_graph(picture::graph(&found, &options), drawing, format, out),
         }))
     }
 }

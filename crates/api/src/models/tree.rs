@@ -1,6 +1,6 @@
 //! Process tree.
 
-use super::process_model::{self, DOCUMENT, NOISE};
+use super::process_model::{self, DIRECTION, DOCUMENT, NOISE, ROW_WIDTH};
 use super::{About, Input, Model};
 use crate::error::Result;
 use crate::format::Format;
@@ -16,7 +16,7 @@ static ABOUT: About = About {
     question: "a process tree by the Inductive Miner, with fitness, precision, generalisation and alignments",
     input: Input::Log,
     has_graph_options: false,
-    own: &[NOISE],
+    own: &[NOISE, DIRECTION, ROW_WIDTH],
     formats: &[Format::Svg, Format::Png, Format::Text, Format::Json, Format::Pnml, Format::Bpmn],
     documents: &[DOCUMENT],
 };

@@ -80,8 +80,8 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
             Time::Absolute => format!("From {} to {} UTC ({}).", calendar::moment(low), calendar::moment(high), duration(span)),
             Time::Relative => format!("Each case from its first moment on; the longest takes {}.", duration(span)),
         });
-        if chart.is_time_chosen && chart.time == Time::Relative {
-            page.facts.push("Cases are short in the time of the log; --absolute draws their dates.".to_owned());
+        if let Some(reason) = chart.chosen.filter(|reason| reason.time() == Time::Relative) {
+            page.facts.push(format!("Time is relative because {}; --absolute draws dates.", reason.words()));
         }
     }
     page.facts.extend(chart.about.facts());

@@ -1,7 +1,7 @@
 //! A page: heading, facts, what is left out, the picture itself, a legend.
 
 use flowmine_draw::legend::{self, Entry};
-use flowmine_draw::sheet::{Sheet, TEXT, WEAK_TEXT};
+use flowmine_draw::sheet::{Frame, Part, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{atoms, width, wrap_name, wrap_words};
 
 /// Room at each side of a page, in pixels.
@@ -14,6 +14,9 @@ pub const NAME: f64 = 12.0;
 pub const WARNING: &str = "#8a2c0d";
 /// Colour of the lines between parts of a page.
 pub const RULE: &str = "#d5dce4";
+
+/// Room around a drawing without heading and legend, in pixels.
+const AROUND: f64 = 12.0;
 
 /// What stands around a picture. All texts are fit to be seen.
 #[derive(Debug, Default)]
@@ -32,6 +35,7 @@ impl Page {
     /// The whole picture. `body` draws below the height it is given and gives its lower end.
     pub fn draw(self, body: impl FnOnce(&mut Sheet, f64) -> f64) -> String {
         let mut sheet = Sheet::default();
+        sheet.begin(Part::Heading);
         let mut y = MARGIN;
         for line in wrap_name(&self.title, 18.0 * 1.14, INNER, 2) {
             y += 20.0;
@@ -51,8 +55,12 @@ impl Page {
             }
             told.push(words);
         }
-        let mut y = body(&mut sheet, y + 20.0);
+        sheet.end();
+        let top = y + 20.0;
+        let mut y = body(&mut sheet, top);
+        sheet.drawing(Frame { x: MARGIN - AROUND, y: top - AROUND, w: INNER + 2.0 * AROUND, h: y - top + 2.0 * AROUND });
         if !self.legend.is_empty() {
+            sheet.begin(Part::Legend);
             y += 16.0;
             sheet.line((MARGIN, y), (MARGIN + INNER, y), RULE, 1.0, "");
             y += 12.0;
@@ -61,6 +69,7 @@ impl Page {
                 entry.draw(&mut sheet, MARGIN + dx, y + dy);
             }
             y += height;
+            sheet.end();
         }
         sheet.document(INNER + 2.0 * MARGIN, (y + MARGIN).ceil(), &self.title, &told.join(" "))
     }

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use flowmine_draw::document::{self, Document, DocumentFormat, Entries};
-use flowmine_draw::graph::{Datum, Edge, Graph, Node, Shape as NodeShape};
+use flowmine_draw::graph::{Datum, Direction, Edge, Graph, Node, Shape as NodeShape};
 use flowmine_draw::legend::{Entry, Sample};
-use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
+use flowmine_draw::sheet::{Frame, Num, Part, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration, visible, width, wrap_name, wrap_words};
 use flowmine_process_models::declare::Constraint;
 use flowmine_process_models::layout::{Kind, Layout, Sizes};
 use flowmine_process_models::net::Transition;
-use flowmine_process_models::{FlatTree, PetriNet, bpmn, pnml};
+use flowmine_process_models::{FlatTree, PetriNet, ProcessTree, bpmn, pnml};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,14 +66,51 @@ fn facts(model: &ProcessModel) -> Vec<String> {
 
 const MARGIN: f64 = 24.0;
 
+/// A4 in landscape: width to height.
+const LANDSCAPE: f64 = 297.0 / 210.0;
+/// A diagram of this width is readable in one row.
+const ONE_ROW: i64 = 1000;
+
+/// How the diagram of a process tree is arranged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arrangement {
+    /// Direction of the flow; rows become columns if it is from top to bottom.
+    pub direction: Option<Direction>,
+    /// Width of a row in pixels; 0: one row. `None`: the diagram gets the ratio of A4 in landscape.
+    pub row_width: Option<u64>,
+}
+
+impl Arrangement {
+    fn layout(self, tree: &ProcessTree, sizes: Sizes) -> Layout {
+        let turns = self.direction == Some(Direction::Down);
+        let sizes = if turns { Sizes { task_width: sizes.task_height, task_height: sizes.task_width, ..sizes } } else { sizes };
+        let row = self.row_width.map(|pixels| i64::try_from(pixels).unwrap_or(i64::MAX)).filter(|pixels| *pixels > 0);
+        let layout = match self.row_width {
+            None => Layout::of_ratio(tree, &sizes, LANDSCAPE, ONE_ROW),
+            Some(_) => Layout::of_tree(tree, &Sizes { row, ..sizes }),
+        };
+        if turns { layout.turned() } else { layout }
+    }
+}
+
 /// The process tree as a diagram of boxes and gateways, as BPMN draws them.
-pub fn tree_svg(model: &ProcessModel) -> String {
+pub fn tree_svg(model: &ProcessModel, arrangement: Arrangement) -> String {
     let labels: Vec<Vec<String>> = model.tree.labels().iter().map(|name| wrap_name(name, 12.0, 132.0, 3)).collect();
     let widest = labels.iter().flatten().map(|line| width(line, 12.0)).fold(60.0, f64::max);
-    let sizes = Sizes { task_width: widest.ceil() as i64 + 20, task_height: 54, gateway: 34, event: 24, gap_x: 26, gap_y: 16, margin: 4 };
-    let layout = Layout::of_tree(&model.tree, &sizes);
+    let sizes = Sizes {
+        task_width: widest.ceil() as i64 + 20,
+        task_height: 54,
+        gateway: 34,
+        event: 24,
+        gap_x: 26,
+        gap_y: 16,
+        margin: 4,
+        row: None,
+    };
+    let layout = arrangement.layout(&model.tree, sizes);
     let inner = (layout.width as f64).max(520.0);
     let mut sheet = Sheet::default();
+    sheet.begin(Part::Heading);
     let mut y = MARGIN;
     for line in wrap_words("Process model", 18.0 * 1.14, inner) {
         y += 20.0;
@@ -87,7 +124,9 @@ pub fn tree_svg(model: &ProcessModel) -> String {
             sheet.text(MARGIN, y, 12.0, WEAK_TEXT, "", &line);
         }
     }
+    sheet.end();
     y += 18.0;
+    sheet.drawing(Frame { x: MARGIN - 8.0, y: y - 8.0, w: layout.width as f64 + 16.0, h: layout.height as f64 + 16.0 });
     let _ = writeln!(sheet.body, "<g transform=\"translate({} {})\">", Num(MARGIN), Num(y));
     for edge in &layout.edges {
         let mut data = String::new();
@@ -145,6 +184,7 @@ pub fn tree_svg(model: &ProcessModel) -> String {
         }
     }
     sheet.body.push_str("</g>\n");
+    sheet.begin(Part::Legend);
     y += layout.height as f64 + 26.0;
     for line in
         wrap_words("Diamond ×: one of the lines. Diamond +: all lines, side by side. Thin circle: begin; thick circle: end.", 11.0, inner)
@@ -152,6 +192,7 @@ pub fn tree_svg(model: &ProcessModel) -> String {
         sheet.text(MARGIN, y, 11.0, WEAK_TEXT, "", &line);
         y += 15.0;
     }
+    sheet.end();
     sheet.document((inner + 2.0 * MARGIN).ceil(), (y + MARGIN - 10.0).ceil(), "Process model", &facts.join(" "))
 }
 
@@ -204,12 +245,19 @@ pub fn net_graph(model: &ProcessModel) -> Graph {
             PetriNet::SINK => "■",
             _ => "",
         };
+        let mean = model.sojourns.get(place as usize).filter(|_| model.has_times()).and_then(|of| of.mean_ns);
+        let count = model.sojourns.get(place as usize).map_or(0, |of| of.count);
+        let lines: Vec<String> = mean.map(duration).into_iter().collect();
+        let mut title = vec![format!("place {place}")];
+        title.extend(mean.map(|ns| format!("mean time of {}: {}", counted(count, "token", "tokens"), duration(ns))));
         picture.nodes.push(Node {
             id: format!("p{place}"),
             shape: NodeShape::Circle,
             name: name.to_owned(),
             fill: "#ffffff".to_owned(),
-            title: vec![format!("place {place}")],
+            lines,
+            title,
+            data: mean.map(|ns| ("mean_s", Datum::Number(ns / 1e9))).into_iter().collect(),
             ..Node::default()
         });
     }
@@ -244,6 +292,13 @@ pub fn net_graph(model: &ProcessModel) -> Graph {
         Sample::Words,
         "▶ holds the token at the beginning, ■ at the end. Median: time from start to end.",
     )];
+    if model.has_times() {
+        picture.legend.push(Entry::new(
+            "Time in a circle: mean time of a token",
+            Sample::Words,
+            "From the end of the activity before to the start of the next one, in cases without a fault. A bar takes no time.",
+        ));
+    }
     picture
 }
 
@@ -296,6 +351,9 @@ struct Alignments {
 /// A workflow net.
 #[derive(Serialize, JsonSchema)]
 struct Net<'a> {
+    /// The mean time of a token in each place, in seconds, over cases without a fault; null when
+    /// none is known.
+    mean_sojourns_s: Vec<Option<f64>>,
     /// Number of places; they are numbered from zero.
     places: u32,
     /// The place that holds the token at the end.
@@ -347,6 +405,7 @@ pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
         flowers: model.flowers,
         generalisation: model.generalisation,
         net: Net {
+            mean_sojourns_s: model.sojourns.iter().map(|of| of.mean_ns.map(|ns| ns / 1e9)).collect(),
             places: model.net.places(),
             sink: PetriNet::SINK,
             source: PetriNet::SOURCE,
@@ -373,9 +432,11 @@ pub fn to_pnml(model: &ProcessModel) -> String {
     pnml::to_pnml(&model.net, "flowmine")
 }
 
-/// The process as BPMN 2.0 with its diagram.
-pub fn to_bpmn(model: &ProcessModel) -> String {
-    bpmn::to_bpmn(&model.tree, "flowmine")
+/// The process as BPMN 2.0 with its diagram, which is one row without a width of rows.
+pub fn to_bpmn(model: &ProcessModel, arrangement: Arrangement) -> String {
+    let arrangement = Arrangement { row_width: arrangement.row_width.or(Some(0)), ..arrangement };
+    let tree = model.tree.canonical();
+    bpmn::with_layout(&tree, &arrangement.layout(&tree, Sizes::default()), "flowmine")
 }
 
 /// Constraints as lines for a terminal.

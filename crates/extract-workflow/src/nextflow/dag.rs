@@ -589,6 +589,18 @@ impl Graph {
         found.into_iter().filter_map(|(name, at)| Some((name, at?))).collect()
     }
 
+    /// Returns the processes with those above each, whatever draws them; `None` where that takes too
+    /// long.
+    pub fn meaning(&self) -> Option<BTreeMap<&str, BTreeSet<(&str, bool)>>> {
+        let mut steps = 0;
+        let mut found = BTreeMap::new();
+        for (name, process) in self.processes().into_iter().collect::<BTreeMap<_, _>>() {
+            let above = self.processes_above(process, &mut steps)?;
+            found.insert(name, above.into_iter().map(|(node, each)| (self.nodes[node].label.as_str(), each)).collect());
+        }
+        Some(found)
+    }
+
     /// Returns the certain part of the column `parents`, after a comparison with the work
     /// directories; `None` where nothing is certain.
     pub fn certain(&self, rows: &[Row], known: &Known<'_>, diagnostics: &mut Diagnostics) -> Option<Certain> {
@@ -837,9 +849,9 @@ pub fn differing<'a>(all: impl Iterator<Item = &'a Certain>) -> BTreeSet<usize> 
     runs
 }
 
-/// Returns the diagnostic for a graph that differs from another one of its run.
-pub fn differs() -> Diagnostic {
-    let message = "another graph with the processes of this run leads to other parents; nothing of either is used";
+/// Returns the diagnostic for a graph that differs from others of its run, with their names.
+pub fn differs(others: &[&str]) -> Diagnostic {
+    let message = format!("the processes of this run have other parents in the graph {}; nothing of either is used", others.join(" and "));
     Diagnostic::warning("graphs_differ", message).advise("give the graph that this run drew (`-with-dag`), and no other")
 }
 

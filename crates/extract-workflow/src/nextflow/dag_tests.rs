@@ -205,6 +205,17 @@ fn graphs_that_differ_and_runs_without_a_log() {
 }
 
 #[test]
+fn the_same_graph_in_another_form_has_the_same_meaning() {
+    let one = |text: &str| read(text, &mut Diagnostics::default()).unwrap().unwrap();
+    let drawn = one("digraph \"dag\" {\nv0 [label=\"A\"];\nv1 [label=\"B\"];\nv0 -> v1;\n}\n");
+    let mermaid = one("flowchart TB\n    v7([B])\n    v2([A])\n    v2 --> v7\n");
+    let other = one("flowchart TB\n    v7([B])\n    v2([A])\n    v7 --> v2\n");
+    assert_eq!(drawn.meaning(), mermaid.meaning());
+    assert!(drawn.meaning().is_some_and(|meaning| meaning.len() == 2) && drawn.meaning() != other.meaning());
+    assert!(differs(&["run/dag.html"]).message.contains("in the graph run/dag.html"));
+}
+
+#[test]
 fn circles_and_long_ways_end() {
     let circle = dot(
         &[("v0", "process", "A"), ("v1", "operator", "map"), ("v2", "process", "B")],

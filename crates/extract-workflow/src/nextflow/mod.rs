@@ -169,19 +169,33 @@ impl Engine for Nextflow {
                     .any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "hash_crowded" | "report_without_tasks"))
         });
         let join::Finished { mut rows, run_of, has_begin, graph_files } = joined.finish();
-        let of_graph = |(at, graph): (usize, dag::Graph)| {
-            let Source { name, diagnostics, .. } = &mut sources[at];
+        // The same graph in another form is of the run that names one of them.
+        let is_named = |name: &str| graph_files.iter().flatten().any(|file| file == name);
+        let meanings: Vec<_> = graphs.iter().map(|(at, graph)| (sources[*at].name.clone(), graph.meaning())).collect();
+        let named: Vec<String> = (meanings.iter())
+            .map(|(own, meaning)| {
+                let is_same = |other: &&(String, _)| meaning.is_some() && &other.1 == meaning;
+                let name = if is_named(own) { None } else { meanings.iter().filter(is_same).find(|(name, _)| is_named(name)) };
+                name.map_or(own, |(name, _)| name).clone()
+            })
+            .collect();
+        drop(meanings);
+        let of_graph = |((at, graph), name): ((usize, dag::Graph), String)| {
+            let (name, diagnostics) = (name.as_str(), &mut sources[at].diagnostics);
             let known = dag::Known { run_of: &run_of, has_begin: &has_begin, graph_files: &graph_files, name, is_whole };
             Some((at, graph.certain(&rows, &known, diagnostics)?))
         };
-        let certain: Vec<(usize, dag::Certain)> = graphs.into_iter().filter_map(of_graph).collect();
+        let certain: Vec<(usize, dag::Certain)> = graphs.into_iter().zip(named).filter_map(of_graph).collect();
         let differing = dag::differing(certain.iter().map(|(_, certain)| certain));
+        let of_runs: Vec<(usize, usize)> = certain.iter().map(|(at, certain)| (*at, certain.run)).collect();
         for (at, certain) in certain {
-            let source = &mut sources[at];
             if differing.contains(&certain.run) {
-                source.diagnostics.push(dag::differs());
+                let others = of_runs.iter().filter(|(other, run)| *other != at && *run == certain.run);
+                let others: Vec<String> = others.map(|(other, _)| sources[*other].path.display().to_string()).collect();
+                let others: Vec<&str> = others.iter().map(String::as_str).collect();
+                sources[at].diagnostics.push(dag::differs(&others));
             } else {
-                source.joined = certain.put(&mut rows);
+                sources[at].joined = certain.put(&mut rows);
             }
         }
         rows

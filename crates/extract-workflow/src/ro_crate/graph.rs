@@ -1,6 +1,6 @@
 //! The entities of a crate by their ids.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -67,6 +67,33 @@ impl<'j> Graph<'j> {
     pub fn is_of_workflow(&self, action: &'j Value) -> bool {
         let instruments = self.references(&action["instrument"]);
         instruments.into_iter().filter_map(|tool| self.get(tool)).any(|tool| has_type(tool, "ComputationalWorkflow"))
+    }
+
+    /// Returns the ids of what belongs to the runs of workflows: actions that others organise or
+    /// control, and the tools of workflows.
+    pub fn parts_of_runs(&self, runs: &[&'j Value]) -> HashSet<&'j str> {
+        let mut found: HashSet<&str> = HashSet::new();
+        for action in self.with_type("OrganizeAction").chain(self.with_type("ControlAction")) {
+            found.extend(self.references(&action["object"]));
+            found.extend(self.references(&action["result"]));
+        }
+        let mut open: Vec<&str> = runs.iter().flat_map(|run| self.references(&run["instrument"])).collect();
+        let mut seen: HashSet<&str> = open.iter().copied().collect();
+        while let Some(next) = open.pop() {
+            let Some(workflow) = self.get(next) else { continue };
+            for part in ["hasPart", "step", "workExample"].into_iter().flat_map(|key| self.references(&workflow[key])) {
+                if seen.insert(part) {
+                    found.insert(part);
+                    open.push(part);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether an action or its tool is among these.
+    pub fn is_part(&self, action: &'j Value, of: &HashSet<&'j str>) -> bool {
+        id(action).into_iter().chain(self.references(&action["instrument"])).any(|id| of.contains(id))
     }
 
     /// Returns the name of an entity.

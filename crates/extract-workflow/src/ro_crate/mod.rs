@@ -2,7 +2,8 @@
 //! Process, Workflow and Provenance Run Crate 0.1 to 0.5.
 //!
 //! An action of a tool is a task. The action of the workflow is the run; without actions of tools
-//! it is the only task. The properties `result` and `object` contain the written and the read
+//! it is the only task. An action of a tool that is no part of the workflow, such as the drawing of
+//! a diagram, is no task of its run. The properties `result` and `object` contain the written and the read
 //! files, from which the parents follow.
 
 mod columns;
@@ -75,7 +76,19 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
 
 fn rows_of(json: &Value, diagnostics: &mut Diagnostics, options: &Options) -> Result<Vec<Row>, Diagnostic> {
     let graph = Graph::of(json);
-    let (runs, tools): (Vec<&Value>, Vec<&Value>) = graph.with_type("CreateAction").partition(|action| graph.is_of_workflow(action));
+    let (runs, mut tools): (Vec<&Value>, Vec<&Value>) = graph.with_type("CreateAction").partition(|action| graph.is_of_workflow(action));
+    if !runs.is_empty() {
+        // Who wrote the crate may also have drawn a diagram or packed a file.
+        let of_runs = graph.parts_of_runs(&runs);
+        let all = tools.len();
+        tools.retain(|action| graph.is_part(action, &of_runs));
+        if tools.len() < all {
+            let message = "an action of a tool that is no part of the workflow is left out";
+            let advice = "a task is in an OrganizeAction or ControlAction, or its tool is in hasPart of the workflow";
+            let count = (all - tools.len()) as u64;
+            diagnostics.push(Diagnostic { count, ..Diagnostic::warning("action_of_no_run", message).advise(advice) });
+        }
+    }
     if runs.is_empty() && tools.is_empty() {
         let message = "the crate has no CreateAction: it describes data or a workflow, and no run of it";
         return Err(Diagnostic::error("crate_without_run", message));

@@ -913,6 +913,11 @@ fn graphs_of_a_run_and_of_its_resumption_belong_to_the_runs_that_name_them() {
             place.write("one.dot", graph),
             // A file with the same bytes, or one that continues it, would be the same source.
             place.write("two.dot", &graph.replace("digraph \"dag\"", "digraph \"again\"")),
+            // The same graph in another form is of the run that names one of them.
+            place.write(
+                "same.mmd",
+                "flowchart TB\n    v0[\"Channel.fromPath\"]\n    v1([INDEX])\n    v2([ALL])\n    v0 --> v1\n    v1 --> v2\n",
+            ),
         ]);
         let mut told: Vec<(String, Option<String>)> = (place.rows().iter())
             .map(|row| (format!("{} {}", row.run_name.as_deref().unwrap(), row.name), row.parents.as_deref().map(str::to_owned)))
@@ -929,6 +934,6 @@ fn graphs_of_a_run_and_of_its_resumption_belong_to_the_runs_that_name_them() {
     for (of_first, of_resumed) in [("-resume", ""), ("one.dot", "one.dot")] {
         let (rows, said) = told(of_first, of_resumed);
         assert!(rows.iter().all(|(_, parents)| parents.is_none()), "{rows:?}");
-        assert_eq!(said, "graph_of_no_run graph_of_no_run");
+        assert_eq!(said, "graph_of_no_run graph_of_no_run graph_of_no_run");
     }
 }

@@ -97,3 +97,26 @@ fn long_names_and_many_makers_of_a_file_are_refused() {
     assert_eq!(read_graph((0..600).map(both).collect()), (Vec::new(), vec!["too_much_repeated"]));
     assert_eq!(read_graph((0..60).map(both).collect()).0.len(), 60);
 }
+
+/// As WfExS-backend writes it: the run of the workflow, and the drawing of its diagram.
+#[test]
+fn the_action_of_a_tool_that_is_no_part_of_the_workflow_is_no_task() {
+    let crate_of = |parts: Value| {
+        read_graph(json!([
+            { "@id": "main.nf", "@type": ["File", "ComputationalWorkflow"], "hasPart": parts },
+            { "@id": "#align", "@type": "SoftwareApplication", "name": "align" },
+            { "@id": "#backend", "@type": "SoftwareApplication", "name": "backend" },
+            { "@id": "#run", "@type": "CreateAction", "instrument": { "@id": "main.nf" }, "startTime": "2026-01-02T00:00:00Z",
+              "endTime": "2026-01-02T01:00:00Z", "actionStatus": { "@id": "http://schema.org/FailedActionStatus" } },
+            { "@id": "#task", "@type": "CreateAction", "instrument": { "@id": "#align" } },
+            { "@id": "#diagram", "@type": "CreateAction", "instrument": { "@id": "#backend" } }
+        ]))
+    };
+    let ids =
+        |rows: &[Row]| rows.iter().map(|row| (row.task_id.as_deref().unwrap().to_owned(), row.status.to_string())).collect::<Vec<_>>();
+    let (rows, said) = crate_of(json!([{ "@id": "#align" }, { "@id": "#nowhere" }]));
+    assert_eq!((ids(&rows), said), (vec![("#task".to_owned(), "completed".to_owned())], vec!["action_of_no_run"]));
+    let (rows, said) = crate_of(json!([]));
+    assert_eq!(ids(&rows), [("#run".to_owned(), "failed".to_owned())]);
+    assert_eq!(said, ["action_of_no_run", "tasks_not_described"]);
+}

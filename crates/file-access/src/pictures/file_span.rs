@@ -7,7 +7,7 @@
 use crate::file_span::{Group, Point, Shares, Use};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, percent};
 use flowmine_draw::scale::blend;
-use flowmine_draw::sheet::{Frame, Sheet, TEXT, WEAK_TEXT};
+use flowmine_draw::sheet::{Frame, Part, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, width, wrap_name, wrap_words};
 
 const MARGIN: f64 = 24.0;
@@ -51,6 +51,7 @@ pub fn svg(shares: &Shares) -> String {
     let axis = Axis { low: 0.0, high: 1.0, from: left, to: left + PLOT };
     let right = axis.to + ABOVE + NUMBERS;
     let inner = right - MARGIN;
+    sheet.begin(Part::Heading);
     let mut y = MARGIN;
     for line in wrap_words(title, 18.0 * 1.14, inner) {
         y += 20.0;
@@ -66,6 +67,7 @@ pub fn svg(shares: &Shares) -> String {
         y += 16.0;
         sheet.text(MARGIN, y, 12.0, WARNING, "font-weight=\"bold\"", &line);
     }
+    sheet.end();
     let top = y + 20.0;
     let rows: Vec<Row> = groups.iter().map(|group| Row::new(group, &axis)).collect();
     let bottom = top + rows.iter().map(|row| row.height).sum::<f64>();
@@ -95,7 +97,10 @@ pub fn svg(shares: &Shares) -> String {
         "text-anchor=\"middle\"",
         "share of the task's time (%): small is bulky access, near 100 streaming",
     );
+    sheet.drawing(Frame { x: MARGIN - 12.0, y: top - 12.0, w: inner + 24.0, h: y - top + 24.0 });
+    sheet.begin(Part::Legend);
     let bottom = legend(&mut sheet, shares, &rows, most, y + 16.0, inner);
+    sheet.end();
     sheet.document(right + MARGIN, (bottom + MARGIN).ceil(), title, &[facts, told].concat().join(" "))
 }
 

@@ -12,7 +12,7 @@ use crate::Owner;
 use crate::file_timeline::{Accesses, COLUMNS, ROWS, Sum, User};
 use crate::merge::{Bar, EXACT};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, bytes, percent};
-use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
+use flowmine_draw::sheet::{Frame, Num, Part, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, duration, visible, width, wrap_name, wrap_words};
 
 const MARGIN: f64 = 24.0;
@@ -51,6 +51,7 @@ pub fn svg(accesses: &Accesses) -> String {
     let inner = right - MARGIN;
     let time = Axis { from: left, to: right, ..time };
 
+    sheet.begin(Part::Heading);
     let mut y = MARGIN;
     for line in wrap_name(&title, 18.0 * 1.14, inner, 2) {
         y += 20.0;
@@ -69,6 +70,8 @@ pub fn svg(accesses: &Accesses) -> String {
             sheet.text(MARGIN, y, 12.0, BOUNDARY, "font-weight=\"bold\"", &line);
         }
     }
+    sheet.end();
+    let above = y + 8.0;
     let top = y + if accesses.versions.is_empty() { 20.0 } else { 38.0 };
     let bottom = top + PLOT.1;
     (offsets.from, offsets.to) = (bottom, top);
@@ -93,7 +96,10 @@ pub fn svg(accesses: &Accesses) -> String {
         &format!("time since the first access ({})", ticks.unit),
     );
     y = lanes(&mut sheet, accesses, &kinds, &time, y + 14.0);
+    sheet.drawing(Frame { x: MARGIN - 12.0, y: above, w: inner + 24.0, h: y + 8.0 - above });
+    sheet.begin(Part::Legend);
     y = legend(&mut sheet, accesses, &kinds, y + 10.0, inner);
+    sheet.end();
     sheet.document(right + MARGIN, (y + MARGIN).ceil(), &title, &[facts, missing].concat().join(" "))
 }
 

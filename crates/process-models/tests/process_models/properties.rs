@@ -223,8 +223,9 @@ proptest! {
     }
 
     #[test]
-    fn lines_cross_nothing(tree in trees()) {
-        let layout = Layout::of_tree(&tree, &Sizes::default());
+    fn lines_cross_nothing(tree in trees(), row in prop::option::of(1i64..900), turns in any::<bool>()) {
+        let layout = Layout::of_tree(&tree, &Sizes { row, ..Sizes::default() });
+        let layout = if turns { layout.turned() } else { layout };
         let tasks = tree.nodes().iter().filter(|n| matches!(n, Node::Activity(_))).count();
         prop_assert_eq!(layout.shapes.iter().filter(|s| matches!(s.kind, Kind::Task(_))).count(), tasks);
         for (i, a) in layout.shapes.iter().enumerate() {

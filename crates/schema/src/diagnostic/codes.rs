@@ -33,6 +33,9 @@ codes! {
     "accounting_failed" [Warning] "`observe --accounting`",
         "sacct could not be run, or its output could not be read; squeue's rows of this poll are kept",
         "Nothing: the next poll asks for the same time again.";
+    "action_of_no_run" [Warning] "`import ro-crate`",
+        "An action of a tool is no part of the workflow that ran: nothing organises or controls it, and the workflow does not have its tool; it is left out",
+        "";
     "action_without_id" [Warning] "`import ro-crate`",
         "An action of the crate has no `@id`, so that nothing can refer to it; it is left out",
         "";
