@@ -48,6 +48,7 @@ pub mod options;
 pub mod output;
 pub mod part_of_log;
 pub mod predict;
+mod predicted_gains;
 mod processes;
 pub mod prune;
 pub mod pseudonyms;

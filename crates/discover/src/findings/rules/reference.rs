@@ -30,8 +30,10 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn finding(facts: &Facts<'_>, profile: &crate::io_profile::Profile, file: &crate::io_profile::FileUse) -> Finding {
     let mut uses: Vec<_> = profile.uses.iter().filter(|of| of.path == file.path).collect();
-    uses.sort_by(|a, b| b.sums.read_bytes.cmp(&a.sums.read_bytes).then_with(|| a.group.cmp(&b.group)));
-    let groups: Vec<String> = uses.iter().map(|of| of.group.clone()).collect();
+    uses.sort_by(|a, b| b.sums.time_ns.cmp(&a.sums.time_ns).then_with(|| a.group.cmp(&b.group)));
+    let groups: Vec<(String, i128)> = uses.iter().map(|of| (of.group.clone(), of.sums.time_ns.into())).collect();
+    let names = list_with_shares(&groups);
+    let (activities, activity_shares) = with_shares(groups);
     let time_ns = i128::from(file.sums.time_ns);
     let path = visible(&file.path);
     let share = ratio(file.sums.read_bytes.into(), profile.total.read_bytes.into());
@@ -41,12 +43,13 @@ fn finding(facts: &Facts<'_>, profile: &crate::io_profile::Profile, file: &crate
         found: format!(
             "{path} was read by {} processes of {}: {}, {} of all bytes read, in {}",
             count(file.processes),
-            list(&groups),
+            names,
             bytes(file.sums.read_bytes),
             percent(share),
             duration(time_ns)
         ),
-        activities: groups,
+        activities,
+        activity_shares,
         shared: vec![crate::findings::Shared { what: "file", value: path.clone() }],
         instances: file.processes,
         examples: Vec::new(),
