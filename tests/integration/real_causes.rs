@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::support::doctor::works;
+use crate::support::require::require;
 use crate::support::running::Running;
 use crate::support::slurm_lab::SlurmLab;
 use crate::support::{expect, flowmine};
@@ -43,19 +44,19 @@ struct Jobs {
 
 /// Each partition has jobs with another cause, so that all run at once. The last node is apart in
 /// `scavenge`; `short` is the first node, and `debug` all but the last.
-const JOBS: [Jobs; 4] = [
+const JOBS: [Jobs; 5] = [
     Jobs {
         partition: "scavenge",
         cause: cause("full partition", "queue", &["in partition scavenge"]),
-        submissions: &[(7, &["--job-name=full", "--cpus-per-task=8"], "sleep 2")],
+        submissions: &[(6, &["--job-name=full", "--cpus-per-task=8"], "sleep 2")],
     },
     Jobs {
         partition: "debug",
         cause: cause("slow node", "slow-node", &["node n2"]),
         submissions: &[
-            (4, &["--job-name=align", "--nodelist=n2"], "sleep 12"),
-            (4, &["--job-name=align", "--nodelist=n1"], "sleep 4"),
-            (4, &["--job-name=align", "--nodelist=n3"], "sleep 4"),
+            (4, &["--job-name=align", "--nodelist=n2"], "sleep 9"),
+            (4, &["--job-name=align", "--nodelist=n1"], "sleep 3"),
+            (4, &["--job-name=align", "--nodelist=n3"], "sleep 3"),
         ],
     },
     Jobs {
@@ -68,17 +69,14 @@ const JOBS: [Jobs; 4] = [
         cause: cause("memory requested tenfold", "idle-memory", &["GiB of memory", "times less"]),
         submissions: &[(4, &["--job-name=hungry", "--mem=3000M", "--nodelist=n3", "--exclusive=user"], "sleep 8")],
     },
+    // A limit of a minute is the least that Slurm has. This partition preempts the jobs of
+    // `scavenge` on the last node, which have ended by then.
+    Jobs {
+        partition: "urgent",
+        cause: cause("limits too short", "time-limit", &["killed at their time limit"]),
+        submissions: &[(3, &["--job-name=limited", "--time=1", "--begin=now+20"], "sleep 600")],
+    },
 ];
-
-/// A limit of a minute is the least that Slurm has.
-const TOO_SHORT: Jobs = Jobs {
-    partition: "urgent",
-    cause: cause("limits too short", "time-limit", &["killed at their time limit"]),
-    submissions: &[(3, &["--job-name=limited", "--time=1"], "sleep 600")],
-};
-
-const HEALTHY: Jobs =
-    Jobs { partition: "urgent", cause: cause("healthy", "", &[]), submissions: &[(4, &["--job-name=healthy", "--time=1"], "sleep 6")] };
 
 fn observe(lab: &SlurmLab, dir: &Path, jobs: &Jobs) -> Command {
     let mut command = lab.command(env!("CARGO_BIN_EXE_flowmine"));
@@ -87,20 +85,22 @@ fn observe(lab: &SlurmLab, dir: &Path, jobs: &Jobs) -> Command {
     command
 }
 
-/// `FLOWMINE_LONG=1` (`make test-long`) also lets jobs run into a limit of a minute.
+/// Slurm with accounting and its jobs take half a minute, and a limit a minute: only with
+/// `FLOWMINE_LONG=1` (`make test-long`).
 #[test]
 fn jobs_of_a_real_slurm() {
+    if std::env::var_os("FLOWMINE_LONG").is_none() {
+        return;
+    }
     let Some(lab) = SlurmLab::with_accounting() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let last = if std::env::var_os("FLOWMINE_LONG").is_some() { TOO_SHORT } else { HEALTHY };
-    let all: Vec<Jobs> = JOBS.into_iter().chain([last]).collect();
     let start = |jobs: &Jobs| {
         let mut command = observe(&lab, dir.path(), jobs);
         command.args(["--every", "1s"]);
         Running::start(command)
     };
-    let observers: Vec<Running> = all.iter().map(start).collect();
-    for jobs in &all {
+    let observers: Vec<Running> = JOBS.iter().map(start).collect();
+    for jobs in &JOBS {
         for (times, options, script) in jobs.submissions {
             for _ in 0..*times {
                 let mut sbatch = lab.command("sbatch");
@@ -111,7 +111,7 @@ fn jobs_of_a_real_slurm() {
     }
     lab.settle();
     drop(observers);
-    for jobs in &all {
+    for jobs in &JOBS {
         expect(observe(&lab, dir.path(), jobs).arg("--once"), 0);
         let dataset = dir.path().join(jobs.partition);
         expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
@@ -148,9 +148,48 @@ fn traced_scripts() {
     let gain = &all[0]["gain"];
     assert_eq!((&gain["from"], &gain["of"]), (&Value::from("prediction"), &Value::from("makespan")), "{gain}");
     assert!(gain["low_ns"].as_i64() < gain["high_ns"].as_i64() && gain["high_ns"].as_i64() <= all[0]["at_stake_ns"].as_i64(), "{gain}");
-    let reference = "i=0\nwhile [ $i -lt 1000 ]; do cat in > /dev/null; i=$((i + 1)); done\n";
-    let of = if std::env::var_os("FLOWMINE_LONG").is_some() { reference.to_owned() } else { reference.replace("1000", "100") };
-    let found: Value = serde_json::from_str(&discovered(&traced(dir.path(), "reference", &of), &["findings", "--format", "json"])).unwrap();
-    let rules: Vec<&str> = found["findings"].as_array().unwrap().iter().map(|of| of["rule"].as_str().unwrap()).collect();
-    println!("{rules:?} {found}");
+    // Only many processes make the time of reads that of the run; a task each has its own start.
+    let (processes, bytes) = if std::env::var_os("FLOWMINE_LONG").is_some() { (1000, 4_000_000) } else { (60, 30_000_000) };
+    let script = format!("seq {processes} | xargs -P 4 -I{{}} cat reference > /dev/null\n");
+    let of = cause("reference read by very many processes", "reference", &["/reference was read by"]);
+    check(&of, &traced_whole(dir.path(), "many", &script, bytes));
+}
+
+/// Traces a script as one task; its file `reference` has this many bytes.
+fn traced_whole(dir: &Path, name: &str, script: &str, bytes: usize) -> PathBuf {
+    let (run, dataset) = (dir.join(name), dir.join(format!("{name}-data")));
+    std::fs::create_dir(&run).unwrap();
+    std::fs::write(run.join("reference"), vec![b'x'; bytes]).unwrap();
+    std::fs::write(run.join("script"), script).unwrap();
+    let mut command = flowmine();
+    command.args(["trace", "--backend", "ptrace", "--task", "map", "--dataset"]).arg(&dataset).args(["--", "sh", "script"]);
+    expect(command.current_dir(&run).stdin(Stdio::null()), 0);
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
+    dataset
+}
+
+/// Each sample fails at its first attempt, and succeeds at the second.
+const FLAKY: &str = r#"
+rule all:
+    input: expand("o{i}", i=range(4))
+
+rule get:
+    output: "o{i}"
+    retries: 1
+    shell: "sleep 1; test -e tried{wildcards.i} || {{ touch tried{wildcards.i}; exit 1; }}; touch {output}"
+"#;
+
+#[test]
+fn attempts_of_a_real_snakemake() {
+    let snakemake = std::env::var("FLOWMINE_SNAKEMAKE").unwrap_or_default();
+    if !require("snakemake", "Snakemake, whose program FLOWMINE_SNAKEMAKE names", !snakemake.is_empty()) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("Snakefile"), FLAKY).unwrap();
+    expect(Command::new(&snakemake).args(["--cores", "4"]).current_dir(dir.path()).stdin(Stdio::null()), 0);
+    let log = std::fs::read_dir(dir.path().join(".snakemake/log")).unwrap().next().unwrap().unwrap().path();
+    let dataset = dir.path().join("dataset");
+    expect(flowmine().args(["import", "snakemake", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(&log), 0);
+    check(&cause("flaky input", "flaky", &["4 tasks of get failed", "a later attempt succeeded"]), &dataset);
 }

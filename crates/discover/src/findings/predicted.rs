@@ -35,7 +35,8 @@ pub(super) fn of_files(facts: &Facts<'_>, mut finding: Finding, activity: &str) 
     let Some((low, high)) = gain.filter(|(_, high)| *high > 0) else { return finding };
     let high_ns = high.min(finding.at_stake_ns);
     finding.gain = Gain {
-        low_ns: low.clamp(0, high_ns),
+        // The model puts each piece of work down to what takes most of it, which can be more.
+        low_ns: low.clamp(0, high_ns / 2),
         high_ns,
         of: Quantity::Makespan,
         from: "prediction",
