@@ -121,7 +121,7 @@ fn activities(of: &Finding) -> String {
 fn findings(found: &LogResults) -> Result<Table, ReportError> {
     let rows = &found.findings.findings;
     let examples: Vec<Option<String>> = rows.iter().map(|row| row.examples.first().and_then(|example| example.who.words())).collect();
-    let activities: Vec<String> = rows.iter().map(|row| activities(row)).collect();
+    let activities: Vec<String> = rows.iter().map(activities).collect();
     let kinds: Vec<String> = rows.iter().map(|row| super::findings::rule_words(row.rule)).collect();
     let gains: Vec<String> = rows.iter().map(|row| picture::gain(&row.gain)).collect();
     let columns = [
