@@ -151,8 +151,11 @@ fn traced_scripts() {
     // Only many processes make the time of reads that of the run; a task each has its own start.
     let (processes, bytes) = if std::env::var_os("FLOWMINE_LONG").is_some() { (1000, 4_000_000) } else { (60, 30_000_000) };
     let script = format!("seq {processes} | xargs -P 4 -I{{}} cat reference > /dev/null\n");
-    let of = cause("reference read by very many processes", "reference", &["/reference was read by"]);
-    check(&of, &traced_whole(dir.path(), "many", &script, bytes));
+    // The time in reads is that of the instance and of the file: which is larger by a percent varies.
+    let list = discovered(&traced_whole(dir.path(), "many", &script, bytes), &["findings"]);
+    let causes: Vec<&str> = list.lines().filter(|line| line.starts_with(" 1. ") || line.starts_with(" 2. ")).collect();
+    assert!(causes.iter().any(|line| line.contains(". reference  file ")), "{list}");
+    assert!(!list.contains("re-read"), "{list}");
 }
 
 /// Traces a script as one task; its file `reference` has this many bytes.
