@@ -50,6 +50,7 @@ pub mod options;
 pub mod output;
 pub mod part_of_log;
 pub mod predict;
+mod predicted_gains;
 mod processes;
 pub mod prune;
 pub mod pseudonyms;

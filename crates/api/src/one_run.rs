@@ -67,12 +67,7 @@ pub fn graph(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Re
 ///
 /// # Errors
 /// When the dataset cannot be read, or the cases are of no notion or of several.
-pub fn graphs(
-    dataset: &Dataset,
-    filter: &EventFilter,
-    cases: &[String],
-    sink: &dyn Sink,
-) -> Result<Vec<Result<RunGraph, RunGraphError>>> {
+pub fn graphs(dataset: &Dataset, filter: &EventFilter, cases: &[String], sink: &dyn Sink) -> Result<Vec<Result<RunGraph, RunGraphError>>> {
     let rules = RowRules::default();
     let times = jobs::time_filter(filter)?;
     let filter = jobs::filter(filter)?;

@@ -94,6 +94,8 @@ pub struct Source {
     pub model: Model,
     /// The fit, where there is one.
     pub fitted: Option<Fitted>,
+    /// The tasks of the fitted run with their activities.
+    pub activities: Vec<(String, String)>,
 }
 
 /// The runs to which a model is fitted.
@@ -143,7 +145,7 @@ impl Source {
         };
         let is_toml = path.extension().is_some_and(|ending| ending == "toml");
         let model = if is_toml { Model::from_toml(&text) } else { Model::from_json(&text) }.context(&place)?;
-        Ok(Self { place, model, fitted: None })
+        Ok(Self { place, model, fitted: None, activities: Vec::new() })
     }
 
     /// Reads all runs of all datasets and fits the model of one of them.
@@ -158,7 +160,8 @@ impl Source {
         ensure!(!learn.is_empty(), "--held-out leaves no run to learn from: give the datasets of others too");
         let _stage = sink.stage("fitting");
         let fitted = fit::fit(&learn, &found[target].run, &runs.options)?;
-        Ok(Self { place: "the fitted model".to_owned(), model: fitted.model.clone(), fitted: Some(fitted) })
+        let activities = found[target].run.tasks.iter().map(|task| (task.name.clone(), task.activity.clone())).collect();
+        Ok(Self { place: "the fitted model".to_owned(), model: fitted.model.clone(), fitted: Some(fitted), activities })
     }
 
     /// Predicts, studies, and gives the report to `tell`.

@@ -23,6 +23,7 @@ use crate::groups::{CaseOptions, EventFilter, TableColumns};
 use crate::log::{self, Attributes, Loaded};
 use crate::models::findings::Evidence;
 use crate::models::{self, gantt, io_profile};
+use crate::predicted_gains::FittedRun;
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::source::SourcePaths;
@@ -97,10 +98,12 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     let longest = runs.first().map(|run| run.case.clone());
     let prediction = of_dataset(dataset.as_ref(), |dataset| details::prediction(dataset, request, longest.as_deref()));
     let profile = of_dataset(dataset.as_ref(), |dataset| profile_of(dataset, sink));
+    let fitted = dataset.as_ref().map(|dataset| FittedRun::new(&request.source, dataset, longest.as_deref())).transpose()?.flatten();
     let evidence = Evidence {
         waits: of_findings.filter(|_| waits.is_ok()).and_then(findings::waits::Builder::finish),
         run,
         profile: profile.as_ref().ok().cloned(),
+        prediction: fitted,
     };
     let log = match loaded {
         Ok((loaded, summary)) => Ok(log_results(request, loaded, summary, &evidence, dataset.as_ref(), sink)?),

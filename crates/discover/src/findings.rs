@@ -15,6 +15,7 @@
 mod endings;
 mod facts;
 mod needs;
+mod predicted;
 pub mod rules;
 mod shared;
 mod source;
@@ -35,6 +36,7 @@ use facts::Facts;
 
 pub use facts::{NODES, OF_TASKS};
 pub use needs::Need;
+pub use predicted::{Limit, Predictor};
 pub use source::Source;
 pub use thresholds::Threshold;
 
@@ -53,12 +55,14 @@ pub struct Input<'a> {
     pub path: Option<&'a CriticalPath>,
     /// Profile of reads and writes of files, by activity.
     pub profile: Option<&'a Profile>,
+    /// Model of a traced run, which predicts gains.
+    pub prediction: Option<&'a dyn Predictor>,
 }
 
 impl<'a> Input<'a> {
     /// Creates an input from a log and its cases alone.
     pub fn of(log: &'a ActivityLog, cases: &'a Cases) -> Self {
-        Self { log, cases, waits: None, run: None, path: None, profile: None }
+        Self { log, cases, waits: None, run: None, path: None, profile: None, prediction: None }
     }
 }
 
@@ -134,6 +138,8 @@ pub struct Finding {
     pub cause: String,
     /// Activities of the finding, most at stake first.
     pub activities: Vec<String>,
+    /// Share of each activity in the time at stake, 0 to 1, in the order of `activities`.
+    pub activity_shares: Vec<f64>,
     /// The fact: a sentence with its numbers, without a full stop.
     pub found: String,
     /// Values that the instances share and others do not have.
@@ -178,7 +184,7 @@ pub struct Gain {
     pub high_ns: i128,
     /// Quantity that is gained.
     pub of: Quantity,
-    /// Source of the range: `log`, `critical path` or `profile`.
+    /// Source of the range: `log`, `critical path`, `profile` or `prediction`.
     pub from: &'static str,
     /// The assumption, as a clause.
     pub assumption: String,

@@ -99,6 +99,40 @@ impl Workflow {
         Ok(gains)
     }
 
+    /// By how much the workflow would finish earlier, in seconds, if its processes needed less of the
+    /// resources that `is_less` chooses by process and resource: so many times less, or none.
+    /// `None` where it does not finish, or none is chosen.
+    ///
+    /// # Errors
+    /// As [`Workflow::predict`]; [`PredictError::Field`] for a factor that is not above zero.
+    pub fn joint_gain(&self, is_less: impl Fn(&str, &str) -> bool, wider: Wider) -> Result<Option<f64>, PredictError> {
+        if let Wider::Times(x) = wider
+            && !(x.is_finite() && x > 0.0)
+        {
+            return Err(PredictError::field("widen", "a factor is above zero and finite"));
+        }
+        let Some(finish) = self.predict()?.finish_s() else { return Ok(None) };
+        let mut changed = self.clone();
+        let mut is_chosen = false;
+        for process in &mut changed.processes {
+            for resource in process.resources.iter_mut().filter(|resource| is_less(&process.name, &resource.name)) {
+                resource.requirement = match wider {
+                    Wider::Unlimited => Piecewise::constant(0.0),
+                    Wider::Times(x) => {
+                        let less = resource.requirement.scaled(1.0 / x);
+                        less.ok_or_else(|| PredictError::field("widen", "the numbers get too large"))?
+                    }
+                };
+                is_chosen = true;
+            }
+        }
+        if !is_chosen {
+            return Ok(None);
+        }
+        let then = changed.predict()?.finish_s();
+        Ok(then.map(|then| finish - then))
+    }
+
     /// For the `most` longest segments in which something of [`Workflow::gains`] limits a process:
     /// what would be gained if there were `times` as much of it during that segment alone, greatest
     /// first. Of data: as if they came so many times as fast meanwhile, and all later ones by as

@@ -223,7 +223,7 @@ function histogram({ limits, counts }) {
     bar.append(drawn("title", {}, `${named(at)}: ${COUNT.format(number)}`));
     svg.append(bar);
   });
-  svg.append(drawn("text", { x: 0, y: 10 }, `at most ${COUNT.format(most)}`), drawn("text", { x: 0, y: height + 14 }, limits[0]));
+  svg.append(drawn("text", { x: 0, y: 10 }, `up to ${COUNT.format(most)} in a bar`), drawn("text", { x: 0, y: height + 14 }, limits[0]));
   if (counts.length > 1) svg.append(drawn("text", { x: width, y: height + 14, "text-anchor": "end" }, limits[limits.length - 1]));
   return svg;
 }

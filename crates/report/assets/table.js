@@ -124,8 +124,10 @@ class Table {
     const all = `${COUNT.format(this.rows.length)} ${this.rows.length === 1 ? "row" : "rows"}`;
     this.status.textContent = this.chosen.length === this.rows.length ? all : `${COUNT.format(this.chosen.length)} of ${all}`;
     this.view.scrollTop = 0;
-    this.view.style.height = `${ROW_PX * (Math.min(this.chosen.length, MOST_SHOWN) + 1) + 18}px`;
     this.draw();
+    // A horizontal scroll bar takes height; without one, the last row ends at the border.
+    const rows = Math.max(1, Math.min(this.chosen.length, MOST_SHOWN)) + 1;
+    this.view.style.height = `${ROW_PX * rows + 2 + this.view.offsetHeight - this.view.clientHeight - 2}px`;
   }
 
   draw(first, last) {

@@ -108,6 +108,10 @@ pub struct Card {
     pub cost: String,
     /// The instances that show it.
     pub evidence: Vec<Evidence>,
+    /// Number of its activities.
+    pub all_activities: usize,
+    /// Its activities with their shares, where the sentence does not name them all.
+    pub activities: Vec<Evidence>,
     /// What to do, in a sentence.
     pub action: String,
     /// What would be gained, with its assumption.

@@ -19,6 +19,7 @@ use crate::format::Format;
 use crate::found::Found;
 use crate::groups::CASE;
 use crate::log::{self, Attributes, Loaded};
+use crate::predicted_gains::FittedRun;
 use crate::report::messages::Messages;
 use crate::request::Request;
 use crate::sink::Sink;
@@ -54,6 +55,7 @@ pub(crate) struct Evidence {
     pub waits: Option<Vec<waits::Wait>>,
     pub run: Option<(RunGraph, CriticalPath)>,
     pub profile: Option<Profile>,
+    pub prediction: Option<FittedRun>,
 }
 
 impl Evidence {
@@ -66,6 +68,7 @@ impl Evidence {
             run: self.run.as_ref().map(|(run, _)| run),
             path: self.run.as_ref().map(|(_, path)| path),
             profile: self.profile.as_ref(),
+            prediction: self.prediction.as_ref().map(|model| model as _),
         }))
     }
 
@@ -85,6 +88,8 @@ impl Evidence {
         if let Some(case) = longest(&loaded.log, cases, 1).first().filter(|case| cases.of(**case).len() <= MOST_INSTANCES) {
             evidence.run = run_of(&dataset, request, cases.names.get(*case as u32), sink)?;
         }
+        let longest = longest(&loaded.log, cases, 1).first().map(|case| cases.names.get(*case as u32));
+        evidence.prediction = FittedRun::new(&request.source, &dataset, longest)?;
         if dataset.row_count::<Process<'static>>()? > 0 {
             // A trace of processes alone has no operations: then there is nothing to profile.
             evidence.profile = io_profile::of_whole(&dataset, GroupBy::Activity, sink).ok().map(|(found, _)| found);

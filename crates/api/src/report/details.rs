@@ -20,9 +20,9 @@ use super::{ReportRequest, chain};
 use crate::error::{Context, Result, ensure};
 use crate::models::findings::{self, MOST_INSTANCES};
 use crate::models::gantt;
-use crate::one_run;
-use crate::predict::{Runs, Source, Studies, Wider};
+use crate::predict::{Studies, Wider};
 use crate::sink::{Silent, Sink};
+use crate::{one_run, predicted_gains};
 
 /// The most runs that are shown in detail.
 const MOST_RUNS: usize = 3;
@@ -126,10 +126,8 @@ pub fn file_access(dataset: &Dataset, sink: &dyn Sink) -> Result<FileAccess> {
 pub fn prediction(dataset: &Dataset, request: &ReportRequest, longest: Option<&str>) -> Result<PredictionResults> {
     ensure!(dataset.row_count::<Process<'static>>()? > 0, "no process was traced");
     let dir = request.source.only_dataset().context("the source is no dataset")?;
-    let of = |run: Option<&str>| Runs { datasets: vec![dir.to_owned()], run: run.map(str::to_owned), ..Runs::default() };
-    // Of several runs it is the longest; its case is named after the notion.
-    let name = longest.and_then(|case| case.split_once(':')).map(|(_, name)| name);
-    let source = Source::fit(&of(None), &Silent).or_else(|_| Source::fit(&of(name), &Silent))?;
+    // Of several runs it is the longest.
+    let source = predicted_gains::fit(dir, longest.and_then(predicted_gains::run_name))?;
     let studies = Studies { wider: Some(Wider::Times(WIDER)), ..Studies::default() };
     source.predict(&studies, &Silent, |report| {
         let prediction = report.prediction;

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use flowmine_activity_log::{ActivityLog, Attribute, JOB, Measure, NONE, Status};
+use flowmine_draw::axis::percent;
 use flowmine_draw::text::{counted, visible};
 use rustc_hash::FxHashMap;
 
@@ -215,13 +216,23 @@ impl<'a> Facts<'a> {
 
     /// Returns the names of the activities of instances, most time first.
     pub fn names(&self, of: &[(u32, i128)]) -> Vec<String> {
+        self.names_with_times(of).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Returns the first activities of instances, each with its share of their time.
+    pub fn listed(&self, of: &[(u32, i128)]) -> String {
+        list_with_shares(&self.names_with_times(of))
+    }
+
+    /// Returns the names of the activities of instances with their times, most time first.
+    fn names_with_times(&self, of: &[(u32, i128)]) -> Vec<(String, i128)> {
         let mut by_activity: FxHashMap<u32, i128> = FxHashMap::default();
         for &(at, ns) in of {
             *by_activity.entry(self.log.instances.activity[at as usize]).or_default() += ns;
         }
         let mut sums: Vec<(i128, &str)> = by_activity.iter().map(|(&number, &ns)| (ns, self.log.activities.get(number))).collect();
         sums.sort_unstable_by_key(|&(ns, name)| (Reverse(ns), name));
-        sums.into_iter().map(|(_, name)| name.to_owned()).collect()
+        sums.into_iter().map(|(ns, name)| (name.to_owned(), ns)).collect()
     }
 
     fn example(&self, at: u32, time_ns: i128) -> Example {
@@ -251,10 +262,12 @@ impl<'a> Facts<'a> {
         let gain = |of: Option<Vec<(u32, i128)>>, usual: i128| {
             of.map_or(usual, |of| if is_known { self.core_ns(&of).0 } else { of.iter().map(|(_, ns)| ns).sum() })
         };
+        let (activities, activity_shares) = with_shares(self.names_with_times(of));
         Finding {
             rule,
             cause,
-            activities: self.names(of),
+            activities,
+            activity_shares,
             found,
             shared,
             instances: of.len() as u64,
@@ -323,11 +336,31 @@ pub(super) fn ratio(part: i128, whole: i128) -> f64 {
 
 /// Returns the first names, escaped for display, and the number of the others.
 pub(super) fn list(names: &[String]) -> String {
-    let mut words: Vec<String> = names.iter().take(NAMED).map(|name| visible(name)).collect();
-    if names.len() > NAMED {
-        words.push(format!("{} more", names.len() - NAMED));
+    let words: Vec<String> = names.iter().take(NAMED).map(|name| visible(name)).collect();
+    and_more(&words.join(", "), names.len(), "")
+}
+
+/// Returns the first names with their shares of the time, if there are more than are named: then a
+/// reader has to know which matter.
+pub(super) fn list_with_shares(names: &[(String, i128)]) -> String {
+    let sum: i128 = names.iter().map(|(_, ns)| ns).sum();
+    let share = |ns: i128| if names.len() > NAMED && sum > 0 { format!(" ({})", percent(ratio(ns, sum))) } else { String::new() };
+    let words: Vec<String> = names.iter().take(NAMED).map(|(name, ns)| format!("{}{}", visible(name), share(*ns))).collect();
+    let others = names.iter().skip(NAMED).map(|(_, ns)| ns).sum();
+    and_more(&words.join(", "), names.len(), &share(others))
+}
+
+fn and_more(words: &str, all: usize, share: &str) -> String {
+    match all.saturating_sub(NAMED) {
+        0 => words.to_owned(),
+        more => format!("{words} and {more} more{share}"),
     }
-    words.join(", ")
+}
+
+/// Returns names and their shares of the sum of their times.
+pub(super) fn with_shares(names: Vec<(String, i128)>) -> (Vec<String>, Vec<f64>) {
+    let sum: i128 = names.iter().map(|(_, ns)| ns).sum();
+    names.into_iter().map(|(name, ns)| (name, ratio(ns, sum))).unzip()
 }
 
 /// Returns `was` for one, `were` for other numbers.

@@ -585,3 +585,48 @@ fn many_kinds_of_failures_take_no_time() {
     let failures: Vec<u64> = list.findings.iter().filter(|of| of.rule == "failures").map(|of| of.instances).collect();
     assert_eq!(failures, [49_995, 1, 1, 1, 1, 1]);
 }
+
+/// A model in which reads and writes of alignments delay the run by a minute or two.
+#[derive(Debug)]
+struct Minutes;
+
+impl Predictor for Minutes {
+    fn gain(&self, activity: &str, limit: Limit) -> Option<(i128, i128)> {
+        let minute = i128::from(MINUTE);
+        (activity == "align" && limit == Limit::Files).then_some((minute, 2 * minute))
+    }
+}
+
+/// The gain of reads and writes is that of the model, where one was fitted.
+#[test]
+fn a_model_predicts_the_gain_of_reads_and_writes() {
+    let (.., plant) = all_causes().find(|cause| cause.0 == "tiny reads").expect("a cause");
+    let run = plant(1);
+    let log = run.log();
+    let input = Input { profile: run.profile.as_ref(), ..Input::of(&log, log.cases().expect("cases")) };
+    let gains = |input: &Input<'_>| {
+        let first = discover(input).findings.swap_remove(0);
+        (first.rule, first.gain)
+    };
+    let (rule, gain) = gains(&input);
+    assert_eq!((rule, gain.from, gain.low_ns), ("small-requests", "profile", 0));
+    let (rule, gain) = gains(&Input { prediction: Some(&Minutes), ..input });
+    assert_eq!((rule, gain.from, gain.of), ("small-requests", "prediction", Quantity::Makespan));
+    assert_eq!((gain.low_ns, gain.high_ns), (i128::from(MINUTE), 2 * i128::from(MINUTE)));
+    assert!(picture::gain(&gain).starts_with("1m 00s to 2m 00s of makespan: at the least, if"), "{}", picture::gain(&gain));
+}
+
+/// Of many activities, the sentence says which matter.
+#[test]
+fn the_first_of_many_activities_have_their_shares() {
+    let mut run = waiting(2, "priority");
+    for (at, job) in run.jobs.iter_mut().enumerate() {
+        job.activity = ["a", "a", "a", "b", "c", "d"][at % 6];
+    }
+    let list = run.found();
+    let first = &list.findings[0];
+    assert!(first.found.contains("of a (") && first.found.contains("%) and 1 more ("), "{}", first.found);
+    assert_eq!(first.activity_shares.len(), 4);
+    assert!((first.activity_shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", first.activity_shares);
+    assert!(first.activity_shares.is_sorted_by(|a, b| a >= b), "{:?}", first.activity_shares);
+}

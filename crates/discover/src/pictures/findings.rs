@@ -44,7 +44,9 @@ pub fn gain(gain: &Gain) -> String {
         () => format!("{low} to {high}"),
     };
     let of = if gain.of == Quantity::Makespan { " of makespan" } else { "" };
-    format!("{range}{of}, {}", gain.assumption)
+    // What begins with the least of a range lists both of its ends.
+    let is_list = ["nothing ", "at the least"].iter().any(|first| gain.assumption.starts_with(first));
+    format!("{range}{of}{} {}", if is_list { ":" } else { "," }, gain.assumption)
 }
 
 /// What is at stake, with its share: `96.00 core-hours, 12% of …`.

@@ -229,6 +229,11 @@ fn colour(cause: &str) -> &'static str {
     COLOURS.iter().find(|(known, _)| *known == cause).map_or("#776677", |(_, colour)| colour)
 }
 
+/// A cause as people read it.
+fn words(cause: &str) -> String {
+    cause.replace('_', " ")
+}
+
 /// Draws the CPUs that were waited for over time, by cause, as an SVG document.
 pub fn svg(found: &Waits) -> String {
     let mut page =
@@ -250,7 +255,7 @@ pub fn svg(found: &Waits) -> String {
     let mut order: Vec<usize> = (0..series.causes.len()).collect();
     order.sort_by_key(|at| (rank(series.causes[*at].cause), *at));
     let swatches: Vec<(String, String)> =
-        order.iter().map(|at| series.causes[*at].cause).map(|cause| (colour(cause).to_owned(), cause.to_owned())).collect();
+        order.iter().map(|at| series.causes[*at].cause).map(|cause| (colour(cause).to_owned(), words(cause))).collect();
     for (at, part) in swatches.chunks(5).enumerate() {
         let heading = if at == 0 { "Colour: the cause" } else { "Colour, continued" };
         page.legend.push(Entry::new(heading, Sample::Swatches(part.to_vec()), ""));
@@ -297,6 +302,6 @@ fn told(found: &Waits, order: &[usize], bin: usize) -> Vec<String> {
     let series = &found.series;
     let begin = series.begin_ns.saturating_add(series.step_ns.saturating_mul(bin as i64));
     let causes = order.iter().map(|at| &series.causes[*at]).filter(|of| of.cpus[bin] > 0.0);
-    let lines = causes.map(|of| format!("{}: {:.1} CPUs", of.cause, of.cpus[bin]));
+    let lines = causes.map(|of| format!("{}: {:.1} CPUs", words(of.cause), of.cpus[bin]));
     std::iter::once(format!("from {} UTC", calendar::moment(begin))).chain(lines).collect()
 }

@@ -1,6 +1,7 @@
 //! The data: every activity instance, every finding, and the messages of reading.
 
 use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE};
+use flowmine_discover::findings::Finding;
 use flowmine_discover::findings::thresholds::LEAST_SHARE;
 use flowmine_discover::pictures::findings as picture;
 use flowmine_discover::who::{JOB_IN_FILES, OF_TASKS};
@@ -110,11 +111,18 @@ fn case_name(cases: &Cases, case: u32) -> Option<&str> {
     (case != NONE).then(|| cases.names.get(case))
 }
 
+/// The activities of a finding, each with its share where there are several.
+fn activities(of: &Finding) -> String {
+    let share = |share: &f64| if of.activities.len() > 1 { format!(" ({})", flowmine_draw::axis::percent(*share)) } else { String::new() };
+    let named = of.activities.iter().zip(&of.activity_shares).map(|(name, of)| format!("{name}{}", share(of)));
+    named.collect::<Vec<_>>().join(", ")
+}
+
 fn findings(found: &LogResults) -> Result<Table, ReportError> {
     let rows = &found.findings.findings;
     let examples: Vec<Option<String>> = rows.iter().map(|row| row.examples.first().and_then(|example| example.who.words())).collect();
-    let activities: Vec<String> = rows.iter().map(|row| row.activities.join(", ")).collect();
-    let kinds: Vec<String> = rows.iter().map(|row| row.rule.replace('-', " ")).collect();
+    let activities: Vec<String> = rows.iter().map(activities).collect();
+    let kinds: Vec<String> = rows.iter().map(|row| super::findings::rule_words(row.rule)).collect();
     let gains: Vec<String> = rows.iter().map(|row| picture::gain(&row.gain)).collect();
     let columns = [
         Column::numbers("rank", Kind::Count, (1..=rows.len() as i128).map(Some)),

@@ -47,10 +47,13 @@ pub fn blocks(found: &LogResults) -> Result<Vec<Block>, ReportError> {
     let log = &found.log;
     let word = found.summary.about.word();
     if (0..log.len() as u32).all(|at| log.status(at) == Status::Unknown) {
-        return Ok(vec![Block::missing(
-            format!("The outcome of no {word} is known."),
-            "Record end states: sacct for Slurm, the engine's own log for workflows, lifecycle:transition in an event log.",
-        )]);
+        return Ok(vec![
+            Block::Heading("What failed".to_owned()),
+            Block::missing(
+                format!("The outcome of no {word} is known."),
+                "Record end states: sacct for Slurm, the engine's own log for workflows, lifecycle:transition in an event log.",
+            ),
+        ]);
     }
     let mut by: BTreeMap<_, Failures> = BTreeMap::new();
     for at in (0..log.len() as u32).filter(|&at| matches!(log.status(at), Status::Failed | Status::Aborted)) {
@@ -65,7 +68,7 @@ pub fn blocks(found: &LogResults) -> Result<Vec<Block>, ReportError> {
         }
     }
     if by.is_empty() {
-        return Ok(vec![Block::Text(format!("No {word} failed or was aborted."))]);
+        return Ok(vec![Block::Heading("What failed".to_owned()), Block::Text(format!("No {word} failed or was aborted."))]);
     }
     let mut rows: Vec<_> = by.into_iter().collect();
     rows.sort_by_key(|(_, of)| (std::cmp::Reverse(of.number), of.example));
@@ -77,12 +80,13 @@ pub fn blocks(found: &LogResults) -> Result<Vec<Block>, ReportError> {
         Column::text("outcome", rows.iter().map(|(key, _)| Some(key.1))),
         Column::text("state", rows.iter().map(|(key, _)| key.2)),
         Column::text("exit code", rows.iter().map(|(key, _)| key.3)),
+        Column::text("error", rows.iter().map(|(_, of)| log.attribute(ERROR).and_then(|errors| errors.value(of.example)))),
         Column::numbers("number", Kind::Count, rows.iter().map(|(_, of)| Some(of.number.into()))),
         Column::duration("time ran", rows.iter().map(|(_, of)| Some(of.time_ns))),
         Column::core_hours("core-hours", rows.iter().map(|(_, of)| of.core_ns)),
         Column::text("example", examples.iter().map(Option::as_deref)),
-        Column::text("error", rows.iter().map(|(_, of)| log.attribute(ERROR).and_then(|errors| errors.value(of.example)))),
     ];
-    let title = format!("{} failed or were aborted", counted(number, &word, &plural(&word)));
+    let were = if number == 1 { "was" } else { "were" };
+    let title = format!("What failed: {} failed or {were} aborted", counted(number, &word, &plural(&word)));
     Ok(vec![Block::Table(Table::new("failures", title, &columns)?)])
 }

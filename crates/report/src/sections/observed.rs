@@ -5,7 +5,7 @@ use flowmine_draw::text::{count, counted};
 use flowmine_schema::text::visible;
 use flowmine_schema::time;
 
-use super::words::{core_hours, names, plural, share, span, status};
+use super::words::{capital, core_hours, names, plural, share, span, status};
 use crate::block::Fact;
 use crate::results::{LogResults, Results};
 
@@ -18,18 +18,17 @@ const USERS: [&str; 3] = ["user", "task:user", "org:resource"];
 /// The facts of a log.
 pub fn facts(results: &Results, found: &LogResults) -> Vec<Fact> {
     let (log, summary) = (&found.log, &found.summary);
-    let mut facts = Vec::new();
+    let word = summary.about.word();
+    let mut facts = vec![outcome(log, &word)];
     if let (Some(first), Some(last)) = (summary.first_ns, summary.last_ns) {
         let length = span(i128::from(last) - i128::from(first));
-        facts.push(Fact::new("Time", length).note(format!("{} to {}", time::human(first), time::human(last))));
+        facts.push(Fact::new("Time", length).note(from_to(&time::human(first), &time::human(last))));
     }
-    let word = summary.about.word();
     let activities = counted(summary.activities.len() as u64, "activity", "activities");
     facts.push(Fact::new("Observed", summary.about.counted(summary.about.instances)).note(format!("of {activities}")));
     let case = visible(&summary.about.case).into_owned();
-    let case = if case.is_empty() { String::new() } else { format!("A case is {}.", case.trim_end_matches('.')) };
+    let case = if case.is_empty() { String::new() } else { capital(&format!("{}.", case.trim_end_matches('.'))) };
     facts.push(Fact::new("Cases", count(summary.about.cases)).note(case));
-    facts.push(outcome(log, &word));
     if let Some(core_ns) = found.resources.total.core_ns {
         let at_stake = found.resources.total.at_stake_core_ns.filter(|ns| *ns > 0);
         let note = at_stake.and_then(|lost| Some(format!("{} of it failed, cancelled or idle", share(lost, core_ns)?)));
@@ -40,7 +39,25 @@ pub fn facts(results: &Results, found: &LogResults) -> Vec<Fact> {
         facts.push(Fact::new("Users", count(users.names.len() as u64)).note(listed));
     }
     facts.push(sources(results));
+    facts.push(gaps(results));
     facts
+}
+
+/// The number of known gaps: the list of them is further down.
+fn gaps(results: &Results) -> Fact {
+    match completeness(results).as_slice() {
+        [] => Fact::new("Complete", "no known gap"),
+        [one] => Fact::new("Complete", "1 known gap").note(one.clone()),
+        all => Fact::new("Complete", format!("{} known gaps", count(all.len() as u64))).note("Listed under How complete it is."),
+    }
+}
+
+/// A span of time; a day that is the same is written once.
+fn from_to(first: &str, last: &str) -> String {
+    match (first.split_once(' '), last.split_once(' ')) {
+        (Some((day, _)), Some((same, time))) if day == same => format!("{} to {time}", first.trim_end_matches(" UTC")),
+        _ => format!("{first} to {last}"),
+    }
 }
 
 /// The sources by their names.
@@ -75,7 +92,8 @@ pub fn completeness(results: &Results) -> Vec<String> {
         sentences.push(format!("{rejected}: the table diagnostics of the dataset lists them."));
     }
     if quality.warnings > 0 {
-        sentences.push(format!("{}.", counted(quality.warnings, "input is odd and was used", "inputs are odd and were used")));
+        let odd = counted(quality.warnings, "input was used with a warning", "inputs were used with a warning");
+        sentences.push(format!("{odd}: the table diagnostics of the dataset lists them."));
     }
     if let Ok(found) = &results.log {
         let of_trace = |sentence: &&String| quality.lost.as_ref() != Some(*sentence);
@@ -101,10 +119,4 @@ fn unknown(found: &LogResults) -> Vec<String> {
         sentences.push(format!("The number of CPUs is not known for {}.", counted(total.without_cpus, &word, &plural(&word))));
     }
     sentences
-}
-
-/// A text with its first letter in upper case.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

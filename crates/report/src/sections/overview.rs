@@ -33,7 +33,6 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
             blocks.push(Block::Facts(observed::facts(results, found)));
             blocks.push(Block::Heading("What to do first".to_owned()));
             blocks.extend(findings::cards(found, FINDINGS));
-            blocks.push(Block::Heading("What failed".to_owned()));
             blocks.extend(failures::blocks(found)?);
         }
         Err(reason) => {
@@ -47,5 +46,5 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
     blocks.push(Block::Heading("How complete it is".to_owned()));
     let sentences = observed::completeness(results);
     blocks.push(if sentences.is_empty() { Block::Text("Nothing is known to be missing.".to_owned()) } else { Block::List(sentences) });
-    Ok(Section { id: "overview", title: "Overview", question: "Observation, largest costs, and failures.", blocks })
+    Ok(Section { id: "overview", title: "Overview", question: "How it ended, what costs most, and what failed.", blocks })
 }

@@ -4,6 +4,7 @@ use flowmine_draw::duration;
 use flowmine_draw::text::counted;
 use flowmine_schema::text::visible;
 
+use super::words::capital;
 use crate::ReportError;
 use crate::block::{Block, Fact, Section, Table};
 use crate::column::Column;
@@ -33,6 +34,24 @@ fn nanoseconds(seconds: f64) -> Option<i128> {
     seconds.is_finite().then_some((seconds * 1e9).round() as i128)
 }
 
+/// The task of a limit, where it is that of one, and the limit.
+fn parts(what: &str) -> (Option<&str>, &str) {
+    match [": resource ", ": data "].iter().find_map(|kind| what.rsplit_once(kind)) {
+        Some((task, limit)) => (Some(task), limit),
+        None => (None, what),
+    }
+}
+
+/// A limit without the word that it is a resource.
+fn without_kind(limit: &str) -> &str {
+    limit.strip_prefix("resource ").unwrap_or(limit)
+}
+
+/// A note as a sentence.
+fn sentence(note: &str) -> String {
+    format!("{}.", capital(note).trim_end_matches('.'))
+}
+
 fn of_model(found: &PredictionResults) -> Result<Vec<Block>, ReportError> {
     let finish = found.finish_s.map_or_else(|| "never".to_owned(), |seconds| duration(seconds * 1e9));
     let mut blocks = vec![Block::Facts(vec![
@@ -42,21 +61,22 @@ fn of_model(found: &PredictionResults) -> Result<Vec<Block>, ReportError> {
     blocks.push(Block::figure("prediction", "Progress of each task, and what limits it over time.", &found.figure)?);
     let gains = &found.gains[..found.gains.len().min(MOST)];
     let columns = [
-        Column::text("if it were wider", gains.iter().map(|(what, ..)| Some(what.as_str()))),
+        Column::text("limit", gains.iter().map(|(what, ..)| Some(parts(what).1))),
         Column::duration("the run ends earlier by", gains.iter().map(|(_, _, gain)| nanoseconds(*gain))),
         Column::duration("limits for", gains.iter().map(|(_, limits, _)| nanoseconds(*limits))),
+        Column::text("task", gains.iter().map(|(what, ..)| parts(what).0)),
     ];
-    blocks.push(cut(Table::new("gains", "Gains if one thing is twice as wide", &columns)?, gains.len(), found.gains.len()));
+    blocks.push(cut(Table::new("gains", "Gains if one limit is twice as wide", &columns)?, gains.len(), found.gains.len()));
     let limits = &found.limits[..found.limits.len().min(MOST)];
     let columns = [
         Column::text("task", limits.iter().map(|(task, ..)| Some(task.as_str()))),
-        Column::text("limited by", limits.iter().map(|(_, limit, ..)| Some(limit.as_str()))),
+        Column::text("limited by", limits.iter().map(|(_, limit, ..)| Some(without_kind(limit)))),
         Column::duration("from", limits.iter().map(|(_, _, from, _)| nanoseconds(*from))),
         Column::duration("to", limits.iter().map(|(.., to)| nanoseconds(*to))),
     ];
     blocks.push(cut(Table::new("limits", "What limits each task, and when", &columns)?, limits.len(), found.limits.len()));
     if !found.notes.is_empty() {
-        blocks.push(Block::List(found.notes.iter().map(|note| visible(note).into_owned()).collect()));
+        blocks.push(Block::List(found.notes.iter().map(|note| sentence(&visible(note))).collect()));
     }
     Ok(blocks)
 }

@@ -167,8 +167,7 @@ fn no_path(what: &str) -> Block {
 }
 
 fn critical_path((at, case): (usize, &str), found: &CriticalPath) -> Result<Vec<Block>, ReportError> {
-    let mut facts =
-        vec![Fact::new("Run", visible(&found.run).into_owned()).note(counted(found.tasks, found.noun, &super::words::plural(found.noun)))];
+    let mut facts = vec![Fact::new("Size", counted(found.tasks, found.noun, &super::words::plural(found.noun)))];
     facts.extend(found.makespan_ns.map(|ns| Fact::new("From begin to end", span(ns.into()))));
     facts.push(Fact::new("Work", span(found.work_ns.into())).note("running times added up"));
     facts.push(
@@ -178,7 +177,7 @@ fn critical_path((at, case): (usize, &str), found: &CriticalPath) -> Result<Vec<
         let of = gain.activity.as_deref().map_or_else(|| "all activities".to_owned(), |name| visible(name).into_owned());
         let gained = span(gain.gain_ns.into());
         facts.push(Fact::new("Largest gain", gained).note(format!(
-            "if {} of {of} took 1/{} of its time",
+            "if {} of {of} were {} times as fast",
             gain.part.meaning(),
             gain.factor
         )));

@@ -57,3 +57,9 @@ pub fn names<'n>(names: impl ExactSizeIterator<Item = &'n str>, most: usize) -> 
 pub fn plural(word: &str) -> String {
     format!("{word}s")
 }
+
+/// A text with its first letter in upper case.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -32,12 +32,13 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let names = list(&facts.names(&of));
+    let listed = facts.listed(&of);
     vec![facts.finding(Draft {
         rule: RULE.name,
         cause: "more CPUs than requested".to_owned(),
         of: &of,
         found: format!(
-            "{} of {names} used up to {} times the CPU time of the CPUs that they requested",
+            "{} of {listed} used up to {} times the CPU time of the CPUs that they requested",
             facts.counted(of.len()),
             times(most)
         ),

@@ -75,7 +75,7 @@ fn finding(facts: &Facts<'_>, signature: &str, these: &[u32], others: &[u32]) ->
     let beyond: Vec<Shared> = shared.iter().filter(|of| !signature.contains(&of.value)).cloned().collect();
     let common = if beyond.is_empty() { String::new() } else { format!("; they share {}", shared::words(&beyond)) };
     let found =
-        format!("{} of {} {verb}{how} after {} of running{common}", facts.counted(of.len()), list(&facts.names(&of)), duration(total(&of)));
+        format!("{} of {} {verb}{how} after {} of running{common}", facts.counted(of.len()), facts.listed(&of), duration(total(&of)));
     let node = shared.iter().find(|of| of.what == "node");
     let action = match (node, is_cancelled) {
         (_, true) => "Find out who cancelled them and why: a wrong input is cheaper to find before the start.".to_owned(),

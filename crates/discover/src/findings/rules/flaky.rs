@@ -69,7 +69,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let found = format!(
         "{} of {} failed after {} of running, and a later attempt succeeded{common}",
         facts.counted(of.len()),
-        list(&facts.names(&of)),
+        facts.listed(&of),
         duration(total(&of))
     );
     let action = match shared.iter().find(|of| matches!(of.what, "node" | "input")) {

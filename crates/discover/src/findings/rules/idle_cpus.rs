@@ -48,8 +48,9 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let names = list(&facts.names(&of));
+    let listed = facts.listed(&of);
     let found = format!(
-        "{} of {names} used {} of their CPUs on average: up to {} CPUs were requested, and at most {:.1} used",
+        "{} of {listed} used {} of their CPUs on average: up to {} CPUs were requested, and at most {:.1} used",
         facts.counted(of.len()),
         flowmine_draw::axis::percent(ratio(used, there)),
         most.0,

@@ -35,11 +35,12 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let names = list(&facts.names(&of));
+    let listed = facts.listed(&of);
     vec![facts.finding(Draft {
         rule: RULE.name,
         cause: "unused memory".to_owned(),
         found: format!(
-            "{} of {names} requested up to {} of memory and used {} at most, {} times less",
+            "{} of {listed} requested up to {} of memory and used {} at most, {} times less",
             facts.counted(of.len()),
             bytes(asked_most),
             bytes(used_most),

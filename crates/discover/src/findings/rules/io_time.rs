@@ -7,13 +7,14 @@ use flowmine_draw::text::visible;
 use super::small_requests::{io_ns, is_small};
 use super::*;
 use crate::findings::facts::{Draft, total};
+use crate::findings::predicted::of_files;
 use crate::findings::thresholds::IO_SHARE;
 
 pub(super) static RULE: Rule = Rule {
     name: "io-time",
     finds: "reads and writes took half of the running time or more, with requests that are not small",
     at_stake: "the time in reads and writes",
-    gain: "nothing to all of it: it depends on the speed of other storage",
+    gain: "nothing to all of it: it depends on the speed of other storage; of a traced run, what the fitted model predicts",
     needs: &[Need::Operations],
     thresholds: &[&IO_SHARE],
     is_always_listed: false,
@@ -38,7 +39,7 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
         .sum();
     let name = visible(activity);
     let rate = bytes((moved as f64 / (sum as f64 / 1e9)) as i64);
-    Some(facts.finding(Draft {
+    let finding = facts.finding(Draft {
         rule: RULE.name,
         cause: format!("reads and writes of {name}"),
         found: format!(
@@ -51,5 +52,6 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
         assumption: "nothing if its storage is as fast as any; all of it if reads and writes take no time".to_owned(),
         action: format!("Put the files of {name} on node-local or faster storage, or compress them."),
         ..Draft::default()
-    }))
+    });
+    Some(of_files(facts, finding, activity))
 }

@@ -27,7 +27,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let asked = of.iter().filter_map(|&(at, _)| facts.log.measure(Measure::MemoryBytes, at)).max().filter(|asked| *asked > 0);
-    let names = list(&facts.names(&of));
+    let listed = facts.listed(&of);
     let action = match asked {
         Some(asked) => format!("Ask for {} instead of {} of memory.", bytes(asked.saturating_mul(2)), bytes(asked)),
         None => "Record requested memory and peak memory: how much they need is not known.".to_owned(),
@@ -36,7 +36,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         rule: RULE.name,
         cause: "memory used up".to_owned(),
         found: format!(
-            "{} of {names} {} killed for lack of memory after {} of running",
+            "{} of {listed} {} killed for lack of memory after {} of running",
             facts.counted(of.len()),
             were(of.len()),
             duration(total(&of))

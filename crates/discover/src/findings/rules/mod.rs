@@ -23,7 +23,7 @@ mod time_limit;
 mod trend;
 mod unavailable;
 
-use super::facts::{Facts, duration, is_long_wait, list, ratio};
+use super::facts::{Facts, duration, is_long_wait, list, list_with_shares, ratio, with_shares};
 use super::thresholds::{QUEUE_MEAN_S, QUEUE_SHARE, Threshold};
 use super::waits::Wait;
 use super::{Finding, Gain, Need, Quantity};
@@ -119,23 +119,25 @@ impl Waited<'_> {
         }
         let mut activities: Vec<(&str, i128)> = activities.into_iter().collect();
         activities.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
-        let activities: Vec<String> = activities.into_iter().map(|(name, _)| name.to_owned()).collect();
+        let activities: Vec<(String, i128)> = activities.into_iter().map(|(name, ns)| (name.to_owned(), ns)).collect();
         let mut examples: Vec<_> = self.waits.iter().flat_map(|wait| wait.examples.clone()).collect();
         examples.sort_by_key(|example| std::cmp::Reverse(example.time_ns));
         examples.truncate(3);
         let found = format!(
             "{} of {} {} {} {}, {} on average",
             facts.counted(instances as usize),
-            list(&activities),
+            list_with_shares(&activities),
             self.verb,
             duration(time_ns),
             self.words,
             duration(time_ns / i128::from(instances.max(1)))
         );
+        let (activities, activity_shares) = with_shares(activities);
         Some(Finding {
             rule: self.rule,
             cause: self.cause,
             activities,
+            activity_shares,
             found,
             shared: Vec::new(),
             instances,

@@ -124,6 +124,7 @@ fn finding(facts: &Facts<'_>, run: &RunGraph, from: &str, to: &str, delays: &[De
         rule: RULE.name,
         cause: format!("{to} after {from}"),
         activities: vec![to.clone()],
+        activity_shares: vec![1.0],
         found: format!(
             "{} of {to} waited for {from}, of which they read nothing, up to {} each",
             flowmine_draw::text::counted(delays.len() as u64, run.noun, &format!("{}s", run.noun)),

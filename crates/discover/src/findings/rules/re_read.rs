@@ -42,6 +42,11 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     // The names are looked up only for findings that can be listed.
     let is_large = ratio(total(&of), facts.whole.time_ns) >= LEAST_SHARE.value;
     let place = facts.input.profile.filter(|_| is_large).map(|profile| Place::of(profile, activity, |_, bytes| bytes > 0));
+    // Processes of one instance that each read a file once are no process that reads it again.
+    let is_reference = |file: &String| facts.input.profile.is_some_and(|profile| reference::is_reference(profile, file));
+    if place.as_ref().and_then(|place| place.file.as_ref()).is_some_and(is_reference) {
+        return None;
+    }
     let words = place.as_ref().map(Place::words).unwrap_or_default();
     let file = place.as_ref().and_then(|place| place.file.clone()).unwrap_or_else(|| "the file".to_owned());
     Some(facts.finding(Draft {

@@ -5,6 +5,7 @@ use flowmine_draw::text::{count, visible};
 
 use super::*;
 use crate::findings::thresholds::{REFERENCE_PROCESSES, REFERENCE_SHARE};
+use crate::io_profile::{FileUse, Profile};
 
 pub(super) static RULE: Rule = Rule {
     name: "reference",
@@ -19,19 +20,31 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let Some(profile) = facts.input.profile else { return Vec::new() };
+    references(profile).map(|file| finding(facts, profile, file)).collect()
+}
+
+/// Returns the files of a profile that very many processes read.
+fn references(profile: &Profile) -> impl Iterator<Item = &FileUse> {
     let all = i128::from(profile.total.read_bytes);
-    let is_reference = |file: &&crate::io_profile::FileUse| {
+    profile.files.iter().filter(move |file| {
         file.processes as f64 >= REFERENCE_PROCESSES.value
             && file.sums.written_bytes == 0
             && ratio(file.sums.read_bytes.into(), all) >= REFERENCE_SHARE.value
-    };
-    profile.files.iter().filter(is_reference).map(|file| finding(facts, profile, file)).collect()
+    })
 }
 
-fn finding(facts: &Facts<'_>, profile: &crate::io_profile::Profile, file: &crate::io_profile::FileUse) -> Finding {
+/// Returns whether a file, by its name on display, is one that very many processes read, so that
+/// other rules leave its reads to this one.
+pub(super) fn is_reference(profile: &Profile, shown: &str) -> bool {
+    references(profile).any(|file| visible(&file.path) == shown)
+}
+
+fn finding(facts: &Facts<'_>, profile: &Profile, file: &FileUse) -> Finding {
     let mut uses: Vec<_> = profile.uses.iter().filter(|of| of.path == file.path).collect();
-    uses.sort_by(|a, b| b.sums.read_bytes.cmp(&a.sums.read_bytes).then_with(|| a.group.cmp(&b.group)));
-    let groups: Vec<String> = uses.iter().map(|of| of.group.clone()).collect();
+    uses.sort_by(|a, b| b.sums.time_ns.cmp(&a.sums.time_ns).then_with(|| a.group.cmp(&b.group)));
+    let groups: Vec<(String, i128)> = uses.iter().map(|of| (of.group.clone(), of.sums.time_ns.into())).collect();
+    let names = list_with_shares(&groups);
+    let (activities, activity_shares) = with_shares(groups);
     let time_ns = i128::from(file.sums.time_ns);
     let path = visible(&file.path);
     let share = ratio(file.sums.read_bytes.into(), profile.total.read_bytes.into());
@@ -41,12 +54,13 @@ fn finding(facts: &Facts<'_>, profile: &crate::io_profile::Profile, file: &crate
         found: format!(
             "{path} was read by {} processes of {}: {}, {} of all bytes read, in {}",
             count(file.processes),
-            list(&groups),
+            names,
             bytes(file.sums.read_bytes),
             percent(share),
             duration(time_ns)
         ),
-        activities: groups,
+        activities,
+        activity_shares,
         shared: vec![crate::findings::Shared { what: "file", value: path.clone() }],
         instances: file.processes,
         examples: Vec::new(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::critical_path::TimePart;
+use crate::findings::Limit;
 use crate::findings::facts::Draft;
 use crate::findings::thresholds::{SERIAL_SHARE, SERIAL_WIDTH};
 
@@ -90,7 +91,11 @@ fn finding(facts: &Facts<'_>, name: &str, alone: &Alone) -> Option<Finding> {
     });
     let (low, from) = match what_if {
         Some(gain) => (i128::from(gain.gain_ns.max(0)).min(most), "critical path"),
-        None => (most.min(sum / 2), "log"),
+        // Of several runs, the model of the longest stands for it alone.
+        None => match facts.input.prediction.and_then(|model| model.gain(name, Limit::Cpu)).filter(|(low, _)| *low > 0) {
+            Some((low, _)) => (low.min(most), "prediction"),
+            None => (most.min(sum / 2), "log"),
+        },
     };
     let found = format!(
         "{name_seen} ran alone for {} in {}, after up to {} had run at the same time",

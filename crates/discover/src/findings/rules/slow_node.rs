@@ -99,7 +99,7 @@ fn finding(facts: &Facts<'_>, name: &str, factor: f64, all: &[(u32, f64, f64)]) 
             found: format!(
                 "{} of {} on {word} {name} ran {} times as long as on the others, {} longer in all",
                 facts.counted(all.len()),
-                list(&facts.names(&of)),
+                facts.listed(&of),
                 times(factor),
                 duration(total(&of))
             ),

@@ -6,6 +6,7 @@ use flowmine_draw::text::{count, visible};
 
 use super::*;
 use crate::findings::facts::{Draft, total};
+use crate::findings::predicted::of_files;
 use crate::findings::thresholds::{LEAST_SHARE, SMALL_BYTES, SMALL_CALLS};
 use crate::io_profile::Profile;
 
@@ -13,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     name: "small-requests",
     finds: "instances read or wrote few bytes at a time, in many calls; program and file are named",
     at_stake: "the time in these reads and writes",
-    gain: "nothing to what requests of 1 MiB save, at the same cost of a call",
+    gain: "nothing to what requests of 1 MiB save, at the same cost of a call; of a traced run, what the fitted model predicts",
     needs: &[Need::Operations, Need::Profile],
     thresholds: &[&SMALL_BYTES, &SMALL_CALLS],
     is_always_listed: false,
@@ -74,29 +75,27 @@ fn finding(facts: &Facts<'_>, activity: &str, all: &[u32]) -> Option<Finding> {
     let place = profile.map(|profile| Place::of(profile, activity, |reads, bytes| (bytes as f64) < SMALL_BYTES.value * reads as f64));
     let words = place.as_ref().map(Place::words).unwrap_or_default();
     let program = place.as_ref().and_then(|place| place.program.clone()).unwrap_or_else(|| name.clone());
-    Some(
-        facts.finding(Draft {
-            rule: RULE.name,
-            cause: format!("small requests of {name}"),
-            found: format!(
-                "{} of {name} moved {} on average in {} calls, which took {}{words}",
-                facts.counted(of.len()),
-                bytes(mean as i64),
-                count(calls.unsigned_abs()),
-                duration(total(&of))
-            ),
-            of: &of,
-            high_ns: Some(high),
-            from: if place.is_some() { "profile" } else { "log" },
-            assumption:
-                "nothing if the program copies in memory only; at the most with requests of 1 MiB, if a call costs what it costs now"
-                    .to_owned(),
-            action: format!(
-                "Give {program} a larger buffer (1 MiB), or a library that collects requests; put many small files into one archive."
-            ),
-            ..Draft::default()
-        }),
-    )
+    let finding = facts.finding(Draft {
+        rule: RULE.name,
+        cause: format!("small requests of {name}"),
+        found: format!(
+            "{} of {name} moved {} on average in {} calls, which took {}{words}",
+            facts.counted(of.len()),
+            bytes(mean as i64),
+            count(calls.unsigned_abs()),
+            duration(total(&of))
+        ),
+        of: &of,
+        high_ns: Some(high),
+        from: if place.is_some() { "profile" } else { "log" },
+        assumption: "nothing if the program copies in memory only; at the most with requests of 1 MiB, if a call costs what it costs now"
+            .to_owned(),
+        action: format!(
+            "Give {program} a larger buffer (1 MiB), or a library that collects requests; put many small files into one archive."
+        ),
+        ..Draft::default()
+    });
+    Some(of_files(facts, finding, activity))
 }
 
 /// Program and file with most requests.

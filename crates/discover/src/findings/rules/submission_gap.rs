@@ -78,10 +78,10 @@ fn finding(facts: &Facts<'_>, pair: Option<Pair>, of: &[(u32, i128)]) -> Option<
         }
         (None, source) => {
             let found = format!(
-                "nothing ran or queued for {} before {} of {} {} submitted, {mean} on average",
+                "Nothing ran or queued for {} before {} of {} {} submitted, {mean} on average",
                 duration(sum),
                 facts.counted(of.len()),
-                list(&facts.names(of)),
+                facts.listed(of),
                 were(of.len())
             );
             let action = match source {

@@ -58,7 +58,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let draft = Draft {
         rule: RULE.name,
         cause: "time limit too short".to_owned(),
-        found: format!("{}: {what}", list(&facts.names(&all))),
+        found: format!("{}: {what}", facts.listed(&all)),
         low_ns: Some(killed),
         of: &all,
         assumption: "at the least, nothing is killed; at the most, one of ten that ended close to the limit is saved, too".to_owned(),
