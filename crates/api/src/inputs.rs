@@ -24,6 +24,13 @@ pub fn note(path: &Path) {
     }
 }
 
+/// Remembers these inputs and no others. For callers that do one thing after another in one process:
+/// a file that was read once may be a result later.
+pub fn only<'p>(paths: impl IntoIterator<Item = &'p Path>) {
+    let ids = paths.into_iter().filter_map(|path| FileId::at(path).ok()).collect();
+    *read() = ids;
+}
+
 /// Whether a folder was named to be read, or lies in one that was.
 ///
 /// # Errors

@@ -59,6 +59,7 @@ pub mod run;
 mod sink;
 pub mod source;
 pub mod steps;
+pub mod tables;
 pub mod target;
 mod task_waits;
 pub mod trace;

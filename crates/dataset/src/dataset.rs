@@ -336,7 +336,7 @@ impl Dataset {
         self.row_count_of(R::TABLE, R::SPLIT)
     }
 
-    fn row_count_of(&self, table: &'static str, is_split: bool) -> Result<u64, DatasetError> {
+    pub(crate) fn row_count_of(&self, table: &'static str, is_split: bool) -> Result<u64, DatasetError> {
         let mut rows = 0;
         for leaf in self.leaves_of(table, is_split)? {
             for part in self.leaf_parts(&leaf)? {
