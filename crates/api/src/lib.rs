@@ -54,6 +54,8 @@ pub mod pseudonyms;
 pub mod recognised;
 pub mod remarks;
 pub mod report;
+#[cfg(test)]
+mod python_docs;
 mod request;
 pub mod run;
 mod sink;

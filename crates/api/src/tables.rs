@@ -34,12 +34,20 @@ pub fn find(name: &str) -> Result<&'static TableDef> {
     }
 }
 
-/// Returns the number of rows of a table; hosts are not chosen by.
+/// Returns the number of rows of a table, or of some hosts.
 ///
 /// # Errors
-/// When the dataset cannot be read.
-pub fn rows(dataset: &Path, table: &TableDef) -> Result<u64> {
-    Ok(Dataset::open(dataset)?.rows_of(table)?)
+/// When the dataset cannot be read, or the table is not split by hosts.
+pub fn rows(dataset: &Path, table: &TableDef, hosts: Option<&[String]>) -> Result<u64> {
+    has_hosts(table, hosts)?;
+    Ok(Dataset::open(dataset)?.rows_of(table, hosts)?)
+}
+
+fn has_hosts(table: &TableDef, hosts: Option<&[String]>) -> Result<()> {
+    if hosts.is_some() && !table.split {
+        refuse!("the table {} is not split by hosts, so that no hosts of it can be chosen", table.name);
+    }
+    Ok(())
 }
 
 /// Opens a table as a stream: a struct array for each row group, which is read when it is asked for.
@@ -47,9 +55,7 @@ pub fn rows(dataset: &Path, table: &TableDef) -> Result<u64> {
 /// # Errors
 /// When the dataset cannot be opened, the table lacks a column, or it is not split by hosts.
 pub fn stream(dataset: &Path, table: &TableDef, selection: &Selection) -> Result<ArrowArrayStream> {
-    if selection.hosts.is_some() && !table.split {
-        refuse!("the table {} is not split by hosts, so that no hosts of it can be chosen", table.name);
-    }
+    has_hosts(table, selection.hosts.as_deref())?;
     let columns: Vec<&str> = match &selection.columns {
         Some(columns) if columns.is_empty() => refuse!("no column of the table {} is chosen", table.name),
         Some(columns) => columns.iter().map(String::as_str).collect(),
@@ -88,6 +94,6 @@ mod tests {
         assert!(refused("waits", columns(&["joob"])).starts_with("the table waits has no column \"joob\"; it has: "));
         assert!(refused("waits", Selection { hosts: Some(vec!["n1".to_owned()]), columns: None }).contains("not split"));
         assert_eq!(refused("io_events", Selection { hosts: Some(vec!["n1".to_owned()]), columns: None }), "");
-        assert_eq!(rows(&dataset, find("waits").unwrap()).unwrap(), 0);
+        assert_eq!(rows(&dataset, find("waits").unwrap(), None).unwrap(), 0);
     }
 }

@@ -47,19 +47,24 @@ impl Dataset {
             def.ok_or_else(|| parquet_error(self.dir())(ParquetError::NoColumn((*name).to_owned())))
         };
         let columns = columns.iter().map(column).collect::<Result<Vec<_>, _>>()?;
-        let mut leaves: VecDeque<Leaf> = self.leaves_of(table.name, table.split)?.into();
-        if let Some(hosts) = hosts {
-            leaves.retain(|leaf| leaf.host().is_none_or(|host| hosts.iter().any(|wanted| wanted == host)));
-        }
+        let leaves = self.leaves_of_hosts(table, hosts)?.into();
         Ok(TableStream { dataset: self.clone(), table: *table, columns, leaves, groups: Groups::default() })
     }
 
-    /// Number of rows of a table.
+    /// Number of rows of a table, or of some hosts.
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn rows_of(&self, table: &TableDef) -> Result<u64, DatasetError> {
-        self.row_count_of(table.name, table.split)
+    pub fn rows_of(&self, table: &TableDef, hosts: Option<&[String]>) -> Result<u64, DatasetError> {
+        self.row_count_in(&self.leaves_of_hosts(table, hosts)?)
+    }
+
+    fn leaves_of_hosts(&self, table: &TableDef, hosts: Option<&[String]>) -> Result<Vec<Leaf>, DatasetError> {
+        let mut leaves = self.leaves_of(table.name, table.split)?;
+        if let Some(hosts) = hosts {
+            leaves.retain(|leaf| leaf.host().is_none_or(|host| hosts.iter().any(|wanted| wanted == host)));
+        }
+        Ok(leaves)
     }
 }
 
@@ -142,7 +147,7 @@ mod tests {
         transaction.commit().unwrap();
 
         let runs = table("task_runs");
-        assert_eq!(dataset.rows_of(runs).unwrap(), 2);
+        assert_eq!(dataset.rows_of(runs, None).unwrap(), 2);
         assert!(dataset.stream(runs, &["nome"], None).is_err());
         let stream = dataset.stream(runs, &["exit_code", "name"], None).unwrap().into_arrow();
         // SAFETY: `into_arrow` made the stream by the C interface.

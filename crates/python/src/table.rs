@@ -23,16 +23,18 @@ pub fn declared() -> Vec<(&'static str, &'static str, bool, Vec<Column>)> {
     ALL.iter().map(|table| (table.name, table.doc.trim(), table.split, columns(table))).collect()
 }
 
-/// The number of rows of a table.
+/// The number of rows of a table, or of some hosts.
 #[pyfunction]
-pub fn rows(py: Python<'_>, dataset: PathBuf, table: String) -> PyResult<Reply> {
-    let work = move |_: &dyn flowmine_api::Sink| tables::rows(&dataset, tables::find(&table)?);
+#[pyo3(signature = (dataset, table, hosts = None))]
+pub fn rows(py: Python<'_>, dataset: PathBuf, table: String, hosts: Option<Vec<String>>) -> PyResult<Reply> {
+    let work = move |_: &dyn flowmine_api::Sink| tables::rows(&dataset, tables::find(&table)?, hosts.as_deref());
     call(py, None, work, |py, rows| Ok(rows.into_pyobject(py)?.into_any().unbind()))
 }
 
 /// A table as a capsule of the Arrow C stream interface. A reader that takes the stream marks it as
 /// released; dropped is what no reader took.
 #[pyfunction]
+#[pyo3(signature = (dataset, table, columns = None, hosts = None))]
 pub fn stream(py: Python<'_>, dataset: PathBuf, table: String, columns: Option<Vec<String>>, hosts: Option<Vec<String>>) -> PyResult<Reply> {
     let work = move |_: &dyn flowmine_api::Sink| {
         let selection = Selection { columns, hosts };

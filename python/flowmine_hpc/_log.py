@@ -1,0 +1,84 @@
+"""Event logs: files, DataFrames of pandas and polars, Arrow tables, logs of PM4Py."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from typing import Any, Iterator, Optional
+
+from . import _pm4py
+from ._errors import FlowmineError
+from ._options import StrPath
+from ._source import Source
+
+
+class Log(Source):
+    """An event log."""
+
+    def __init__(self, *paths: StrPath, directory: Optional[tempfile.TemporaryDirectory[str]] = None) -> None:
+        super().__init__(*paths)
+        # The file of a log that was handed over lives as long as the log.
+        self._directory = directory
+
+
+def read_log(log: Any, *more: StrPath) -> Log:
+    """Reads an event log.
+
+    It is a path (XES, OCEL 2.0, CSV, Parquet), a DataFrame of pandas or polars, an Arrow table or
+    stream, or PM4Py's EventLog or OCEL. Several paths are one log. What is no path is written into
+    a file of a private temporary directory first.
+    Columns have the names of PM4Py, or are named where a model is made (``case_column="case"``).
+    """
+    if isinstance(log, (str, os.PathLike)):
+        return Log(log, *more)
+    directory = tempfile.TemporaryDirectory(prefix="flowmine-")
+    try:
+        path = _written(log, directory.name)
+        return Log(path, directory=directory)
+    except BaseException:
+        directory.cleanup()
+        raise
+
+
+def _written(log: Any, directory: str) -> str:
+    """Writes a log into a file, and returns its path."""
+    table, lines = os.path.join(directory, "log.parquet"), os.path.join(directory, "log.csv")
+    if _pm4py.is_ocel(log):
+        return _pm4py.write_ocel(log, os.path.join(directory, "log.ocel.json"))
+    if _pm4py.is_event_log(log):
+        return _pm4py.write_event_log(log, lines)
+    if hasattr(log, "write_parquet"):
+        # A DataFrame of polars.
+        log.write_parquet(table)
+        return table
+    if hasattr(log, "to_parquet") and hasattr(log, "to_csv"):
+        # A DataFrame of pandas. Parquet needs pyarrow; CSV has the same values, as text.
+        with _arrow() as pyarrow:
+            if pyarrow is not None:
+                _write_arrow(pyarrow.Table.from_pandas(log, preserve_index=False), table)
+                return table
+        log.to_csv(lines, index=False)
+        return lines
+    if hasattr(log, "__arrow_c_stream__"):
+        with _arrow() as pyarrow:
+            if pyarrow is None:
+                raise FlowmineError("an Arrow table or stream is read by pyarrow, which is not installed")
+            _write_arrow(pyarrow.table(log), table)
+            return table
+    raise FlowmineError(f"{type(log).__name__} is no path, DataFrame, Arrow table, EventLog or OCEL")
+
+
+def _write_arrow(table: Any, path: str) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(table, path)
+
+
+@contextlib.contextmanager
+def _arrow() -> Iterator[Any]:
+    try:
+        import pyarrow
+    except ImportError:
+        pyarrow = None
+    yield pyarrow
