@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from . import _native
 from ._commands import *  # noqa: F403
-from ._commands import __all__ as _commands
+from ._commands import __all__ as _of_commands
 from ._errors import Diagnostic, FlowmineError, FlowmineWarning, LossWarning
 from ._log import Log, read_log
 from ._models import *  # noqa: F403
-from ._models import __all__ as _models
+from ._models import __all__ as _of_models
 from ._process import Completed, command
 from ._progress import show_progress
 from ._result import Result
@@ -45,6 +45,6 @@ __all__ = [
     "open",
     "read_log",
     "show_progress",
-    *_commands,
-    *_models,
+    *_of_commands,
+    *_of_models,
 ]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
-from typing import Any, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import _pm4py
 from ._errors import FlowmineError
 from ._options import StrPath
 from ._source import Source
+
+if TYPE_CHECKING:
+    import tempfile
 
 
 class Log(Source):
@@ -32,6 +33,8 @@ def read_log(log: Any, *more: StrPath) -> Log:
     """
     if isinstance(log, (str, os.PathLike)):
         return Log(log, *more)
+    import tempfile
+
     directory = tempfile.TemporaryDirectory(prefix="flowmine-")
     try:
         path = _written(log, directory.name)
@@ -54,18 +57,18 @@ def _written(log: Any, directory: str) -> str:
         return table
     if hasattr(log, "to_parquet") and hasattr(log, "to_csv"):
         # A DataFrame of pandas. Parquet needs pyarrow; CSV has the same values, as text.
-        with _arrow() as pyarrow:
-            if pyarrow is not None:
-                _write_arrow(pyarrow.Table.from_pandas(log, preserve_index=False), table)
-                return table
+        pyarrow = _arrow()
+        if pyarrow is not None:
+            _write_arrow(pyarrow.Table.from_pandas(log, preserve_index=False), table)
+            return table
         log.to_csv(lines, index=False)
         return lines
     if hasattr(log, "__arrow_c_stream__"):
-        with _arrow() as pyarrow:
-            if pyarrow is None:
-                raise FlowmineError("an Arrow table or stream is read by pyarrow, which is not installed")
-            _write_arrow(pyarrow.table(log), table)
-            return table
+        pyarrow = _arrow()
+        if pyarrow is None:
+            raise FlowmineError("an Arrow table or stream is read by pyarrow, which is not installed")
+        _write_arrow(pyarrow.table(log), table)
+        return table
     raise FlowmineError(f"{type(log).__name__} is no path, DataFrame, Arrow table, EventLog or OCEL")
 
 
@@ -75,10 +78,9 @@ def _write_arrow(table: Any, path: str) -> None:
     parquet.write_table(table, path)
 
 
-@contextlib.contextmanager
-def _arrow() -> Iterator[Any]:
+def _arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        pyarrow = None
-    yield pyarrow
+        return None
+    return pyarrow

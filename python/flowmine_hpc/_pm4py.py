@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from typing import Any, Iterator
 
 #: The transitions with which an activity is over, as ``--events ends`` takes them.
@@ -25,6 +23,8 @@ def is_ocel(log: Any) -> bool:
 
 def write_event_log(log: Any, path: str) -> str:
     """Writes an EventLog as CSV, a row for each event."""
+    import csv
+
     rows: list[dict[str, Any]] = []
     keys: dict[str, None] = {CASE: None, ACTIVITY: None, TIME: None}
     for number, trace in enumerate(log, 1):
@@ -47,6 +47,8 @@ def _text(value: Any) -> Any:
 
 def write_ocel(log: Any, path: str) -> str:
     """Writes an OCEL as OCEL 2.0 in JSON."""
+    import json
+
     event_id, object_id = log.event_id_column, log.object_id_column
     activity, time = log.event_activity, log.event_timestamp
     object_type, qualifier = log.object_type_column, getattr(log, "qualifier", "ocel:qualifier")

@@ -5,17 +5,15 @@ It is started with a list of arguments and without a shell.
 
 from __future__ import annotations
 
-import functools
 import os
-import shutil
-import signal
-import subprocess
-import sysconfig
-from typing import Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from . import _native
 from ._errors import Diagnostic, FlowmineError, LossWarning, visible, warn, warn_of
 from ._options import name_of, text_of, texts_of
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: Seconds that a command has to end after an interrupt.
 PATIENCE = 30
@@ -61,20 +59,35 @@ class Completed:
         return f"<pre>{escape(visible(self.text))}</pre>"
 
 
-@functools.lru_cache(maxsize=None)
+_checked: set[str] = set()
+
+
 def program() -> str:
     """Returns the path of the command: FLOWMINE_COMMAND, that of the package, or that of PATH."""
+    import shutil
+    import sysconfig
+
     own = [os.path.join(sysconfig.get_path("scripts"), "flowmine")]
     if hasattr(sysconfig, "get_preferred_scheme"):
         own.append(os.path.join(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user")), "flowmine"))
     candidates = [os.environ.get("FLOWMINE_COMMAND"), *own, shutil.which("flowmine")]
     for path in candidates:
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
-            version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split()
-            if version[-1:] != [_native.__version__]:
-                warn(f"{path} is flowmine {version[-1:]}, and this package is {_native.__version__}")
+            _check_version(path)
             return path
     raise FlowmineError("the command flowmine is neither next to Python nor in PATH: install the wheel again, or set FLOWMINE_COMMAND")
+
+
+def _check_version(path: str) -> None:
+    """Warns once of a command of another version."""
+    import subprocess
+
+    if path in _checked:
+        return
+    _checked.add(path)
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split()[-1:]
+    if version != [_native.__version__]:
+        warn(f"{path} has the version {' '.join(version) or 'unknown'}, and this package {_native.__version__}")
 
 
 def command(
@@ -125,6 +138,8 @@ def _places(one: Any) -> list[str]:
 
 
 def _run(words: list[str], is_captured: bool, passes_code: bool) -> Completed:
+    import subprocess
+
     pipe = subprocess.PIPE
     child = subprocess.Popen(
         [program(), *words], stdin=subprocess.DEVNULL, stdout=pipe if is_captured else None, stderr=pipe if is_captured else None
@@ -150,6 +165,9 @@ def _run(words: list[str], is_captured: bool, passes_code: bool) -> Completed:
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """Ends a command as Ctrl-C does, so that it completes what it writes."""
+    import signal
+    import subprocess
+
     child.send_signal(signal.SIGINT)
     try:
         child.wait(PATIENCE)

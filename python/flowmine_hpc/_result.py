@@ -101,9 +101,8 @@ class Result:
             raise FlowmineError(f"PM4Py has no form of the model {self.model}; a dfg has one")
         model = self.json
         edges = {(edge["from"], edge["to"]): edge["frequency"] for edge in model["edges"]}
-        ends = ({of["name"]: of["cases"] for of in model[key]} for key in ("start_activities", "end_activities"))
-        starts, lasts = ends
-        return edges, starts, lasts
+        starts, lasts = model["start_activities"], model["end_activities"]
+        return edges, {of["activity"]: of["cases"] for of in starts}, {of["activity"]: of["cases"] for of in lasts}
 
     def save(self, path: StrPath, format: Optional[str] = None) -> None:
         """Writes the model into a file; the format is that of its suffix by default."""

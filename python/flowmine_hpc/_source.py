@@ -25,13 +25,13 @@ class Source(Models, Tables):
     def __init__(self, *paths: StrPath) -> None:
         given = [os.path.abspath(os.fspath(path)) for path in paths]
         with Following() as progress:
-            self._native, self.diagnostics = finish(_native.open(given, progress))
+            self._native, self.messages = finish(_native.open(given, progress))
         self._finalizer = weakref.finalize(self, self._native.close)
         if self.is_lossy:
             warn(f"{', '.join(given)}: something was rejected or lost", LossWarning)
 
     #: The messages of opening it.
-    diagnostics: list[Diagnostic]
+    messages: list[Diagnostic]
 
     @property
     def is_lossy(self) -> bool:
