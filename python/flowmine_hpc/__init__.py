@@ -15,6 +15,8 @@ Failures are ``FlowmineError``, and doubts about a result are ``FlowmineWarning`
 
 from __future__ import annotations
 
+import atexit as _atexit
+
 from . import _native
 from ._commands import *  # noqa: F403
 from ._commands import __all__ as _of_commands
@@ -27,6 +29,9 @@ from ._progress import show_progress
 from ._result import Result
 from ._source import Source, discover, open
 from ._table import Table
+
+# Calls that were interrupted end at their next step, and remove what they made.
+_atexit.register(_native.settle, 30.0)
 
 __version__: str = _native.__version__
 

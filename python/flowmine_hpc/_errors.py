@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from types import FrameType
 from typing import Any, NamedTuple, Optional, Sequence
 
 #: Number of warnings of one call; all diagnostics are kept in its result.
@@ -33,15 +34,15 @@ class Diagnostic(NamedTuple):
     #: Column in bytes, from 1.
     column: Optional[int] = None
     #: Number of occurrences.
-    count: int = 1
+    times: int = 1
     #: What to do about it.
     advice: Optional[str] = None
 
     def __str__(self) -> str:
         places = [str(place) for place in (self.input, self.line, self.column) if place is not None]
         text = ": ".join(part for part in (":".join(places), self.place, self.text) if part)
-        if self.count > 1:
-            text += f" ({self.count} times)"
+        if self.times > 1:
+            text += f" ({self.times} times)"
         if self.code is not None:
             text += f" [{self.code}]"
         if self.advice is not None:
@@ -73,7 +74,8 @@ class LossWarning(FlowmineWarning):
 
 def warn(text: str, category: type[Warning] = FlowmineWarning) -> None:
     """Warns at the line that called the package."""
-    frame, level = sys._getframe(1), 2
+    frame: Optional[FrameType] = sys._getframe(1)
+    level = 2
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
     warnings.warn(visible(text), category, stacklevel=level - 1)

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Optional
+import weakref
+from typing import Any, Optional
 
 from . import _pm4py
 from ._errors import FlowmineError
 from ._options import StrPath
 from ._source import Source
 
-if TYPE_CHECKING:
-    import tempfile
-
 
 class Log(Source):
     """An event log."""
 
-    def __init__(self, *paths: StrPath, directory: Optional[tempfile.TemporaryDirectory[str]] = None) -> None:
+    def __init__(self, *paths: StrPath, directory: Optional[str] = None) -> None:
         super().__init__(*paths)
         # The file of a log that was handed over lives as long as the log.
-        self._directory = directory
+        self._files = weakref.finalize(self, _remove, directory, os.getpid()) if directory else None
+
+    def close(self) -> None:
+        """Removes the file of a log that was handed over, which otherwise ends with the object."""
+        super().close()
+        if self._files is not None:
+            self._files()
 
 
 def read_log(log: Any, *more: StrPath) -> Log:
@@ -35,13 +39,20 @@ def read_log(log: Any, *more: StrPath) -> Log:
         return Log(log, *more)
     import tempfile
 
-    directory = tempfile.TemporaryDirectory(prefix="flowmine-")
+    directory = tempfile.mkdtemp(prefix="flowmine-")
     try:
-        path = _written(log, directory.name)
-        return Log(path, directory=directory)
+        return Log(_written(log, directory), directory=directory)
     except BaseException:
-        directory.cleanup()
+        _remove(directory, os.getpid())
         raise
+
+
+def _remove(directory: str, process: int) -> None:
+    """Removes the directory of this process; a fork keeps that of its parent."""
+    import shutil
+
+    if process == os.getpid():
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _written(log: Any, directory: str) -> str:

@@ -66,7 +66,8 @@ def write_ocel(log: Any, path: str) -> str:
         if field in row:
             change = {"name": field, "time": _text(row[time]), "value": _text(row[field])}
             changes.setdefault(str(row[object_id]), []).append(change)
-    events, objects, types = [], [], ({}, {})
+    events, objects = [], []
+    types: tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]] = ({}, {})
     for row in _rows(log.events):
         values = {key: value for key, value in row.items() if key not in (event_id, activity, time)}
         types[0].setdefault(str(row[activity]), {}).update((key, _type(value)) for key, value in values.items())

@@ -24,14 +24,16 @@ class _Bar:
     """A bar of tqdm for each stage."""
 
     def __init__(self, tqdm: Any) -> None:
-        self._tqdm, self._bar, self._stage = tqdm, None, None
+        self._tqdm, self._bar = tqdm, None
+        self._stage: Optional[str] = None
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         if stage != self._stage:
             self.close()
             self._bar, self._stage = self._tqdm(desc=stage, leave=False), stage
-        self._bar.total = total or None
-        self._bar.update(done - self._bar.n)
+        bar: Any = self._bar
+        bar.total = total or None
+        bar.update(done - bar.n)
 
     def close(self) -> None:
         if self._bar is not None:

@@ -57,7 +57,8 @@ class Result:
 
     def bytes(self, format: str) -> bytes:
         """Returns the model in one of its formats."""
-        return finish(self._in(format).bytes(format))[0]
+        written: bytes = finish(self._in(format).bytes(format))[0]
+        return written
 
     def text(self, format: Optional[str] = None) -> str:
         """Returns the model in one of its formats as text, by default the one for terminals."""
@@ -70,7 +71,8 @@ class Result:
         """The model as data; docs/schemas/ has the schema of each model."""
         import json
 
-        return json.loads(self.bytes("json"))
+        model: dict[str, Any] = json.loads(self.bytes("json"))
+        return model
 
     @property
     def svg(self) -> str:

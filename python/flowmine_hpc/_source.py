@@ -36,7 +36,7 @@ class Source(Models, Tables):
     @property
     def is_lossy(self) -> bool:
         """Whether something was rejected or lost when it was opened."""
-        return self._native.is_lossy
+        return bool(self._native.is_lossy)
 
     @property
     def paths(self) -> list[str]:

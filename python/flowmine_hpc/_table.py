@@ -93,7 +93,7 @@ class Table:
         return Table(self._source, self._dataset, self.name, self.columns, hosts)
 
     def __len__(self) -> int:
-        return finish(_native.rows(self._dataset, self.name, self._hosts))[0]
+        return int(finish(_native.rows(self._dataset, self.name, self._hosts))[0])
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Returns the rows as a stream; the schema is the table's own, whatever is requested."""

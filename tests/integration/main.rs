@@ -50,6 +50,7 @@ mod predict;
 mod private;
 mod processes;
 mod prune;
+mod python;
 mod recording;
 mod report;
 mod resources;

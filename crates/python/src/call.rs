@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
@@ -17,6 +18,44 @@ use crate::messages::{Listener, Messages, Said};
 const LOOK: Duration = Duration::from_millis(50);
 /// Bytes of the stack of the thread that works, as the main thread of the command has them.
 const STACK: usize = 8 << 20;
+
+/// The threads that work: the process that they are of, and their number. A fork has none of them.
+static WORKING: Mutex<(u32, usize)> = Mutex::new((0, 0));
+/// Notified when one of them has ended.
+static ENDED: Condvar = Condvar::new();
+
+/// A thread that works, counted from here to its end.
+struct Working;
+
+impl Working {
+    fn begin() -> Self {
+        let mut working = WORKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        *working = (process, if working.0 == process { working.1 + 1 } else { 1 });
+        Self
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        let mut working = WORKING.lock().unwrap_or_else(PoisonError::into_inner);
+        working.1 = working.1.saturating_sub(1);
+        ENDED.notify_all();
+    }
+}
+
+/// Waits for calls that were interrupted: they end at their next message or stage, and remove their
+/// temporary files. Whether all have ended in this time.
+#[pyfunction]
+pub fn settle(py: Python<'_>, seconds: f64) -> bool {
+    py.detach(|| {
+        let working = WORKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_busy = |working: &mut (u32, usize)| working.0 == std::process::id() && working.1 > 0;
+        let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let waited = ENDED.wait_timeout_while(working, limit, is_busy);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    })
+}
 
 /// What a call gave: a value or an error, and messages.
 #[pyclass(frozen, module = "flowmine_hpc._native")]
@@ -91,7 +130,9 @@ fn run<T: Send + 'static>(
 ) -> PyResult<T> {
     let (hand, handed) = sync_channel(1);
     let (give, given) = sync_channel(1);
+    let working = Working::begin();
     let thread = move || {
+        let _working = working;
         // What nobody waits for any more is dropped here.
         if let Ok(work) = handed.recv() {
             let work: Box<dyn FnOnce() -> T + Send> = work;

@@ -30,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Reply>()?;
     module.add_class::<Source>()?;
     module.add_class::<Found>()?;
+    module.add_function(wrap_pyfunction!(call::settle, module)?)?;
     module.add_function(wrap_pyfunction!(source::open, module)?)?;
     module.add_function(wrap_pyfunction!(found::discover, module)?)?;
     module.add_function(wrap_pyfunction!(found::format_of, module)?)?;

@@ -38,7 +38,7 @@ impl Said {
         dict.set_item("place", self.place.as_deref())?;
         dict.set_item("line", self.line)?;
         dict.set_item("column", self.column)?;
-        dict.set_item("count", self.count)?;
+        dict.set_item("times", self.count)?;
         dict.set_item("advice", self.advice)?;
         Ok(dict)
     }
