@@ -78,7 +78,7 @@ def warn(text: str, category: type[Warning] = FlowmineWarning) -> None:
     level = 2
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
-    warnings.warn(visible(text), category, stacklevel=level - 1)
+    warnings.warn(visible(text), category, stacklevel=level)
 
 
 def warn_of(diagnostics: Sequence[Diagnostic]) -> None:

@@ -17,7 +17,7 @@ program = os.environ["FLOWMINE_COMMAND"]
 def commands(*words):
     text = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True).stdout
     listed = text.split("Commands:\n")[1].split("\n\n")[0]
-    return re.findall(r"^  ([a-z-]+) ", listed, re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)
 
 
 names = commands()

@@ -1,5 +1,6 @@
 """QUEUE DIRECTORY: logs to PM4Py and back; PM4Py counts what `--events ends` counts."""
 
+import gc
 import pathlib
 import sys
 import warnings
@@ -51,7 +52,7 @@ odd = pandas.DataFrame(
     {
         "id": ["NA", "NA", "1", "1"],
         "step": ['a"b', "x\ny", "NULL", "=1+1"],
-        "when": pandas.to_datetime(["2026-11-20", "2026-11-21", "2026-11-20T10:00:00.123456789", None]),
+        "when": pandas.to_datetime(["2026-11-20", "2026-11-21", "2026-11-20T10:00:00.123456789", None], format="ISO8601"),
     }
 )
 read = fm.dfg(odd, case_column="id", activity_column="step", timestamp_column="when")
@@ -79,9 +80,7 @@ assert len(again.objects) == len(theirs.objects) and len(again.o2o) == len(their
 # Temporary files go with their log.
 place = pathlib.Path(read.paths[0]).parent
 assert place.stat().st_mode & 0o777 == 0o700
-del read, done
-import gc
-
+del read, done, ours, direct
 gc.collect()
 assert not place.exists()
 for wrong in (3, None, object(), {"case": [1]}):

@@ -83,8 +83,8 @@ assert not place.exists()
 for delay in (0.0, 0.01, 0.1):
     before = set(pathlib.Path(tempfile.gettempdir()).glob("flowmine-*"))
     timer = threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
     try:
+        timer.start()
         for _ in range(1000):
             fm.open(*recordings).close()
         raise AssertionError("no interrupt was seen")

@@ -62,10 +62,15 @@ fn help(text: Option<&clap::builder::StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default().replace('\\', "\\\\").replace('"', "\\\"")
 }
 
+/// The commands of a command, such as the kinds of `import`.
+fn kinds_of(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|of| of.get_name() != "help")
+}
+
 /// The options of a command and of its commands, each once.
 fn options(command: &Command) -> Vec<&Arg> {
     let mut options: Vec<&Arg> = Vec::new();
-    let of_all = std::iter::once(command).chain(command.get_subcommands()).flat_map(|command| command.get_arguments());
+    let of_all = std::iter::once(command).chain(kinds_of(command)).flat_map(|command| command.get_arguments());
     for arg in of_all.filter(|arg| arg.get_long().is_some_and(|long| !["help", "version"].contains(&long))) {
         if options.iter().all(|known| known.get_long() != arg.get_long()) {
             options.push(arg);
@@ -76,7 +81,7 @@ fn options(command: &Command) -> Vec<&Arg> {
 
 fn function(command: &Command) -> String {
     let name = command.get_name();
-    let kinds: Vec<_> = command.get_subcommands().map(|of| format!("\"{}\"", of.get_name())).collect();
+    let kinds: Vec<_> = kinds_of(command).map(|of| format!("\"{}\"", of.get_name())).collect();
     let kind = if kinds.is_empty() { String::new() } else { format!("    kind: Literal[{}],\n", kinds.join(", ")) };
     let mut text = format!("def {}(\n{kind}    *paths: Any,\n", identifier(name));
     let options = options(command);
@@ -87,7 +92,7 @@ fn function(command: &Command) -> String {
     text.push_str(") -> Completed:\n");
     text.push_str(&wrapped(&format!("{}.", help(command.get_about())), "    \"\"\"", "    "));
     let _ = write!(text, "\n    This is ``flowmine {name}``, run as a child process.\n");
-    let positional: Vec<_> = command.get_positionals().chain(command.get_subcommands().flat_map(Command::get_positionals)).collect();
+    let positional: Vec<_> = command.get_positionals().chain(kinds_of(command).flat_map(Command::get_positionals)).collect();
     if let Some(first) = positional.first() {
         text.push_str(&wrapped(&help(first.get_help()), "    Paths: ", "        "));
     }
@@ -145,7 +150,7 @@ fn a_kind_of_import_has_no_option_of_another_form() {
     let mut cli = Cli::command();
     cli.build();
     for command in cli.get_subcommands() {
-        for kind in command.get_subcommands().filter(|_| !OTHERS.contains(&command.get_name())) {
+        for kind in kinds_of(command).filter(|_| !OTHERS.contains(&command.get_name())) {
             for arg in kind.get_arguments().filter(|arg| arg.get_long().is_some_and(|long| long != "help")) {
                 let same = options(command).into_iter().find(|known| known.get_long() == arg.get_long());
                 let form = |arg: &Arg| annotation(arg);
