@@ -26,7 +26,7 @@ for name in names:
     function = getattr(fm, name.replace("-", "_"), None) or getattr(fm, f"{name}_")
     assert callable(function) and function.__doc__, name
     assert function.__name__ in fm.__all__, name
-assert set(commands("import")) == set(re.findall(r'"([a-z-]+)"', fm.import_.__annotations__["kind"]))
+assert set(commands("import")) == set(re.findall(r"'([a-z-]+)'", fm.import_.__annotations__["kind"]))
 
 with tempfile.TemporaryDirectory() as directory:
     directory = pathlib.Path(directory)
@@ -68,9 +68,10 @@ with tempfile.TemporaryDirectory() as directory:
             raise AssertionError(words)
 
     # A finding is a warning, and exit code 1 a loss.
-    wrong = directory / "wrong.csv"
-    wrong.write_text("case,activity,timestamp\na,align,2026-11-20\na,merge,soon\n")
+    wrong = directory / "wrong.xes"
+    wrong.write_text('<log xes.version="1.0"><trace><event><date key="time:timestamp" value="soon"/></event></trace></log>')
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert fm.validate(wrong).code == 1
-    assert any(of.category is fm.LossWarning for of in caught), caught
+        done = fm.validate(wrong)
+    assert done.code == 1 and "is not an xs:dateTime" in done.text, done.text
+    assert any(of.category is fm.LossWarning and of.filename == __file__ for of in caught), caught

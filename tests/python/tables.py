@@ -96,6 +96,6 @@ except ImportError:
 try:
     import duckdb
 
-    assert duckdb.sql("select count(*) from processes").fetchone() == (len(processes),)
+    assert duckdb.sql("select count(*) from processes").fetchall() == [(len(processes),)]
 except ImportError:
     print("not run: duckdb is not installed")

@@ -51,11 +51,11 @@ pub mod predict;
 mod processes;
 pub mod prune;
 pub mod pseudonyms;
+#[cfg(test)]
+mod python_docs;
 pub mod recognised;
 pub mod remarks;
 pub mod report;
-#[cfg(test)]
-mod python_docs;
 mod request;
 pub mod run;
 mod sink;

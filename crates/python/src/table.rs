@@ -17,9 +17,7 @@ type Column = (&'static str, &'static str, &'static str, bool);
 /// All tables: name, meaning, whether it is split by hosts, columns.
 #[pyfunction]
 pub fn declared() -> Vec<(&'static str, &'static str, bool, Vec<Column>)> {
-    let columns = |table: &tables::TableDef| {
-        table.columns.iter().map(|of| (of.name, of.kind.name(), of.doc.trim(), of.nullable)).collect()
-    };
+    let columns = |table: &tables::TableDef| table.columns.iter().map(|of| (of.name, of.kind.name(), of.doc.trim(), of.nullable)).collect();
     ALL.iter().map(|table| (table.name, table.doc.trim(), table.split, columns(table))).collect()
 }
 
@@ -35,7 +33,13 @@ pub fn rows(py: Python<'_>, dataset: PathBuf, table: String, hosts: Option<Vec<S
 /// released; dropped is what no reader took.
 #[pyfunction]
 #[pyo3(signature = (dataset, table, columns = None, hosts = None))]
-pub fn stream(py: Python<'_>, dataset: PathBuf, table: String, columns: Option<Vec<String>>, hosts: Option<Vec<String>>) -> PyResult<Reply> {
+pub fn stream(
+    py: Python<'_>,
+    dataset: PathBuf,
+    table: String,
+    columns: Option<Vec<String>>,
+    hosts: Option<Vec<String>>,
+) -> PyResult<Reply> {
     let work = move |_: &dyn flowmine_api::Sink| {
         let selection = Selection { columns, hosts };
         tables::stream(&dataset, tables::find(&table)?, &selection)
