@@ -24,7 +24,7 @@ from ._errors import Diagnostic, FlowmineError, FlowmineWarning, LossWarning
 from ._log import Log, read_log
 from ._models import *  # noqa: F403
 from ._models import __all__ as _of_models
-from ._process import Completed, command
+from ._process import Completed, command, tracing
 from ._progress import show_progress
 from ._result import Result
 from ._source import Source, discover, open
@@ -50,6 +50,7 @@ __all__ = [
     "open",
     "read_log",
     "show_progress",
+    "tracing",
     *_of_commands,
     *_of_models,
 ]

@@ -6,6 +6,7 @@ It is started with a list of arguments and without a shell.
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from . import _native
@@ -90,20 +91,10 @@ def _check_version(path: str) -> None:
         warn(f"{path} has the version {' '.join(version) or 'unknown'}, and this package {_native.__version__}")
 
 
-def command(
-    name: str,
-    positional: Sequence[Any] = (),
-    options: Optional[Mapping[str, Any]] = None,
-    *,
-    switches: Sequence[str] = (),
-    is_captured: bool = True,
-    passes_code: bool = False,
-) -> Completed:
-    """Runs ``flowmine NAME`` and waits for its end.
-
-    ``options`` are keywords: ``{"min_count": 2}`` is ``--min-count=2``, and a list gives an option
-    several times. ``switches`` are options without a value, which take True or False.
-    """
+def _words(
+    name: str, positional: Sequence[Any], options: Optional[Mapping[str, Any]], switches: Sequence[str] = ()
+) -> list[str]:
+    """Returns the arguments of a command."""
     words = name.split()
     for keyword, value in (options or {}).items():
         option = f"--{name_of(keyword)}"
@@ -123,6 +114,24 @@ def command(
         words += ["--", *places]
     if any("\0" in word for word in words):
         raise FlowmineError("an argument has a null byte")
+    return words
+
+
+def command(
+    name: str,
+    positional: Sequence[Any] = (),
+    options: Optional[Mapping[str, Any]] = None,
+    *,
+    switches: Sequence[str] = (),
+    is_captured: bool = True,
+    passes_code: bool = False,
+) -> Completed:
+    """Runs ``flowmine NAME`` and waits for its end.
+
+    ``options`` are keywords: ``{"min_count": 2}`` is ``--min-count=2``, and a list gives an option
+    several times. ``switches`` are options without a value, which take True or False.
+    """
+    words = _words(name, positional, options, switches)
     return _run(words, is_captured, passes_code)
 
 
@@ -174,6 +183,79 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
+
+
+class tracing:
+    """Traces this process and those that it starts, as long as a ``with`` block runs.
+
+    >>> with fm.tracing("dataset") as trace:  # doctest: +SKIP
+    ...     train()
+
+    Options are those of ``fm.trace``. It is done by eBPF, which needs privileges
+    (``fm.doctor()``): a process that runs already is seen by no other way.
+    """
+
+    def __init__(self, dataset: Any, **options: Any) -> None:
+        #: The messages of the tracer.
+        self.diagnostics: list[Diagnostic] = []
+        #: The exit code of the tracer, after the block.
+        self.code: Optional[int] = None
+        self._options = {**options, "dataset": dataset, "pid": os.getpid()}
+        self._child: Optional[subprocess.Popen[bytes]] = None
+
+    def __enter__(self) -> tracing:
+        import subprocess
+        import threading
+
+        # The guard ends the tracer also where this process is killed.
+        guard = os.path.join(os.path.dirname(__file__), "_guard.py")
+        words = [sys.executable, "-I", guard, program(), *_words("trace", (), self._options)]
+        pipe = subprocess.PIPE
+        child = subprocess.Popen(words, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe)
+        self._child, ready = child, threading.Event()
+        self._reader = threading.Thread(target=self._read, args=(child.stderr, ready), daemon=True)
+        self._reader.start()
+        try:
+            ready.wait()
+        except BaseException:
+            self._finish(child)
+            raise
+        if not self._is_begun:
+            self._reader.join()
+            reason = "\n".join(of.text for of in self.diagnostics) or "the tracer ended"
+            raise FlowmineError(reason, self.diagnostics, child.wait())
+        return self
+
+    #: Whether the tracer has said that it traces.
+    _is_begun = False
+
+    def _read(self, lines: Any, ready: Any) -> None:
+        for line in lines:
+            of = _diagnostic(line.decode(errors="backslashreplace").rstrip("\n"))
+            self.diagnostics.append(of)
+            if " being traced (" in of.text:
+                self._is_begun = True
+                ready.set()
+        ready.set()
+
+    def _finish(self, child: subprocess.Popen[bytes]) -> int:
+        """Ends the tracer, which then completes its dataset."""
+        if child.stdin is not None:
+            child.stdin.close()
+        code = child.wait()
+        self._reader.join()
+        return code
+
+    def __exit__(self, *_: object) -> None:
+        child = self._child
+        if child is None:
+            return
+        self.code = self._finish(child)
+        if self.code not in (0, LOSSES):
+            raise FlowmineError("\n".join(of.text for of in self.diagnostics), self.diagnostics, self.code)
+        warn_of(self.diagnostics)
+        if self.code == LOSSES:
+            warn("the trace lost records", LossWarning)
 
 
 def _diagnostic(line: str) -> Diagnostic:

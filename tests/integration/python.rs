@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::doctor;
 use crate::support::require::require;
 use crate::support::{expect, flowmine, repository};
 
@@ -150,6 +151,16 @@ fn threads_forks_and_interrupts_do_no_harm() {
     let Some(python) = Python::new("pyarrow", "pyarrow") else { return };
     let [polls, accounting] = recordings();
     python.run("processes.py", &[&python.queue(), &polls, &accounting]);
+}
+
+#[test]
+fn a_block_is_traced_and_its_tracer_ends_with_the_process() {
+    let (works, how) = doctor::says("ebpf");
+    if !require("bpf", &format!("eBPF ({how})"), works) {
+        return;
+    }
+    let Some(python) = Python::new("pyarrow", "pyarrow") else { return };
+    python.run("tracing.py", &[python.directory.path()]);
 }
 
 #[test]

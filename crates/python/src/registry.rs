@@ -11,10 +11,12 @@ pub fn models() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     abouts.map(|about| (about.name, about.question, about.formats.iter().map(|format| format.name()).collect())).collect()
 }
 
-/// The options of a model: name, another name, kind, whether it takes several values. Nothing where
-/// there is no such model.
+/// An option: name, another name, kind, and whether it takes several values.
+type Described = (&'static str, Option<&'static str>, &'static str, bool);
+
+/// The options of a model. Nothing where there is no such model.
 #[pyfunction]
-pub fn options(model: &str) -> Option<Vec<(&'static str, Option<&'static str>, &'static str, bool)>> {
+pub fn options(model: &str) -> Option<Vec<Described>> {
     let of = |option: &OptionSpec| (option.name, option.alias, kind(option.kind), option.many != Many::One);
     find(model).map(|model| model.about().options().into_iter().map(of).collect())
 }
