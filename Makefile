@@ -10,7 +10,7 @@ AIRFLOW := $(TARGET)/airflow-venv
 AIRFLOW2 := $(TARGET)/airflow2-venv
 PEER := $(TARGET)/release/flowmine-peer
 # Pinned: what another version counts or writes may differ.
-PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
+PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1 polars==2.1.0 duckdb==2.0.0
 SNAKEMAKE_VENV := $(TARGET)/snakemake-venv
 SNAKEMAKE := snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 ZIG_VENV := $(TARGET)/zig-venv
@@ -37,7 +37,7 @@ DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need
 # root; core dumps have to land in the directory of the program.
-REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium,firefox,axe$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
+REQUIRE := ssh,python,pm4py,pyarrow,polars,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium,firefox,axe$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
 .PHONY: demo test test-long build packages bench docs site dist dist-check wheel clean
 

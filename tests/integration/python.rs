@@ -119,6 +119,12 @@ fn tables_are_what_pyarrow_reads_of_the_same_files() {
 }
 
 #[test]
+fn polars_and_duckdb_read_tables() {
+    let Some(python) = Python::new("polars", "polars, duckdb, pyarrow") else { return };
+    python.run("readers.py", &[&python.queue(), &python.trace()]);
+}
+
+#[test]
 fn each_model_is_a_function_with_the_bytes_of_the_command() {
     let Some(python) = Python::new("pm4py", "pandas, networkx") else { return };
     python.run("models.py", &[&python.queue(), &python.trace()]);

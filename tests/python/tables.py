@@ -84,18 +84,3 @@ refused(lambda: trace.processes.select(), "one at least")
 refused(lambda: trace.processes.select("host", "host"), "each column once")
 refused(lambda: trace.task_runs.of_hosts("a"), "not split by hosts")
 refused(lambda: trace.table("task_ios"), "there is no table 'task_ios'; there are: job_states")
-
-# Other readers, where they are installed.
-processes = trace.processes
-try:
-    import polars
-
-    assert polars.DataFrame(processes).height == len(processes)
-except ImportError:
-    print("not run: polars is not installed")
-try:
-    import duckdb
-
-    assert duckdb.sql("select count(*) from processes").fetchall() == [(len(processes),)]
-except ImportError:
-    print("not run: duckdb is not installed")

@@ -22,8 +22,8 @@ assert trace.code == 0, trace.diagnostics
 source = fm.open(directory / "block")
 paths = pyarrow.table(source.files.select("path")).column("path").to_pylist()
 assert str(inside) in paths and str(before) not in paths and str(after) not in paths, paths
-bytes_of = source.io_events.select("bytes").to_arrow().column("bytes").to_pylist()
-assert bytes_of.count(12345) >= 2, bytes_of
+results = source.io_events.select("result").to_arrow().column("result").to_pylist()
+assert results.count(12345) >= 2, results
 
 try:
     with fm.tracing(directory / "refused", backend="ptrace"):
