@@ -171,6 +171,7 @@ $(ZIG_VENV)/ready: Makefile
 # The wheel flowmine-hpc in dist/: the Python package, its extension module and the command, all for glibc 2.17 (manylinux2014). Both
 # are built as `make dist` builds the command. maturin calls a program `zig`. WHEEL_PROFILE=dev is for trying it.
 WHEEL_PROFILE := release
+WHEEL_DOC := $(DIST)/wheel-data/data/share/doc/flowmine
 WHEEL_FOLDER := $(if $(filter dev,$(WHEEL_PROFILE)),debug,$(WHEEL_PROFILE))
 
 wheel: $(ZIG_VENV)/ready $(WHEEL_VENV)/ready
@@ -181,6 +182,10 @@ wheel: $(ZIG_VENV)/ready $(WHEEL_VENV)/ready
 		$(CARGO) zigbuild --profile $(WHEEL_PROFILE) --locked --target $(DIST_TARGET).2.17 $(DIST_FEATURES) && \
 		rm -rf $(DIST)/wheel-data && mkdir -p $(DIST)/wheel-data/scripts && \
 		strip --strip-all -o $(DIST)/wheel-data/scripts/flowmine $(TARGET)/$(DIST_TARGET)/$(WHEEL_FOLDER)/flowmine && \
+		$(DIST)/wheel-data/scripts/flowmine man --dir $(DIST)/wheel-data/data/share/man/man1 && \
+		mkdir -p $(WHEEL_DOC) && \
+		CARGO="$(CARGO)" python3 contrib/dist/licences.py $(DIST_TARGET) $(DIST_FEATURES) > $(WHEEL_DOC)/LICENSES-OF-DEPENDENCIES && \
+		CARGO="$(CARGO)" python3 contrib/dist/licences.py $(DIST_TARGET) --manifest-path crates/python/Cargo.toml > $(WHEEL_DOC)/LICENSES-OF-DEPENDENCIES-OF-THE-MODULE && \
 		maturin build --profile $(WHEEL_PROFILE) --locked --zig --target $(DIST_TARGET) --compatibility manylinux2014 --out $(DIST)
 	rm -rf $(DIST)/wheel-data
 

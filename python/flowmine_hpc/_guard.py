@@ -4,6 +4,7 @@ The process that writes into that pipe may end in any way: a tracer does not out
 It is run as a script and imports nothing of the package.
 """
 
+import os
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ def main() -> int:
     child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
 
     def follow() -> None:
-        while sys.stdin.buffer.raw.read(1):
+        while os.read(0, 1):
             pass
         child.send_signal(signal.SIGINT)
         try:
