@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
 from . import _pm4py
 from ._errors import FlowmineError
@@ -12,11 +12,31 @@ from ._options import StrPath
 from ._source import Source
 
 
+#: The options of models that define how a table is read.
+COLUMNS = (
+    "case_column",
+    "activity_column",
+    "timestamp_column",
+    "start_column",
+    "timestamp_unit",
+    "date_format",
+    "zone",
+    "encoding",
+    "delimiter",
+    "header",
+    "lifecycle_column",
+    "instance_column",
+    "resource_column",
+    "read_bytes_column",
+    "written_bytes_column",
+)
+
+
 class Log(Source):
     """An event log."""
 
-    def __init__(self, *paths: StrPath, directory: Optional[str] = None) -> None:
-        super().__init__(*paths)
+    def __init__(self, *paths: StrPath, directory: Optional[str] = None, columns: Optional[Mapping[str, Any]] = None) -> None:
+        super().__init__(*paths, columns=columns)
         # The file of a log that was handed over lives as long as the log.
         self._files = weakref.finalize(self, _remove, directory, os.getpid()) if directory else None
 
@@ -27,21 +47,25 @@ class Log(Source):
             self._files()
 
 
-def read_log(log: Any, *more: StrPath) -> Log:
+def read_log(log: Any, *more: StrPath, **columns: Any) -> Log:
     """Reads an event log.
 
     It is a path (XES, OCEL 2.0, CSV, Parquet), a DataFrame of pandas or polars, an Arrow table or
     stream, or PM4Py's EventLog or OCEL. Several paths are one log. What is no path is written into
     a file of a private temporary directory first.
-    Columns have the names of PM4Py, or are named where a model is made (``case_column="case"``).
+    Columns of a table are found by the names of PM4Py, bupaR and flowmine, or are named as for a
+    model: ``case_column="order"``, ``zone="Europe/Berlin"``.
     """
+    unknown = [keyword for keyword in columns if keyword not in COLUMNS]
+    if unknown:
+        raise FlowmineError(f"a log has no option {unknown[0]!r}; it has: {', '.join(COLUMNS)}")
     if isinstance(log, (str, os.PathLike)):
-        return Log(log, *more)
+        return Log(log, *more, columns=columns)
     import tempfile
 
     directory = tempfile.mkdtemp(prefix="flowmine-")
     try:
-        return Log(_written(log, directory), directory=directory)
+        return Log(_written(log, directory), directory=directory, columns=columns)
     except BaseException:
         _remove(directory, os.getpid())
         raise

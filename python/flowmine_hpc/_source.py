@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _native
 from ._errors import Diagnostic, FlowmineError, LossWarning, finish, warn
@@ -22,7 +22,11 @@ class Source(Models, Tables):
     A table with the name of a model, such as ``waits``, is ``source.tables["waits"]``.
     """
 
-    def __init__(self, *paths: StrPath) -> None:
+    def __init__(self, *paths: StrPath, columns: Optional[Mapping[str, Any]] = None) -> None:
+        if not paths:
+            raise FlowmineError("nothing to open: give a path")
+        # Options of models that name columns of a table.
+        self._columns = dict(columns or {})
         given = [os.path.abspath(os.fspath(path)) for path in paths]
         with Following() as progress:
             self._native, self.messages = finish(_native.open(given, progress))
@@ -80,7 +84,7 @@ class Source(Models, Tables):
 
         if events not in ("ends", "all"):
             raise FlowmineError("events is 'ends' or 'all'")
-        return frame_of(self, events == "ends", options)
+        return frame_of(self, events == "ends", {**self._columns, **options})
 
     def close(self) -> None:
         """Removes a temporary dataset, which otherwise ends with the object."""
@@ -134,11 +138,14 @@ def discover(model: str, source: SourceLike, **options: Any) -> Result:
     kinds = {}
     for name, alias, kind, is_many in declared or ():
         kinds[name] = kinds[alias or name] = kind, is_many
+    source = source_of(source)
     given: list[tuple[str, str]] = []
-    for keyword, value in options.items():
+    named = {keyword: value for keyword, value in source._columns.items() if name_of(keyword) in kinds}
+    named.update((keyword, value) for keyword, value in options.items() if value is not None)
+    for keyword, value in named.items():
         name = name_of(keyword)
         kind, is_many = kinds.get(name, ("text", True))
-        if value is None or (value is False and kind in ("flag", "text")):
+        if value is False and kind in ("flag", "text"):
             continue
         if kind == "flag":
             if value is not True:
@@ -150,4 +157,4 @@ def discover(model: str, source: SourceLike, **options: Any) -> Result:
         except TypeError as error:
             raise FlowmineError(f"{keyword}: {error}") from None
         given.extend((name, text) for text in texts)
-    return Result(model, source_of(source), given)
+    return Result(model, source, given)

@@ -1,6 +1,7 @@
 """QUEUE DIRECTORY: logs to PM4Py and back; PM4Py counts what `--events ends` counts."""
 
 import gc
+import inspect
 import pathlib
 import sys
 import warnings
@@ -56,6 +57,9 @@ odd = pandas.DataFrame(
     }
 )
 read = fm.dfg(odd, case_column="id", activity_column="step", timestamp_column="when")
+log = fm.read_log(odd, case_column="id", activity_column="step", timestamp_column="when")
+assert log.dfg().bytes("json") == read.bytes("json") and len(log.to_pm4py()) == len(odd)
+assert set(fm._log.COLUMNS) == {name for name in inspect.signature(fm.validate).parameters if name not in ("paths", "quiet")}
 assert set(read.to_pm4py()[0]) >= {('a"b', "x\ny")}, read.json
 assert {"NULL"} <= set(read.to_frame()["from"].dropna()), read.to_frame()
 

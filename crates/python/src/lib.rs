@@ -1,10 +1,10 @@
 //! The extension module `flowmine_hpc._native`: requests of Python for `flowmine-api`.
 //!
 //! - **In:** paths, names and texts, as Python's side of the package has checked them.
-//! - **Out:** a [`Reply`] for each call: a value or an error in words, and the messages of the
+//! - **Out:** a `Reply` for each call: a value or an error in words, and the messages of the
 //!   library. Python's side makes exceptions and warnings of them.
 //!
-//! **One rule.** Work is done on a thread of its own without the interpreter's lock ([`call`]):
+//! **One rule.** Work is done on a thread of its own without the interpreter's lock (`call.rs`):
 //! other threads of Python go on, and a signal is seen while it lasts. A panic is an error.
 //!
 //! The module keeps nothing of Python beyond a call, and calls nothing of Python but the function
