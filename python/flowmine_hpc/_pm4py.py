@@ -128,7 +128,8 @@ def frame_of(source: Any, ends: bool, options: dict[str, Any]) -> Any:
 
     with tempfile.TemporaryDirectory(prefix="flowmine-") as directory:
         path = os.path.join(directory, "log.csv")
-        _commands.export(source, output=path, format="csv", **options)
+        # A dataset that is there already is not imported again.
+        _commands.export(source.dataset or source, output=path, format="csv", **options)
         # Names stay text, also those that look like numbers or like NA.
         texts = {CASE: "str", ACTIVITY: "str", TIME: "str", TRANSITION: "str"}
         frame = pandas.read_csv(path, dtype=texts, keep_default_na=False, na_values=[""], dtype_backend="numpy_nullable")

@@ -140,7 +140,8 @@ def _places(one: Any) -> list[str]:
     from ._source import Source
 
     if isinstance(one, Source):
-        return [one.dataset] if one.dataset else one.paths
+        # The command names its source in results: of imported sources the paths that were given.
+        return one.paths
     if isinstance(one, (list, tuple)):
         return [text_of(word) for word in one]
     return [text_of(one)]

@@ -53,6 +53,13 @@ class Source(Models, Tables):
         path = self._native.dataset
         return None if path is None else os.fspath(path)
 
+    def __fspath__(self) -> str:
+        """Returns the dataset or the log file, so that a source is a value of an option."""
+        paths = [self.dataset] if self.dataset is not None else [os.fspath(path) for path in self._native.logs]
+        if len(paths) != 1:
+            raise FlowmineError(f"{len(paths)} log files are no single path")
+        return paths[0]
+
     @property
     def tables(self) -> Mapping[str, Table]:
         """The tables that have rows, by name."""

@@ -40,7 +40,7 @@ with tempfile.TemporaryDirectory() as directory:
     done = fm.report(source, output=directory / "report.html")
     assert (directory / "report.html").read_text().startswith("<!")
     fm.export(source, output=directory / "log.ocel.json", objects=["job", "task"])
-    jobs = fm.why(source.job_states.select("job").to_arrow().column("job")[0].as_py(), dataset=queue)
+    jobs = fm.why(source.job_states.select("job").to_arrow().column("job")[0].as_py(), dataset=source)
     assert jobs.text and "<pre>" in jobs._repr_html_()
     assert fm.correlate(dataset=queue).code == 0
     written = directory / "script.sh"

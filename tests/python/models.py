@@ -104,6 +104,9 @@ with tempfile.TemporaryDirectory() as directory:
     assert fm.dfg(log, min_duration=datetime.timedelta(hours=23)).json["cases"] == 1
     assert fm.dfg(log, min_duration=datetime.timedelta(hours=25)).json["cases"] == 0
 
+# A source is a value of an option.
+assert fm.compare(queue, with_=fm.open(sources[0])).json == fm.compare(queue, with_=sources[0]).json
+
 # Doubts are warnings at the line of the caller, and losses have a class of their own.
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
