@@ -33,14 +33,20 @@ with ThreadPoolExecutor(8) as pool:
     assert all(answer == (expected, rows) for answer in pool.map(one, range(24)))
     assert all(answer == expected for answer in pool.map(lambda _: shared.dfg().bytes("json"), range(24)))
 
-# Another thread of Python runs while a call does.
+# Another thread of Python runs while a call does: in its midst, and not only before and after it.
+log = pathlib.Path(queue).with_name("large.csv")
+log.write_text("case,activity,timestamp\n" + "".join(f"{n // 9},a{n % 7},{n}\n" for n in range(300_000)))
 ticks, stop = [], threading.Event()
 thread = threading.Thread(target=lambda: [ticks.append(time.monotonic()) for _ in iter(lambda: stop.wait(0.001), True)])
 thread.start()
-fm.open(*recordings).close()
+began = time.monotonic()
+fm.dfg(log, timestamp_unit="s")
+ended = time.monotonic()
 stop.set()
 thread.join()
-assert len(ticks) > 5, len(ticks)
+share = (ended - began) / 10
+assert [tick for tick in ticks if began + share < tick < ended - share], (began, ended)
+log.unlink()
 
 # A fork reads and discovers, and does not remove what its parent made.
 imported = fm.open(*recordings)
