@@ -10,11 +10,14 @@ AIRFLOW := $(TARGET)/airflow-venv
 AIRFLOW2 := $(TARGET)/airflow2-venv
 PEER := $(TARGET)/release/flowmine-peer
 # Pinned: what another version counts or writes may differ.
-PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
+PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1 polars==2.1.0 duckdb==2.0.0
 SNAKEMAKE_VENV := $(TARGET)/snakemake-venv
 SNAKEMAKE := snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 ZIG_VENV := $(TARGET)/zig-venv
 ZIG := ziglang==0.17.1 cargo-zigbuild==0.24.0
+WHEEL_VENV := $(TARGET)/wheel-venv
+# Also in pyproject.toml.
+MATURIN := maturin==1.16.0
 # Its version stands in tests/lab/nextflow/pom.xml.
 NEXTFLOW := $(TARGET)/nextflow
 MDBOOK := $(TARGET)/mdbook/bin/mdbook
@@ -34,9 +37,9 @@ DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need
 # root; core dumps have to land in the directory of the program.
-REQUIRE := ssh,python,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium,firefox,axe$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
+REQUIRE := ssh,python,pm4py,pyarrow,polars,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium,firefox,axe$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
-.PHONY: demo test test-long build packages bench docs site dist dist-check clean
+.PHONY: demo test test-long build packages bench docs site dist dist-check wheel clean
 
 demo: build
 	@rm -rf $(OUT)
@@ -163,6 +166,35 @@ $(ZIG_VENV)/ready: Makefile
 	@PACKAGES="$(BUILD_PACKAGES) $(DIST_PACKAGES)" tests/packages.sh
 	python3 -m venv $(ZIG_VENV)
 	$(ZIG_VENV)/bin/pip install --quiet --disable-pip-version-check $(ZIG)
+	@touch $@
+
+# The wheel flowmine-hpc in dist/: the Python package, its extension module and the command, all for glibc 2.17 (manylinux2014). Both
+# are built as `make dist` builds the command. maturin calls a program `zig`. WHEEL_PROFILE=dev is for trying it.
+WHEEL_PROFILE := release
+WHEEL_DOC := $(DIST)/wheel-data/data/share/doc/flowmine
+WHEEL_FOLDER := $(if $(filter dev,$(WHEEL_PROFILE)),debug,$(WHEEL_PROFILE))
+
+wheel: $(ZIG_VENV)/ready $(WHEEL_VENV)/ready
+	export PATH=$(abspath $(WHEEL_VENV))/bin:$(abspath $(ZIG_VENV))/bin:$$PATH CARGO_TARGET_DIR=$(abspath $(TARGET)) LIBZ_SYS_STATIC=1 \
+		ZIG_GLOBAL_CACHE_DIR=$(abspath $(TARGET))/zig-cache CARGO_ZIGBUILD_CACHE_DIR=$(abspath $(TARGET))/zigbuild-cache \
+		SOURCE_DATE_EPOCH=1 \
+		RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}/registry/src=/registry --remap-path-prefix=$(abspath $(TARGET))=/target --remap-path-prefix=$(CURDIR)=/flowmine" && \
+		$(CARGO) zigbuild --profile $(WHEEL_PROFILE) --locked --target $(DIST_TARGET).2.17 $(DIST_FEATURES) && \
+		rm -rf $(DIST)/wheel-data && mkdir -p $(DIST)/wheel-data/scripts && \
+		strip --strip-all -o $(DIST)/wheel-data/scripts/flowmine $(TARGET)/$(DIST_TARGET)/$(WHEEL_FOLDER)/flowmine && \
+		$(DIST)/wheel-data/scripts/flowmine man --dir $(DIST)/wheel-data/data/share/man/man1 && \
+		mkdir -p $(WHEEL_DOC) && \
+		CARGO="$(CARGO)" python3 contrib/dist/licences.py $(DIST_TARGET) $(DIST_FEATURES) > $(WHEEL_DOC)/LICENSES-OF-DEPENDENCIES && \
+		CARGO="$(CARGO)" python3 contrib/dist/licences.py $(DIST_TARGET) --manifest-path crates/python/Cargo.toml > $(WHEEL_DOC)/LICENSES-OF-DEPENDENCIES-OF-THE-MODULE && \
+		maturin build --profile $(WHEEL_PROFILE) --locked --zig --target $(DIST_TARGET) --compatibility manylinux2014 --out $(DIST)
+	rm -rf $(DIST)/wheel-data
+
+$(WHEEL_VENV)/ready: Makefile
+	@PACKAGES="$(BUILD_PACKAGES) $(DIST_PACKAGES)" tests/packages.sh
+	python3 -m venv $(WHEEL_VENV)
+	$(WHEEL_VENV)/bin/pip install --quiet --disable-pip-version-check $(MATURIN)
+	printf '#!/bin/sh\nexec "%s" -m ziglang "$$@"\n' $(abspath $(ZIG_VENV))/bin/python > $(WHEEL_VENV)/bin/zig
+	chmod +x $(WHEEL_VENV)/bin/zig
 	@touch $@
 
 clean:

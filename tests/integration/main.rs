@@ -51,6 +51,7 @@ mod predict;
 mod private;
 mod processes;
 mod prune;
+mod python;
 mod real_causes;
 mod recording;
 mod report;

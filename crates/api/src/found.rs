@@ -11,7 +11,7 @@ use crate::options::Choice;
 use crate::request::Request;
 
 /// How a model is written in a format.
-type Writer = Box<dyn Fn(Format, &mut dyn Write) -> Result<()>>;
+type Writer = Box<dyn Fn(Format, &mut dyn Write) -> Result<()> + Send + Sync>;
 
 /// A model that was discovered.
 pub struct Found {
@@ -28,7 +28,7 @@ pub struct Found {
 
 impl Found {
     /// Makes the result of a request that can be written in all formats of its model.
-    pub fn new(request: &Request, is_lossy: bool, write: impl Fn(Format, &mut dyn Write) -> Result<()> + 'static) -> Self {
+    pub fn new(request: &Request, is_lossy: bool, write: impl Fn(Format, &mut dyn Write) -> Result<()> + Send + Sync + 'static) -> Self {
         let about = request.model.about();
         Self { model: about.name, formats: about.formats.to_vec(), is_lossy, drawing: request.drawing, write: Box::new(write) }
     }

@@ -33,6 +33,13 @@ pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(flowmine_files::read_given(path, most)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
+/// Remembers these inputs and no others. For callers that do one thing after another in one process:
+/// a file that was read once may be a result later.
+pub fn only<'p>(paths: impl IntoIterator<Item = &'p Path>) {
+    let ids = paths.into_iter().filter_map(|path| FileId::at(path).ok()).collect();
+    *read() = ids;
+}
+
 /// Whether a folder was named to be read, or lies in one that was.
 ///
 /// # Errors

@@ -54,6 +54,8 @@ mod predicted_gains;
 mod processes;
 pub mod prune;
 pub mod pseudonyms;
+#[cfg(test)]
+mod python_docs;
 pub mod recognised;
 pub mod remarks;
 pub mod report;
@@ -62,6 +64,7 @@ pub mod run;
 mod sink;
 pub mod source;
 pub mod steps;
+pub mod tables;
 pub mod target;
 mod task_waits;
 pub mod trace;

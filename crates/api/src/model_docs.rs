@@ -65,6 +65,16 @@ fn is_in_page(page: &str, table: &str) {
     is_part_of_page(page, "models", table);
 }
 
+/// Compares a whole file with what it should be, or writes it.
+pub(crate) fn is_file(path: &str, now: &str) {
+    let file = repository().join(path);
+    if is_updated() {
+        std::fs::write(&file, now).expect("the file can be written");
+    }
+    let then = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(then == now, "{path} {STALE}");
+}
+
 /// The same for the part of this name.
 fn is_part_of_page(page: &str, part: &str, table: &str) {
     let begin = format!("<!-- {part}: begin, made from the registry (FLOWMINE_UPDATE=1) -->\n");

@@ -8,6 +8,8 @@ mod import;
 mod old_forms;
 mod options;
 mod predict;
+#[cfg(test)]
+mod python_docs;
 mod report;
 mod shared;
 mod similar;

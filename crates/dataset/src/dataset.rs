@@ -333,13 +333,13 @@ impl Dataset {
     /// # Errors
     /// When a file cannot be read.
     pub fn row_count<R: Row>(&self) -> Result<u64, DatasetError> {
-        self.row_count_of(R::TABLE, R::SPLIT)
+        self.row_count_in(&self.leaves::<R>()?)
     }
 
-    fn row_count_of(&self, table: &'static str, is_split: bool) -> Result<u64, DatasetError> {
+    pub(crate) fn row_count_in(&self, leaves: &[Leaf]) -> Result<u64, DatasetError> {
         let mut rows = 0;
-        for leaf in self.leaves_of(table, is_split)? {
-            for part in self.leaf_parts(&leaf)? {
+        for leaf in leaves {
+            for part in self.leaf_parts(leaf)? {
                 rows += part.rows()?;
             }
         }

@@ -92,6 +92,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod access;
+pub mod arrow_stream;
 pub mod column_file;
 mod columns;
 mod commit;

@@ -15,6 +15,9 @@ pub enum ParquetError {
     /// The file is of another table, or of a flowmine that did not know this one.
     #[error("the column {0} is missing: this file is not of this table")]
     NotThisTable(&'static str),
+    /// The table has no column of this name.
+    #[error("the table has no column {0:?}")]
+    NoColumn(String),
     /// A column does not have the type that the table declares.
     #[error("the column {0} has values of another type: this file is not of this table")]
     WrongType(&'static str),

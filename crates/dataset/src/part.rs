@@ -53,7 +53,7 @@ impl Part {
     ///
     /// # Errors
     /// When it is damaged.
-    pub(crate) fn read_group(&self, file: &TableFile, group: usize, projection: Projection) -> Result<Columns, DatasetError> {
+    pub(crate) fn read_group(&self, file: &TableFile, group: usize, projection: Projection<'_>) -> Result<Columns, DatasetError> {
         file.read(self.leaf.host(), group, projection).map_err(parquet_error(&self.path))
     }
 

@@ -5,7 +5,7 @@ use flowmine_schema::row::{ColumnDef, Row, View};
 
 /// The columns of a [`View`], and what has to be known of their table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Projection {
+pub(crate) struct Projection<'c> {
     /// Name of the table.
     pub table: &'static str,
     /// Whether its rows lie in a folder for each host and day.
@@ -13,10 +13,10 @@ pub(crate) struct Projection {
     /// All columns of the table.
     pub all: &'static [ColumnDef],
     /// The columns that are read.
-    pub columns: &'static [ColumnDef],
+    pub columns: &'c [ColumnDef],
 }
 
-impl Projection {
+impl Projection<'static> {
     /// The projection that reads the columns of a view.
     pub(crate) fn new<V: View>() -> Self {
         Self { table: V::Table::TABLE, is_split: V::Table::SPLIT, all: <V::Table as View>::COLUMNS, columns: V::COLUMNS }

@@ -34,7 +34,7 @@ impl Dataset {
 
     /// Calls `take` with one row group after the other, or with why it could not be read, until it
     /// says no.
-    fn read_groups(&self, projection: Projection, take: &mut dyn FnMut(Result<Columns, DatasetError>) -> bool) {
+    fn read_groups(&self, projection: Projection<'static>, take: &mut dyn FnMut(Result<Columns, DatasetError>) -> bool) {
         let mut groups = match RowGroups::new(self, projection) {
             Ok(groups) => groups,
             Err(error) => {
@@ -74,7 +74,7 @@ pub(crate) struct Group<'p> {
 }
 
 impl Group<'_> {
-    pub fn read(&self, projection: Projection) -> Result<Columns, DatasetError> {
+    pub fn read(&self, projection: Projection<'_>) -> Result<Columns, DatasetError> {
         self.part.read_group(self.file, self.number, projection)
     }
 
@@ -106,13 +106,13 @@ impl Groups {
 /// at a time.
 pub(crate) struct RowGroups<'d> {
     dataset: &'d Dataset,
-    projection: Projection,
+    projection: Projection<'static>,
     leaves: VecDeque<Leaf>,
     groups: Groups,
 }
 
 impl<'d> RowGroups<'d> {
-    pub fn new(dataset: &'d Dataset, projection: Projection) -> Result<Self, DatasetError> {
+    pub fn new(dataset: &'d Dataset, projection: Projection<'static>) -> Result<Self, DatasetError> {
         let leaves = dataset.leaves_of(projection.table, projection.is_split)?.into();
         Ok(Self { dataset, projection, leaves, groups: Groups::default() })
     }

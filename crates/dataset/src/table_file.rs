@@ -37,10 +37,12 @@ use crate::thrift::footer_is_sound;
 /// over takes longer.
 const MANY_VALUES: usize = 1 << 15;
 
-/// The threads that decode columns; none where the system gives none. rayon's own pool panics there.
+/// The threads that decode columns; none where the system gives none, as rayon's own pool panics
+/// there, and none in a process that was forked after they were started, as it does not have them.
 fn pool() -> Option<&'static ThreadPool> {
-    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    POOL.get_or_init(|| ThreadPoolBuilder::new().build().ok()).as_ref()
+    static POOL: OnceLock<(u32, Option<ThreadPool>)> = OnceLock::new();
+    let (process, pool) = POOL.get_or_init(|| (std::process::id(), ThreadPoolBuilder::new().build().ok()));
+    pool.as_ref().filter(|_| *process == std::process::id())
 }
 
 /// A Parquet file of a table, open for reading.
@@ -107,7 +109,7 @@ impl TableFile {
     ///
     /// # Errors
     /// When it cannot be read, is damaged, or is of another table.
-    pub(crate) fn read(&self, host: Option<&str>, group: usize, projection: Projection) -> Result<Columns, ParquetError> {
+    pub(crate) fn read(&self, host: Option<&str>, group: usize, projection: Projection<'_>) -> Result<Columns, ParquetError> {
         let wanted = self.wanted(projection)?;
         with_host(complete(self.group(group, &wanted)?, projection)?, host, projection)
     }
@@ -116,7 +118,7 @@ impl TableFile {
     ///
     /// # Errors
     /// As those of [`TableFile::read`], and when it has more rows than memory may have to hold.
-    pub(crate) fn read_whole(&self, host: Option<&str>, projection: Projection) -> Result<Columns, ParquetError> {
+    pub(crate) fn read_whole(&self, host: Option<&str>, projection: Projection<'_>) -> Result<Columns, ParquetError> {
         check_rows(&self.metadata, self.length, true)?;
         let wanted = self.wanted(projection)?;
         let groups = (0..self.groups().len()).map(|group| self.group(group, &wanted)).collect::<Result<Vec<_>, _>>()?;
@@ -134,7 +136,7 @@ impl TableFile {
     }
 
     /// Where in the file the columns are that have to be read.
-    fn wanted(&self, Projection { is_split, all, columns, .. }: Projection) -> Result<Vec<usize>, ParquetError> {
+    fn wanted(&self, Projection { is_split, all, columns, .. }: Projection<'_>) -> Result<Vec<usize>, ParquetError> {
         let place = |name: &str| self.columns.iter().position(|column| column.name == name);
         let in_folder = |name| is_split && name == HOST;
         if let Some(missing) = all.iter().find(|def| !def.nullable && !in_folder(def.name) && place(def.name).is_none()) {
@@ -242,7 +244,7 @@ fn is_text(texts: &Utf8ViewArray) -> bool {
 }
 
 /// Columns, if none lacks a value that it must have.
-fn complete(columns: Columns, projection: Projection) -> Result<Columns, ParquetError> {
+fn complete(columns: Columns, projection: Projection<'_>) -> Result<Columns, ParquetError> {
     let lacks = |name| columns.get(name).is_some_and(|array| array.null_count() > 0);
     match projection.columns.iter().find(|def| !def.nullable && lacks(def.name)) {
         Some(def) => Err(ParquetError::NoValue(def.name)),
@@ -256,7 +258,7 @@ fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parq
 }
 
 /// Columns with the host, which is in the folder's name and not in the file.
-fn with_host(mut columns: Columns, host: Option<&str>, projection: Projection) -> Result<Columns, ParquetError> {
+fn with_host(mut columns: Columns, host: Option<&str>, projection: Projection<'_>) -> Result<Columns, ParquetError> {
     if let Some(host) = host.filter(|_| projection.columns.iter().any(|def| def.name == HOST)) {
         columns.remove(HOST);
         columns.push_text(HOST, host)?;
