@@ -42,6 +42,7 @@ pub mod lower_bounds;
 #[cfg(test)]
 mod model_docs;
 pub mod models;
+pub mod now;
 pub mod observe;
 mod one_run;
 pub mod options;
@@ -52,6 +53,7 @@ mod processes;
 pub mod prune;
 pub mod pseudonyms;
 pub mod recognised;
+pub mod registry;
 pub mod remarks;
 pub mod report;
 mod request;
@@ -69,12 +71,22 @@ pub mod why;
 pub use error::{Context, Error, Result, chain, is_broken_pipe};
 pub use format::Format;
 pub use found::Found;
+pub use report::messages::Messages;
 pub use request::{Request, discover};
 pub use sink::{Message, Silent, Sink, Stage};
 pub use source::SourcePaths;
 
 use flowmine_draw::document::DocumentFormat;
 
-/// The JSON documents of commands other than models: of `predict`, and `summary.json` of `run`.
+/// The JSON documents of commands other than models: of `predict`, `summary.json` of `run`, and
+/// those of `serve`.
 pub const OTHER_DOCUMENTS: &[DocumentFormat] =
-    &[DocumentFormat::new::<flowmine_predict::report::PredictionDocument<'static>>(), DocumentFormat::new::<run::Numbers>()];
+    &[
+        DocumentFormat::new::<flowmine_predict::report::PredictionDocument<'static>>(),
+        DocumentFormat::new::<run::Numbers>(),
+        DocumentFormat::new::<now::Now>(),
+        DocumentFormat::new::<registry::Registry>(),
+        DocumentFormat::new::<registry::Refusal>(),
+        DocumentFormat::new::<registry::SourceState>(),
+        DocumentFormat::new::<registry::RequestProgress>(),
+    ];

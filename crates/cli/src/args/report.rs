@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use flowmine_api::groups::{CaseOptions, EventFilter, TableColumns};
-use flowmine_api::report::ReportRequest;
+use flowmine_api::report::{Place, ReportRequest};
 
 use super::options::Group;
 use super::shared::SourceArgs;
@@ -44,6 +44,7 @@ impl Report {
             cases: (*self.cases).clone(),
             filter: (*self.filter).clone(),
             columns: (*self.columns).clone(),
+            place: Place::File,
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn run(args: &Report) -> anyhow::Result<Outcome> {
 
 /// The request for a directory of results.
 fn results(args: &Report, out: &Path) -> anyhow::Result<Request> {
-    let ReportRequest { source, cases, filter, columns } = args.request();
+    let ReportRequest { source, cases, filter, columns, .. } = args.request();
     source.only_dataset().context("--out writes the logs of a dataset; of a log file -o FILE writes the page")?;
     let formats = FORMATS.into_iter().filter_map(LogFormat::find).collect();
     Ok(Request { source, as_owner: false, out: out.to_owned(), formats, cases, filter, columns })

@@ -1,0 +1,58 @@
+//! `flowmine serve`: serves the page with its models until it is stopped.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use flowmine_files::place_of;
+use flowmine_serve::{Address, Options, Ready, serve};
+
+use crate::args::Serve;
+use crate::outcome::Outcome;
+use crate::terminal::Terminal;
+
+/// Permissions of the file with the address.
+const OWN: u32 = 0o600;
+
+/// Serves until a signal.
+pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        // A second signal ends at once.
+        signal_hook::flag::register_conditional_default(signal, stop.clone()).context("cannot handle signals")?;
+        signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
+    }
+    let options = Options {
+        source: args.source.paths(),
+        // A dataset that was made of paths is none that the user named.
+        is_temporary: !args.source.paths.is_empty() && args.source.dataset.as_deref().is_some_and(|dir| !args.source.paths.iter().any(|path| path == dir)),
+        columns: (*args.columns).clone(),
+        address: args.socket.clone().map_or(Address::Port(args.port.unwrap_or(0)), Address::Socket),
+        hosts: args.allow_host.clone(),
+        cache_bytes: args.cache as usize * (1 << 20),
+        observation: args.observation(),
+    };
+    let is_lossy = serve(&options, &stop, &Terminal, |ready| announce(ready, args.url_file.as_deref()))?;
+    if let Some(file) = &args.url_file {
+        // The address is of no use any more; whoever cannot remove it can leave it.
+        let _ = place_of(file).and_then(|(folder, name)| folder.remove(&name));
+    }
+    Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// Passes the address on: it is a secret, and standard error may be a log.
+fn announce(ready: &Ready<'_>, file: Option<&Path>) -> anyhow::Result<()> {
+    let Some(file) = file else {
+        let mut out = std::io::stdout().lock();
+        return Ok(writeln!(out, "{}", ready.url).and_then(|()| out.flush())?);
+    };
+    let write = || -> anyhow::Result<()> {
+        let (folder, name) = place_of(file)?;
+        let mut out = folder.new_file(&name, OWN)?;
+        writeln!(out, "{}", ready.url)?;
+        Ok(out.replace()?)
+    };
+    write().with_context(|| file.display().to_string())
+}
