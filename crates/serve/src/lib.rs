@@ -36,6 +36,7 @@ use flowmine_api::groups::TableColumns;
 use flowmine_api::{Sink, SourcePaths, observe};
 
 pub use listen::{Address, ListenError};
+pub use server::Limits;
 
 /// How long the end waits for threads that compute.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -57,6 +58,8 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// The most bytes of results in memory.
     pub cache_bytes: usize,
+    /// How much a client may take.
+    pub limits: Limits,
     /// What the server observes itself, into the dataset.
     pub observation: Option<observe::Request>,
 }
@@ -107,6 +110,7 @@ pub fn serve<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     let pool = pool::Pool::new(threads, options.cache_bytes)?;
     let observing = options.observation.as_ref().map(|_| Arc::new(observing::Observing::default()));
     let context = Arc::new(server::Context {
+        limits: options.limits,
         gate: gate::Gate { keys, port, hosts: options.hosts.clone() },
         engine: Arc::new(engine::Engine { source: options.source.clone(), columns: options.columns.clone() }),
         pool: pool.clone(),

@@ -29,16 +29,10 @@ use crate::patience::Patient;
 use crate::pool::{Asked, Pool};
 use crate::{query, waiting};
 
-/// Number of connections at a time; others wait in the system's queue.
-const CONNECTIONS: usize = 64;
-/// The longest time until the head of a request is there.
-const HEAD: Duration = Duration::from_secs(10);
 /// The most bytes of the head of a request.
 const HEAD_BYTES: usize = 16 << 10;
 /// The most headers of a request.
 const HEADERS: usize = 64;
-/// The longest time in which the other side reads nothing.
-const STALLED: Duration = Duration::from_secs(30);
 /// The longest time of a connection.
 const CONNECTION: Duration = Duration::from_secs(3600);
 /// The longest time until the page is shown, or how far it is.
@@ -46,8 +40,27 @@ const AT_ONCE: Duration = Duration::from_millis(700);
 /// How often it is looked whether the server is to end.
 const NAP: Duration = Duration::from_millis(100);
 
+/// How much a client may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Number of connections at a time; others wait in the system's queue.
+    pub connections: usize,
+    /// The longest time until the head of a request is there.
+    pub head: Duration,
+    /// The longest time in which a client reads nothing of an answer.
+    pub stalled: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 64, head: Duration::from_secs(10), stalled: Duration::from_secs(30) }
+    }
+}
+
 /// What requests are answered from.
 pub struct Context {
+    /// How much a client may take.
+    pub limits: Limits,
     /// Which requests are answered.
     pub gate: Gate,
     /// What answers them.
@@ -74,7 +87,7 @@ pub fn run(context: Arc<Context>, listening: Listening, stop: &AtomicBool) -> io
 }
 
 async fn accept(context: Arc<Context>, listening: Listening, stop: &AtomicBool) -> io::Result<()> {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let room = Arc::new(Semaphore::new(context.limits.connections));
     let is_wanted = || !stop.load(Ordering::Relaxed);
     // The socket lives as long as its name.
     let (port, socket, _own) = match listening {
@@ -115,13 +128,14 @@ async fn connection<S>(context: Arc<Context>, stream: S, _permit: tokio::sync::O
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let limits = context.limits;
     let service = service_fn(move |request| respond(context.clone(), request));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(limits.head)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS)
-        .serve_connection(TokioIo::new(Patient::new(stream, STALLED)), service);
+        .serve_connection(TokioIo::new(Patient::new(stream, limits.stalled)), service);
     // What a client does wrong is its own matter.
     let _ = tokio::time::timeout(CONNECTION, served).await;
 }

@@ -46,6 +46,9 @@ pub struct Serve {
     /// Interval of the polls.
     #[arg(long, visible_alias = "every", value_name = "TIME", default_value = "60s", value_parser = duration, requires = "observe")]
     pub interval: Duration,
+    /// Directory of Slurm's commands, where PATH does not have it.
+    #[arg(long, value_name = "DIR", requires = "observe")]
+    pub slurm_bin_dir: Option<String>,
     /// Place of the queue.
     #[command(flatten)]
     pub ssh: Ssh,
@@ -62,7 +65,7 @@ impl Serve {
             into: Target { dir, ..Target::default() },
             login_node: self.ssh.login_node(),
             rhythm: Rhythm::Every { interval: self.interval, polls: None },
-            options: Options::default(),
+            options: Options { slurm_bin_dir: self.slurm_bin_dir.clone(), ..Options::default() },
             pseudonymise: None,
         })
     }

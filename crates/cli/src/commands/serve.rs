@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use flowmine_files::place_of;
-use flowmine_serve::{Address, Options, Ready, serve};
+use flowmine_serve::{Address, Limits, Options, Ready, serve};
 
 use crate::args::Serve;
 use crate::outcome::Outcome;
@@ -32,6 +32,7 @@ pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
         address: args.socket.clone().map_or(Address::Port(args.port.unwrap_or(0)), Address::Socket),
         hosts: args.allow_host.clone(),
         cache_bytes: args.cache as usize * (1 << 20),
+        limits: Limits::default(),
         observation: args.observation(),
     };
     let is_lossy = serve(&options, &stop, &Terminal, |ready| announce(ready, args.url_file.as_deref()))?;
