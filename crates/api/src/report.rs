@@ -6,6 +6,7 @@
 
 mod details;
 pub(crate) mod messages;
+mod text;
 mod views;
 
 use flowmine_correlate::cases;
@@ -31,6 +32,7 @@ use crate::{job_waits, jobs, lower_bounds};
 use messages::Messages;
 
 pub use flowmine_report::Place;
+pub use text::text;
 
 /// What a report is made of.
 #[derive(Debug, Clone, Default)]

@@ -86,6 +86,8 @@ pub struct Engine {
     pub source: SourcePaths,
     /// Which columns of a table hold what, where the request names none.
     pub columns: TableColumns,
+    /// Where its page is opened.
+    pub place: Place,
 }
 
 impl Engine {
@@ -122,7 +124,7 @@ impl Engine {
             cases: CaseOptions::read(&values),
             filter: EventFilter::read(&values),
             columns: self.columns(TableColumns::read(&values)),
-            place: Place::Served,
+            place: self.place,
         };
         let made = report(&request, sink)?;
         let policy = Some("frame-ancestors 'none'".to_owned());

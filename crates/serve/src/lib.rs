@@ -21,6 +21,7 @@ mod gate;
 mod keys;
 mod listen;
 mod observing;
+mod once;
 mod patience;
 mod pool;
 mod query;
@@ -33,9 +34,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use flowmine_api::groups::TableColumns;
+use flowmine_api::report::Place;
 use flowmine_api::{Sink, SourcePaths, observe};
 
 pub use listen::{Address, ListenError};
+pub use once::{Once, OnceError, once};
 pub use server::Limits;
 
 /// How long the end waits for threads that compute.
@@ -112,7 +115,7 @@ pub fn serve<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     let context = Arc::new(server::Context {
         limits: options.limits,
         gate: gate::Gate { keys, port, hosts: options.hosts.clone() },
-        engine: Arc::new(engine::Engine { source: options.source.clone(), columns: options.columns.clone() }),
+        engine: Arc::new(engine::Engine { source: options.source.clone(), columns: options.columns.clone(), place: Place::Served }),
         pool: pool.clone(),
         follow: Arc::new(follow::Follow::new(&options.source, options.is_temporary)),
         observing: observing.clone(),

@@ -42,7 +42,8 @@ pub fn refused_by(answer: &Answer) -> Answer {
     refused(answer.status, document["error"].as_str().unwrap_or("the report could not be made"), &texts)
 }
 
-fn whole(status: StatusCode, title: &str, body: &str, script: &str) -> Answer {
+/// A page with this content and, where there is one, its script.
+pub fn whole(status: StatusCode, title: &str, body: &str, script: &str) -> Answer {
     let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
     let script = if script.is_empty() { (String::new(), String::new()) } else { (format!("<script>{script}</script>\n"), hash(script)) };
     let scripts = if script.1.is_empty() { String::new() } else { format!("script-src 'sha256-{}'; connect-src 'self'; ", script.1) };
@@ -60,7 +61,7 @@ fn whole(status: StatusCode, title: &str, body: &str, script: &str) -> Answer {
 }
 
 /// A text as HTML; what cannot be seen becomes visible.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut html = String::new();
     for c in visible(text).chars() {
         match c {

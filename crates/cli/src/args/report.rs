@@ -25,6 +25,9 @@ pub struct Report {
     /// A directory for the page, and for logs and tables of a dataset.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub out: Option<PathBuf>,
+    /// Write plain text of the size of a mail: the first findings, and accounts by week.
+    #[arg(long, conflicts_with = "out")]
+    pub text: bool,
     /// What a case is.
     #[command(flatten)]
     pub cases: Group<CaseOptions>,

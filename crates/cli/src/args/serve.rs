@@ -40,6 +40,12 @@ pub struct Serve {
     /// Memory for results that are kept, in MiB.
     #[arg(long, value_name = "MIB", default_value = "256", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub cache: u32,
+    /// Write static pages for a web server into the directory of -o, and end.
+    #[arg(long, requires = "out", conflicts_with_all = ["port", "socket", "url_file", "allow_host", "observe"])]
+    pub once: bool,
+    /// Directory of the static pages.
+    #[arg(long, short, visible_alias = "output", value_name = "DIR", requires = "once")]
+    pub out: Option<PathBuf>,
     /// Also poll the Slurm queue into the dataset, which is made when it does not exist.
     #[arg(long, requires = "dataset", conflicts_with = "log")]
     pub observe: bool,

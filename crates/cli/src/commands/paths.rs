@@ -74,7 +74,7 @@ impl Sources {
     /// When a path is not recognised or cannot be read, or the command does not read its kind.
     pub fn new(command: &mut Command) -> anyhow::Result<Self> {
         // A server ends by itself on signals, and its dataset with it.
-        let ends_by_itself = matches!(command, Command::Serve(_));
+        let ends_by_itself = matches!(command, Command::Serve(args) if !args.once);
         let Some(Place { paths, dataset, mut log }) = Place::of(command) else { return Ok(Self::default()) };
         let (piped, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| path == Path::new(STANDARD_INPUT));
         if !piped.is_empty() {
@@ -154,7 +154,7 @@ impl Drop for Removal {
 
 /// The signals that are ignored, a bit for each, as proc_pid_status(5) has them.
 #[allow(clippy::disallowed_methods, reason = "the kernel writes it")]
-fn ignored_signals() -> u64 {
+pub fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use flowmine_api::log_format::LogFormat;
-use flowmine_api::report::{Report as Page, ReportRequest, report};
+use flowmine_api::report::{Report as Page, ReportRequest, report, text};
 use flowmine_api::run::Request;
 
 use crate::args::Report;
@@ -19,6 +19,11 @@ const FORMATS: [&str; 2] = ["xes.gz", "ocel.sqlite"];
 pub fn run(args: &Report) -> anyhow::Result<Outcome> {
     if let Some(out) = &args.out {
         return super::run::make(&results(args, out)?);
+    }
+    if args.text {
+        let (text, is_lossy) = text(&args.request(), &Terminal)?;
+        output::write(args.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;
+        return Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean });
     }
     let Page { html, is_lossy, .. } = report(&args.request(), &Terminal)?;
     output::write(args.output.as_deref(), |out| Ok(out.write_all(html.as_bytes())?))?;

@@ -7,8 +7,11 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use flowmine_files::place_of;
-use flowmine_serve::{Address, Limits, Options, Ready, serve};
+use flowmine_serve::{Address, Limits, Once, Options, Ready, once, serve};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::paths::ignored_signals;
 use crate::args::Serve;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
@@ -16,10 +19,16 @@ use crate::terminal::Terminal;
 /// Permissions of the file with the address.
 const OWN: u32 = 0o600;
 
-/// Serves until a signal.
+/// Serves until a signal, or writes static pages.
 pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
+    if let Some(out) = args.out.as_deref().filter(|_| args.once) {
+        let is_lossy = once(&Once { source: &args.source.paths(), columns: &args.columns, out }, &Terminal)?;
+        return Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean });
+    }
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+    // What whoever started the program has it ignore (nohup) does not end it.
+    let ignored = ignored_signals();
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
         // A second signal ends at once.
         signal_hook::flag::register_conditional_default(signal, stop.clone()).context("cannot handle signals")?;
         signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
