@@ -59,7 +59,7 @@ fn a_browser_follows_an_observed_queue() {
     let dir = tempfile::tempdir().unwrap();
     let Some(browser) = Browser::start(dir.path()) else { return };
     let queue = StandIn::new(dir.path());
-    queue.show(0);
+    queue.show(60);
     let dataset = dir.path().join("dataset");
     let mut command = flowmine();
     command.args(["serve", "--observe", "--interval", "1s", "--slurm-bin-dir"]).arg(queue.dir.join("bin")).arg("--dataset").arg(&dataset);

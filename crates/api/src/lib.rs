@@ -37,6 +37,7 @@ mod job_waits;
 pub mod jobs;
 pub mod log;
 pub mod log_format;
+pub mod log_memory;
 mod log_parts;
 pub mod lower_bounds;
 #[cfg(test)]

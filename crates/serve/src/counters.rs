@@ -86,7 +86,7 @@ pub fn text(counters: &Counters, counts: &Counts, now: &Answer, last: Option<&La
     let observed_ns = last.and_then(|last| last.ended_ns).or_else(|| found["as_of_ns"].as_i64());
     if let Some(ns) = observed_ns {
         let age = seconds(present_ns().saturating_sub(ns) as f64);
-        text.metric("flowmine_last_observation_age_seconds", "gauge", "Time since the last observation of the queue.").value(&[], age);
+        text.metric("flowmine_last_observation_age_seconds", "gauge", "Time since the last poll of this server or, without one, since the last recorded change.").value(&[], age);
     }
     if let Some(last) = last {
         text.metric("flowmine_polls_total", "counter", "Polls of this server that succeeded.").value(&[], last.polls);

@@ -1,8 +1,10 @@
 //! Answers of the library: the page, models, the queue.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use flowmine_api::groups::{CaseOptions, EventFilter, Grouped, TableColumns};
+use flowmine_api::log_memory::{LogMemory, Remembered};
 use flowmine_api::models;
 use flowmine_api::now::now;
 use flowmine_api::options::{Choice, Group, Kind, OptionSpec, Values, parse};
@@ -88,15 +90,17 @@ pub struct Engine {
     pub columns: TableColumns,
     /// Where its page is opened.
     pub place: Place,
+    /// The logs that are kept in memory.
+    pub memory: Option<Arc<LogMemory>>,
 }
 
 impl Engine {
-    /// Answers what is asked.
-    pub fn answer(&self, ask: &Ask, sink: &dyn Sink) -> Answer {
+    /// Answers what is asked, at this state of the source.
+    pub fn answer(&self, ask: &Ask, state: &str, sink: &dyn Sink) -> Answer {
         let messages = Messages::new(sink);
         let answer = match ask {
             Ask::Page(query) => self.page(query, &messages),
-            Ask::Model(name, query) => self.model(name, query, &messages),
+            Ask::Model(name, query) => self.model((name, query), state, &messages),
             Ask::Now(query) => self.now(query, &messages),
         };
         match answer {
@@ -135,7 +139,7 @@ impl Engine {
         if given.is_some() { given } else { self.columns.clone() }
     }
 
-    fn model(&self, name: &str, query: &Query, sink: &dyn Sink) -> Result<Answer, Error> {
+    fn model(&self, (name, query): (&str, &Query), state: &str, sink: &dyn Sink) -> Result<Answer, Error> {
         let about = models::find(name).map(|model| model.about());
         let (own, query): (Query, Query) = query.iter().cloned().partition(|(name, _)| matches!(name.as_str(), FORMAT | EMBED));
         let of_own = |wanted: &str| own.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
@@ -150,6 +154,7 @@ impl Engine {
         }
         let mut request = Request::read(name, self.source.clone(), format, pairs(&query))?;
         request.columns = self.columns(request.columns);
+        request.remembered = self.memory.as_ref().map(|memory| Remembered { memory: memory.clone(), state: state.to_owned() });
         let found = discover(&request, sink)?;
         let _stage = sink.stage("writing the result");
         let mut out = Bounded(Vec::new());

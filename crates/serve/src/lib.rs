@@ -34,6 +34,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use flowmine_api::groups::TableColumns;
+use flowmine_api::log_memory::LogMemory;
 use flowmine_api::report::Place;
 use flowmine_api::{Sink, SourcePaths, observe};
 
@@ -61,6 +62,8 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// The most bytes of results in memory.
     pub cache_bytes: usize,
+    /// The most bytes of logs in memory.
+    pub log_bytes: usize,
     /// How much a client may take.
     pub limits: Limits,
     /// What the server observes itself, into the dataset.
@@ -112,10 +115,11 @@ pub fn serve<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let pool = pool::Pool::new(threads, options.cache_bytes)?;
     let observing = options.observation.as_ref().map(|_| Arc::new(observing::Observing::default()));
+    let memory = Arc::new(LogMemory::new(options.log_bytes));
     let context = Arc::new(server::Context {
         limits: options.limits,
         gate: gate::Gate { keys, port, hosts: options.hosts.clone() },
-        engine: Arc::new(engine::Engine { source: options.source.clone(), columns: options.columns.clone(), place: Place::Served }),
+        engine: Arc::new(engine::Engine { source: options.source.clone(), columns: options.columns.clone(), place: Place::Served, memory: Some(memory.clone()) }),
         pool: pool.clone(),
         follow: Arc::new(follow::Follow::new(&options.source, options.is_temporary)),
         observing: observing.clone(),

@@ -1,10 +1,11 @@
 //! The pages without a server: files for a web server that serves files.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use flowmine_api::groups::TableColumns;
+use flowmine_api::log_memory::LogMemory;
 use flowmine_api::models::MODELS;
 use flowmine_api::options::Choice;
 use flowmine_api::report::Place;
@@ -17,6 +18,8 @@ use crate::waiting::{escaped, whole};
 
 /// The formats of models that are written, where a model has them.
 const FORMATS: [Format; 4] = [Format::Svg, Format::Json, Format::Csv, Format::Text];
+/// The most bytes of logs in memory.
+const LOGS: usize = 1 << 30;
 /// The list of all files.
 const INDEX: &str = "index.html";
 /// The report.
@@ -68,14 +71,14 @@ pub fn once(wanted: &Once<'_>, sink: &dyn Sink) -> Result<bool, OnceError> {
     let of_models = MODELS.iter().map(|model| model.about());
     let names = of_models.flat_map(|about| formats(about.formats).map(|format| format!("{}.{}", about.name, ending(format))));
     made.claim(names.chain([INDEX, REPORT, NOW].map(str::to_owned))).map_err(|error| OnceError::Taken(place(), error))?;
-    let engine = Engine { source: wanted.source.clone(), columns: wanted.columns.clone(), place: Place::File };
+    let engine = Engine { source: wanted.source.clone(), columns: wanted.columns.clone(), place: Place::File, memory: Some(Arc::new(LogMemory::new(LOGS))) };
     let write = |name: &str, answer: &Answer| output::write(Some(&wanted.out.join(name)), |out| Ok(out.write_all(&answer.body)?));
-    let page = engine.answer(&Ask::Page(Vec::new()), sink);
+    let page = engine.answer(&Ask::Page(Vec::new()), "", sink);
     if !page.status.is_success() {
         return Err(OnceError::NoReport(reason(&page)));
     }
     write(REPORT, &page)?;
-    let now = engine.answer(&Ask::Now(Vec::new()), &Silent);
+    let now = engine.answer(&Ask::Now(Vec::new()), "", &Silent);
     let mut rows = row("queue", "what runs, waits and failed at the last observation", now.status.is_success().then(|| NOW.to_owned()), &now);
     if now.status.is_success() {
         write(NOW, &now)?;
@@ -86,7 +89,7 @@ pub fn once(wanted: &Once<'_>, sink: &dyn Sink) -> Result<bool, OnceError> {
         let mut files = Vec::new();
         let mut last = None;
         for format in formats(about.formats) {
-            let answer = engine.answer(&Ask::Model(about.name.to_owned(), vec![(FORMAT.to_owned(), format.name().to_owned())]), &Silent);
+            let answer = engine.answer(&Ask::Model(about.name.to_owned(), vec![(FORMAT.to_owned(), format.name().to_owned())]), "", &Silent);
             if answer.status.is_success() {
                 let name = format!("{}.{}", about.name, ending(format));
                 write(&name, &answer)?;

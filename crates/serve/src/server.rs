@@ -215,10 +215,10 @@ async fn progress(context: &Arc<Context>, ask: &Ask) -> Answer {
 }
 
 /// Asks the pool; `None` where it has no room.
-fn ask(context: &Arc<Context>, key: &str, ask: &Ask) -> Option<Asked> {
+fn ask(context: &Arc<Context>, state: &str, key: &str, ask: &Ask) -> Option<Asked> {
     context.pool.ask(key, || {
-        let (engine, ask) = (context.engine.clone(), ask.clone());
-        Box::new(move |sink| engine.answer(&ask, sink))
+        let (engine, ask, state) = (context.engine.clone(), ask.clone(), state.to_owned());
+        Box::new(move |sink| engine.answer(&ask, &state, sink))
     })
 }
 
@@ -229,9 +229,10 @@ fn busy() -> Arc<Answer> {
 /// What the library answers. Where it is shown how far that is, the work goes on for some seconds
 /// when nobody waits for it.
 async fn computed(context: &Arc<Context>, asked: Ask, is_shown: bool) -> Arc<Answer> {
-    let key = asked.key(&present(context).await);
+    let state = present(context).await;
+    let key = asked.key(&state);
     for _ in 0..2 {
-        let found = ask(context, &key, &asked);
+        let found = ask(context, &state, &key, &asked);
         if is_shown {
             context.pool.progress(&key);
         }

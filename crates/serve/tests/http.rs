@@ -74,6 +74,7 @@ fn options(log: PathBuf) -> Options {
         address: Address::Port(0),
         hosts: Vec::new(),
         cache_bytes: 16 << 20,
+        log_bytes: 64 << 20,
         limits: Limits::default(),
         observation: None,
     }

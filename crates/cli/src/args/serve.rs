@@ -40,6 +40,10 @@ pub struct Serve {
     /// Memory for results that are kept, in MiB.
     #[arg(long, value_name = "MIB", default_value = "256", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub cache: u32,
+    /// Memory for logs that were read, in MiB; a larger log is read for each model. A model in work
+    /// has a copy of its log.
+    #[arg(long, value_name = "MIB", default_value = "1024", value_parser = clap::value_parser!(u32).range(0..=1_048_576))]
+    pub memory: u32,
     /// Write static pages for a web server into the directory of -o, and end.
     #[arg(long, requires = "out", conflicts_with_all = ["port", "socket", "url_file", "allow_host", "observe"])]
     pub once: bool,

@@ -25,6 +25,7 @@ pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
         let is_lossy = once(&Once { source: &args.source.paths(), columns: &args.columns, out }, &Terminal)?;
         return Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean });
     }
+    anyhow::ensure!(!args.source.log.iter().any(|log| log == "-"), "standard input can be read once only: write it into a file and serve that");
     let stop = Arc::new(AtomicBool::new(false));
     // What whoever started the program has it ignore (nohup) does not end it.
     let ignored = ignored_signals();
@@ -41,6 +42,7 @@ pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
         address: args.socket.clone().map_or(Address::Port(args.port.unwrap_or(0)), Address::Socket),
         hosts: args.allow_host.clone(),
         cache_bytes: args.cache as usize * (1 << 20),
+        log_bytes: args.memory as usize * (1 << 20),
         limits: Limits::default(),
         observation: args.observation(),
     };
