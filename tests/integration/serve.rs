@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
+
 use crate::support::browser::Browser;
 use crate::support::require::require;
 use crate::support::stand_in::StandIn;
@@ -42,6 +44,10 @@ impl Drop for Server {
 /// Opens an address, and waits for the report and its form.
 fn open(browser: &Browser, url: &str) {
     browser.open_url(url);
+    ready(browser);
+}
+
+fn ready(browser: &Browser) {
     browser.wait("document.querySelector('#cockpit')?.dataset.ready !== undefined");
 }
 
@@ -88,7 +94,8 @@ fn a_browser_follows_an_observed_queue() {
     let all = browser.run("TABLES.get('instances').rows.length").as_u64().unwrap();
     choose(&browser, "user", &user);
     browser.act(SHOW);
-    browser.wait("location.search.includes('user=') && document.querySelector('#cockpit')?.dataset.ready !== undefined");
+    browser.wait("location.search.includes('user=') && document.documentElement.dataset.ready");
+    ready(&browser);
     let of_user = browser.run("TABLES.get('instances').rows.length").as_u64().unwrap();
     assert!(of_user > 0 && of_user < all, "{of_user} of {all}");
 
@@ -140,4 +147,30 @@ fn a_signal_ends_it_and_what_it_made_goes() {
 
 fn mode(path: &Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&std::fs::symlink_metadata(path).unwrap().permissions()) & 0o777
+}
+
+#[test]
+fn static_pages_and_a_mail_have_the_jobs_of_the_models() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, out) = (repository("fixtures/import/sacct_recording.txt"), dir.path().join("out"));
+    let summary: Value = serde_json::from_slice(&run(flowmine().args(["discover", "summary", "--format", "json"]).arg(&source))).unwrap();
+    run(flowmine().args(["serve", "--once", "-o"]).arg(&out).arg(&source));
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    let written: Value = serde_json::from_str(&read("summary.json")).unwrap();
+    assert_eq!(written["instances"], summary["instances"]);
+    let now: Value = serde_json::from_str(&read("now.json")).unwrap();
+    assert_eq!(now["format"], "flowmine-now");
+    assert!(read("index.html").contains("<a href=\"dfg.svg\">") && !read("report.html").contains("connect-src"));
+    let mail = String::from_utf8(run(flowmine().args(["report", "--text"]).arg(&source))).unwrap();
+    let rows = mail.split_once("account   ").unwrap().1.lines().skip(1).take_while(|line| !line.is_empty());
+    let jobs: u64 = rows.map(|row| row.split_whitespace().nth(2).unwrap().replace(',', "").parse::<u64>().unwrap()).sum();
+    assert_eq!(jobs, summary["instances"].as_u64().unwrap(), "{mail}");
+    assert!(mail.lines().all(|line| line.chars().count() < 1000) && mail.len() < 20_000, "{mail}");
+}
+
+/// Runs a command, and returns what it printed. Recordings have odd lines.
+fn run(command: &mut Command) -> Vec<u8> {
+    let ran = command.output().unwrap();
+    assert!(matches!(ran.status.code(), Some(0 | 1)), "{command:?}\n{}", String::from_utf8_lossy(&ran.stderr));
+    ran.stdout
 }

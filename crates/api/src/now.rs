@@ -231,3 +231,78 @@ fn listed(job: &JobWait<'_>, doing: &str, since_ns: i64) -> JobNow {
         since_ns,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flowmine_activity_log::WaitPart;
+
+    use super::*;
+
+    const DAY: i64 = SINCE_NS;
+
+    fn part(cause: &'static str, kind: WaitKind, from_ns: i64, to_ns: i64) -> WaitPart<'static> {
+        let at = |ns| (ns, ns);
+        WaitPart {
+            cause,
+            kind,
+            from_ns,
+            to_ns,
+            from_within_ns: at(from_ns),
+            to_within_ns: at(to_ns),
+            reason: (kind == WaitKind::Queue).then_some("Priority"),
+            limit: None,
+            predecessors: None,
+            evidence: "poll",
+        }
+    }
+
+    fn job(job: &str, parts: Vec<WaitPart<'static>>) -> JobWait<'_> {
+        JobWait { cluster: "lab", job, attempt: 1, cpus: Some(4), parts, ..JobWait::default() }
+    }
+
+    fn found(jobs: &[JobWait<'_>]) -> Now {
+        let mut builder = Builder { since_ns: DAY, ..Builder::default() };
+        jobs.iter().for_each(|job| builder.add(job));
+        builder.finish(Some(2 * DAY), Some(DAY), (1, 2))
+    }
+
+    #[test]
+    fn jobs_run_wait_fail_or_leave() {
+        let until = 2 * DAY;
+        let waits = || part("priority", WaitKind::Queue, 10, until);
+        let ran = |from| vec![part("priority", WaitKind::Queue, 0, from), part("running", WaitKind::Started, from, until)];
+        let ended = |name, state, ended_ns| JobWait { state, ended_ns: Some(ended_ns), ..job(name, ran(5)) };
+        let now = found(&[
+            job("runs", ran(20)),
+            job("ran longer", ran(15)),
+            job("waits", vec![part("dependency", WaitKind::Predecessor, 1, 10), waits()]),
+            ended("completed", Some("COMPLETED"), until),
+            ended("failed", Some("FAILED"), DAY),
+            ended("failed later", Some("TIMEOUT"), until),
+            ended("failed before", Some("FAILED"), DAY - 1),
+            ended("left", None, until),
+            job("nothing known", Vec::new()),
+        ]);
+        let names = |jobs: &[JobNow]| jobs.iter().map(|job| job.job.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&now.running), ["ran longer", "runs"]);
+        assert_eq!(names(&now.failed), ["failed later", "failed"]);
+        // A wait begins with the submission, whatever was waited for then.
+        let waiting = &now.waiting[0];
+        assert_eq!((waiting.since_ns, waiting.doing.as_str(), waiting.reason.as_deref()), (1, "priority", Some("Priority")));
+        assert_eq!((now.running_jobs, now.waiting_jobs, now.failed_jobs, now.left_jobs), (2, 1, 2, 1));
+        let queue: Vec<_> = now.queue.iter().map(|of| (of.doing.as_str(), of.waits, of.jobs, of.cpus)).collect();
+        assert_eq!(queue, [("running", false, 2, 8), ("priority", true, 1, 4)]);
+        assert_eq!(now.queue[0].longest_ns, (until - 15) as u64);
+        assert_eq!((now.warnings, now.errors), (1, 2));
+    }
+
+    #[test]
+    fn lists_are_bounded_and_counts_are_not() {
+        let names: Vec<String> = (0..LISTED + 7).map(|number| number.to_string()).collect();
+        let waits = |at: usize| vec![part("priority", WaitKind::Queue, 1000 - at as i64, 2 * DAY)];
+        let jobs: Vec<_> = names.iter().enumerate().map(|(at, name)| job(name, waits(at))).collect();
+        let now = found(&jobs);
+        assert_eq!((now.waiting_jobs, now.waiting.len()), ((LISTED + 7) as u64, LISTED));
+        assert_eq!(now.waiting[0].job, names[LISTED + 6], "the longest first");
+    }
+}

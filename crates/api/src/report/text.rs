@@ -113,7 +113,7 @@ impl Accounts {
         let mut groups: Vec<&Group> = self.groups.iter().collect();
         groups.sort_by_key(|group| (std::cmp::Reverse(of_group(group)), &group.value));
         let left_out = groups.len().saturating_sub(ACCOUNTS) as u64;
-        let _ = writeln!(out, "\nJobs by account and week of submission (the last {} with jobs; weeks begin on Monday, UTC)\n", weeks.len().min(WEEKS));
+        let _ = writeln!(out, "\nJobs by account and week of submission (weeks begin on Monday, UTC), of the last {} with jobs\n", counted(weeks.len().min(WEEKS) as u64, "week", "weeks"));
         let _ = writeln!(
             out,
             "{:NAME$} {:10} {:>8} {:>7} {:>7} {:>11} {:>9} {:>9}",
