@@ -74,7 +74,8 @@ fn a_browser_follows_an_observed_queue() {
     browser.console();
     open(&browser, &server.url);
     assert!(!browser.run("location.href").as_str().unwrap().contains("token"));
-    let text = |selector: &str| browser.run(&format!("document.querySelector({selector:?}).textContent")).as_str().unwrap_or_default().to_owned();
+    let text =
+        |selector: &str| browser.run(&format!("document.querySelector({selector:?}).textContent")).as_str().unwrap_or_default().to_owned();
     assert!(text("[data-now]").contains("waiting"), "{}", text("[data-now]"));
 
     // A model for what is chosen, and a link that restores it.
@@ -111,7 +112,9 @@ fn a_browser_follows_an_observed_queue() {
     }
 
     // The page reports what is new.
+    let before = text("[data-now] p");
     queue.show(queue.polls - 1);
+    browser.wait(&format!("document.querySelector('[data-now] p').textContent !== {before:?}"));
     browser.wait("!document.querySelector('[data-news]').hidden");
     assert!(text("[data-news]").contains("has changed"), "{}", text("[data-news]"));
     assert_eq!(browser.console(), Vec::<String>::new());

@@ -81,13 +81,12 @@ use flowmine_draw::document::DocumentFormat;
 
 /// The JSON documents of commands other than models: of `predict`, `summary.json` of `run`, and
 /// those of `serve`.
-pub const OTHER_DOCUMENTS: &[DocumentFormat] =
-    &[
-        DocumentFormat::new::<flowmine_predict::report::PredictionDocument<'static>>(),
-        DocumentFormat::new::<run::Numbers>(),
-        DocumentFormat::new::<now::Now>(),
-        DocumentFormat::new::<registry::Registry>(),
-        DocumentFormat::new::<registry::Refusal>(),
-        DocumentFormat::new::<registry::SourceState>(),
-        DocumentFormat::new::<registry::RequestProgress>(),
-    ];
+pub const OTHER_DOCUMENTS: &[DocumentFormat] = &[
+    DocumentFormat::new::<flowmine_predict::report::PredictionDocument<'static>>(),
+    DocumentFormat::new::<run::Numbers>(),
+    DocumentFormat::new::<now::Now>(),
+    DocumentFormat::new::<registry::Registry>(),
+    DocumentFormat::new::<registry::Refusal>(),
+    DocumentFormat::new::<registry::SourceState>(),
+    DocumentFormat::new::<registry::RequestProgress>(),
+];

@@ -285,11 +285,14 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
             );
             let traced = task_log::of_jobs(&dataset, &rules)?;
             let parts = jobs::parts(&dataset, asked.request.cases.timestamp, &rules, asked.sink)?;
-            let _stage = asked.sink.stage("making the log");
+            let stage = asked.sink.stage("making the log");
             let overview = jobs::overview(&dataset, &parts, &rules, &[notion], asked.sink)?;
             let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
             let mut log = JobColumns::new(&dataset, notion, &filter, &traced, &options)?;
+            let (mut done, total) = (0, parts.count());
             parts.for_each(|jobs| -> Result<()> {
+                stage.at(done, total);
+                done += 1;
                 odd.extend(jobs.diagnostics.clone());
                 unknown.look(jobs);
                 Ok(log.add(&Entities { jobs, overview: &overview })?)

@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use crate::error::{Context, Result};
 use crate::groups::EventFilter;
+use crate::job_waits;
 use crate::sink::Sink;
 use crate::source::SourcePaths;
-use crate::job_waits;
 
 /// How long before the last observation a failure is listed, in nanoseconds.
 const SINCE_NS: i64 = 24 * 3600 * 1_000_000_000;
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    fn job(job: &str, parts: Vec<WaitPart<'static>>) -> JobWait<'_> {
+    fn job<'a>(job: &'a str, parts: Vec<WaitPart<'static>>) -> JobWait<'a> {
         JobWait { cluster: "lab", job, attempt: 1, cpus: Some(4), parts, ..JobWait::default() }
     }
 

@@ -84,7 +84,8 @@ impl Registry {
             documents: about.documents.iter().map(|document| document.name).collect(),
             options: {
                 let own = about.own.iter().map(|option| entry(option, None));
-                let shared = about.groups().into_iter().flat_map(|group| group.options.iter().map(|option| entry(option, Some(group.heading))));
+                let shared =
+                    about.groups().into_iter().flat_map(|group| group.options.iter().map(|option| entry(option, Some(group.heading))));
                 own.chain(shared).collect()
             },
         });
@@ -133,6 +134,9 @@ impl Document for Refusal {
 pub struct SourceState {
     /// A text that differs when the files of the source have changed.
     pub state: String,
+    /// The state of the source of which the page with the same query is; null for a page that was
+    /// not asked for.
+    pub page: Option<String>,
     /// Whether changes are noticed: a temporary dataset that was imported does not change.
     pub is_followed: bool,
     /// When the last poll of this server ended, in nanoseconds since 1970; null if it does not

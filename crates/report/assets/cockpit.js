@@ -210,26 +210,26 @@ class Cockpit {
   // Looks whether the source has changed, and shows the queue anew.
   async look() {
     try {
-      const { state, last_poll_ns: polled, poll_failed: failed } = await json("/api/state");
-      if (this.state !== undefined && state !== this.state) {
-        await this.now();
-        this.tell("The source has changed. The queue above is new; what is below is of before.", true);
+      const { state, page, poll_failed: failed } = await json(`/api/state${location.search}`);
+      if (this.state !== undefined && state !== this.state) await this.now();
+      if (page !== null && state !== page) {
+        this.tell("The source has changed. The queue below is new; the report is of before.", true);
       } else if (failed !== null) {
         this.tell(`The last poll failed: ${failed}`, false);
-      } else if (this.isSilent) {
+      } else {
         this.tell("", false);
       }
-      this.isSilent = false;
       this.state = state;
-      this.polled = polled;
     } catch {
-      this.isSilent = true;
       this.tell("The server does not answer. Start flowmine serve again, and open the address that it prints.", false);
     }
     setTimeout(() => this.look(), LOOK_EVERY);
   }
 
   tell(text, canReload) {
+    // A screen reader reads it once.
+    if (text === this.told) return;
+    this.told = text;
     this.news.replaceChildren(text);
     this.news.hidden = text === "";
     if (!canReload) return;

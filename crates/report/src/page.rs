@@ -168,7 +168,8 @@ mod tests {
     fn a_served_page_may_ask_its_server_and_nothing_else() {
         let words = |place| policy(place).split("; ").map(str::to_owned).collect::<Vec<_>>();
         let (file, served) = (words(Place::File), words(Place::Served));
-        let without_hashes = |words: &[String]| words.iter().map(|word| word.split(" 'sha256").next().map(str::to_owned)).collect::<Vec<_>>();
+        let without_hashes =
+            |words: &[String]| words.iter().map(|word| word.split(" 'sha256").next().map(str::to_owned)).collect::<Vec<_>>();
         assert_eq!(without_hashes(&served[..file.len()]), without_hashes(&file));
         assert_eq!(served[file.len()..], ["connect-src 'self'"]);
     }

@@ -39,6 +39,11 @@ impl Cache {
         self.bytes
     }
 
+    /// How long ago an answer that is kept was made.
+    pub fn age(&self, key: &str) -> Option<Duration> {
+        self.answers.get(key).map(|kept| kept.made.elapsed())
+    }
+
     /// Returns an answer that is kept.
     pub fn get(&mut self, key: &str) -> Option<Arc<Answer>> {
         let kept = self.answers.get_mut(key)?;

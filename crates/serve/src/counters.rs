@@ -76,21 +76,28 @@ fn present_ns() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Writes all metrics. The queue is left out where the source has none.
-pub fn text(counters: &Counters, counts: &Counts, now: &Answer, last: Option<&Last>) -> String {
+/// Writes all metrics. The queue is left out where the source has none, or it is not known yet.
+pub fn text(counters: &Counters, counts: &Counts, queue_now: Option<&Answer>, last: Option<&Last>) -> String {
     let mut text = Text::default();
-    let found: Value = if now.status.is_success() { serde_json::from_slice(&now.body).unwrap_or_default() } else { Value::Null };
+    let found = queue_now.filter(|now| now.status.is_success()).and_then(|now| serde_json::from_slice(&now.body).ok());
+    let found: Value = found.unwrap_or_default();
     if found.is_object() {
         queue(&mut text, &found);
     }
     let observed_ns = last.and_then(|last| last.ended_ns).or_else(|| found["as_of_ns"].as_i64());
     if let Some(ns) = observed_ns {
         let age = seconds(present_ns().saturating_sub(ns) as f64);
-        text.metric("flowmine_last_observation_age_seconds", "gauge", "Time since the last poll of this server or, without one, since the last recorded change.").value(&[], age);
+        text.metric(
+            "flowmine_last_observation_age_seconds",
+            "gauge",
+            "Time since the last poll of this server or, without one, since the last recorded change.",
+        )
+        .value(&[], age);
     }
     if let Some(last) = last {
         text.metric("flowmine_polls_total", "counter", "Polls of this server that succeeded.").value(&[], last.polls);
-        text.metric("flowmine_poll_failed", "gauge", "Whether the last poll of this server failed.").value(&[], u8::from(last.failed.is_some()));
+        text.metric("flowmine_poll_failed", "gauge", "Whether the last poll of this server failed.")
+            .value(&[], u8::from(last.failed.is_some()));
     }
     let mut requests = text.metric("flowmine_serve_requests_total", "counter", "Requests by what was asked and the status of the answer.");
     for ((what, status), number) in counters.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -99,7 +106,12 @@ pub fn text(counters: &Counters, counts: &Counts, now: &Answer, last: Option<&La
     for (name, kind, help, value) in [
         ("flowmine_serve_computed_total", "counter", "Results that were computed.", counts.computed),
         ("flowmine_serve_kept_total", "counter", "Requests that were answered by a result in memory.", counts.kept),
-        ("flowmine_serve_abandoned_total", "counter", "Results that were left unfinished because nobody waited for them.", counts.abandoned),
+        (
+            "flowmine_serve_abandoned_total",
+            "counter",
+            "Results that were left unfinished because nobody waited for them.",
+            counts.abandoned,
+        ),
         ("flowmine_serve_refused_total", "counter", "Requests that were refused because too many waited.", counts.refused),
         ("flowmine_serve_in_work", "gauge", "Results that are computed or wait for a thread.", counts.in_work),
         ("flowmine_serve_cache_bytes", "gauge", "Bytes of the results in memory.", counts.cache_bytes),
@@ -146,11 +158,13 @@ mod tests {
             "jobs": 2, "cpus": 8, "sum_ns": 3_000_000_000u64, "longest_ns": 2_000_000_000u64}], "failed_jobs": 1});
         let counters = Counters::default();
         counters.answered("/nowhere\n", StatusCode::NOT_FOUND);
-        let text = text(&counters, &Counts::default(), &Answer::new(JSON, queue.to_string()), None);
+        let text = text(&counters, &Counts::default(), Some(&Answer::new(JSON, queue.to_string())), None);
         let line = "flowmine_queue_jobs{cluster=\"a\\\"\\n\\\\b\",state=\"started\",doing=\"running\"} 2\n";
         assert!(text.contains(line), "{text}");
         assert!(text.contains("flowmine_queue_seconds_sum{cluster=\"a\\\"\\n\\\\b\",state=\"started\",doing=\"running\"} 3\n"));
-        assert!(text.contains("flowmine_serve_requests_total{of=\"other\",status=\"404\"} 1\n") && text.contains("flowmine_failed_jobs 1\n"));
+        assert!(
+            text.contains("flowmine_serve_requests_total{of=\"other\",status=\"404\"} 1\n") && text.contains("flowmine_failed_jobs 1\n")
+        );
         assert!(!text.contains("last_observation_age"), "it is not known");
         let is_line = |line: &str| line.starts_with("# HELP ") || line.starts_with("# TYPE ") || line.starts_with("flowmine_");
         assert!(text.lines().all(is_line), "{text}");

@@ -148,7 +148,8 @@ impl Engine {
             None => about.filter(|about| about.formats.contains(&Format::Json)).map(|_| Format::Json),
         };
         // A file of this machine that a request names would be read for whoever has the page.
-        let is_place = |name: &str| about.is_some_and(|about| about.options().iter().any(|of| of.name == name && matches!(of.kind, Kind::Place)));
+        let is_place =
+            |name: &str| about.is_some_and(|about| about.options().iter().any(|of| of.name == name && matches!(of.kind, Kind::Place)));
         if let Some((name, _)) = query.iter().find(|(name, _)| is_place(name)) {
             return Err(Error::Refused(format!("--{name} names a file, which a server does not read: use flowmine discover")));
         }
@@ -161,7 +162,8 @@ impl Engine {
         found.write(request.format, &mut out)?;
         let is_lossy = Some(found.is_lossy);
         if of_own(EMBED).is_some() && request.format == Format::Svg {
-            let element = embedded(&String::from_utf8_lossy(&out.0), PREFIX, Role::Image).map_err(|error| Error::Refused(error.to_string()))?;
+            let element =
+                embedded(&String::from_utf8_lossy(&out.0), PREFIX, Role::Image).map_err(|error| Error::Refused(error.to_string()))?;
             return Ok(Answer { is_lossy, ..Answer::new(TEXT, element) });
         }
         Ok(Answer { is_lossy, ..Answer::new(content(request.format), out.0) })

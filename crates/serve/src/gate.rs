@@ -165,7 +165,8 @@ mod tests {
         for host in ["127.0.0.1:8765", "localhost:8765", "LocalHost:8765", "[::1]:8765", "mine.example.org"] {
             assert_eq!(with(&port, host), Ok(Pass::In), "{host}");
         }
-        for host in ["evil.example.org", "localhost", "localhost:80", "localhost:8765.evil", "localhost.evil:8765", "127.0.0.1:08765", "é"] {
+        for host in ["evil.example.org", "localhost", "localhost:80", "localhost:8765.evil", "localhost.evil:8765", "127.0.0.1:08765", "é"]
+        {
             assert!(matches!(with(&port, host), Err(421 | 400)), "{host}");
         }
         assert_eq!(with(&socket, "localhost:1234"), Ok(Pass::In));
@@ -180,7 +181,8 @@ mod tests {
     fn other_sites_are_refused_also_with_the_cookie() {
         let gate = gate(Some(8765));
         let cookie = format!("a=b; {}={}", gate.keys.cookie_name, gate.keys.cookie.digits());
-        let with = |name: &'static str, value: &str| ask(&gate, "/api/now", &[("host", "localhost:8765"), ("cookie", &cookie), (name, value)]);
+        let with =
+            |name: &'static str, value: &str| ask(&gate, "/api/now", &[("host", "localhost:8765"), ("cookie", &cookie), (name, value)]);
         for (name, value) in [("origin", "http://localhost:8765"), ("sec-fetch-site", "none"), ("sec-fetch-site", "same-origin")] {
             assert_eq!(with(name, value), Ok(Pass::In), "{value}");
         }
@@ -200,7 +202,8 @@ mod tests {
         let Ok(Pass::Exchange { location, cookie }) = at(&format!("/?user=a%26b&token={token}&model=dfg")) else { panic!("an exchange") };
         assert_eq!(location, "/?user=a%26b&model=dfg");
         assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict") && !cookie.contains(&token), "{cookie}");
-        for path in [format!("//evil.example.org/?token={token}"), format!("/api/now?token={token}"), "/?token=".to_owned(), "/".to_owned()] {
+        for path in [format!("//evil.example.org/?token={token}"), format!("/api/now?token={token}"), "/?token=".to_owned(), "/".to_owned()]
+        {
             assert_eq!(at(&path), Err(403), "{path}");
         }
     }

@@ -76,7 +76,8 @@ mod tests {
         let digits = keys.token.digits().to_owned();
         assert_eq!(digits.len(), 64);
         assert!(keys.token.is(digits.as_bytes()));
-        for other in ["", &digits[1..], &format!("{digits}0"), keys.cookie.digits(), &digits.to_uppercase().replace(char::is_numeric, "0")] {
+        for other in ["", &digits[1..], &format!("{digits}0"), keys.cookie.digits(), &digits.to_uppercase().replace(char::is_numeric, "0")]
+        {
             assert!(!keys.token.is(other.as_bytes()));
         }
         assert!(!format!("{keys:?}").contains(&digits));

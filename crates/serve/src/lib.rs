@@ -22,6 +22,7 @@ mod keys;
 mod listen;
 mod observing;
 mod once;
+mod pages;
 mod patience;
 mod pool;
 mod query;
@@ -119,17 +120,25 @@ pub fn serve<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     let context = Arc::new(server::Context {
         limits: options.limits,
         gate: gate::Gate { keys, port, hosts: options.hosts.clone() },
-        engine: Arc::new(engine::Engine { source: options.source.clone(), columns: options.columns.clone(), place: Place::Served, memory: Some(memory.clone()) }),
+        engine: Arc::new(engine::Engine {
+            source: options.source.clone(),
+            columns: options.columns.clone(),
+            place: Place::Served,
+            memory: Some(memory.clone()),
+        }),
         pool: pool.clone(),
         follow: Arc::new(follow::Follow::new(&options.source, options.is_temporary)),
         observing: observing.clone(),
+        queue: std::sync::Mutex::default(),
+        pages: pages::Pages::default(),
         counters: counters::Counters::default(),
     });
     ready(&Ready { url: &url }).map_err(|error| ServeError::Ready(error.into()))?;
     let served = std::thread::scope(|scope| {
         let polls = options.observation.as_ref().zip(observing.as_deref());
         // Without another thread the server could not answer while it polls.
-        let thread = polls.map(|(request, observing)| std::thread::Builder::new().spawn_scoped(scope, || observing.run(request, stop, sink)));
+        let thread =
+            polls.map(|(request, observing)| std::thread::Builder::new().spawn_scoped(scope, || observing.run(request, stop, sink)));
         thread.transpose()?;
         let served = server::run(context, listening, stop);
         // Where serving failed, polling ends as well.

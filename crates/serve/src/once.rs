@@ -71,7 +71,12 @@ pub fn once(wanted: &Once<'_>, sink: &dyn Sink) -> Result<bool, OnceError> {
     let of_models = MODELS.iter().map(|model| model.about());
     let names = of_models.flat_map(|about| formats(about.formats).map(|format| format!("{}.{}", about.name, ending(format))));
     made.claim(names.chain([INDEX, REPORT, NOW].map(str::to_owned))).map_err(|error| OnceError::Taken(place(), error))?;
-    let engine = Engine { source: wanted.source.clone(), columns: wanted.columns.clone(), place: Place::File, memory: Some(Arc::new(LogMemory::new(LOGS))) };
+    let engine = Engine {
+        source: wanted.source.clone(),
+        columns: wanted.columns.clone(),
+        place: Place::File,
+        memory: Some(Arc::new(LogMemory::new(LOGS))),
+    };
     let write = |name: &str, answer: &Answer| output::write(Some(&wanted.out.join(name)), |out| Ok(out.write_all(&answer.body)?));
     let page = engine.answer(&Ask::Page(Vec::new()), "", sink);
     if !page.status.is_success() {
@@ -79,7 +84,8 @@ pub fn once(wanted: &Once<'_>, sink: &dyn Sink) -> Result<bool, OnceError> {
     }
     write(REPORT, &page)?;
     let now = engine.answer(&Ask::Now(Vec::new()), "", &Silent);
-    let mut rows = row("queue", "what runs, waits and failed at the last observation", now.status.is_success().then(|| NOW.to_owned()), &now);
+    let mut rows =
+        row("queue", "what runs, waits and failed at the last observation", now.status.is_success().then(|| NOW.to_owned()), &now);
     if now.status.is_success() {
         write(NOW, &now)?;
     }
@@ -89,7 +95,8 @@ pub fn once(wanted: &Once<'_>, sink: &dyn Sink) -> Result<bool, OnceError> {
         let mut files = Vec::new();
         let mut last = None;
         for format in formats(about.formats) {
-            let answer = engine.answer(&Ask::Model(about.name.to_owned(), vec![(FORMAT.to_owned(), format.name().to_owned())]), "", &Silent);
+            let answer =
+                engine.answer(&Ask::Model(about.name.to_owned(), vec![(FORMAT.to_owned(), format.name().to_owned())]), "", &Silent);
             if answer.status.is_success() {
                 let name = format!("{}.{}", about.name, ending(format));
                 write(&name, &answer)?;
@@ -101,9 +108,7 @@ pub fn once(wanted: &Once<'_>, sink: &dyn Sink) -> Result<bool, OnceError> {
             rows.push_str(&row(about.name, about.question, files, &last));
         }
     }
-    let body = format!(
-        "<h1>flowmine</h1>\n<p><a href=\"{REPORT}\">Report</a></p>\n<h2>Models</h2>\n<dl>\n{rows}</dl>\n"
-    );
+    let body = format!("<h1>flowmine</h1>\n<p><a href=\"{REPORT}\">Report</a></p>\n<h2>Models</h2>\n<dl>\n{rows}</dl>\n");
     write(INDEX, &whole(hyper::StatusCode::OK, "flowmine", &body, ""))?;
     made.finish().map_err(|error| OnceError::Taken(place(), error))?;
     Ok(page.is_lossy.unwrap_or(false))

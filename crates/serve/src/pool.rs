@@ -78,6 +78,8 @@ struct JobState {
     /// When its progress was last asked for.
     asked: Option<Instant>,
     is_running: bool,
+    /// Whether it goes on when nobody waits for it.
+    is_kept: bool,
     stage: Option<(&'static str, usize, usize)>,
 }
 
@@ -88,7 +90,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Job {
     fn is_abandoned(&self) -> bool {
-        self.done.receiver_count() == 0 && locked(&self.state).asked.is_none_or(|asked| asked.elapsed() > INTEREST)
+        let state = locked(&self.state);
+        self.done.receiver_count() == 0 && !state.is_kept && state.asked.is_none_or(|asked| asked.elapsed() > INTEREST)
     }
 }
 
@@ -153,11 +156,24 @@ impl Pool {
             return None;
         }
         let (done, receiver) = watch::channel(None);
-        let job = Arc::new(Job { done, state: Mutex::new(JobState { asked: None, is_running: false, stage: None }) });
+        let job = Arc::new(Job { done, state: Mutex::new(JobState { asked: None, is_running: false, is_kept: false, stage: None }) });
         inner.jobs.insert(key.to_owned(), job.clone());
         inner.queue.push_back((key.to_owned(), job, work()));
         self.0.changed.notify_all();
         Some(Asked::Working(Waiting(receiver)))
+    }
+
+    /// Lets the work for an answer go on when nobody waits for it.
+    pub fn keep(&self, key: &str) {
+        if let Some(job) = locked(&self.0.inner).jobs.get(key) {
+            locked(&job.state).is_kept = true;
+        }
+    }
+
+    /// Whether an answer is in work, or was made within this time.
+    pub fn is_recent(&self, key: &str, within: Duration) -> bool {
+        let inner = locked(&self.0.inner);
+        inner.jobs.contains_key(key) || inner.cache.age(key).is_some_and(|age| age < within)
     }
 
     /// How far a request is. Its work goes on for some seconds after this question.
@@ -172,7 +188,8 @@ impl Pool {
             None if inner.cache.get(key).is_some() => ("done", None),
             None => ("unknown", None),
         };
-        let part = |of: fn((usize, usize)) -> usize| stage.filter(|(_, _, total)| *total > 0).map(|(_, done, total)| of((done, total)) as u64);
+        let part =
+            |of: fn((usize, usize)) -> usize| stage.filter(|(_, _, total)| *total > 0).map(|(_, done, total)| of((done, total)) as u64);
         RequestProgress { state, stage: stage.map(|(what, ..)| what), done: part(|(done, _)| done), total: part(|(_, total)| total) }
     }
 
@@ -339,6 +356,25 @@ mod tests {
         assert_eq!(wait(pool.ask("b", || work(|_| "well"))).body, "well");
         pool.close(Duration::from_secs(10));
         assert_eq!(locked(&pool.0.inner).threads, 0);
+    }
+
+    #[test]
+    fn kept_work_goes_on() {
+        let pool = Pool::new(1, 1 << 20).expect("threads");
+        let (go, gone) = channel::<()>();
+        let asked = pool.ask("a", || {
+            work(move |sink| {
+                let _ = gone.recv();
+                drop(sink.stage("next"));
+                "made"
+            })
+        });
+        pool.keep("a");
+        drop(asked);
+        go.send(()).expect("it waits");
+        let _ = wait(pool.ask("b", || work(|_| "b")));
+        assert!(matches!(pool.ask("a", || unreachable!("it is kept")), Some(Asked::Ready(answer)) if answer.body == "made"));
+        pool.close(Duration::from_secs(10));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use flowmine_api::models;
@@ -25,9 +25,11 @@ use crate::follow::Follow;
 use crate::gate::{Gate, Pass};
 use crate::listen::Listening;
 use crate::observing::Observing;
+use crate::pages::Pages;
 use crate::patience::Patient;
 use crate::pool::{Asked, Pool};
-use crate::{query, waiting};
+use crate::query::{self, Query};
+use crate::waiting;
 
 /// The most bytes of the head of a request.
 const HEAD_BYTES: usize = 16 << 10;
@@ -37,6 +39,8 @@ const HEADERS: usize = 64;
 const CONNECTION: Duration = Duration::from_secs(3600);
 /// The longest time until the page is shown, or how far it is.
 const AT_ONCE: Duration = Duration::from_millis(700);
+/// The longest time that metrics wait for the queue.
+const METRICS: Duration = Duration::from_secs(5);
 /// How often it is looked whether the server is to end.
 const NAP: Duration = Duration::from_millis(100);
 
@@ -71,8 +75,21 @@ pub struct Context {
     pub follow: Arc<Follow>,
     /// What the server observes itself.
     pub observing: Option<Arc<Observing>>,
+    /// The states of the pages that were asked for.
+    pub pages: Pages,
+    /// The queue of the last metrics.
+    pub queue: Mutex<LastQueue>,
     /// What was answered so far.
     pub counters: Counters,
+}
+
+/// The queue as metrics have it.
+#[derive(Debug, Default)]
+pub struct LastQueue {
+    /// The last that was made.
+    answer: Option<Arc<Answer>>,
+    /// The key of the one that was asked for last.
+    key: String,
 }
 
 /// Serves until `stop` is set.
@@ -171,8 +188,8 @@ async fn route(context: &Arc<Context>, uri: &Uri, headers: &HeaderMap) -> Arc<An
             Err(why) => Arc::new(waiting::refused(StatusCode::BAD_REQUEST, &why, &[])),
         },
         "/api/models" => Arc::new(Answer::document(&Registry::new())),
-        "/api/state" => Arc::new(state(context).await),
-        "/api/now" => computed(context, Ask::Now(given), false).await,
+        "/api/state" => Arc::new(state(context, given).await),
+        "/api/now" => computed(context, Ask::Now(given)).await,
         "/metrics" => Arc::new(metrics(context).await),
         path => match path.strip_prefix("/api/") {
             Some("progress") => match Ask::page(given) {
@@ -182,7 +199,7 @@ async fn route(context: &Arc<Context>, uri: &Uri, headers: &HeaderMap) -> Arc<An
             Some(name) => match name.strip_prefix("progress/").map_or((name, false), |name| (name, true)) {
                 (name, _) if models::find(name).is_none() => absent(headers),
                 (name, true) => Arc::new(progress(context, &Ask::Model(name.to_owned(), given)).await),
-                (name, false) => computed(context, Ask::Model(name.to_owned(), given), false).await,
+                (name, false) => computed(context, Ask::Model(name.to_owned(), given)).await,
             },
             None => absent(headers),
         },
@@ -200,10 +217,11 @@ async fn present(context: &Arc<Context>) -> String {
     tokio::task::spawn_blocking(move || follow.state()).await.unwrap_or_default()
 }
 
-async fn state(context: &Arc<Context>) -> Answer {
+async fn state(context: &Arc<Context>, given: Query) -> Answer {
     let last = context.observing.as_ref().map(|observing| observing.last()).unwrap_or_default();
     Answer::document(&SourceState {
         state: present(context).await,
+        page: Ask::page(given).ok().and_then(|ask| context.pages.state(&ask)),
         is_followed: context.follow.is_followed,
         last_poll_ns: last.ended_ns,
         poll_failed: last.failed,
@@ -211,14 +229,22 @@ async fn state(context: &Arc<Context>) -> Answer {
 }
 
 async fn progress(context: &Arc<Context>, ask: &Ask) -> Answer {
-    Answer::document(&context.pool.progress(&ask.key(&present(context).await)))
+    let present = present(context).await;
+    let state = if matches!(ask, Ask::Page(_)) { context.pages.choose(ask, &present, &context.pool) } else { present };
+    Answer::document(&context.pool.progress(&ask.key(&state)))
 }
 
 /// Asks the pool; `None` where it has no room.
 fn ask(context: &Arc<Context>, state: &str, key: &str, ask: &Ask) -> Option<Asked> {
     context.pool.ask(key, || {
-        let (engine, ask, state) = (context.engine.clone(), ask.clone(), state.to_owned());
-        Box::new(move |sink| engine.answer(&ask, &state, sink))
+        let (context, ask, state) = (context.clone(), ask.clone(), state.to_owned());
+        Box::new(move |sink| {
+            let answer = context.engine.answer(&ask, &state, sink);
+            if matches!(&ask, Ask::Now(query) if query.is_empty()) {
+                context.queue().answer = Some(Arc::new(answer.clone()));
+            }
+            answer
+        })
     })
 }
 
@@ -226,10 +252,15 @@ fn busy() -> Arc<Answer> {
     Arc::new(Answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many requests wait: try again later", Vec::new()))
 }
 
-/// What the library answers. Where it is shown how far that is, the work goes on for some seconds
-/// when nobody waits for it.
-async fn computed(context: &Arc<Context>, asked: Ask, is_shown: bool) -> Arc<Answer> {
+/// What the library answers.
+async fn computed(context: &Arc<Context>, asked: Ask) -> Arc<Answer> {
     let state = present(context).await;
+    answered(context, asked, state, false).await
+}
+
+/// The answer of the library for a state of the source. Where it is shown how far that is, the work
+/// goes on for some seconds when nobody waits for it.
+async fn answered(context: &Arc<Context>, asked: Ask, state: String, is_shown: bool) -> Arc<Answer> {
     let key = asked.key(&state);
     for _ in 0..2 {
         let found = ask(context, &state, &key, &asked);
@@ -252,12 +283,33 @@ async fn computed(context: &Arc<Context>, asked: Ask, is_shown: bool) -> Arc<Ans
 
 /// The page, or how far it is where that takes longer.
 async fn page(context: &Arc<Context>, asked: Ask) -> Arc<Answer> {
-    let Ok(answer) = tokio::time::timeout(AT_ONCE, computed(context, asked, true)).await else { return Arc::new(waiting::page()) };
+    let state = context.pages.choose(&asked, &present(context).await, &context.pool);
+    context.pages.put(&asked, &state);
+    let Ok(answer) = tokio::time::timeout(AT_ONCE, answered(context, asked, state, true)).await else { return Arc::new(waiting::page()) };
     if answer.status.is_success() { answer } else { Arc::new(waiting::refused_by(&answer)) }
 }
 
+impl Context {
+    fn queue(&self) -> MutexGuard<'_, LastQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The metrics, with the queue as it was made last where a new one takes longer: that goes on, so
+/// that a later request has it.
 async fn metrics(context: &Arc<Context>) -> Answer {
-    let now = computed(context, Ask::Now(Vec::new()), false).await;
+    let state = present(context).await;
+    let (asked, key) = (Ask::Now(Vec::new()), Ask::Now(Vec::new()).key(&state));
+    let last = context.queue().key.clone();
+    // The queue of a source that changes often is made one after the other.
+    if last == key || !context.pool.is_recent(&last, Duration::ZERO) {
+        context.queue().key.clone_from(&key);
+        if let Some(Asked::Working(waiting)) = ask(context, &state, &key, &asked) {
+            context.pool.keep(&key);
+            let _ = tokio::time::timeout(METRICS, waiting.answer()).await;
+        }
+    }
+    let queue = context.queue().answer.clone();
     let last = context.observing.as_ref().map(|observing| observing.last());
-    Answer::new(counters::CONTENT, counters::text(&context.counters, &context.pool.counts(), &now, last.as_ref()))
+    Answer::new(counters::CONTENT, counters::text(&context.counters, &context.pool.counts(), queue.as_deref(), last.as_ref()))
 }

@@ -44,7 +44,8 @@ impl Answer {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len());
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        let headers = head.lines().skip(1).filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+        let headers =
+            head.lines().skip(1).filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_lowercase(), value.to_owned()));
         Self { status, headers: headers.collect(), body: bytes.get(end + 4..).unwrap_or_default().to_vec() }
     }
 
@@ -60,7 +61,8 @@ impl Answer {
 
 fn table(dir: &Path, rows: &[(&str, &str, i64)]) -> PathBuf {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let lines: Vec<String> = rows.iter().map(|(case, activity, second)| format!("{},{},{second}\n", quoted(case), quoted(activity))).collect();
+    let lines: Vec<String> =
+        rows.iter().map(|(case, activity, second)| format!("{},{},{second}\n", quoted(case), quoted(activity))).collect();
     let path = dir.join("log.csv");
     fs::write(&path, format!("case,activity,timestamp\n{}", lines.concat())).unwrap();
     path
@@ -157,7 +159,9 @@ fn the_token_opens_once_and_the_cookie_after_that() {
     let with = |cookie: &str| server.ask("GET", "/api/models", &format!("Cookie: {cookie}\r\n"));
     assert_eq!(with(pair).status, 200);
     let (name, value) = pair.split_once('=').unwrap();
-    for cookie in [name.to_owned(), format!("{name}="), format!("{name}={}", server.token), format!("other={value}"), format!("{name}={value}0")] {
+    for cookie in
+        [name.to_owned(), format!("{name}="), format!("{name}={}", server.token), format!("other={value}"), format!("{name}={value}0")]
+    {
         assert_eq!(with(&cookie).status, 403);
     }
     // Neither secret is in what is served, and no address with one is passed on.
@@ -201,7 +205,15 @@ fn other_sites_names_and_methods_are_refused() {
 #[test]
 fn no_path_and_no_option_is_that_of_a_file() {
     let (dir, server) = Server::log(ROWS);
-    for path in ["/../../etc/passwd", "/api/../../etc/passwd", "/%2e%2e/etc/passwd", "/api/%2e%2e%2fetc", "//etc/passwd", "/api/dfg/../x", "/log.csv"] {
+    for path in [
+        "/../../etc/passwd",
+        "/api/../../etc/passwd",
+        "/%2e%2e/etc/passwd",
+        "/api/%2e%2e%2fetc",
+        "//etc/passwd",
+        "/api/dfg/../x",
+        "/log.csv",
+    ] {
         assert_eq!(server.get(path).status, 404, "{path}");
     }
     let file = dir.path().join("log.csv");
@@ -235,7 +247,10 @@ fn large_requests_and_slow_clients_are_cut_off_and_others_are_served_meanwhile()
     let lazy: Vec<TcpStream> = (0..4)
         .map(|_| {
             let mut stream = server.connect();
-            let head = format!("GET /api/dfg?format=svg HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\r\n", server.port, server.token);
+            let head = format!(
+                "GET /api/dfg?format=svg HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\r\n",
+                server.port, server.token
+            );
             (0..50).for_each(|_| drop(stream.write_all(head.as_bytes())));
             stream
         })
@@ -285,7 +300,8 @@ fn models_with_options_formats_and_reasons() {
 fn hostile_names_are_text_in_json_and_figures() {
     let (_dir, server) = Server::log(&[(HOSTILE, HOSTILE, 1), (HOSTILE, "sort", 2)]);
     let dfg = server.get("/api/dfg");
-    let names: Vec<String> = dfg.json()["activities"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap().to_owned()).collect();
+    let names: Vec<String> =
+        dfg.json()["activities"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap().to_owned()).collect();
     assert!(names.iter().any(|name| name == HOSTILE), "{names:?}");
     assert!(!dfg.text().contains(['\u{202e}', '\u{1b}', '\u{2028}']), "a terminal would obey them");
     for path in ["/api/dfg?format=svg", "/api/dfg?format=svg&embed=1"] {
@@ -347,7 +363,8 @@ fn a_unix_socket_serves_its_user() {
     let server = Server::start(Options { address: Address::Socket(path.clone()), ..options(table(dir.path(), ROWS)) });
     let ask = |host: &str| {
         let mut stream = UnixStream::connect(&path).unwrap();
-        let head = format!("GET /api/models HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n", server.token);
+        let head =
+            format!("GET /api/models HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n", server.token);
         stream.write_all(head.as_bytes()).unwrap();
         Answer::read(stream).status
     };

@@ -14,9 +14,9 @@ use flowmine_schema::text::visible;
 
 use super::{Evidence, ReportRequest, findings, load, of_dataset, quality};
 use crate::error::Result;
+use crate::job_waits;
 use crate::jobs;
 use crate::sink::Sink;
-use crate::job_waits;
 
 /// Number of findings.
 const FINDINGS: usize = 3;
@@ -109,11 +109,16 @@ impl Accounts {
         weeks.sort_unstable();
         weeks.dedup();
         let first = weeks[weeks.len().saturating_sub(WEEKS)..].first().copied().unwrap_or(i64::MAX);
-        let of_group = |group: &Group| -> i128 { group.queue_core_ns + self.of(&group.value, first).map(|sums| sums.core_ns).sum::<i128>() };
+        let of_group =
+            |group: &Group| -> i128 { group.queue_core_ns + self.of(&group.value, first).map(|sums| sums.core_ns).sum::<i128>() };
         let mut groups: Vec<&Group> = self.groups.iter().collect();
         groups.sort_by_key(|group| (std::cmp::Reverse(of_group(group)), &group.value));
         let left_out = groups.len().saturating_sub(ACCOUNTS) as u64;
-        let _ = writeln!(out, "\nJobs by account and week of submission (weeks begin on Monday, UTC), of the last {} with jobs\n", counted(weeks.len().min(WEEKS) as u64, "week", "weeks"));
+        let _ = writeln!(
+            out,
+            "\nJobs by account and week of submission (weeks begin on Monday, UTC), of the last {} with jobs\n",
+            counted(weeks.len().min(WEEKS) as u64, "week", "weeks")
+        );
         let _ = writeln!(
             out,
             "{:NAME$} {:10} {:>8} {:>7} {:>7} {:>11} {:>9} {:>9}",

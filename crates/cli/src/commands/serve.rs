@@ -25,7 +25,10 @@ pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
         let is_lossy = once(&Once { source: &args.source.paths(), columns: &args.columns, out }, &Terminal)?;
         return Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean });
     }
-    anyhow::ensure!(!args.source.log.iter().any(|log| log == "-"), "standard input can be read once only: write it into a file and serve that");
+    anyhow::ensure!(
+        !args.source.log.iter().any(|log| log == "-"),
+        "standard input can be read once only: write it into a file and serve that"
+    );
     let stop = Arc::new(AtomicBool::new(false));
     // What whoever started the program has it ignore (nohup) does not end it.
     let ignored = ignored_signals();
@@ -37,7 +40,8 @@ pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
     let options = Options {
         source: args.source.paths(),
         // A dataset that was made of paths is none that the user named.
-        is_temporary: !args.source.paths.is_empty() && args.source.dataset.as_deref().is_some_and(|dir| !args.source.paths.iter().any(|path| path == dir)),
+        is_temporary: !args.source.paths.is_empty()
+            && args.source.dataset.as_deref().is_some_and(|dir| !args.source.paths.iter().any(|path| path == dir)),
         columns: (*args.columns).clone(),
         address: args.socket.clone().map_or(Address::Port(args.port.unwrap_or(0)), Address::Socket),
         hosts: args.allow_host.clone(),
