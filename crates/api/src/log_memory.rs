@@ -123,7 +123,7 @@ mod tests {
         assert!(one.get("a", &messages).is_some_and(|kept| kept.log.len() == 1000));
         assert_eq!(messages.all(), ["Warning: odd"]);
         assert!(two.get("a", &Silent).is_none());
-        two.put("a", log(1200, "Note: b"));
+        two.put("a", log(2000, "Note: b"));
         assert!(one.get("a", &Silent).is_none() && two.get("a", &Silent).is_some(), "no room for both");
         two.put("b", log(1_000_000, ""));
         assert!(two.get("b", &Silent).is_none() && memory.bytes() <= 10_000);
