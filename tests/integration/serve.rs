@@ -70,7 +70,12 @@ fn a_browser_follows_an_observed_queue() {
     let mut command = flowmine();
     command.args(["serve", "--observe", "--interval", "1s", "--slurm-bin-dir"]).arg(queue.dir.join("bin")).arg("--dataset").arg(&dataset);
     let server = Server::start(&mut command);
-    crate::support::running::until("a first poll", || dataset.join("job_states").exists());
+    crate::support::running::until("a first poll", || {
+        let files = std::fs::read_dir(dataset.join("job_states")).into_iter().flatten().filter_map(Result::ok);
+        files
+            .map(|file| file.file_name())
+            .any(|name| !name.as_encoded_bytes().starts_with(b".") && name.as_encoded_bytes().ends_with(b".parquet"))
+    });
     browser.console();
     open(&browser, &server.url);
     assert!(!browser.run("location.href").as_str().unwrap().contains("token"));
