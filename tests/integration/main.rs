@@ -60,6 +60,7 @@ mod results;
 mod round_trip;
 mod schemas;
 mod scripts;
+mod serve;
 mod served;
 mod slurm;
 mod slurm_waits;

@@ -79,7 +79,11 @@ impl Browser {
 
     /// Opens a page of this machine and waits until its script reports that it is ready.
     pub fn open(&self, page: &Path) {
-        let url = format!("file://{}", page.display());
+        self.open_url(&format!("file://{}", page.display()));
+    }
+
+    /// Opens an address and waits until the script of its page reports that it is ready.
+    pub fn open_url(&self, url: &str) {
         self.command("/url", &json!({"url": url}));
         self.wait("document.documentElement.dataset.ready || document.documentElement.dataset.failed");
         assert_eq!(self.run("document.documentElement.dataset.failed || null"), Value::Null, "{url}");

@@ -460,6 +460,24 @@ pub struct Words {
 }
 
 impl ActivityLog {
+    /// Number of bytes that its columns take in memory.
+    pub fn size_bytes(&self) -> usize {
+        let Instances { activity, ready, start, end, resource, status, attempt, bytes_from, measures } = &self.instances;
+        let numbers = [activity, ready, start, end, resource, attempt, &self.events.record];
+        let names = self.activities.size_bytes() + self.resources.size_bytes();
+        let cases = |of: &Cases| of.names.size_bytes() + size_of_val(&of.offsets[..]) + of.members.as_deref().map_or(0, size_of_val);
+        let flows = self.flows.as_ref().map_or(0, |flows| size_of_val(&flows.between[..]) + size_of_val(&flows.from_outside[..]));
+        numbers.iter().map(|column| size_of_val(&column[..])).sum::<usize>()
+            + size_of_val(&status[..])
+            + size_of_val(&bytes_from[..])
+            + size_of_val(&self.events.time_ns[..])
+            + measures.iter().map(|(_, values)| size_of_val(&values[..])).sum::<usize>()
+            + self.groups.iter().map(cases).sum::<usize>()
+            + self.attributes.iter().map(|of| of.names.size_bytes() + size_of_val(&of.of[..])).sum::<usize>()
+            + names
+            + flows
+    }
+
     /// Number of instances.
     pub fn len(&self) -> usize {
         self.instances.activity.len()

@@ -110,8 +110,11 @@ pub struct JobWait<'a> {
     pub run: &'a str,
     /// Number of CPUs requested or allocated.
     pub cpus: Option<i64>,
-    /// The state in which it ended; `None` while it has not.
+    /// The state in which it ended; `None` while it has not, and where its outcome is unknown.
     pub state: Option<&'a str>,
+    /// When it ended or by when it had left the queue, in nanoseconds since 1970; `None` while it
+    /// has not.
+    pub ended_ns: Option<i64>,
     /// The parts of its time, in order and without gaps.
     pub parts: Vec<WaitPart<'a>>,
 }

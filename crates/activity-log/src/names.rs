@@ -23,6 +23,11 @@ impl Names {
         self.ends.is_empty()
     }
 
+    /// Number of bytes that the texts and their places take in memory.
+    pub fn size_bytes(&self) -> usize {
+        self.text.len() + size_of_val(&self.ends[..])
+    }
+
     /// The text of a number; empty when there is no such number.
     pub fn get(&self, number: u32) -> &str {
         let at = number as usize;

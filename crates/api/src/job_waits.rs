@@ -31,7 +31,11 @@ pub fn for_each(
     let until_ns = last_observation(dataset)?;
     let parts = jobs::parts(dataset, timestamp, &rules, sink)?;
     let overview = jobs::overview(dataset, &parts, &rules, &[notion], sink)?;
+    let stage = sink.stage("dividing waits");
+    let (mut done, total) = (0, parts.count());
     parts.for_each(|jobs| -> Result<()> {
+        stage.at(done, total);
+        done += 1;
         unknown.look(jobs);
         job_waits::for_each(&Entities { jobs, overview: &overview }, notion, &filter, until_ns, &mut each);
         Ok(())

@@ -39,11 +39,13 @@ mod job_waits;
 pub mod jobs;
 pub mod log;
 pub mod log_format;
+pub mod log_memory;
 mod log_parts;
 pub mod lower_bounds;
 #[cfg(test)]
 mod model_docs;
 pub mod models;
+pub mod now;
 pub mod observe;
 mod one_run;
 pub mod options;
@@ -57,6 +59,7 @@ pub mod pseudonyms;
 #[cfg(test)]
 mod python_docs;
 pub mod recognised;
+pub mod registry;
 pub mod remarks;
 pub mod report;
 mod request;
@@ -75,12 +78,21 @@ pub mod why;
 pub use error::{Context, Error, Result, chain, is_broken_pipe};
 pub use format::Format;
 pub use found::Found;
+pub use report::messages::Messages;
 pub use request::{Request, discover};
 pub use sink::{Message, Silent, Sink, Stage};
 pub use source::SourcePaths;
 
 use flowmine_draw::document::DocumentFormat;
 
-/// The JSON documents of commands other than models: of `predict`, and `summary.json` of `run`.
-pub const OTHER_DOCUMENTS: &[DocumentFormat] =
-    &[DocumentFormat::new::<flowmine_predict::report::PredictionDocument<'static>>(), DocumentFormat::new::<run::Numbers>()];
+/// The JSON documents of commands other than models: of `predict`, `summary.json` of `run`, and
+/// those of `serve`.
+pub const OTHER_DOCUMENTS: &[DocumentFormat] = &[
+    DocumentFormat::new::<flowmine_predict::report::PredictionDocument<'static>>(),
+    DocumentFormat::new::<run::Numbers>(),
+    DocumentFormat::new::<now::Now>(),
+    DocumentFormat::new::<registry::Registry>(),
+    DocumentFormat::new::<registry::Refusal>(),
+    DocumentFormat::new::<registry::SourceState>(),
+    DocumentFormat::new::<registry::RequestProgress>(),
+];

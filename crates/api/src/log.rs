@@ -24,9 +24,11 @@ use crate::error::{Context, Error, Result, ensure, refuse};
 use crate::groups::EventFilter;
 use crate::inputs;
 use crate::jobs;
+use crate::log_memory::KeptLog;
 use crate::log_parts::{self, LogPart};
 use crate::models::Input;
 use crate::part_of_log::{self, OF_FILES, OF_JOBS};
+use crate::report::messages::Messages;
 use crate::request::Request;
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, Selection, Source};
@@ -100,16 +102,7 @@ struct Asked<'a> {
 pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Result<Loaded> {
     let asked = Asked { request, attributes, sink };
     let unit = asked.request.cases.events;
-    let options = ReadOptions { unit, ..ReadOptions::default() };
-    let (mut loaded, names) = match (&asked.request.source.dataset, &asked.request.source.logs[..]) {
-        (None, [path]) => {
-            let loaded = file(asked, path, options)?;
-            whole(loaded.part.as_slice(), sink)?;
-            (loaded, OF_FILES)
-        }
-        (None, [_, _, ..]) => (files(asked, &options)?, OF_FILES),
-        _ => dataset(asked, options)?,
-    };
+    let (mut loaded, names) = remembered(asked)?;
     if names == OF_FILES && asked.request.cases.activity.as_deref() == Some(STEP) {
         steps::rename(&mut loaded.log);
     }
@@ -134,6 +127,45 @@ pub fn load(request: &Request, attributes: &Attributes, sink: &dyn Sink) -> Resu
         log.words.activity = activity.clone();
     }
     Ok(Loaded { log, is_lossy: loaded.is_lossy, part: None, time_unit: None })
+}
+
+/// Reads a log before the part of it is taken, or has a copy of the one that is kept.
+fn remembered(asked: Asked<'_>) -> Result<(Loaded, [&'static str; 2])> {
+    let Some(remembered) = &asked.request.remembered else { return read(asked) };
+    let key = key(asked);
+    if let Some(kept) = remembered.get(&key, asked.sink) {
+        return Ok((Loaded { log: kept.log.clone(), is_lossy: kept.is_lossy, part: None, time_unit: None }, kept.names));
+    }
+    let messages = Messages::new(asked.sink);
+    let (loaded, names) = read(Asked { sink: &messages, ..asked })?;
+    if remembered.has_room(&loaded.log) {
+        remembered.put(&key, KeptLog { log: loaded.log.clone(), is_lossy: loaded.is_lossy, names, messages: messages.all() });
+    }
+    Ok((loaded, names))
+}
+
+/// Everything on which a log depends before the part of it is taken.
+fn key(asked: Asked<'_>) -> String {
+    let Request { model, source, run, cases, filter, part, columns, .. } = asked.request;
+    let EventFilter { account, user, .. } = filter;
+    let keys = [OF_JOBS, OF_FILES].map(|names| part_of_log::keys(part, filter, names));
+    let case = part.filter.case_names.first();
+    let input = model.about().input;
+    format!("{:?}", (source, run.is_some(), cases, (account, user), (keys, case, &part.qualifiers), columns, input, asked.attributes))
+}
+
+/// Reads what was asked for, whole.
+fn read(asked: Asked<'_>) -> Result<(Loaded, [&'static str; 2])> {
+    let options = ReadOptions { unit: asked.request.cases.events, ..ReadOptions::default() };
+    Ok(match (&asked.request.source.dataset, &asked.request.source.logs[..]) {
+        (None, [path]) => {
+            let loaded = file(asked, path, options)?;
+            whole(loaded.part.as_slice(), asked.sink)?;
+            (loaded, OF_FILES)
+        }
+        (None, [_, _, ..]) => (files(asked, &options)?, OF_FILES),
+        _ => dataset(asked, options)?,
+    })
 }
 
 /// Notes the cases of which a time frame has only a part.
@@ -252,11 +284,14 @@ fn dataset(asked: Asked<'_>, options: ReadOptions) -> Result<(Loaded, [&'static 
             );
             let traced = task_log::of_jobs(&dataset, &rules)?;
             let parts = jobs::parts(&dataset, asked.request.cases.timestamp, &rules, asked.sink)?;
-            let _stage = asked.sink.stage("making the log");
+            let stage = asked.sink.stage("making the log");
             let overview = jobs::overview(&dataset, &parts, &rules, &[notion], asked.sink)?;
             let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
             let mut log = JobColumns::new(&dataset, notion, &filter, &traced, &options)?;
+            let (mut done, total) = (0, parts.count());
             parts.for_each(|jobs| -> Result<()> {
+                stage.at(done, total);
+                done += 1;
                 odd.extend(jobs.diagnostics.clone());
                 unknown.look(jobs);
                 Ok(log.add(&Entities { jobs, overview: &overview })?)

@@ -6,6 +6,7 @@
 
 mod details;
 pub(crate) mod messages;
+mod text;
 mod views;
 
 use flowmine_correlate::cases;
@@ -31,6 +32,9 @@ use crate::{job_waits, jobs, lower_bounds};
 
 use messages::Messages;
 
+pub use flowmine_report::Place;
+pub use text::text;
+
 /// What a report is made of.
 #[derive(Debug, Clone, Default)]
 pub struct ReportRequest {
@@ -42,6 +46,8 @@ pub struct ReportRequest {
     pub filter: EventFilter,
     /// Which columns of a table hold what.
     pub columns: TableColumns,
+    /// Where the page is opened.
+    pub place: Place,
 }
 
 /// A report.
@@ -115,7 +121,7 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     let sources = request.source.names().map(|path| path.display().to_string()).collect();
     let _stage = sink.stage("writing the report");
     let results = Results { sources, quality, log, waits, runs, file_access, prediction, profile };
-    let html = flowmine_report::page(&results)?;
+    let html = flowmine_report::page(&results, request.place)?;
     let tables = results.log.ok().map(|LogResults { findings, summary, .. }| Tables { findings, summary });
     Ok(Report { html, tables, is_lossy })
 }

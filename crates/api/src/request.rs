@@ -8,6 +8,7 @@ use crate::error::{Result, refuse};
 use crate::format::Format;
 use crate::found::Found;
 use crate::groups::{CaseOptions, Drawing, EventFilter, Grouped, Part, TableColumns};
+use crate::log_memory::Remembered;
 use crate::models::{self, Model, RUN};
 use crate::options::{Choice, Values};
 use crate::sink::Sink;
@@ -36,6 +37,8 @@ pub struct Request {
     pub drawing: Drawing,
     /// All options of the model, its own among them.
     pub values: Values,
+    /// The logs that are kept in memory; `None` for a caller that makes one model.
+    pub remembered: Option<Remembered>,
 }
 
 impl Request {
@@ -80,6 +83,7 @@ impl Request {
             columns: TableColumns::read(&values),
             drawing: Drawing::read(&values),
             values,
+            remembered: None,
         })
     }
 

@@ -37,7 +37,7 @@ use crate::groups::{CaseOptions, EventFilter, TableColumns};
 use crate::log_format::LogFormat;
 use crate::models::dag;
 use crate::report::messages::Messages;
-use crate::report::{ReportRequest, Tables, report};
+use crate::report::{Place, ReportRequest, Tables, report};
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, SourcePaths};
 use crate::{export, jobs, lower_bounds, output, task_waits};
@@ -256,6 +256,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
             cases: request.cases.clone(),
             filter: request.filter.clone(),
             columns: request.columns.clone(),
+            place: Place::File,
         },
         sink,
     )?;

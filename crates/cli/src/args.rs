@@ -11,6 +11,7 @@ mod predict;
 #[cfg(test)]
 mod python_docs;
 mod report;
+mod serve;
 mod shared;
 mod similar;
 mod trace;
@@ -36,6 +37,7 @@ pub use old_forms::in_new_form;
 pub use options::Group;
 pub use predict::Predict;
 pub use report::Report;
+pub use serve::Serve;
 pub use shared::{AsOwner, DatasetArgs, Kept, SourceArgs};
 pub use trace::{Doctor, Trace, TraceFilters};
 pub use transform::Transform;
@@ -76,6 +78,8 @@ pub enum Command {
     Discover(Box<Discover>),
     /// Write one page about any source: findings, failures, process, waits, tables.
     Report(Box<Report>),
+    /// Serve that page with its models behind it, for data of any size, and follow changes.
+    Serve(Box<Serve>),
     /// Show the waits of jobs, by cause.
     Why(Why),
     /// Compare case notions with the true cases of jobs.

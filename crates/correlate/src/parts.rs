@@ -105,6 +105,14 @@ impl<'r> Parts<'r> {
         }
     }
 
+    /// Number of parts.
+    pub fn count(&self) -> usize {
+        match &self.rows {
+            Rows::One(_) => 1,
+            Rows::Spilled(spilled) => spilled.blocks.iter().filter(|block| !block.is_empty()).count(),
+        }
+    }
+
     /// Calls `each` with every part, always in the same order. While `each` runs, the next parts
     /// are made on several threads, as far as the system has them.
     ///

@@ -55,7 +55,7 @@ pub mod advice;
 pub mod arrivals;
 pub mod batches;
 mod bounds;
-mod calendar;
+pub mod calendar;
 pub mod compare;
 pub mod critical_path;
 pub mod dag;

@@ -565,6 +565,11 @@ pub fn is_root() -> bool {
     Uid::effective().is_root()
 }
 
+/// The user id as which files are opened and made.
+pub fn user() -> u32 {
+    Uid::effective().as_raw()
+}
+
 fn is_file(stat: &FileStat) -> bool {
     kind(stat) == SFlag::S_IFREG
 }

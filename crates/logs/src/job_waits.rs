@@ -42,6 +42,7 @@ pub fn for_each(
             run: assignment.id_of(at),
             cpus: attempt.cpus.get(),
             state: text(attempt.final_state),
+            ended_ns: attempt.ended_ns.get(),
             parts,
         });
     }

@@ -19,7 +19,7 @@ mod results;
 mod sections;
 mod view;
 
-pub use page::page;
+pub use page::{Place, page};
 pub use results::{FileAccess, LogResults, Outcome, PredictionResults, Quality, Results, RunResults, WaitResults};
 pub use view::View;
 

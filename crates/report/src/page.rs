@@ -10,16 +10,45 @@ use crate::results::Results;
 use crate::{ReportError, sections};
 
 const STYLE: &str = include_str!("../assets/style.css");
+const SERVED_STYLE: &str = concat!(include_str!("../assets/style.css"), include_str!("../assets/cockpit.css"));
 
-/// The script, in parts that build on each other.
-const SCRIPT: &str = concat!(
-    "\"use strict\";\n",
-    include_str!("../assets/format.js"),
-    include_str!("../assets/data.js"),
-    include_str!("../assets/table.js"),
-    include_str!("../assets/graph.js"),
-    include_str!("../assets/start.js"),
-);
+/// The script, in parts that build on each other, and more parts at its end.
+macro_rules! script {
+    ($($more:literal),*) => {
+        concat!(
+            "\"use strict\";\n",
+            include_str!("../assets/format.js"),
+            include_str!("../assets/data.js"),
+            include_str!("../assets/table.js"),
+            include_str!("../assets/graph.js"),
+            include_str!("../assets/start.js"),
+            $(include_str!($more)),*
+        )
+    };
+}
+
+const SCRIPT: &str = script!();
+const SERVED_SCRIPT: &str = script!("../assets/cockpit.js");
+
+/// Where a page is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Place {
+    /// From a file: it requests nothing.
+    #[default]
+    File,
+    /// From `flowmine serve`, which it asks for models.
+    Served,
+}
+
+impl Place {
+    fn style(self) -> &'static str {
+        if self == Self::Served { SERVED_STYLE } else { STYLE }
+    }
+
+    fn script(self) -> &'static str {
+        if self == Self::Served { SERVED_SCRIPT } else { SCRIPT }
+    }
+}
 
 /// What the template is filled with.
 #[derive(Template)]
@@ -31,6 +60,7 @@ struct Page<'p> {
     style: &'static str,
     script: &'static str,
     sections: &'p [Section],
+    is_served: bool,
 }
 
 impl Page<'_> {
@@ -44,20 +74,23 @@ impl Page<'_> {
 ///
 /// # Errors
 /// When a graph cannot be laid out. All other errors are faults of this crate.
-pub fn page(results: &Results) -> Result<String, ReportError> {
+pub fn page(results: &Results, place: Place) -> Result<String, ReportError> {
     let sections = sections::all(results)?;
     let title = sections::overview::title(results);
-    let page = Page { title, version: env!("CARGO_PKG_VERSION"), policy: policy(), style: STYLE, script: SCRIPT, sections: &sections };
+    let (style, script, is_served) = (place.style(), place.script(), place == Place::Served);
+    let page = Page { title, version: env!("CARGO_PKG_VERSION"), policy: policy(place), style, script, sections: &sections, is_served };
     Ok(page.render()?)
 }
 
-/// The content security policy: no request, no script and no style but those of the page.
-fn policy() -> String {
+/// The content security policy: no script and no style but those of the page, and no request. A
+/// page that is served may ask its server, and nothing else.
+fn policy(place: Place) -> String {
     let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'{}",
+        hash(place.script()),
+        hash(place.style()),
+        if place == Place::Served { "; connect-src 'self'" } else { "" }
     )
 }
 
@@ -112,8 +145,9 @@ mod tests {
 
     #[test]
     fn hostile_names_are_no_markup() {
-        for results in [results(&["align", HOSTILE, "sort"]), nothing(HOSTILE)] {
-            let html = page(&results).expect("a page");
+        let pages = [results(&["align", HOSTILE, "sort"]), nothing(HOSTILE)];
+        for (results, place) in pages.iter().flat_map(|results| [(results, Place::File), (results, Place::Served)]) {
+            let html = page(results, place).expect("a page");
             assert!(!html.contains("<img"), "{html}");
             assert_eq!(html.matches("</script>").count(), html.matches("<script").count());
             assert!(!html.contains("style=\""), "the policy forbids it");
@@ -124,15 +158,30 @@ mod tests {
     fn commands_of_advice_are_code_and_escaped() {
         let mut results = nothing("there is none");
         results.quality.messages = vec![format!("Run `a {HOSTILE}` again.")];
-        let html = page(&results).expect("a page");
+        let html = page(&results, Place::File).expect("a page");
         assert!(html.contains("<li>Run <code>a ") && !html.contains("<img"), "{html}");
         let data = html.rsplit_once("<script>").expect("the script").0;
         assert!(!data.contains("`flowmine"), "a command in backticks");
     }
 
     #[test]
+    fn a_served_page_may_ask_its_server_and_nothing_else() {
+        let words = |place| policy(place).split("; ").map(str::to_owned).collect::<Vec<_>>();
+        let (file, served) = (words(Place::File), words(Place::Served));
+        let without_hashes =
+            |words: &[String]| words.iter().map(|word| word.split(" 'sha256").next().map(str::to_owned)).collect::<Vec<_>>();
+        assert_eq!(without_hashes(&served[..file.len()]), without_hashes(&file));
+        assert_eq!(served[file.len()..], ["connect-src 'self'"]);
+    }
+
+    #[test]
     fn the_policy_has_the_hashes_of_what_is_on_the_page() {
-        let html = page(&nothing("there is none")).expect("a page");
+        for place in [Place::File, Place::Served] {
+            has_its_hashes(&page(&nothing("there is none"), place).expect("a page"));
+        }
+    }
+
+    fn has_its_hashes(html: &str) {
         let between = |from: &str, to: &str| html.rsplit_once(from).and_then(|(_, rest)| rest.split_once(to)).expect("the element").0;
         for (text, of) in [(between("<script>", "</script>"), "script-src"), (between("<style>", "</style>"), "style-src")] {
             let hash = BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
@@ -144,14 +193,14 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_stated_in_every_section() {
-        let html = page(&nothing("the dataset is empty")).expect("a page");
+        let html = page(&nothing("the dataset is empty"), Place::File).expect("a page");
         assert!(html.contains("There is no job, task or event to report on: the dataset is empty."));
         assert!(html.matches("class=\"missing\"").count() >= 8, "{html}");
     }
 
     #[test]
     fn the_same_results_give_the_same_page() {
-        let [a, b] = [0, 1].map(|_| page(&results(&["align", "sort", "align"])).expect("a page"));
+        let [a, b] = [0, 1].map(|_| page(&results(&["align", "sort", "align"]), Place::File).expect("a page"));
         assert!(a == b);
     }
 }

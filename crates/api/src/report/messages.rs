@@ -14,6 +14,11 @@ pub struct Messages<'s> {
 }
 
 impl<'s> Messages<'s> {
+    /// The begin of a note that is kept.
+    pub const NOTE: &'static str = "Note: ";
+    /// The begin of a warning that is kept.
+    pub const WARNING: &'static str = "Warning: ";
+
     /// A receiver that passes messages on to another.
     pub fn new(next: &'s dyn Sink) -> Self {
         Self { next, kept: Mutex::default() }
@@ -39,8 +44,8 @@ impl<'s> Messages<'s> {
 impl Sink for Messages<'_> {
     fn message(&self, message: Message<'_>) {
         let is_new = match &message {
-            Message::Note(text) => self.keep(format!("Note: {text}")),
-            Message::Warning(text) => self.keep(format!("Warning: {text}")),
+            Message::Note(text) => self.keep(format!("{}{text}", Self::NOTE)),
+            Message::Warning(text) => self.keep(format!("{}{text}", Self::WARNING)),
             Message::Diagnostics(_, diagnostics) => {
                 let news: Vec<bool> = diagnostics.iter().map(|one| self.keep(format!("{}: {}", one.code, one.message))).collect();
                 news.contains(&true)

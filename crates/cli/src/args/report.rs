@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use flowmine_api::groups::{CaseOptions, EventFilter, TableColumns};
-use flowmine_api::report::ReportRequest;
+use flowmine_api::report::{Place, ReportRequest};
 
 use super::options::Group;
 use super::shared::SourceArgs;
@@ -25,6 +25,9 @@ pub struct Report {
     /// A directory for the page, and for logs and tables of a dataset.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub out: Option<PathBuf>,
+    /// Write plain text of the size of a mail: the first findings, and accounts by week.
+    #[arg(long, conflicts_with = "out")]
+    pub text: bool,
     /// What a case is.
     #[command(flatten)]
     pub cases: Group<CaseOptions>,
@@ -44,6 +47,7 @@ impl Report {
             cases: (*self.cases).clone(),
             filter: (*self.filter).clone(),
             columns: (*self.columns).clone(),
+            place: Place::File,
         }
     }
 }

@@ -15,6 +15,7 @@ mod predict;
 mod prune;
 mod report;
 mod run;
+mod serve;
 mod trace;
 mod transform;
 mod validate;
@@ -55,6 +56,7 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Predict(args) => predict::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Transform(args) => transform::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Help { command } => pages::help(&command),

@@ -42,6 +42,7 @@ impl<'c> Place<'c> {
             }
             Command::Export(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
             Command::Report(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
+            Command::Serve(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: Some(&mut args.source.log) },
             Command::Run(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             Command::Evaluate(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
             Command::Correlate(args) => Self { paths: &args.source.paths, dataset: &mut args.source.dataset, log: None },
@@ -72,6 +73,8 @@ impl Sources {
     /// # Errors
     /// When a path is not recognised or cannot be read, or the command does not read its kind.
     pub fn new(command: &mut Command) -> anyhow::Result<Self> {
+        // A server ends by itself on signals, and its dataset with it.
+        let ends_by_itself = matches!(command, Command::Serve(args) if !args.once);
         let Some(Place { paths, dataset, mut log }) = Place::of(command) else { return Ok(Self::default()) };
         let (piped, paths): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| path == Path::new(STANDARD_INPUT));
         if !piped.is_empty() {
@@ -83,6 +86,7 @@ impl Sources {
         }
         let mut removal = None;
         let opened = recognised::open(&paths, &Terminal, &mut |dir| removal = Removal::on_signals(dir.to_owned()))?;
+        removal = removal.filter(|_| !ends_by_itself);
         let is_lossy = opened.is_lossy;
         match &opened.data {
             Data::Logs(files) => {
@@ -149,7 +153,7 @@ impl Drop for Removal {
 }
 
 /// The signals that are ignored, a bit for each, as proc_pid_status(5) has them.
-fn ignored_signals() -> u64 {
+pub fn ignored_signals() -> u64 {
     let status = flowmine_files::kernel::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

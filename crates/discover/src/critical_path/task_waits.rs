@@ -101,6 +101,7 @@ impl<'r> OfRun<'r> {
             partition: task.queue.as_deref(),
             run: &self.run.name,
             cpus: task.cpus,
+            ended_ns: task.finished_ns,
             state: task.finished_ns.map(|_| if task.failed { "failed" } else { "completed" }),
             parts: self.parts(at, task),
             ..JobWait::default()
