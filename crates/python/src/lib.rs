@@ -10,6 +10,8 @@
 //! The module keeps nothing of Python beyond a call, and calls nothing of Python but the function
 //! that takes progress.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod call;
 mod found;
 mod messages;

@@ -1,11 +1,13 @@
 //! Whether a source has changed on the disk.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use flowmine_api::SourcePaths;
+use flowmine_files::Folder;
 use sha2::{Digest, Sha256};
 
 /// How long a state that was read is taken as the present one.
@@ -47,7 +49,6 @@ impl Follow {
 }
 
 /// Adds the names, sizes and times of what lies at a place. Hidden files are those of writers.
-#[allow(clippy::disallowed_methods, reason = "names and sizes of what a user gave to be read; nothing is opened")]
 fn look(place: &Path, depth: usize, digest: &mut Sha256) {
     let Ok(data) = fs::metadata(place) else { return };
     if data.is_file() {
@@ -57,12 +58,12 @@ fn look(place: &Path, depth: usize, digest: &mut Sha256) {
         digest.update(data.len().to_le_bytes());
         digest.update(changed.to_le_bytes());
     }
-    let Some(entries) = fs::read_dir(place).ok().filter(|_| data.is_dir() && depth < DEEPEST) else { return };
-    let mut names: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.file_name()).collect();
-    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
-    names.sort();
-    for name in names {
-        look(&place.join(name), depth + 1, digest);
+    if !data.is_dir() || depth >= DEEPEST {
+        return;
+    }
+    let Ok(entries) = Folder::open(place).map_err(io::Error::from).and_then(|folder| Ok(folder.entries(usize::MAX)?)) else { return };
+    for entry in entries.entries.iter().filter(|entry| !entry.name.as_encoded_bytes().starts_with(b".")) {
+        look(&place.join(&entry.name), depth + 1, digest);
     }
 }
 

@@ -123,7 +123,7 @@ fn socket(path: &Path) -> Result<Listening, ListenError> {
 }
 
 /// Gives a socket to its owner alone. Who connects before is refused by user.
-#[allow(clippy::disallowed_methods, reason = "through a folder into which nobody else can write")]
+#[expect(clippy::disallowed_methods, reason = "through a folder into which nobody else can write")]
 fn shut(socket: &Path) -> io::Result<()> {
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(OWN))
 }
