@@ -486,6 +486,7 @@ def report(
     log: Value | Sequence[Value] | None = None,
     output: Value | None = None,
     out: Value | None = None,
+    text: bool = False,
     case_notion: Value | None = None,
     events: Literal["instances", "all", "starts", "ends"] | None = None,
     activity: Value | None = None,
@@ -521,6 +522,7 @@ def report(
         log: A log file; with --dataset the name of a log that was imported into it
         output: The page; by default standard output
         out: A directory for the page, and for logs and tables of a dataset
+        text: Write plain text of the size of a mail: the first findings, and accounts by week
         case_notion: What a case is, such as dependency, task-run, object:TYPE
         events: What the model is made of [default: instances]
         activity: Attributes that name an activity, or a classifier of the log
@@ -547,6 +549,100 @@ def report(
         written_bytes_column: Bytes written
     """
     return _command("report", locals())
+
+
+def serve(
+    *paths: Any,
+    dataset: Value | None = None,
+    log: Value | Sequence[Value] | None = None,
+    port: Value | None = None,
+    socket: Value | None = None,
+    url_file: Value | None = None,
+    allow_host: Value | Sequence[Value] | None = None,
+    cache: Value | None = None,
+    memory: Value | None = None,
+    once: bool = False,
+    out: Value | None = None,
+    observe: bool = False,
+    interval: Value | None = None,
+    slurm_bin_dir: Value | None = None,
+    ssh: Value | None = None,
+    ssh_config: Value | None = None,
+    ssh_jump: Value | None = None,
+    ssh_identity: Value | Sequence[Value] | None = None,
+    ssh_passphrase_fd: Value | None = None,
+    ssh_accept_new: bool = False,
+    ssh_command: Value | None = None,
+    case_column: Value | None = None,
+    activity_column: Value | Sequence[Value] | None = None,
+    timestamp_column: Value | None = None,
+    start_column: Value | None = None,
+    timestamp_unit: Literal["s", "ms", "us", "ns", "days", "digits"] | None = None,
+    date_format: Value | None = None,
+    zone: Value | None = None,
+    encoding: Value | None = None,
+    delimiter: Value | None = None,
+    header: Literal["yes", "no"] | None = None,
+    lifecycle_column: Value | None = None,
+    instance_column: Value | None = None,
+    resource_column: Value | None = None,
+    read_bytes_column: Value | None = None,
+    written_bytes_column: Value | None = None,
+) -> Completed:
+    """Serve that page with its models behind it, for data of any size, and follow changes.
+
+    This is ``flowmine serve``, run as a child process.
+    Paths: Sources: a dataset, logs, tables, recordings of Slurm, traces, runs of workflow
+        engines
+
+    Options:
+        dataset: The dataset
+        log: A log file; with --dataset the name of a log that was imported into it
+        port: Port of 127.0.0.1 [default: a free one]
+        socket: Unix socket (mode 0600) instead of a port, in a directory into which only you
+            can write
+        url_file: File (mode 0600) for the address with its token, instead of standard output
+        allow_host: Host of a reverse proxy before the server, as browsers send it, with its
+            port if that is not 80 or 443; repeatable
+        cache: Memory for results that are kept, in MiB [default: 256]
+        memory: Memory for logs that were read, in MiB; a larger log is read for each model. A
+            model in work has a copy of its log [default: 1024]
+        once: Write static pages for a web server into the directory of -o, and end
+        out: Directory of the static pages
+        observe: Also poll the Slurm queue into the dataset, which is made when it does not
+            exist
+        interval: Interval of the polls [default: 60s]
+        slurm_bin_dir: Directory of Slurm's commands, where PATH does not have it
+        ssh: Login node. `Host` blocks of the user's ssh config apply. By default squeue runs on
+            this machine
+        ssh_config: ssh config file, instead of ~/.ssh/config
+        ssh_jump: Jump hosts in order, instead of the config's ProxyJump; `none` for a direct
+            connection
+        ssh_identity: Private key to try first on the login node (jump hosts have their own in
+            the config); repeatable
+        ssh_passphrase_fd: File descriptor with the passphrase of an encrypted key (up to a
+            newline), instead of the terminal
+        ssh_accept_new: Trust a host that is not in known_hosts, and add its key. A changed or
+            revoked key is still refused
+        ssh_command: ssh program that connects, such as `ssh`; used automatically where the
+            config needs it (ProxyCommand, certificates, GSSAPI, ControlMaster)
+        case_column: Case
+        activity_column: Activity; several columns are joined by plus signs
+        timestamp_column: Time of an event or, next to a start, end of an instance
+        start_column: Start of an instance
+        timestamp_unit: Unit of times that are numbers
+        date_format: Form of dates
+        zone: Zone of times without one [default: UTC]
+        encoding: Encoding of CSV
+        delimiter: Character between the fields of CSV
+        header: Whether the first line of CSV names the columns
+        lifecycle_column: Transition of the lifecycle
+        instance_column: Activity instance of a row
+        resource_column: Resource: user, host or machine
+        read_bytes_column: Bytes read
+        written_bytes_column: Bytes written
+    """
+    return _command("serve", locals())
 
 
 def why(
@@ -803,6 +899,7 @@ __all__ = [
     "export",
     "validate",
     "report",
+    "serve",
     "why",
     "evaluate",
     "generate",

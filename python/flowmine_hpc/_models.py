@@ -32,6 +32,8 @@ class Models:
         coverage: float | None = None,
         min_count: int | None = None,
         most_activities: int | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -89,6 +91,8 @@ class Models:
                 edges of a small graph; of a larger one 80, and about fifty edges at most
             min_count: Leave out activities and edges that occur less often [default: 0]
             most_activities: Maximum number of activities, the most frequent ones [default: 60]
+            direction: Direction of the flow [default: TB]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -180,6 +184,8 @@ class Models:
         coverage: float | None = None,
         min_count: int | None = None,
         most_activities: int | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         case_notion: str | None = None,
         events: Literal["instances", "all", "starts", "ends"] | None = None,
@@ -237,6 +243,8 @@ class Models:
                 edges of a small graph; of a larger one 80, and about fifty edges at most
             min_count: Leave out activities and edges that occur less often [default: 0]
             most_activities: Maximum number of activities, the most frequent ones [default: 60]
+            direction: Direction of the flow [default: TB]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
                 is for the objects of a type; the cases of an XES file are its traces. Notions
@@ -460,6 +468,7 @@ class Models:
         timestamp: Literal["reported", "observed-at", "not-before"] | None = None,
         tasks: bool = False,
         over_time: bool = False,
+        plain: bool = False,
         scale: float | None = None,
         account: str | Sequence[str] | None = None,
         user: str | Sequence[str] | None = None,
@@ -495,6 +504,7 @@ class Models:
                 no jobs
             over_time: Time in the queue by week (with trends), day, hour and weekday, with the
                 load meanwhile
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             account: Only jobs of this account; may be given more than once
             user: Only jobs of this user; may be given more than once
@@ -929,6 +939,8 @@ class Models:
         only_activity: str | Sequence[str] | None = None,
         without_activity: str | Sequence[str] | None = None,
         table: Literal["nodes", "edges"] | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case: str | Sequence[str] | None = None,
@@ -957,6 +969,8 @@ class Models:
             only_activity: Only this activity; * matches any text. May be given more than once
             without_activity: Not this activity; may be given more than once
             table: Table that CSV has [default: nodes]
+            direction: Direction of the flow [default: TB]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case: Only the case with this name; may be given more than once
@@ -972,6 +986,7 @@ class Models:
         source: SourceLike,
         *,
         faster: float | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case: str | Sequence[str] | None = None,
@@ -988,6 +1003,7 @@ class Models:
 
         Options:
             faster: Divisor of each part of a run, for what would be gained [default: 2]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case: Only the case with this name; may be given more than once
@@ -1003,6 +1019,7 @@ class Models:
         source: SourceLike,
         *,
         lanes: str | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -1057,6 +1074,7 @@ class Models:
         Options:
             lanes: Attribute of a lane. By default the host of tasks, the nodes of jobs, the
                 resource of other logs
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -1147,6 +1165,7 @@ class Models:
         job: str | Sequence[str] | None = None,
         file: str | None = None,
         table: Literal["operations", "groups", "distributions", "files", "processes", "uses", "over-time", "over-offset", "advice"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
     ) -> Result:
@@ -1162,6 +1181,7 @@ class Models:
             job: Only this job, or its processes; may be given more than once
             file: Only operations on files with this path; * matches any text
             table: Table that CSV has [default: operations]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
         """
@@ -1173,6 +1193,8 @@ class Models:
         fold: Literal["never", "equal", "alike", "name"] | None = None,
         pid: int | Sequence[int] | None = None,
         job: str | Sequence[str] | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
     ) -> Result:
@@ -1187,6 +1209,8 @@ class Models:
                 at. Around a process is what it forked
             pid: Only processes with this number and what they forked
             job: Only this job, or its processes; may be given more than once
+            direction: Direction of the flow [default: TB]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
         """
@@ -1347,6 +1371,8 @@ class Models:
         source: SourceLike,
         *,
         by: str | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -1401,6 +1427,8 @@ class Models:
             by: Attribute whose values hand work over; by default the resource. Of jobs user,
                 account or node_list; of tasks host; of other logs any attribute, such as
                 org:group
+            direction: Direction of the flow [default: TB]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -1513,6 +1541,7 @@ class Models:
     def variants(
         source: SourceLike,
         *,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -1564,6 +1593,7 @@ class Models:
         Formats: svg, png, json, csv.
 
         Options:
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -1668,6 +1698,7 @@ class Models:
         sort: Literal["start", "duration", "name"] | None = None,
         relative: bool = False,
         absolute: bool = False,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -1720,9 +1751,10 @@ class Models:
 
         Options:
             sort: Order of cases [default: start]
-            relative: Draw each case from its own beginning; figures do where cases are short in
-                the time of the log
+            relative: Draw each case from its own beginning. Figures do by default if cases do
+                not overlap, lie far apart (no case is open in half of the time) or are short
             absolute: Draw each moment at its date
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -1809,6 +1841,7 @@ class Models:
         source: SourceLike,
         *,
         segments: str | Sequence[str] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -1861,6 +1894,7 @@ class Models:
 
         Options:
             segments: Activities in their order; by default those of the most frequent variant
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -1946,6 +1980,7 @@ class Models:
     def lifecycle(
         source: SourceLike,
         *,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -1997,6 +2032,7 @@ class Models:
         Formats: svg, png, json, csv.
 
         Options:
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -2083,6 +2119,7 @@ class Models:
         source: SourceLike,
         *,
         batch_gap: Length | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -2136,6 +2173,7 @@ class Models:
         Options:
             batch_gap: Longest time from the end of an instance to the next one of its batch
                 [default: 15m]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -2223,6 +2261,7 @@ class Models:
         *,
         zeta: float | None = None,
         table: Literal["activities", "cases"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -2276,6 +2315,7 @@ class Models:
         Options:
             zeta: Number of standard deviations from the mean that are still usual [default: 6]
             table: Table that CSV has [default: activities]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -2362,6 +2402,9 @@ class Models:
         source: SourceLike,
         *,
         noise: float | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        row_width: int | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -2416,6 +2459,11 @@ class Models:
         Options:
             noise: Share of the most frequent edge below which an edge is noise. Of the edges
                 out of the same activity, 0 to 1. 0 keeps every trace possible [default: 0]
+            direction: Direction of the flow [default: LR]
+            row_width: Width at which a diagram goes on in a row below; 0 for one row. By
+                default a figure of more than 1,000 pixels gets the ratio of an A4 page in
+                landscape, and a BPMN file is one row
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -2502,6 +2550,8 @@ class Models:
         source: SourceLike,
         *,
         noise: float | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -2555,6 +2605,8 @@ class Models:
         Options:
             noise: Share of the most frequent edge below which an edge is noise. Of the edges
                 out of the same activity, 0 to 1. 0 keeps every trace possible [default: 0]
+            direction: Direction of the flow [default: TB]
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -2641,6 +2693,9 @@ class Models:
         source: SourceLike,
         *,
         noise: float | None = None,
+        direction: Literal["TB", "LR"] | None = None,
+        row_width: int | None = None,
+        plain: bool = False,
         scale: float | None = None,
         run: str | None = None,
         case_notion: str | None = None,
@@ -2694,6 +2749,11 @@ class Models:
         Options:
             noise: Share of the most frequent edge below which an edge is noise. Of the edges
                 out of the same activity, 0 to 1. 0 keeps every trace possible [default: 0]
+            direction: Direction of the flow [default: LR]
+            row_width: Width at which a diagram goes on in a row below; 0 for one row. By
+                default a figure of more than 1,000 pixels gets the ratio of an A4 page in
+                landscape, and a BPMN file is one row
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
             case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
@@ -2913,6 +2973,7 @@ class Models:
     def file_span(
         source: SourceLike,
         *,
+        plain: bool = False,
         scale: float | None = None,
     ) -> Result:
         """How much of a task's time lies between its first and last access to a file, for each
@@ -2922,6 +2983,7 @@ class Models:
         Formats: svg, png, json, csv.
 
         Options:
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
         """
         return _discover("file-span", locals())
@@ -2930,6 +2992,7 @@ class Models:
         source: SourceLike,
         *,
         file: str | None = None,
+        plain: bool = False,
         scale: float | None = None,
     ) -> Result:
         """The reads and writes of one file: offset over time, and by which task.
@@ -2940,6 +3003,7 @@ class Models:
         Options:
             file: File: its path as task_io.path has it, or an id from the list of files with
                 that path
+            plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
         """
         return _discover("file-timeline", locals())
