@@ -52,6 +52,7 @@ mod private;
 mod processes;
 mod prune;
 mod recording;
+mod quantities;
 mod report;
 mod resources;
 mod results;
