@@ -149,7 +149,8 @@ fn assert_agrees(shifted: &Watched, right: &Watched, jobs: &[Job], name: &str) {
         } * S;
         assert!(not_before.is_none_or(|after| after < truth + S) && truth <= *observed, "{name}: {event:?} is not of {truth}");
         if state != "RELEASED" {
-            assert_eq!(*time, truth, "{name}: {event:?}");
+            // Within the second that Slurm reports, a poll can show more.
+            assert_eq!(time.div_euclid(S) * S, truth, "{name}: {event:?}");
         }
     }
 }
