@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn what_is_known_is_said() {
         let said = |tasks: &str| cut_array(tasks).unwrap_or_default();
-        assert_eq!(["1,3-9%3", "610-640", ""].map(|tasks| said(tasks).len() > 0), [false, false, true]);
+        assert_eq!(["1,3-9%3", "610-640", ""].map(|tasks| said(tasks).is_empty()), [true, true, false]);
         assert!(said("").ends_with("no task is known"));
         assert!(said("610-640%").ends_with("the tasks 610-640 are all") && said("610-640%...").contains("limit"));
         assert!(said("1,3,...").contains("1,3,...") && said("1,3,").contains("\"1,3,\""));
