@@ -166,7 +166,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10))]
+    #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
     fn times_are_those_of_slurmctld_whatever_the_clock_of_the_observer(
