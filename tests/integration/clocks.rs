@@ -149,7 +149,8 @@ fn assert_agrees(shifted: &Watched, right: &Watched, jobs: &[Job], name: &str) {
         } * S;
         assert!(not_before.is_none_or(|after| after < truth + S) && truth <= *observed, "{name}: {event:?} is not of {truth}");
         if state != "RELEASED" {
-            assert_eq!(*time, truth, "{name}: {event:?}");
+            // Within the second that Slurm reports, a poll can show more.
+            assert_eq!(time.div_euclid(S) * S, truth, "{name}: {event:?}");
         }
     }
 }
@@ -168,7 +169,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
-    fn times_are_those_of_slurmctld_whatever_the_clock_of_the_observer(jobs in jobs(), ahead_ms in -200_000i64..200_000, every_s in 20..90i64) {
+    fn times_are_those_of_slurmctld_whatever_the_clock_of_the_observer(
+        jobs in jobs(),
+        ahead_ms in prop_oneof![-200_000i64..200_000, -3000i64..3000],
+        every_s in 20..90i64,
+    ) {
         let polls = 1800 / every_s;
         let right = watch(&jobs, every_s, polls, |_| 0);
         prop_assert!(right.codes.is_empty(), "{:?}", right.codes);

@@ -54,6 +54,7 @@ mod prune;
 mod python;
 mod real_causes;
 mod recording;
+mod quantities;
 mod report;
 mod resources;
 mod results;

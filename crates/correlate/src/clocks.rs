@@ -2,7 +2,8 @@
 //!
 //! In go the rows of `controller_clocks`. Rows of `job_states` and `job_dependencies` then get the
 //! time of slurmctld's clock at their observation, before anything is derived from them. Slurm's
-//! own times stay. Where both clocks can be the same no row is touched.
+//! own times stay. Where both clocks can be the same, only a poll that its clock puts before one of
+//! Slurm's times in it, by less than the uncertainty of clocks, gets that time.
 //!
 //! Rows of `controller_clocks` that agree with each other make a period. In it, the clock of the
 //! polls was ahead by an amount that all of its rows allow. A row that contradicts its period
@@ -12,7 +13,7 @@
 use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{ControllerClock, change, source};
 use flowmine_schema::time::SECOND_NS;
-use flowmine_slurm::clock::Ahead;
+use flowmine_slurm::clock::{Ahead, UNCERTAINTY_NS};
 use flowmine_slurm::state::{State, Times};
 use rustc_hash::FxHashMap;
 
@@ -69,6 +70,13 @@ impl Clock {
     }
 }
 
+/// The latest of Slurm's times that a poll shows as past and that its clock puts after it. Such a
+/// clock is behind. A time that is later by more than the uncertainty of clocks is not used.
+fn latest_time(state: &State, times: Times, observed_at_ns: i64) -> Option<i64> {
+    let is_possible = |time: &i64| (1..=UNCERTAINTY_NS).contains(&time.saturating_sub(observed_at_ns));
+    state.past(times).into_iter().flatten().filter(is_possible).max()
+}
+
 /// The clocks of all polls in a dataset that differ from slurmctld's.
 #[derive(Debug, Default)]
 pub struct Clocks {
@@ -113,17 +121,28 @@ impl Clocks {
 
     /// The row with times on slurmctld's clock.
     pub fn job_row<'r>(&self, mut row: JobRow<'r>) -> JobRow<'r> {
-        let Some(clock) = self.of(&row.cluster, &row.source, row.observed_at_ns) else { return row };
-        row.observed_at_ns = clock.latest(row.observed_at_ns);
+        let clock = self.of(&row.cluster, &row.source, row.observed_at_ns);
+        if let Some(clock) = clock {
+            row.observed_at_ns = clock.latest(row.observed_at_ns);
+        }
         if row.change == change::ACCOUNTING {
             return row;
         }
-        // The submission bounds what polls saw first, and is one of Slurm's times.
-        row.not_before_ns = row.not_before_ns.map(|time| if row.submit_ns == Some(time) { time } else { clock.earliest(time) });
+        let state = row.state.as_deref().map(State::parse);
+        let times = Times { submit_ns: row.submit_ns, start_ns: row.start_ns, end_ns: row.end_ns };
+        let shown_ns = state.as_ref().and_then(|state| latest_time(state, times, row.observed_at_ns));
+        if let Some(shown_ns) = shown_ns {
+            row.observed_at_ns = shown_ns;
+        } else if clock.is_none() {
+            return row;
+        }
+        if let Some(clock) = clock {
+            // The submission bounds what polls saw first, and is one of Slurm's times.
+            row.not_before_ns = row.not_before_ns.map(|time| if row.submit_ns == Some(time) { time } else { clock.earliest(time) });
+        }
         let is_of_state = matches!(&*row.change, change::NEW | change::STATE | change::REQUEUED);
-        if let Some(state) = row.state.as_deref().filter(|_| is_of_state) {
-            let times = Times { submit_ns: row.submit_ns, start_ns: row.start_ns, end_ns: row.end_ns };
-            row.reported_ns = State::parse(state).reported_ns(times, row.not_before_ns, row.observed_at_ns);
+        if let Some(state) = state.filter(|_| is_of_state) {
+            row.reported_ns = state.reported_ns(times, row.not_before_ns, row.observed_at_ns);
         }
         row
     }

@@ -95,12 +95,6 @@ impl Event {
         }
     }
 
-    /// Whether a time of Slurm's, which is cut to whole seconds, lies outside its interval.
-    fn contradicts_poll(&self, time_ns: i64) -> bool {
-        let is_early = self.not_before_ns.get().is_some_and(|not_before| time_ns.saturating_add(SECOND_NS) <= not_before);
-        is_early || time_ns > self.observed_at_ns
-    }
-
     /// Whether its interval begins after Slurm's time for it, which is cut to whole seconds.
     fn is_seen_late(&self) -> bool {
         let known = self.reported_ns.get().zip(self.not_before_ns.get());
@@ -479,7 +473,8 @@ fn set_times(events: &mut [Event], timestamp: Timestamp) {
                 Timestamp::ObservedAt => event.observed_at_ns,
                 Timestamp::NotBefore => not_before.or(reported.filter(|&t| t <= event.observed_at_ns)).unwrap_or(event.observed_at_ns),
                 Timestamp::Reported => match reported {
-                    Some(t) if event.recorded && event.contradicts_poll(t) => t,
+                    // A time of Slurm's before the interval shows that the clock of the polls was ahead.
+                    Some(t) if event.is_seen_late() || event.recorded && t > event.observed_at_ns => t,
                     Some(t) => t.max(not_before.unwrap_or(t)).min(event.observed_at_ns),
                     None => event.observed_at_ns,
                 },
@@ -488,10 +483,13 @@ fn set_times(events: &mut [Event], timestamp: Timestamp) {
     }
     if timestamp == Timestamp::Reported {
         let mut next_exact = i64::MAX;
+        // The clock of the polls was ahead: intervals begin too late by it.
+        let mut is_late = false;
         for event in events.iter_mut().rev() {
             if event.reported_ns.is_known() {
                 next_exact = next_exact.min(event.time_ns);
-            } else if event.time_ns > next_exact && event.not_before_ns.get().is_some_and(|t| t <= next_exact) {
+                is_late |= event.is_seen_late();
+            } else if event.time_ns > next_exact && event.not_before_ns.get().is_some_and(|t| t <= next_exact || is_late) {
                 event.time_ns = next_exact;
             }
         }

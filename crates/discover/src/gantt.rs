@@ -107,6 +107,8 @@ pub struct Bar {
     pub start_ns: i64,
     /// Whether `start_ns` is its start, not the moment at which it was ready.
     pub start_is_known: bool,
+    /// Running time: what the engine measured, otherwise from start to end, in nanoseconds.
+    pub running_ns: Option<i64>,
     /// Start of its first process, if later: until then it was staged, in nanoseconds since 1970.
     pub staged_until_ns: Option<i64>,
     /// Range of its phases in [`Gantt::phases`]: the first, and one past the last.
@@ -308,6 +310,7 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
         ready_ns,
         start_ns,
         start_is_known,
+        running_ns: log.service_ns(instance),
         staged_until_ns: None,
         phases: (0, 0),
         end_ns,
@@ -399,6 +402,7 @@ mod tests {
             ready_ns: None,
             start_ns,
             start_is_known: true,
+            running_ns: None,
             staged_until_ns: None,
             phases: (0, 0),
             end_ns,

@@ -9,7 +9,7 @@
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::ControllerClock as Row;
 use flowmine_schema::time::SECOND_NS;
-use flowmine_slurm::clock::Ahead;
+use flowmine_slurm::clock::{Ahead, WORTH_A_ROW_NS};
 use flowmine_slurm::state::{Phase, State};
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +24,6 @@ const ASKED_AGAIN_NS: i64 = 300 * SECOND_NS;
 /// Slurm takes the time of a start when it begins to schedule, and squeue shows the job as waiting
 /// until that is done: in a busy cluster some seconds (`bf_yield_interval`, `max_sched_time`).
 const SCHEDULING_NS: i64 = 3 * SECOND_NS;
-/// A bound that is narrower by less is not written.
-const WORTH_A_ROW_NS: i64 = SECOND_NS / 4;
 /// A difference of the clocks up to this is no news.
 const NO_NEWS_NS: i64 = 2 * SECOND_NS;
 
@@ -169,11 +167,11 @@ impl Shown {
     /// Takes a job that is new, or in another state than at the poll before.
     pub fn add(&mut self, record: &JobRecord<'_>, before: Option<(&State, PollTime)>, poll: PollTime) {
         let phase = record.state.phase();
-        let start = record.start_ns.filter(|_| phase == Phase::Running);
-        let end = record.end_ns.filter(|_| matches!(record.state, State::Completed | State::Failed));
-        for time in [record.submit_ns, start, end].into_iter().flatten() {
+        for time in record.state.past(record.times()).into_iter().flatten() {
             self.bound(Ahead::already(poll.ended_ns, time));
         }
+        let start = record.start_ns.filter(|_| phase == Phase::Running);
+        let end = record.end_ns.filter(|_| matches!(record.state, State::Completed | State::Failed));
         let Some((state, last)) = before else { return };
         // The start of a job that ran before, or was suspended, was long ago.
         let changed_ns = match state.phase() {

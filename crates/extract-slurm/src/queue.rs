@@ -24,7 +24,7 @@ use flowmine_slurm::clock::Ahead;
 use flowmine_slurm::dependency::{self, Operator, Target, Term};
 use flowmine_slurm::index_set::IndexSet;
 use flowmine_slurm::job_ref::{JobRef, label};
-use flowmine_slurm::state::{State, Times};
+use flowmine_slurm::state::State;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -242,8 +242,7 @@ impl Poll<'_> {
         };
         let not_before = self.not_before(kind, record);
         let mut row = row_of(&self.queue.cluster, kind, record, not_before, self.time.ended_ns, self.source);
-        let times = Times { submit_ns: record.submit_ns, start_ns: record.start_ns, end_ns: record.end_ns };
-        row.reported_ns = record.state.reported_ns(times, not_before, self.time.ended_ns);
+        row.reported_ns = record.state.reported_ns(record.times(), not_before, self.time.ended_ns);
         let attempt_goes_on = kind == change::STATE;
         let before = self.queue.jobs.get(&key).filter(|_| attempt_goes_on).map(|known| &known.state);
         self.shown.add(record, before.zip(self.queue.last), self.time);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use flowmine_schema::tables::{JobState, change};
 use flowmine_slurm::job_ref::{JobRef, label};
-use flowmine_slurm::state::State;
+use flowmine_slurm::state::{State, Times};
 use flowmine_slurm::tres;
 
 use crate::{command, submit_line};
@@ -31,6 +31,11 @@ macro_rules! job_record {
         }
 
         impl JobRecord<'_> {
+    /// Slurm's times of the job.
+    pub fn times(&self) -> Times {
+        Times { submit_ns: self.submit_ns, start_ns: self.start_ns, end_ns: self.end_ns }
+    }
+
             /// A record with only what every source knows.
             pub fn new(job_id: i64, job: JobRef<'_>, state: State) -> JobRecord<'_> {
                 JobRecord { job_id, job, state, tells_dependency: false, $($text: None,)+ $($number: None,)+ $($other: None,)+ }

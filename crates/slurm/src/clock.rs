@@ -8,6 +8,14 @@ use flowmine_schema::time::{self, SECOND_NS};
 /// Up to this difference two clocks are treated as one.
 const SAME_NS: i64 = SECOND_NS / 2;
 
+/// A bound that is narrower by less is not worth a record.
+pub const WORTH_A_ROW_NS: i64 = SECOND_NS / 4;
+
+/// A clock that is treated as right, or that is corrected by recorded bounds, can still be wrong by
+/// this: by half a second that makes no difference, and by what no record was worth, both rounded up.
+pub const UNCERTAINTY_NS: i64 = SECOND_NS;
+const _: () = assert!(SAME_NS + WORTH_A_ROW_NS <= UNCERTAINTY_NS);
+
 /// An interval in which the difference between a clock and slurmctld's lies, in nanoseconds;
 /// negative where the clock is behind. The default says nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

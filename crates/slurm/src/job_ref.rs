@@ -43,14 +43,16 @@ pub fn label(job_id: i64, job: &JobRef<'_>) -> String {
 
 /// Reads a job as Slurm displays it (`%i`, sacct's JobID): `7`, `8_3`, `8_[3-9%3]`, `18+1`. A list
 /// that Slurm cut short has no closing bracket; its last index may be half a number and is left
-/// out, so that the list ends in a comma ([`crate::index_set::IndexSet`] interprets that as cut).
+/// out, so that the list ends in a comma ([`crate::index_set::IndexSet`] interprets that as cut), or
+/// in the `%` before a limit that was cut.
 /// Returns the raw id too if the text has it (`None` for a task, which has a different raw id).
 pub fn parse_displayed(text: &str) -> Option<(Option<i64>, JobRef<'_>)> {
     let number = |text: &str| crate::units::digits(text.as_bytes());
     if let Some((array, rest)) = text.split_once('_') {
         let array = number(array)?;
         if let Some(list) = rest.strip_prefix('[') {
-            let tasks = Cow::Borrowed(list.strip_suffix(']').unwrap_or_else(|| &list[..list.rfind(',').map_or(0, |comma| comma + 1)]));
+            let whole = || list.find('%').or_else(|| list.rfind(',')).map_or(0, |last| last + 1);
+            let tasks = Cow::Borrowed(list.strip_suffix(']').unwrap_or_else(|| &list[..whole()]));
             return Some((Some(array), JobRef::PendingArray { array, tasks }));
         }
         return Some((None, JobRef::Task { array, task: number(rest)? }));
@@ -111,6 +113,7 @@ mod tests {
         assert_eq!(parse_displayed("8_[3-9%3]"), Some((Some(8), JobRef::PendingArray { array: 8, tasks: "3-9%3".into() })));
         assert_eq!(parse_displayed("11_[1,3,41,"), Some((Some(11), JobRef::PendingArray { array: 11, tasks: "1,3,41,".into() })));
         assert_eq!(parse_displayed("11_[1,3,4"), Some((Some(11), JobRef::PendingArray { array: 11, tasks: "1,3,".into() })), "4 may be 41");
+        assert_eq!(parse_displayed("11_[1-40%..."), Some((Some(11), JobRef::PendingArray { array: 11, tasks: "1-40%".into() })));
         assert_eq!(parse_displayed("18+1"), Some((None, JobRef::Het { leader: 18, offset: 1 })));
         assert_eq!(parse_displayed("evil"), None);
     }

@@ -156,6 +156,14 @@ impl State {
         let is_early = not_before_ns.is_some_and(|not_before| time.saturating_add(SECOND_NS) <= not_before);
         (!is_early && time <= observed_at_ns).then_some(time)
     }
+
+    /// The times of a job in this state that had passed when Slurm showed them. Of a job that is
+    /// waiting or completing, Slurm also shows expected ones.
+    pub fn past(&self, times: Times) -> [Option<i64>; 3] {
+        let phase = self.phase();
+        let has_started = matches!(phase, Phase::Configuring | Phase::Running | Phase::Paused);
+        [times.submit_ns, times.start_ns.filter(|_| has_started), times.end_ns.filter(|_| phase == Phase::Ended)]
+    }
 }
 
 /// A state as a source writes it: sacct adds who cancelled (`CANCELLED by 1001`), and may cut a

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::Command;
 
 use chrono::DateTime;
 use proptest::prelude::*;
@@ -12,28 +13,38 @@ use crate::support::{csv, expect, flowmine};
 
 /// Imports files, and exports the log as CSV. Nothing of it may end with a warning.
 fn log(dir: &Path, files: &[&str]) -> Vec<BTreeMap<String, String>> {
+    read(dir, files, assert_silent)
+}
+
+/// The same; `run` has each command run.
+fn read(dir: &Path, files: &[&str], run: impl Fn(&mut Command)) -> Vec<BTreeMap<String, String>> {
     let dataset = dir.join("dataset");
     for file in files {
         let mut import = flowmine();
         import.args(["import", "slurm", "--cluster", "c", "--zone", "+00:00", "--dataset"]).arg(&dataset).arg(dir.join(file));
-        assert_silent(&mut import);
+        run(&mut import);
     }
     let mut export = flowmine();
     export.args(["export", "--case-notion", "dependency", "--format", "csv", "-o"]).arg(dir.join("log.csv")).arg("--dataset").arg(&dataset);
-    assert_silent(&mut export);
+    run(&mut export);
     csv::rows(&std::fs::read_to_string(dir.join("log.csv")).unwrap())
 }
 
-fn assert_silent(command: &mut std::process::Command) {
+fn assert_silent(command: &mut Command) {
     let output = expect(command, 0);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("warning"), "{said}");
 }
 
 fn write_polls(dir: &Path, cluster: &Cluster, polls: &[i64]) {
+    write_polls_ahead(dir, cluster, polls, 0);
+}
+
+/// Polls by a clock that is ahead of slurmctld's by this number of seconds.
+fn write_polls_ahead(dir: &Path, cluster: &Cluster, polls: &[i64], ahead: i64) {
     std::fs::create_dir(dir.join("polls")).unwrap();
     for second in polls {
-        std::fs::write(dir.join("polls").join(poll_name(*second)), cluster.squeue(*second)).unwrap();
+        std::fs::write(dir.join("polls").join(poll_name(*second + ahead)), cluster.squeue(*second)).unwrap();
     }
 }
 
@@ -106,6 +117,28 @@ fn check_polled(cluster: &Cluster, attempt: &Attempt, polls: &[i64], told: Optio
     }
     for (second, state) in &seen {
         prop_assert!(told.iter().any(|event| event.state == *state), "{state} at {second}: {attempt:?} {told:?}");
+    }
+    Ok(())
+}
+
+/// Slurm's own times in polls of which the clock is wrong: each is given to the second, and no
+/// other time is given as one of them.
+fn check_reported(cluster: &Cluster, attempt: &Attempt, polls: &[i64], told: &[Told]) -> Result<(), TestCaseError> {
+    for event in told.iter().filter(|event| event.is_reported && event.state != "LEFT") {
+        let is_told = attempt.story().iter().any(|(state, at)| *state == event.state && *at == event.time.div_euclid(SECOND));
+        prop_assert!(is_told, "{event:?} is not in the story of {attempt:?}");
+    }
+    prop_assert!(told.windows(2).all(|pair| pair[0].time <= pair[1].time), "{told:?}");
+    let was_shown = |second: &i64| !cluster.waits_in_array(attempt, *second) && attempt.state_at(*second, cluster.age).is_some();
+    let Some(last) = polls.iter().copied().filter(was_shown).max() else { return Ok(()) };
+    let has =
+        |state: &str, at: i64| told.iter().any(|event| event.state == state && event.is_reported && event.time.div_euclid(SECOND) == at);
+    prop_assert!(has("PENDING", attempt.submit), "no submission: {attempt:?} {told:?}");
+    if let Some(start) = attempt.start.filter(|start| *start <= last) {
+        prop_assert!(has("RUNNING", start), "no start: {attempt:?} {told:?}");
+    }
+    if let Some(end) = attempt.end.filter(|end| *end <= last && !attempt.is_requeued) {
+        prop_assert!(has(attempt.state, end), "no end: {attempt:?} {told:?}");
     }
     Ok(())
 }
@@ -211,6 +244,29 @@ proptest! {
             prop_assert!(missing.is_empty(), "{missing:?} of {attempt:?} in {events:?}");
             let story = attempt.story();
             prop_assert!(got.iter().all(|step| story.contains(step)), "{got:?} {attempt:?}");
+        }
+        prop_assert!(told.is_empty(), "attempts that never were: {told:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 30, ..config() })]
+
+    /// An observer whose clock is wrong, of which nothing but the jobs is known.
+    #[test]
+    fn times_of_slurm_are_exact_whatever_the_clock_of_recorded_polls(
+        cluster in clusters(),
+        every in 3i64..40,
+        ahead in prop_oneof![-4i64..5, -200i64..=200],
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let polls: Vec<i64> = (0..cluster.over).step_by(every as usize).collect();
+        write_polls_ahead(dir.path(), &cluster, &polls, ahead);
+        let mut told = told(&read(dir.path(), &["polls"], |command| drop(expect(command, 0))));
+        told.retain(|(job, _), _| !job.ends_with("_*"));
+        for attempt in &cluster.attempts {
+            let events = told.remove(&(attempt.label.clone(), attempt.submit)).unwrap_or_default();
+            check_reported(&cluster, attempt, &polls, &events)?;
         }
         prop_assert!(told.is_empty(), "attempts that never were: {told:?}");
     }

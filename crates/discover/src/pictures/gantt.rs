@@ -432,9 +432,15 @@ fn told(chart: &Gantt, bar: &Bar) -> Vec<String> {
     lines.extend(Some(bar.case).filter(|case| *case != NONE).map(|case| format!("case {}", visible(chart.cases.get(case)))));
     lines.extend(bar.not_ready_ns().map(|ns| format!("submitted {} before it was ready", duration(ns as f64))));
     lines.extend(bar.ready_ns.map(|ready| format!("waited {}", duration(bar.start_ns.saturating_sub(ready) as f64))));
-    let ran = duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
-    let what = if bar.start_is_known { "ran" } else { "waited and ran" };
-    lines.push(format!("{what} {ran}, from {} UTC", calendar::moment(bar.start_ns)));
+    let whole = duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
+    let begin = calendar::moment(bar.start_ns);
+    let ran = bar.running_ns.map(|ns| duration(ns as f64)).filter(|ran| *ran != whole || bar.start_is_known);
+    lines.push(match ran {
+        Some(ran) if ran == whole => format!("ran {ran}, from {begin} UTC"),
+        Some(ran) => format!("ran {ran} within {whole}, from {begin} UTC"),
+        None if bar.start_is_known => format!("ran {whole}, from {begin} UTC"),
+        None => format!("waited and ran {whole}, from {begin} UTC"),
+    });
     lines.extend(bar.staged_until_ns.map(|until| format!("staged {}", duration(until.saturating_sub(bar.start_ns) as f64))));
     for (write, what) in [(false, "read"), (true, "wrote")] {
         let of = || chart.phases_of(bar).iter().filter(|phase| phase.write == write);
@@ -496,10 +502,13 @@ struct JsonBar<'a> {
     case: Option<&'a str>,
     /// When it was submitted, if it was not ready then; null otherwise.
     submitted_ns: Option<i64>,
-    /// When it was ready; null where that is not known.
+    /// When it was ready, if before its start; null otherwise.
     ready_ns: Option<i64>,
     /// When it started; null where that is not known.
     start_ns: Option<i64>,
+    /// Running time: what the engine measured, otherwise from start to end; null where neither is
+    /// known.
+    running_ns: Option<i64>,
     /// When its input was in place; null where that is not known.
     staged_until_ns: Option<i64>,
     /// When it ended; null for an instance that has not.
@@ -552,6 +561,7 @@ fn json_bar<'a>(chart: &'a Gantt, bar: &Bar) -> JsonBar<'a> {
         submitted_ns: bar.submitted_ns,
         ready_ns,
         start_ns,
+        running_ns: bar.running_ns,
         staged_until_ns: bar.staged_until_ns,
         end_ns,
         status: status(bar.status),

@@ -21,6 +21,7 @@
 //! because their separator cannot be known beforehand.
 
 mod blanks;
+mod cut_array;
 mod error;
 mod imported;
 mod json;

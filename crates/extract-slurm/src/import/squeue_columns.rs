@@ -2,12 +2,12 @@
 //! row's fields as a record.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_slurm::index_set::IndexSet;
 use flowmine_slurm::job_ref::{JobRef, parse_displayed};
 use flowmine_slurm::state::State;
 use flowmine_slurm::units;
 use flowmine_slurm::units::shown;
 
+use super::cut_array::cut_array;
 use super::error::ImportError;
 use super::kind::FileKind;
 use super::time_column::TIME_COLUMN;
@@ -280,9 +280,8 @@ pub(super) fn record<'a>(
         record.job = JobRef::Het { leader, offset };
     }
     if let JobRef::PendingArray { tasks, .. } = &record.job
-        && IndexSet::parse(tasks).is_none_or(|set| set.cut)
+        && let Some(message) = cut_array(tasks)
     {
-        let message = format!("the list of array tasks was cut short: {:?}", shown(tasks.as_bytes()));
         let advice = "run squeue with SLURM_BITSTR_LEN=0 in the environment for whole lists";
         diagnostics.push(Diagnostic::warning("array_cut", message).at(line, None).advise(advice));
     }

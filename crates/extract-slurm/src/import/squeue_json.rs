@@ -11,11 +11,11 @@ use std::borrow::Cow;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::source;
 use flowmine_schema::time;
-use flowmine_slurm::index_set::IndexSet;
 use flowmine_slurm::job_ref::JobRef;
 use flowmine_slurm::state::{State, from_accounting, from_flags};
 use serde_json::Value;
 
+use super::cut_array::cut_array;
 use super::error::{ImportError, usable};
 use super::imported::Imported;
 use super::json::{self, Job, Number};
@@ -112,9 +112,9 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
         },
     };
     if let JobRef::PendingArray { tasks, .. } = &job_ref
-        && IndexSet::parse(tasks).is_none_or(|set| set.cut)
+        && let Some(message) = cut_array(tasks)
     {
-        let warning = job.warn("array_cut", &format!("the list of array tasks was cut short: {tasks:?}"));
+        let warning = job.warn("array_cut", &message);
         diagnostics.push(warning.advise("run squeue with SLURM_BITSTR_LEN=0 in the environment for whole lists"));
     }
     let mut record = JobRecord::new(job_id, job_ref, state);

@@ -54,26 +54,26 @@ const INSTANCE: &[&str] = &["concept:instance", "activity_instance_id"];
 const READ_BYTES: &[&str] = &["io:read_bytes", "read_bytes", "bytes_read"];
 const WRITTEN_BYTES: &[&str] = &["io:written_bytes", "written_bytes", "bytes_written", "write_bytes"];
 
-/// Numbers of our own tables under their exact names, with what makes their unit of them.
-const OURS: [(&str, Measure, i64); 17] = [
-    ("io:unique_read_bytes", Measure::UniqueReadBytes, 1),
-    ("io:read_operations", Measure::ReadCalls, 1),
-    ("io:write_operations", Measure::WriteCalls, 1),
-    ("task:cpus", Measure::Cpus, 1),
-    ("task:realtime_s", Measure::RunTimeNs, 1_000_000_000),
-    ("slurm:cpus", Measure::Cpus, 1),
-    ("task:memory_bytes", Measure::MemoryBytes, 1),
-    ("slurm:gpus", Measure::Gpus, 1),
-    ("slurm:cpu_time_ns", Measure::CpuTimeNs, 1),
+/// Numbers of our own tables under their exact names.
+const OURS: [(&str, Measure, Want); 17] = [
+    ("io:unique_read_bytes", Measure::UniqueReadBytes, Want::Numbers),
+    ("io:read_operations", Measure::ReadCalls, Want::Numbers),
+    ("io:write_operations", Measure::WriteCalls, Want::Numbers),
+    ("task:cpus", Measure::Cpus, Want::Numbers),
+    ("task:realtime_s", Measure::RunTimeNs, Want::Seconds),
+    ("slurm:cpus", Measure::Cpus, Want::Numbers),
+    ("task:memory_bytes", Measure::MemoryBytes, Want::Numbers),
+    ("slurm:gpus", Measure::Gpus, Want::Numbers),
+    ("slurm:cpu_time_ns", Measure::CpuTimeNs, Want::Numbers),
     // Not `slurm:memory_bytes`, which is of a node or a CPU.
-    ("slurm:job_memory_bytes", Measure::MemoryBytes, 1),
-    ("slurm:job_peak_bytes", Measure::PeakMemoryBytes, 1),
-    ("task:peak_rss_bytes", Measure::PeakMemoryBytes, 1),
-    ("slurm:time_limit_s", Measure::TimeLimitNs, 1_000_000_000),
-    ("task:time_s", Measure::TimeLimitNs, 1_000_000_000),
-    ("io:io_time_ns", Measure::IoTimeNs, 1),
-    ("slurm:before_ready_ns", Measure::BeforeReadyNs, 1),
-    ("task:before_ready_ns", Measure::BeforeReadyNs, 1),
+    ("slurm:job_memory_bytes", Measure::MemoryBytes, Want::Numbers),
+    ("slurm:job_peak_bytes", Measure::PeakMemoryBytes, Want::Numbers),
+    ("task:peak_rss_bytes", Measure::PeakMemoryBytes, Want::Numbers),
+    ("slurm:time_limit_s", Measure::TimeLimitNs, Want::Seconds),
+    ("task:time_s", Measure::TimeLimitNs, Want::Seconds),
+    ("io:io_time_ns", Measure::IoTimeNs, Want::Numbers),
+    ("slurm:before_ready_ns", Measure::BeforeReadyNs, Want::Numbers),
+    ("task:before_ready_ns", Measure::BeforeReadyNs, Want::Numbers),
 ];
 
 /// The place of a column of times.
@@ -105,8 +105,8 @@ pub struct Choice {
     pub lifecycle: Option<usize>,
     pub resource: Option<usize>,
     pub instance: Option<usize>,
-    /// With what the value is multiplied.
-    pub measures: Vec<(Measure, usize, i64)>,
+    /// With what is read of the column.
+    pub measures: Vec<(Measure, usize, Want)>,
     pub attributes: Vec<(String, usize)>,
 }
 
@@ -243,12 +243,12 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Choice, TableE
         (Measure::ReadBytes, "bytes read", &options.read_bytes_column, READ_BYTES),
         (Measure::WrittenBytes, "bytes written", &options.written_bytes_column, WRITTEN_BYTES),
     ] {
-        measures.extend(of.optional(what, asked.as_ref(), usual)?.map(|at| (measure, at, 1)));
+        measures.extend(of.optional(what, asked.as_ref(), usual)?.map(|at| (measure, at, Want::Numbers)));
     }
-    for (name, measure, factor) in OURS {
+    for (name, measure, want) in OURS {
         let there = names.iter().position(|other| other == name);
         if !measures.iter().any(|(of, ..)| *of == measure) {
-            measures.extend(there.map(|at| (measure, at, factor)));
+            measures.extend(there.map(|at| (measure, at, want)));
         }
     }
     measures.sort_by_key(|(measure, ..)| *measure);

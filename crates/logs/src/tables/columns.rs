@@ -46,6 +46,8 @@ pub enum Want {
     /// Times of day; the column with this index has the dates.
     TimesOf(usize),
     Numbers,
+    /// Seconds, which are read as nanoseconds.
+    Seconds,
 }
 
 /// The values that were read of a column.
@@ -157,9 +159,13 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Whole numbers, and how many could not be read.
-    pub fn whole(&mut self, column: usize) -> (Vec<i64>, u64) {
-        let (values, faults) = self.numbers(column, "whole number below 2⁶³", "whole numbers below 2⁶³");
+    /// Numbers of a measure, and how many could not be read.
+    pub fn measure(&mut self, column: usize, want: Want) -> (Vec<i64>, u64) {
+        let (one, many) = match want {
+            Want::Seconds => ("number of seconds", "numbers of seconds"),
+            _ => ("whole number below 2⁶³", "whole numbers below 2⁶³"),
+        };
+        let (values, faults) = self.numbers(column, one, many);
         (values, faults.count)
     }
 }
@@ -183,7 +189,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
     wanted.extend(choice.attributes.iter().map(|&(_, at)| (at, Want::Texts)));
     wanted.push(choice.time.wanted());
     wanted.extend(choice.start.map(TimeColumns::wanted));
-    wanted.extend(choice.measures.iter().map(|&(_, at, _)| (at, Want::Numbers)));
+    wanted.extend(choice.measures.iter().map(|&(_, at, want)| (at, want)));
     let mut taking = Taking::new(source.read(&wanted, rules)?, names, rules)?;
     let case = taking.texts();
     let activity = joined(choice.activity.iter().map(|_| taking.texts()).collect());
@@ -195,15 +201,9 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
     let start = choice.start.map(|at| taking.times(at.time)).transpose()?;
     let mut bad_numbers = 0;
     let mut measures = Vec::new();
-    for &(measure, at, factor) in &choice.measures {
-        let (mut values, bad) = taking.whole(at);
+    for &(measure, at, want) in &choice.measures {
+        let (values, bad) = taking.measure(at, want);
         bad_numbers += bad;
-        if factor != 1 {
-            for value in values.iter_mut().filter(|value| **value != UNKNOWN) {
-                *value = value.checked_mul(factor).unwrap_or(UNKNOWN);
-                bad_numbers += u64::from(*value == UNKNOWN);
-            }
-        }
         measures.push((measure, values));
     }
     let start_is_asked = choice.start_is_asked;

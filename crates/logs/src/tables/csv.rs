@@ -384,7 +384,8 @@ impl Reading {
             Want::Texts if text.is_empty() && !quoted => self.texts.push_none(),
             Want::Texts => self.texts.push(if is_escaped { unescaped(text) } else { text }),
             Want::Times | Want::TimesOf(_) => self.times.push(text, line),
-            Want::Numbers => self.put_number(text, line),
+            Want::Numbers => self.put_number(text, line, values::number),
+            Want::Seconds => self.put_number(text, line, values::seconds),
         }
     }
 
@@ -392,12 +393,13 @@ impl Reading {
         match self.want {
             Want::Texts => self.texts.push_raw(bytes),
             Want::Times | Want::TimesOf(_) => self.times.push(&Encoding::UTF_8.text(bytes), line),
-            Want::Numbers => self.put_number(&Encoding::UTF_8.text(bytes), line),
+            Want::Numbers => self.put_number(&Encoding::UTF_8.text(bytes), line, values::number),
+            Want::Seconds => self.put_number(&Encoding::UTF_8.text(bytes), line, values::seconds),
         }
     }
 
-    fn put_number(&mut self, text: &str, line: u64) {
-        let value = if values::is_missing(text.trim_ascii()) { Some(UNKNOWN) } else { values::number(text) };
+    fn put_number(&mut self, text: &str, line: u64, parse: fn(&str) -> Option<i64>) {
+        let value = if values::is_missing(text.trim_ascii()) { Some(UNKNOWN) } else { parse(text) };
         if value.is_none() {
             let field = self.field + 1;
             self.faults.note(|| format!("line {line}, column {field} has {:?}", text.chars().take(60).collect::<String>()));
@@ -496,7 +498,7 @@ impl Source for CsvTable<'_> {
         let columns = columns.into_iter().map(|column| match column.want {
             Want::Texts => Got::Texts(column.texts.finish(texts)),
             Want::Times | Want::TimesOf(_) => Got::Times(Box::new(column.times)),
-            Want::Numbers => Got::Numbers(column.numbers, column.faults),
+            Want::Numbers | Want::Seconds => Got::Numbers(column.numbers, column.faults),
         });
         Ok(Read { columns: columns.collect(), notes, inferred, bad_rows: bad.count })
     }

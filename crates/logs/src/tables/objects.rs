@@ -169,7 +169,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
     log.activities = activity.names;
     log.events = Events { time_ns: moved(time), record: Vec::new() };
     for &(measure, at) in &choice.measures {
-        let (values, bad) = taking.whole(at);
+        let (values, bad) = taking.measure(at, Want::Numbers);
         log.left_out.bad_numbers += bad;
         let mut values: Vec<i64> = moved(rows.iter().map(|&row| values[row as usize]).collect());
         for value in values.iter_mut().filter(|value| !measure.allows(**value) && **value != UNKNOWN) {

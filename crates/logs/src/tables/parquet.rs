@@ -50,7 +50,7 @@ impl Source for ParquetTable {
         let how = |want: Want| match want {
             Want::Texts => As::Texts,
             Want::Times => As::Times(values::date),
-            Want::TimesOf(_) => As::Texts,
+            Want::TimesOf(_) | Want::Seconds => As::Texts,
             Want::Numbers => As::Numbers(values::number),
         };
         let typed: Vec<(usize, As)> = wanted.iter().map(|&(at, want)| (at, how(want))).collect();
@@ -66,6 +66,7 @@ impl Source for ParquetTable {
                     *column = Got::Times(Box::new(if is_read { dates } else { self.times_of_texts(at, rules)?.unwrap_or(dates) }));
                 }
                 (Want::TimesOf(date), Got::Texts(times)) => *column = Got::Times(Box::new(self.two_columns(at, date, times, rules)?)),
+                (Want::Seconds, Got::Texts(texts)) => *column = seconds(texts),
                 _ => {}
             }
         }
@@ -120,6 +121,23 @@ impl ParquetTable {
         }
         Ok(reading)
     }
+}
+
+/// Seconds with fractions, which Parquet has as floating-point numbers.
+fn seconds(texts: &Coded) -> Got {
+    let mut faults = Faults::default();
+    let mut read = |(row, &code): (usize, &u32)| {
+        let text = if code == NONE { "" } else { texts.names.get(code) };
+        if values::is_missing(text.trim_ascii()) {
+            return UNKNOWN;
+        }
+        values::seconds(text).unwrap_or_else(|| {
+            faults.note(|| format!("row {} has {:?}", row + 1, text.chars().take(60).collect::<String>()));
+            UNKNOWN
+        })
+    };
+    let values = texts.codes.iter().enumerate().map(&mut read).collect();
+    Got::Numbers(values, faults)
 }
 
 /// Columns with each text once, worked on side by side, and how many texts were not UTF-8.

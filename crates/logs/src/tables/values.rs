@@ -43,6 +43,12 @@ pub fn number(text: &str) -> Option<i64> {
     })
 }
 
+/// A number of seconds in nanoseconds, with a fraction or without.
+pub fn seconds(text: &str) -> Option<i64> {
+    let Number { whole, billionths } = decimal(text.trim_ascii())?;
+    whole.checked_mul(1_000_000_000)?.checked_add(billionths.into())
+}
+
 /// Returns whether the text represents a missing number or time in tables of pandas and R.
 pub fn is_missing(text: &str) -> bool {
     matches!(text, "" | "NA" | "NaN" | "nan" | "NaT" | "null" | "NULL" | "None" | "<NA>")
