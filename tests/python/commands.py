@@ -20,7 +20,8 @@ def commands(*words):
     return re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)
 
 
-names = commands()
+# Python has a `help` of its own, which reads the documentation of functions.
+names = [name for name in commands() if name != "help"]
 assert len(names) > 15, names
 for name in names:
     function = getattr(fm, name.replace("-", "_"), None) or getattr(fm, f"{name}_")
