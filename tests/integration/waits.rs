@@ -224,7 +224,7 @@ fn reasons_of_polls_decide_the_advice() {
     let held = discovered(&dataset, &["lifecycle", "--where", "reason=JobHeldAdmin", "--format", "csv"]);
     assert!(held.contains("j2.sh") && !held.contains("j1.sh"), "{held}");
     let svg = discovered(&dataset, &["waits", "--format", "svg"]);
-    assert!(svg.contains("<svg") && svg.contains("partition_down"));
+    assert!(svg.contains("<svg") && svg.contains("partition down"));
     let none = expect(flowmine().args(["discover", "waits", "--user", "moon", "--dataset"]).arg(&dataset), 0);
     assert!(none.stdout.starts_with(b"0 of 0 jobs waited"));
     let said = String::from_utf8(none.stderr).unwrap();
