@@ -331,7 +331,8 @@ fn a_core_without_a_stack_trace_stays() {
 /// Its directory is not there, and names below it would be names in `/`.
 #[test]
 fn a_layer_that_did_not_begin_runs_nothing_after() {
-    let own = r#"define own(T) {"command": {"pre": ["echo pre >>log"], "cmd": "./" + T.script, "post": ["echo \"post $FLOWMINE_DIR\" >>log"]}}"#;
+    let own =
+        r#"define own(T) {"command": {"pre": ["echo pre >>log"], "cmd": "./" + T.script, "post": ["echo \"post $FLOWMINE_DIR\" >>log"]}}"#;
     for shell in SHELLS {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path();

@@ -377,7 +377,9 @@ fn what_the_user_put_among_the_outputs_stays() {
 fn a_list_that_others_could_change_removes_nothing() {
     for shell in SHELLS {
         let command = "umask 000; mkdir -p d; [ $n != 0 ] || echo old >d/old; echo $n >d/new";
-        for (between, kept) in [("[ -z \"$(find . -name '*.made' -perm /077)\" ] || echo open >d/open", false), ("chmod 666 t_*.made", true)] {
+        for (between, kept) in
+            [("[ -z \"$(find . -name '*.made' -perm /077)\" ] || echo open >d/open", false), ("chmod 666 t_*.made", true)]
+        {
             let (outputs, statuses) = again(command, &[], &["d"], Some(shell), between);
             assert_eq!(statuses, [0, 0], "{shell}");
             let last = outputs.last().unwrap();
