@@ -95,6 +95,12 @@ impl Event {
         }
     }
 
+    /// Whether a time of Slurm's, which is cut to whole seconds, lies outside its interval.
+    fn contradicts_poll(&self, time_ns: i64) -> bool {
+        let is_early = self.not_before_ns.get().is_some_and(|not_before| time_ns.saturating_add(SECOND_NS) <= not_before);
+        is_early || time_ns > self.observed_at_ns
+    }
+
     /// Whether its interval begins after Slurm's time for it, which is cut to whole seconds.
     fn is_seen_late(&self) -> bool {
         let known = self.reported_ns.get().zip(self.not_before_ns.get());
@@ -276,7 +282,7 @@ pub(crate) fn merge(of: AttemptFacts, seen: &[Seen], facts: &[Fact], context: &C
         }
     }
 
-    set_times(&mut made, context.timestamp);
+    set_times(&mut made, context);
     put_changes(&mut made, seen, context, attempt);
     let mut tracker = LifecycleTracker::new(outcome.ran);
     for event in &mut made {
@@ -352,7 +358,7 @@ fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, atte
         let event =
             Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..ReportedTime::by(s, time).event(attempt, state) };
         let mut event = [Event { changed: s.changed, before: s.before, ..event }];
-        set_times(&mut event, context.timestamp);
+        set_times(&mut event, context);
         insert_change(made, event[0], context.timestamp);
     }
 }
@@ -461,7 +467,10 @@ pub(crate) fn requeued(attempt: u32, last: Option<&Event>, next: &Event, state: 
     }
 }
 
-fn set_times(events: &mut [Event], timestamp: Timestamp) {
+fn set_times(events: &mut [Event], context: &Context<'_>) {
+    let timestamp = context.timestamp;
+    // The submit time of a job that was put back within a second is that of the attempt before.
+    let is_ahead = |event: &Event| event.state != context.pending && event.is_seen_late();
     for event in events.iter_mut() {
         let reported = event.reported_ns.get();
         event.time_ns = if !event.polled {
@@ -474,7 +483,7 @@ fn set_times(events: &mut [Event], timestamp: Timestamp) {
                 Timestamp::NotBefore => not_before.or(reported.filter(|&t| t <= event.observed_at_ns)).unwrap_or(event.observed_at_ns),
                 Timestamp::Reported => match reported {
                     // A time of Slurm's before the interval shows that the clock of the polls was ahead.
-                    Some(t) if event.is_seen_late() || event.recorded && t > event.observed_at_ns => t,
+                    Some(t) if is_ahead(event) || event.recorded && event.contradicts_poll(t) => t,
                     Some(t) => t.max(not_before.unwrap_or(t)).min(event.observed_at_ns),
                     None => event.observed_at_ns,
                 },
@@ -488,7 +497,7 @@ fn set_times(events: &mut [Event], timestamp: Timestamp) {
         for event in events.iter_mut().rev() {
             if event.reported_ns.is_known() {
                 next_exact = next_exact.min(event.time_ns);
-                is_late |= event.is_seen_late();
+                is_late |= is_ahead(event);
             } else if event.time_ns > next_exact && event.not_before_ns.get().is_some_and(|t| t <= next_exact || is_late) {
                 event.time_ns = next_exact;
             }

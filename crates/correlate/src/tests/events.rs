@@ -251,8 +251,8 @@ fn holds_releases_and_changes_stand_where_they_were_seen() {
     (row.start_ns, row.reported_ns, row.partition) = (Some(s(139)), Some(s(139)), Some("short".into()));
     rows.left("7", Some(100), 150, 160);
     let jobs = rows.jobs();
-    // Slurm's start, in whole seconds, is before the poll that still saw it wait: what was seen decides.
-    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "HELD@120", "RELEASED@130", "CHANGED@140", "RUNNING@140", "LEFT@160"]);
+    // Slurm's start, in whole seconds, is before the poll that still saw it wait: Slurm's time holds.
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "HELD@120", "RELEASED@130", "CHANGED@139", "RUNNING@139", "LEFT@160"]);
     let attempt = &jobs.attempts[0];
     let partition = |number: usize| match jobs.value_at(attempt, number, "partition") {
         Some(Value::Text(text)) => jobs.text_of(text).map(str::to_owned),
