@@ -1,7 +1,6 @@
 //! Whether a source has changed on the disk.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -61,7 +60,7 @@ fn look(place: &Path, depth: usize, digest: &mut Sha256) {
     if !data.is_dir() || depth >= DEEPEST {
         return;
     }
-    let Ok(entries) = Folder::open(place).map_err(io::Error::from).and_then(|folder| Ok(folder.entries(usize::MAX)?)) else { return };
+    let Ok(entries) = Folder::open(place).and_then(|folder| folder.entries(usize::MAX)) else { return };
     for entry in entries.entries.iter().filter(|entry| !entry.name.as_encoded_bytes().starts_with(b".")) {
         look(&place.join(&entry.name), depth + 1, digest);
     }
