@@ -182,3 +182,44 @@ fn run(command: &mut Command) -> Vec<u8> {
     assert!(matches!(ran.status.code(), Some(0 | 1)), "{command:?}\n{}", String::from_utf8_lossy(&ran.stderr));
     ran.stdout
 }
+
+/// The file of the address is no result: it replaces only what a server wrote, and each server removes
+/// its own.
+#[test]
+fn the_file_of_the_address_replaces_no_file_of_the_user() {
+    let dir = tempfile::tempdir().unwrap();
+    let (log, mine, address) = (dir.path().join("log.csv"), dir.path().join("mine"), dir.path().join("url"));
+    let text = "case,activity,timestamp\na,b,2026-11-20T10:00:00Z\n";
+    std::fs::write(&log, text).unwrap();
+    std::fs::write(&mine, "precious").unwrap();
+    std::os::unix::fs::symlink(&mine, dir.path().join("link")).unwrap();
+    let serve = |file: &Path| {
+        let mut command = flowmine();
+        command.args(["serve", "--log"]).arg(&log).arg("--url-file").arg(file).stdout(Stdio::null());
+        command
+    };
+    for file in [&log, &mine, &dir.path().join("link")] {
+        let refused = serve(file).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(2) && said.contains("choose another name"), "{said}");
+    }
+    assert_eq!((std::fs::read_to_string(&log).unwrap().as_str(), std::fs::read_to_string(&mine).unwrap().as_str()), (text, "precious"));
+    let started = |before: &str| {
+        let server = Server { child: serve(&address).stderr(Stdio::null()).spawn().unwrap(), url: String::new() };
+        let begun = std::time::Instant::now();
+        loop {
+            let now = std::fs::read_to_string(&address).unwrap_or_default();
+            if !now.is_empty() && now != before {
+                return (server, now);
+            }
+            assert!(begun.elapsed().as_secs() < 60);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let (first, of_first) = started("");
+    let (second, of_second) = started(&of_first);
+    assert_eq!(first.end(), Some(0));
+    assert_eq!(std::fs::read_to_string(&address).unwrap(), of_second);
+    assert_eq!(second.end(), Some(0));
+    assert!(!address.exists());
+}

@@ -17,7 +17,7 @@ class Cockpit {
       event.preventDefault();
       this.submit();
     });
-    this.of("[data-clear]").addEventListener("click", () => location.assign("/"));
+    this.of("[data-clear]").addEventListener("click", () => location.assign("./"));
     this.of("[data-stop]").addEventListener("click", () => this.asked?.abort());
     this.form.elements.model.addEventListener("change", () => this.options(new URLSearchParams()));
     window.addEventListener("popstate", () => location.reload());
@@ -26,7 +26,7 @@ class Cockpit {
   of(selector) { return this.place.querySelector(selector); }
 
   async start() {
-    this.registry = await json("/api/models");
+    this.registry = await json("api/models");
     const asked = new URLSearchParams(location.search);
     const elements = this.form.elements;
     fill(elements["case-notion"], this.registry.case_notions);
@@ -96,7 +96,7 @@ class Cockpit {
   submit() {
     const query = this.query();
     const ofPage = (of) => JSON.stringify([...of].filter(([name]) => OF_PAGE.includes(name)));
-    const address = query.size > 0 ? `/?${query}` : "/";
+    const address = query.size > 0 ? `./?${query}` : "./";
     if (ofPage(query) !== ofPage(new URLSearchParams(location.search))) {
       location.assign(address);
       return;
@@ -118,12 +118,12 @@ class Cockpit {
     const taken = about.options.map((option) => option.name);
     for (const name of [...query.keys()]) if (!taken.includes(name)) query.delete(name);
     const format = ["svg", "text", "csv", "json"].find((one) => about.formats.includes(one)) ?? about.formats[0];
-    const address = (more) => `/api/${about.name}?${new URLSearchParams([...query, ...more])}`;
+    const address = (more) => `api/${about.name}?${new URLSearchParams([...query, ...more])}`;
     const asked = new AbortController();
     this.asked = asked;
     this.of("[data-stop]").hidden = false;
     const progress = address([["format", format], ["embed", "1"]]);
-    const timer = setInterval(() => this.stage(progress.replace("/api/", "/api/progress/")), 1000);
+    const timer = setInterval(() => this.stage(progress.replace("api/", "api/progress/")), 1000);
     try {
       const answer = await fetch(progress, { signal: asked.signal });
       const text = await answer.text();
@@ -181,7 +181,7 @@ class Cockpit {
   // The queue at its last observation.
   async now() {
     const place = this.of("[data-now]");
-    const answer = await fetch(`/api/now?${new URLSearchParams([...this.query()].filter(([name]) => ["user", "account"].includes(name)))}`);
+    const answer = await fetch(`api/now?${new URLSearchParams([...this.query()].filter(([name]) => ["user", "account"].includes(name)))}`);
     const text = await answer.text();
     if (!answer.ok) {
       place.replaceChildren(element("p", `There is no queue to show: ${refusal(text)}.`, { class: "missing" }));
@@ -210,7 +210,7 @@ class Cockpit {
   // Looks whether the source has changed, and shows the queue anew.
   async look() {
     try {
-      const { state, page, poll_failed: failed } = await json(`/api/state${location.search}`);
+      const { state, page, poll_failed: failed } = await json(`api/state${location.search}`);
       if (this.state !== undefined && state !== this.state) await this.now();
       if (page !== null && state !== page) {
         this.tell("The source has changed. The queue below is new; the report is of before.", true);

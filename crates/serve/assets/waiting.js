@@ -14,7 +14,7 @@ document.querySelector("[data-stop]").addEventListener("click", () => {
 async function look() {
   if (!isWanted) return;
   try {
-    const answer = await fetch(`/api/progress${location.search}`);
+    const answer = await fetch(`api/progress${location.search}`);
     const progress = await answer.json();
     if (progress.state !== "waiting" && progress.state !== "running") {
       location.reload();

@@ -71,13 +71,16 @@ impl Ask {
             Self::Model(name, query) => (name.as_str(), query),
             Self::Now(query) => ("now", query),
         };
-        // "3d" is another moment each minute.
-        let is_moment = |name: &str| matches!(name, "from" | "since" | "to" | "until");
-        let of_key = |(name, value): &(String, String)| {
-            let moment = is_moment(name).then(|| parse::moment(value).ok()).flatten();
-            (name.clone(), moment.map_or_else(|| value.clone(), |ns| format!("minute {}", ns.div_euclid(60_000_000_000))))
+        // "3d" is another moment each minute, and "2026-11-20T10:00:05Z" is not.
+        let is_relative = |name: &str, value: &str| {
+            matches!(name, "from" | "since" | "to" | "until") && value.ends_with(|last: char| last.is_ascii_lowercase())
         };
-        format!("{state} {what}?{}", query::write(&query.iter().map(of_key).collect::<Vec<_>>()))
+        let mut key = format!("{state} {what}?{}", query::write(query));
+        for ns in query.iter().filter(|(name, value)| is_relative(name, value)).filter_map(|(_, value)| parse::moment(value).ok()) {
+            // No parameter has a blank as it is written.
+            key.push_str(&format!(" {}", ns.div_euclid(60_000_000_000)));
+        }
+        key
     }
 }
 

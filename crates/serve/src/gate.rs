@@ -6,7 +6,8 @@
 //! * No `Origin` but the server's own, and no `Sec-Fetch-Site` of another page: what other sites
 //!   request is refused, also with a cookie. Another port of this machine is another site.
 //! * Only with the cookie or, for programs, the token as `Authorization: Bearer`. The address with
-//!   the token is exchanged for the cookie, and redirects to the address without it.
+//!   the token is exchanged for the cookie, and redirects to the address without it. The cookie
+//!   counts in a folder with a random name only, and browsers send it to no other.
 
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, HeaderName, ORIGIN, TRANSFER_ENCODING};
 use hyper::{HeaderMap, Method, StatusCode, Uri};
@@ -86,7 +87,7 @@ impl Gate {
         if let Some(pass) = self.exchange(uri) {
             return pass;
         }
-        if self.is_known(headers) {
+        if self.is_known(uri, headers) {
             return Ok(Pass::In);
         }
         let why = "This address needs the token: open the address that `flowmine serve` printed. A restarted server has a new one.";
@@ -125,17 +126,33 @@ impl Gate {
             return Some(Err(refused(StatusCode::FORBIDDEN, "The token is not that of this server. A restarted server has a new one.")));
         }
         let rest: Vec<_> = given.into_iter().filter(|(name, _)| name != TOKEN).collect();
-        let location = if rest.is_empty() { "/".to_owned() } else { format!("/?{}", query::write(&rest)) };
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.keys.cookie_name, self.keys.cookie.digits());
+        let mut location = format!("{}/", self.keys.folder);
+        if !rest.is_empty() {
+            location.push('?');
+            location.push_str(&query::write(&rest));
+        }
+        let Keys { cookie_name, cookie, folder, .. } = &self.keys;
+        let cookie = format!("{cookie_name}={}; Path={folder}/; HttpOnly; SameSite=Strict", cookie.digits());
         Some(Ok(Pass::Exchange { location, cookie }))
     }
 
-    /// Whether a request has the cookie, or the token as a program gives it.
-    fn is_known(&self, headers: &HeaderMap) -> bool {
+    /// The path of a request below the folder of this server; `None` elsewhere.
+    fn inside<'u>(&self, uri: &'u Uri) -> Option<&'u str> {
+        uri.path().strip_prefix(self.keys.folder.as_str()).filter(|rest| rest.starts_with('/'))
+    }
+
+    /// The path of a request, as programs give it: without the folder.
+    pub fn path<'u>(&self, uri: &'u Uri) -> &'u str {
+        self.inside(uri).unwrap_or_else(|| uri.path())
+    }
+
+    /// Whether a request has the cookie in its folder, or the token as a program gives it.
+    fn is_known(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
         let mut values = cookies.filter_map(|cookie| cookie.trim().split_once('=')).filter(|(name, _)| *name == self.keys.cookie_name);
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
-        values.any(|(_, value)| self.keys.cookie.is(value.as_bytes())) || bearer.is_some_and(|token| self.keys.token.is(token.as_bytes()))
+        let has_cookie = values.any(|(_, value)| self.keys.cookie.is(value.as_bytes())) && self.inside(uri).is_some();
+        has_cookie || bearer.is_some_and(|token| self.keys.token.is(token.as_bytes()))
     }
 }
 
@@ -181,8 +198,15 @@ mod tests {
     fn other_sites_are_refused_also_with_the_cookie() {
         let gate = gate(Some(8765));
         let cookie = format!("a=b; {}={}", gate.keys.cookie_name, gate.keys.cookie.digits());
-        let with =
-            |name: &'static str, value: &str| ask(&gate, "/api/now", &[("host", "localhost:8765"), ("cookie", &cookie), (name, value)]);
+        let at = |path: &str, name: &'static str, value: &str| {
+            ask(&gate, path, &[("host", "localhost:8765"), ("cookie", &cookie), (name, value)])
+        };
+        let inside = format!("{}/api/now", gate.keys.folder);
+        let with = |name: &'static str, value: &str| at(&inside, name, value);
+        // Another user's server on another port can have the cookie only of the folder that it knows.
+        for path in ["/api/now", "/", &format!("{}x/", gate.keys.folder), &gate.keys.folder] {
+            assert_eq!(at(path, "sec-fetch-site", "none"), Err(403), "{path}");
+        }
         for (name, value) in [("origin", "http://localhost:8765"), ("sec-fetch-site", "none"), ("sec-fetch-site", "same-origin")] {
             assert_eq!(with(name, value), Ok(Pass::In), "{value}");
         }
@@ -200,8 +224,9 @@ mod tests {
         let token = gate.keys.token.digits().to_owned();
         let at = |path: &str| ask(&gate, path, &[("host", "localhost:8765")]);
         let Ok(Pass::Exchange { location, cookie }) = at(&format!("/?user=a%26b&token={token}&model=dfg")) else { panic!("an exchange") };
-        assert_eq!(location, "/?user=a%26b&model=dfg");
-        assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict") && !cookie.contains(&token), "{cookie}");
+        let folder = &gate.keys.folder;
+        assert_eq!((location, folder.len()), (format!("{folder}/?user=a%26b&model=dfg"), 33));
+        assert!(cookie.ends_with(&format!("; Path={folder}/; HttpOnly; SameSite=Strict")) && !cookie.contains(&token), "{cookie}");
         for path in [format!("//evil.example.org/?token={token}"), format!("/api/now?token={token}"), "/?token=".to_owned(), "/".to_owned()]
         {
             assert_eq!(at(&path), Err(403), "{path}");

@@ -46,8 +46,11 @@ pub struct Keys {
     pub token: Secret,
     /// The value of the cookie.
     pub cookie: Secret,
-    /// The name of the cookie. Cookies do not distinguish ports, and names do.
+    /// The name of the cookie, so that several servers of one host have their own.
     pub cookie_name: String,
+    /// The folder of all addresses, `/RANDOM`. A browser sends a cookie to each port of a host, and so
+    /// to servers of other users, but only below its path, which those do not know.
+    pub folder: String,
 }
 
 impl Keys {
@@ -56,9 +59,15 @@ impl Keys {
     /// # Errors
     /// When the system has no random numbers.
     pub fn new() -> Result<Self, getrandom::Error> {
-        let mut name = [0u8; 4];
+        let (mut name, mut folder) = ([0u8; 4], [0u8; 16]);
         getrandom::fill(&mut name)?;
-        Ok(Self { token: Secret::new()?, cookie: Secret::new()?, cookie_name: format!("flowmine_{}", hexadecimal(&name)) })
+        getrandom::fill(&mut folder)?;
+        Ok(Self {
+            token: Secret::new()?,
+            cookie: Secret::new()?,
+            cookie_name: format!("flowmine_{}", hexadecimal(&name)),
+            folder: format!("/{}", hexadecimal(&folder)),
+        })
     }
 }
 

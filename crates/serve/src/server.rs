@@ -10,7 +10,7 @@ use flowmine_api::models;
 use flowmine_api::registry::{Registry, SourceState};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{LOCATION, SET_COOKIE};
+use hyper::header::{CONNECTION as CONNECTION_HEADER, LOCATION, SET_COOKIE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
@@ -160,11 +160,16 @@ where
 async fn respond(context: Arc<Context>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, _body) = request.into_parts();
     let response = match context.gate.check(&head.method, &head.uri, &head.headers) {
-        Ok(Pass::In) => route(&context, &head.uri, &head.headers).await.response(&head.headers),
+        Ok(Pass::In) => route(&context, context.gate.path(&head.uri), &head.uri, &head.headers).await.response(&head.headers),
         Ok(Pass::Exchange { location, cookie }) => redirect(&location, &cookie),
-        Err(refused) => Answer::text(refused.status, format!("{}\n", refused.why)).response(&head.headers),
+        Err(refused) => {
+            let mut response = Answer::text(refused.status, format!("{}\n", refused.why)).response(&head.headers);
+            // Who may not ask does not keep a place among the connections.
+            answer::put(response.headers_mut(), CONNECTION_HEADER, "close");
+            response
+        }
     };
-    context.counters.answered(head.uri.path(), response.status());
+    context.counters.answered(context.gate.path(&head.uri), response.status());
     // hyper leaves the content of an answer to HEAD away, and keeps its length.
     debug_assert!(matches!(head.method, Method::GET | Method::HEAD) || !response.status().is_success());
     Ok(response)
@@ -180,9 +185,9 @@ fn redirect(location: &str, cookie: &str) -> Response<Full<Bytes>> {
 }
 
 /// Answers a request by its path. No path is that of a file.
-async fn route(context: &Arc<Context>, uri: &Uri, headers: &HeaderMap) -> Arc<Answer> {
+async fn route(context: &Arc<Context>, path: &str, uri: &Uri, headers: &HeaderMap) -> Arc<Answer> {
     let given = query::read(uri.query().unwrap_or_default());
-    match uri.path() {
+    match path {
         "/" => match Ask::page(given) {
             Ok(ask) => page(context, ask).await,
             Err(why) => Arc::new(waiting::refused(StatusCode::BAD_REQUEST, &why, &[])),

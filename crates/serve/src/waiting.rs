@@ -31,7 +31,7 @@ pub fn refused(status: StatusCode, why: &str, messages: &[String]) -> Answer {
         // A string takes all.
         let _ = writeln!(body, "<p>{}</p>", escaped(message));
     }
-    body.push_str("<p><a href=\"/\">Show all, without filters</a></p>\n");
+    body.push_str("<p><a href=\"./\">Show all, without filters</a></p>\n");
     whole(status, "There is no report", &body, "")
 }
 

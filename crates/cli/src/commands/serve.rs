@@ -1,12 +1,14 @@
 //! `flowmine serve`: serves the page with its models until it is stopped.
 
-use std::io::Write;
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
-use flowmine_files::place_of;
+use flowmine_files::{Folder, place_of};
 use flowmine_serve::{Address, Limits, Once, Options, Ready, once, serve};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -18,6 +20,10 @@ use crate::terminal::Terminal;
 
 /// Permissions of the file with the address.
 const OWN: u32 = 0o600;
+/// The part of an address that no other file has.
+const TOKEN: &str = "/?token=";
+/// The most bytes of such a file.
+const LONGEST: u64 = 1 << 12;
 
 /// Serves until a signal, or writes static pages.
 pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
@@ -50,12 +56,29 @@ pub fn run(args: &Serve) -> anyhow::Result<Outcome> {
         limits: Limits::default(),
         observation: args.observation(),
     };
-    let is_lossy = serve(&options, &stop, &Terminal, |ready| announce(ready, args.url_file.as_deref()))?;
-    if let Some(file) = &args.url_file {
-        // The address is of no use any more; whoever cannot remove it can leave it.
-        let _ = place_of(file).and_then(|(folder, name)| folder.remove(&name));
+    let own = RefCell::new(None);
+    let is_lossy = serve(&options, &stop, &Terminal, |ready| {
+        *own.borrow_mut() = Some(ready.url.to_owned());
+        announce(ready, args.url_file.as_deref())
+    })?;
+    if let (Some(file), Some(url)) = (&args.url_file, own.into_inner()) {
+        // The address is of no use any more; whoever cannot remove it can leave it. That of another server stays.
+        let _ = place_of(file).map_err(anyhow::Error::from).and_then(|(folder, name)| {
+            let is_own = text_in(&folder, &name)?.is_some_and(|text| text.trim_end() == url);
+            if is_own { Ok(folder.remove(&name)?) } else { Ok(()) }
+        });
     }
     Ok(if is_lossy { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// The beginning of a file of this name; `None` where there is none.
+fn text_in(folder: &Folder, name: &OsStr) -> anyhow::Result<Option<String>> {
+    if !folder.has_file(name)? {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    folder.read(name)?.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Passes the address on: it is a secret, and standard error may be a log.
@@ -66,6 +89,11 @@ fn announce(ready: &Ready<'_>, file: Option<&Path>) -> anyhow::Result<()> {
     };
     let write = || -> anyhow::Result<()> {
         let (folder, name) = place_of(file)?;
+        let is_address = |text: &str| text.starts_with("http://") && text.contains(TOKEN) && text.lines().count() == 1;
+        anyhow::ensure!(
+            text_in(&folder, &name)?.is_none_or(|text| is_address(&text)),
+            "there is a file of this name, which has no address of a server: choose another name"
+        );
         let mut out = folder.new_file(&name, OWN)?;
         writeln!(out, "{}", ready.url)?;
         Ok(out.replace()?)
