@@ -361,6 +361,21 @@ fn first_file(table: &Path) -> PathBuf {
 }
 
 #[test]
+fn a_damaged_table_of_traced_processes_costs_no_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let traced = dir.path().join("traced");
+    expect(Command::new("cp").arg("-a").arg(repository("fixtures/demonstration/dataset")).arg(&traced), 0);
+    let log = repository("fixtures/demonstration/rnaseq.makeflow.makeflowlog");
+    expect(flowmine().args(["import", "makeflow", "--dataset"]).arg(&traced).arg(log), 0);
+    expect(flowmine().args(["correlate", "--dataset"]).arg(&traced), 0);
+    fs::write(first_file(&traced.join("processes")), "no Parquet").unwrap();
+    let page = dir.path().join("page.html");
+    let said = report(&page, &[&traced], &[], 1);
+    assert!(said.contains("the report has no log") && said.contains("processes"), "{said}");
+    assert!(fs::read_to_string(&page).unwrap().contains("</html>"));
+}
+
+#[test]
 fn the_same_source_gives_the_same_page() {
     let dir = tempfile::tempdir().unwrap();
     let source = repository("fixtures/workflows/nextflow-local");

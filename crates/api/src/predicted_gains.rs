@@ -11,7 +11,7 @@ use flowmine_predict::fit::Pace;
 use flowmine_predict::what_if::Wider;
 use flowmine_schema::tables::Process;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::predict::{Runs, Source};
 use crate::sink::Silent;
 use crate::source::SourcePaths;
@@ -24,7 +24,8 @@ const FITS: f64 = 0.1;
 pub(crate) struct FittedRun {
     dir: PathBuf,
     run: Option<String>,
-    fitted: OnceCell<Option<Source>>,
+    fitted: OnceCell<Result<Source>>,
+    is_close: OnceCell<bool>,
 }
 
 impl fmt::Debug for FittedRun {
@@ -40,31 +41,38 @@ impl FittedRun {
             return Ok(None);
         }
         let run = case.and_then(run_name).map(str::to_owned);
-        Ok(source.only_dataset().map(|dir| Self { dir: dir.to_owned(), run, fitted: OnceCell::new() }))
+        Ok(source.only_dataset().map(|dir| Self { dir: dir.to_owned(), run, fitted: OnceCell::new(), is_close: OnceCell::new() }))
     }
 
-    fn fit(&self) -> Option<Source> {
-        let source = fit(&self.dir, self.run.as_deref()).ok()?;
-        let observed = source.fitted.as_ref()?.observed_s.filter(|seconds| *seconds > 0.0)?;
-        let predicted = source.model.check().ok()?.predict().ok()?.finish_s()?;
-        ((predicted - observed).abs() <= FITS * observed).then_some(source)
+    /// The model, which is fitted once; of several runs it is that of the named one.
+    pub fn source(&self) -> std::result::Result<&Source, &Error> {
+        let of = |run: Option<&str>| Runs { datasets: vec![self.dir.clone()], run: run.map(str::to_owned), ..Runs::default() };
+        let fit = || Source::fit(&of(None), &Silent).or_else(|_| Source::fit(&of(self.run.as_deref()), &Silent));
+        self.fitted.get_or_init(fit).as_ref()
     }
+
+    /// The model, where it predicts the run well enough for gains.
+    fn close(&self) -> Option<&Source> {
+        let source = self.source().ok()?;
+        self.is_close.get_or_init(|| is_close(source).unwrap_or(false)).then_some(source)
+    }
+}
+
+/// Whether a model predicts its run; `None` where it predicts no end, or none was observed.
+fn is_close(source: &Source) -> Option<bool> {
+    let observed = source.fitted.as_ref()?.observed_s.filter(|seconds| *seconds > 0.0)?;
+    let predicted = source.model.check().ok()?.predict().ok()?.finish_s()?;
+    Some((predicted - observed).abs() <= FITS * observed)
 }
 
 /// The name of the run that a case is: cases are named after their notion.
-pub(crate) fn run_name(case: &str) -> Option<&str> {
+fn run_name(case: &str) -> Option<&str> {
     case.split_once(':').map(|(_, name)| name)
-}
-
-/// Fits a model to the runs of a dataset; of several, to the named one.
-pub(crate) fn fit(dir: &std::path::Path, run: Option<&str>) -> Result<Source> {
-    let of = |run: Option<&str>| Runs { datasets: vec![dir.to_owned()], run: run.map(str::to_owned), ..Runs::default() };
-    Source::fit(&of(None), &Silent).or_else(|_| Source::fit(&of(run), &Silent))
 }
 
 impl Predictor for FittedRun {
     fn gain(&self, activity: &str, limit: Limit) -> Option<(i128, i128)> {
-        let source = self.fitted.get_or_init(|| self.fit()).as_ref()?;
+        let source = self.close()?;
         let tasks: BTreeSet<&str> = source.activities.iter().filter(|(_, of)| of == activity).map(|(task, _)| task.as_str()).collect();
         let pace = match limit {
             Limit::Files => Pace::Files,

@@ -19,7 +19,7 @@ use flowmine_logs::summary::diagnostic_counts;
 use flowmine_report::{LogResults, Outcome, Quality, Results, WaitResults};
 use flowmine_schema::tables::Process;
 
-use crate::error::{Error, Result, ensure};
+use crate::error::{Context, Error, Result, ensure};
 use crate::groups::{CaseOptions, EventFilter, TableColumns};
 use crate::log::{self, Attributes, Loaded};
 use crate::models::findings::Evidence;
@@ -102,14 +102,16 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     };
     let file_access = of_dataset(dataset.as_ref(), |dataset| details::file_access(dataset, sink));
     let longest = runs.first().map(|run| run.case.clone());
-    let prediction = of_dataset(dataset.as_ref(), |dataset| details::prediction(dataset, request, longest.as_deref()));
+    let fitted = of_dataset(dataset.as_ref(), |dataset| {
+        FittedRun::new(&request.source, dataset, longest.as_deref())?.context("no process was traced")
+    });
+    let prediction = fitted.as_ref().map_err(Clone::clone).and_then(|fitted| details::prediction(fitted, longest.as_deref()));
     let profile = of_dataset(dataset.as_ref(), |dataset| profile_of(dataset, sink));
-    let fitted = dataset.as_ref().map(|dataset| FittedRun::new(&request.source, dataset, longest.as_deref())).transpose()?.flatten();
     let evidence = Evidence {
         waits: of_findings.filter(|_| waits.is_ok()).and_then(findings::waits::Builder::finish),
         run,
         profile: profile.as_ref().ok().cloned(),
-        prediction: fitted,
+        prediction: fitted.ok(),
     };
     let log = match loaded {
         Ok((loaded, summary)) => Ok(log_results(request, loaded, summary, &evidence, dataset.as_ref(), sink)?),

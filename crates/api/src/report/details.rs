@@ -13,16 +13,16 @@ use flowmine_file_access::pictures::{file_span as spans_figure, file_timeline as
 use flowmine_file_access::{file_span, file_timeline, find};
 use flowmine_predict::picture;
 use flowmine_report::{FileAccess, PredictionResults, RunResults};
-use flowmine_schema::tables::Process;
 use flowmine_schema::text::visible;
 
 use super::{ReportRequest, chain};
-use crate::error::{Context, Result, ensure};
+use crate::error::{Context, Result};
 use crate::models::findings::{self, MOST_INSTANCES};
 use crate::models::gantt;
+use crate::one_run;
 use crate::predict::{Studies, Wider};
+use crate::predicted_gains::FittedRun;
 use crate::sink::{Silent, Sink};
-use crate::{one_run, predicted_gains};
 
 /// The most runs that are shown in detail.
 const MOST_RUNS: usize = 3;
@@ -123,13 +123,10 @@ pub fn file_access(dataset: &Dataset, sink: &dyn Sink) -> Result<FileAccess> {
 }
 
 /// What a model that is fitted to the traced runs predicts of one of them.
-pub fn prediction(dataset: &Dataset, request: &ReportRequest, longest: Option<&str>) -> Result<PredictionResults> {
-    ensure!(dataset.row_count::<Process<'static>>()? > 0, "no process was traced");
-    let dir = request.source.only_dataset().context("the source is no dataset")?;
-    // Of several runs it is the longest.
-    let source = predicted_gains::fit(dir, longest.and_then(predicted_gains::run_name))?;
+pub fn prediction(fitted: &FittedRun, longest: Option<&str>) -> std::result::Result<PredictionResults, String> {
+    let source = fitted.source().map_err(chain)?;
     let studies = Studies { wider: Some(Wider::Times(WIDER)), ..Studies::default() };
-    source.predict(&studies, &Silent, |report| {
+    let predicted = source.predict(&studies, &Silent, |report| {
         let prediction = report.prediction;
         let mut limits = Vec::new();
         for at in 0..prediction.len() {
@@ -145,5 +142,6 @@ pub fn prediction(dataset: &Dataset, request: &ReportRequest, longest: Option<&s
             gains: report.gains.iter().map(|gain| (gain.what.clone(), gain.limits_s, gain.gain_s)).collect(),
             notes: report.notes().map(str::to_owned).collect(),
         }
-    })
+    });
+    predicted.map_err(|error| chain(&error))
 }
