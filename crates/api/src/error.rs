@@ -185,6 +185,11 @@ fn causes<'e>(error: &'e (dyn std::error::Error + 'static)) -> impl Iterator<Ite
     std::iter::successors(Some(error), |error| error.source())
 }
 
+/// Whether a dataset could not be read; an absent table has no rows and is no error.
+pub(crate) fn is_of_dataset(error: &Error) -> bool {
+    causes(error).any(|cause| cause.is::<DatasetError>())
+}
+
 /// Adds a place to an error.
 pub trait Context<T> {
     /// Adds a place that is known.

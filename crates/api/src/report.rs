@@ -4,6 +4,7 @@
 //! the critical path and the profile are read of the dataset. What cannot be made is missing on the
 //! page, with the reason.
 
+mod damage;
 mod details;
 pub(crate) mod messages;
 mod text;
@@ -19,7 +20,7 @@ use flowmine_logs::summary::diagnostic_counts;
 use flowmine_report::{LogResults, Outcome, Quality, Results, WaitResults};
 use flowmine_schema::tables::Process;
 
-use crate::error::{Context, Error, Result, ensure};
+use crate::error::{Context, Error, Result, chain, ensure};
 use crate::groups::{CaseOptions, EventFilter, TableColumns};
 use crate::log::{self, Attributes, Loaded};
 use crate::models::findings::Evidence;
@@ -30,6 +31,7 @@ use crate::sink::Sink;
 use crate::source::SourcePaths;
 use crate::{job_waits, jobs, lower_bounds};
 
+use damage::Damage;
 use messages::Messages;
 
 pub use flowmine_report::Place;
@@ -79,6 +81,7 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     let messages = Messages::new(sink);
     let dataset = request.source.only_dataset().map(Dataset::open).transpose()?;
     let sink: &dyn Sink = &messages;
+    let damage = Damage::new(sink);
     let (loaded, mut is_lossy) = match load(request, sink) {
         Ok(loaded) => {
             let is_lossy = loaded.0.is_lossy;
@@ -95,18 +98,18 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     };
     let loaded = loaded.and_then(|loaded| if loaded.0.log.is_empty() { Err("the source has no rows".to_owned()) } else { Ok(loaded) });
     let mut of_findings = loaded.as_ref().ok().map(|(loaded, _)| findings::waits::Builder::new(&loaded.log));
-    let waits = of_dataset(dataset.as_ref(), |dataset| wait_results(dataset, request, of_findings.as_mut(), sink));
+    let waits = of_dataset(dataset.as_ref(), &damage, |dataset| wait_results(dataset, request, of_findings.as_mut(), sink));
     let (runs, run) = match &loaded {
-        Ok((loaded, _)) => details::runs(request, dataset.as_ref(), (&loaded.log, loaded.cases()?), sink),
+        Ok((loaded, _)) => details::runs(request, dataset.as_ref(), (&loaded.log, loaded.cases()?), &damage, sink),
         Err(_) => (Vec::new(), None),
     };
-    let file_access = of_dataset(dataset.as_ref(), |dataset| details::file_access(dataset, sink));
+    let file_access = of_dataset(dataset.as_ref(), &damage, |dataset| details::file_access(dataset, &damage, sink));
     let longest = runs.first().map(|run| run.case.clone());
-    let fitted = of_dataset(dataset.as_ref(), |dataset| {
+    let fitted = of_dataset(dataset.as_ref(), &damage, |dataset| {
         FittedRun::new(&request.source, dataset, longest.as_deref())?.context("no process was traced")
     });
-    let prediction = fitted.as_ref().map_err(Clone::clone).and_then(|fitted| details::prediction(fitted, longest.as_deref()));
-    let profile = of_dataset(dataset.as_ref(), |dataset| profile_of(dataset, sink));
+    let prediction = fitted.as_ref().map_err(Clone::clone).and_then(|fitted| details::prediction(fitted, longest.as_deref(), &damage));
+    let profile = of_dataset(dataset.as_ref(), &damage, |dataset| profile_of(dataset, sink));
     let evidence = Evidence {
         waits: of_findings.filter(|_| waits.is_ok()).and_then(findings::waits::Builder::finish),
         run,
@@ -114,11 +117,11 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
         prediction: fitted.ok(),
     };
     let log = match loaded {
-        Ok((loaded, summary)) => Ok(log_results(request, loaded, summary, &evidence, dataset.as_ref(), sink)?),
+        Ok((loaded, summary)) => Ok(log_results(request, loaded, summary, &evidence, dataset.as_ref(), &damage, sink)?),
         Err(reason) => Err(reason),
     };
     let mut quality = dataset.as_ref().map(|dataset| quality(dataset, sink)).transpose()?.unwrap_or_default();
-    is_lossy |= quality.errors > 0;
+    is_lossy |= quality.errors > 0 || damage.is_found();
     quality.messages = messages.all();
     let sources = request.source.names().map(|path| path.display().to_string()).collect();
     let _stage = sink.stage("writing the report");
@@ -128,24 +131,10 @@ pub fn report(request: &ReportRequest, sink: &dyn Sink) -> Result<Report> {
     Ok(Report { html, tables, is_lossy })
 }
 
-/// An error and its causes in one sentence, without what a cause repeats.
-fn chain(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(of) = cause {
-        let words = of.to_string();
-        if !text.contains(&words) {
-            text = format!("{text}: {words}");
-        }
-        cause = of.source();
-    }
-    text
-}
-
 /// A result of a dataset, or why there is none.
-fn of_dataset<T>(dataset: Option<&Dataset>, make: impl FnOnce(&Dataset) -> Result<T>) -> Outcome<T> {
+fn of_dataset<T>(dataset: Option<&Dataset>, damage: &Damage<'_>, make: impl FnOnce(&Dataset) -> Result<T>) -> Outcome<T> {
     let dataset = dataset.ok_or("the source is a log file and no dataset")?;
-    make(dataset).map_err(|error| chain(&error))
+    make(dataset).map_err(|error| damage.reason(&error))
 }
 
 /// The attributes of instances that the page shows.
@@ -179,12 +168,13 @@ fn log_results(
     summary: Summary,
     evidence: &Evidence,
     dataset: Option<&Dataset>,
+    damage: &Damage<'_>,
     sink: &dyn Sink,
 ) -> Result<LogResults> {
     let _stage = sink.stage("discovering");
     let cases = loaded.cases()?;
     let log = &loaded.log;
-    let process = views::all(request, dataset, log, cases, sink);
+    let process = views::all(request, dataset, log, cases, damage, sink);
     Ok(LogResults {
         findings: evidence.findings(&loaded)?,
         variants: variants::discover(log, cases, &variants::Options::default()),

@@ -4,9 +4,9 @@
 #[derive(Debug, thiserror::Error)]
 pub enum AttributionError {
     /// The dataset could not be read or written.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] flowmine_dataset::DatasetError),
     /// Rows that are spilled for a while could not be.
-    #[error(transparent)]
+    #[error("{0}")]
     Temporary(flowmine_spill::SpillError),
 }

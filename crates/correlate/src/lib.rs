@@ -128,10 +128,10 @@ use flowmine_attribution::AttributionError;
 #[derive(Debug, thiserror::Error)]
 pub enum CorrelateError {
     /// The dataset could not be read or written.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] flowmine_dataset::DatasetError),
     /// Rows that are spilled for a while could not be.
-    #[error(transparent)]
+    #[error("{0}")]
     Temporary(flowmine_spill::SpillError),
     /// More than 32 bits can count.
     #[error("more than {} {what} in one dataset: split it by time into several datasets", u32::MAX - 1)]

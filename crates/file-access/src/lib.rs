@@ -68,10 +68,10 @@ pub use owner::Owner;
 #[derive(Debug, thiserror::Error)]
 pub enum FileAccessError {
     /// The dataset cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
     /// The rows of the dataset cannot be processed.
-    #[error(transparent)]
+    #[error("{0}")]
     Attribution(#[from] AttributionError),
     /// There is no row of `task_io`.
     #[error("the table task_io is empty: trace the tasks, import the log of their engine, then run `flowmine correlate`")]

@@ -7,7 +7,7 @@ use flowmine_dataset::DatasetError;
 #[derive(Debug, thiserror::Error)]
 pub enum IoCsvError {
     /// The dataset could not be read or written.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
     /// The operating system refused a file or a directory.
     #[error("{what}: {source}")]

@@ -48,10 +48,10 @@ flowmine_schema::columns! {
 #[derive(Debug, thiserror::Error)]
 pub enum RunGraphError {
     /// The dataset could not be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Tasks(#[from] TaskLogError),
     /// A table could not be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
     /// Nothing in the dataset is a task or a job.
     #[error(

@@ -71,15 +71,15 @@ pub enum SourceError {
     #[error("{}", visible(.0))]
     Fetch(String),
     /// Files of Slurm could not be imported.
-    #[error(transparent)]
+    #[error("{0}")]
     Slurm(#[from] ImportFilesError),
     /// I/O traces could not be imported.
-    #[error(transparent)]
+    #[error("{0}")]
     IoCsv(#[from] IoCsvError),
     /// The dataset could not be written or read.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
     /// The dataset could not be correlated.
-    #[error(transparent)]
+    #[error("{0}")]
     Correlate(#[from] CorrelateError),
 }

@@ -14,7 +14,7 @@ use flowmine_logs::process_groups::GroupBy;
 use flowmine_schema::tables::Process;
 
 use super::{About, Input, Model, io_profile};
-use crate::error::Result;
+use crate::error::{Result, is_of_dataset};
 use crate::format::Format;
 use crate::found::Found;
 use crate::groups::CASE;
@@ -92,7 +92,11 @@ impl Evidence {
         evidence.prediction = FittedRun::new(&request.source, &dataset, longest)?;
         if dataset.row_count::<Process<'static>>()? > 0 {
             // A trace of processes alone has no operations: then there is nothing to profile.
-            evidence.profile = io_profile::of_whole(&dataset, GroupBy::Activity, sink).ok().map(|(found, _)| found);
+            evidence.profile = match io_profile::of_whole(&dataset, GroupBy::Activity, sink) {
+                Ok((found, _)) => Some(found),
+                Err(error) if is_of_dataset(&error) => return Err(error),
+                Err(_) => None,
+            };
         }
         Ok(evidence)
     }
@@ -122,8 +126,12 @@ pub(crate) fn longest(log: &ActivityLog, cases: &Cases, number: usize) -> Vec<us
 fn run_of(dataset: &Dataset, request: &Request, case: &str, sink: &dyn Sink) -> Result<Option<(RunGraph, CriticalPath)>> {
     let Ok(mut of_run) = Request::read("critical-path", request.source.clone(), None, [(CASE.name, case)]) else { return Ok(None) };
     of_run.filter = request.filter.clone();
-    // A case of another notion is no run; what is wrong with the dataset, reading the log has reported.
-    let Ok(Ok(run)) = one_run::graph(dataset, &of_run, sink) else { return Ok(None) };
+    let run = match one_run::graph(dataset, &of_run, sink).and_then(|run| Ok(run?)) {
+        Ok(run) => run,
+        Err(error) if is_of_dataset(&error) => return Err(error),
+        // A case of another notion is no run.
+        Err(_) => return Ok(None),
+    };
     let path = critical_path::discover(&run, &critical_path::Options::default());
     Ok(Some((run, path)))
 }

@@ -15,7 +15,8 @@ use flowmine_predict::picture;
 use flowmine_report::{FileAccess, PredictionResults, RunResults};
 use flowmine_schema::text::visible;
 
-use super::{ReportRequest, chain};
+use super::ReportRequest;
+use super::damage::Damage;
 use crate::error::{Context, Result};
 use crate::models::findings::{self, MOST_INSTANCES};
 use crate::models::gantt;
@@ -43,14 +44,15 @@ pub fn runs(
     request: &ReportRequest,
     dataset: Option<&Dataset>,
     (log, cases): (&ActivityLog, &Cases),
+    damage: &Damage<'_>,
     sink: &dyn Sink,
 ) -> (Vec<RunResults>, Option<(RunGraph, CriticalPath)>) {
-    let traced = dataset.map(gantt::traced).and_then(std::result::Result::ok).flatten();
+    let traced = dataset.and_then(|dataset| gantt::traced(dataset).map_err(|error| damage.reason(&error)).ok().flatten());
     let shown = findings::longest(log, cases, MOST_RUNS);
     let name = |case: usize| cases.names.get(case as u32).to_owned();
     let is_small = |case: usize| cases.of(case).len() <= MOST_INSTANCES;
     let small: Vec<String> = shown.iter().copied().filter(|case| is_small(*case)).map(name).collect();
-    let mut graphs = graphs_of(dataset, request, &small, sink).into_iter();
+    let mut graphs = graphs_of(dataset, request, &small, damage, sink).into_iter();
     let mut longest = None;
     let mut found = Vec::new();
     for (at, &case) in shown.iter().enumerate() {
@@ -86,18 +88,19 @@ fn graphs_of(
     dataset: Option<&Dataset>,
     request: &ReportRequest,
     cases: &[String],
+    damage: &Damage<'_>,
     sink: &dyn Sink,
 ) -> Vec<std::result::Result<RunGraph, String>> {
     let all = |reason: String| cases.iter().map(|_| Err(reason.clone())).collect();
     let Some(dataset) = dataset else { return all("the source is a log file and no dataset".to_owned()) };
     match one_run::graphs(dataset, &request.filter, cases, sink) {
-        Ok(graphs) => graphs.into_iter().map(|graph| graph.context("it is no run").map_err(|error| chain(&error))).collect(),
-        Err(error) => all(chain(&error)),
+        Ok(graphs) => graphs.into_iter().map(|graph| graph.context("it is no run").map_err(|error| damage.reason(&error))).collect(),
+        Err(error) => all(damage.reason(&error)),
     }
 }
 
 /// How tasks used files: all of them together, and the files with most bytes one by one.
-pub fn file_access(dataset: &Dataset, sink: &dyn Sink) -> Result<FileAccess> {
+pub fn file_access(dataset: &Dataset, damage: &Damage<'_>, sink: &dyn Sink) -> Result<FileAccess> {
     let _stage = sink.stage("reading the dataset");
     let shares = file_span::read(dataset)?;
     let mut bytes: BTreeMap<&str, i64> = BTreeMap::new();
@@ -115,16 +118,18 @@ pub fn file_access(dataset: &Dataset, sink: &dyn Sink) -> Result<FileAccess> {
             break;
         }
         // A path that several files had, or one of which only sums are known, has no figure.
-        let Ok(found) = find::find(dataset, path).and_then(|found| file_timeline::read(dataset, &found)) else { continue };
-        files.push((path.to_owned(), timeline_figure::svg(&found)));
+        match find::find(dataset, path).and_then(|found| file_timeline::read(dataset, &found)) {
+            Ok(found) => files.push((path.to_owned(), timeline_figure::svg(&found))),
+            Err(error) => drop(damage.reason(&error.into())),
+        }
     }
     let others = (all - files.len()) as u64;
     Ok(FileAccess { spans: spans_figure::svg(&shares), files, others })
 }
 
 /// What a model that is fitted to the traced runs predicts of one of them.
-pub fn prediction(fitted: &FittedRun, longest: Option<&str>) -> std::result::Result<PredictionResults, String> {
-    let source = fitted.source().map_err(chain)?;
+pub fn prediction(fitted: &FittedRun, longest: Option<&str>, damage: &Damage<'_>) -> std::result::Result<PredictionResults, String> {
+    let source = fitted.source().map_err(|error| damage.reason(error))?;
     let studies = Studies { wider: Some(Wider::Times(WIDER)), ..Studies::default() };
     let predicted = source.predict(&studies, &Silent, |report| {
         let prediction = report.prediction;
@@ -143,5 +148,5 @@ pub fn prediction(fitted: &FittedRun, longest: Option<&str>) -> std::result::Res
             notes: report.notes().map(str::to_owned).collect(),
         }
     });
-    predicted.map_err(|error| chain(&error))
+    predicted.map_err(|error| damage.reason(&error))
 }

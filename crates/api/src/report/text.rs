@@ -12,6 +12,7 @@ use flowmine_discover::waits::weeks::{self, Group};
 use flowmine_draw::text::{count, counted, duration};
 use flowmine_schema::text::visible;
 
+use super::damage::Damage;
 use super::{Evidence, ReportRequest, findings, load, of_dataset, quality};
 use crate::error::Result;
 use crate::job_waits;
@@ -37,7 +38,8 @@ pub fn text(request: &ReportRequest, sink: &dyn Sink) -> Result<(String, bool)> 
     let dataset = request.source.only_dataset().map(Dataset::open).transpose()?;
     let (loaded, _) = load(request, sink)?;
     let mut of_findings = findings::waits::Builder::new(&loaded.log);
-    let accounts = of_dataset(dataset.as_ref(), |dataset| Accounts::read(dataset, request, &mut of_findings, sink));
+    let damage = Damage::new(sink);
+    let accounts = of_dataset(dataset.as_ref(), &damage, |dataset| Accounts::read(dataset, request, &mut of_findings, sink));
     let evidence = Evidence { waits: of_findings.finish().filter(|_| accounts.is_ok()), ..Evidence::default() };
     let mut found = evidence.findings(&loaded)?;
     let more = found.findings.len().saturating_sub(FINDINGS) as u64;
@@ -63,7 +65,7 @@ pub fn text(request: &ReportRequest, sink: &dyn Sink) -> Result<(String, bool)> 
     if let Some(lost) = &lacks.lost {
         let _ = writeln!(out, "{}.", visible(lost));
     }
-    Ok((out, loaded.is_lossy || lacks.errors > 0))
+    Ok((out, loaded.is_lossy || lacks.errors > 0 || damage.is_found()))
 }
 
 /// Jobs that were submitted in a week.

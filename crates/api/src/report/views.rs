@@ -8,6 +8,7 @@ use flowmine_report::View;
 use flowmine_schema::text::visible;
 
 use super::ReportRequest;
+use super::damage::Damage;
 use crate::error::Result;
 use crate::log::{self, Attributes};
 use crate::request::Request;
@@ -30,7 +31,7 @@ pub struct Views {
 }
 
 /// The views of a source whose log is read already.
-pub fn all(request: &ReportRequest, dataset: Option<&Dataset>, log: &ActivityLog, cases: &Cases, sink: &dyn Sink) -> Views {
+pub fn all(request: &ReportRequest, dataset: Option<&Dataset>, log: &ActivityLog, cases: &Cases, damage: &Damage<'_>, sink: &dyn Sink) -> Views {
     let name = own_name(request, dataset, cases);
     let mut found = Views { views: vec![View::of_cases(name.clone(), log, cases, dfg(log, cases))], left_out: Vec::new() };
     let others: Vec<String> = others(request, dataset).into_iter().filter(|other| *other != name).collect();
@@ -49,12 +50,12 @@ pub fn all(request: &ReportRequest, dataset: Option<&Dataset>, log: &ActivityLog
     let _stage = sink.stage("discovering");
     for other in others {
         // A notion that the source does not have, such as runs of an engine, is no view.
-        let Ok(view) = of_notion(request, &other) else { continue };
+        let Ok(view) = of_notion(request, &other).map_err(|error| damage.reason(&error)) else { continue };
         if view.has_steps() && !found.views.iter().any(|known| known.is_like(&view)) {
             found.views.push(view);
         }
     }
-    found.views.extend(of_objects(request).ok().flatten().filter(View::has_steps));
+    found.views.extend(of_objects(request).map_err(|error| damage.reason(&error)).ok().flatten().filter(View::has_steps));
     found
 }
 

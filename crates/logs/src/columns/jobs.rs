@@ -508,10 +508,10 @@ impl<'a> JobColumns<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ColumnsError {
     /// There are too many events.
-    #[error(transparent)]
+    #[error("{0}")]
     TooLarge(#[from] TooLarge),
     /// The dataset could not be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
 }
 

@@ -30,10 +30,10 @@ const ROWS: usize = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 pub enum StoredError {
     /// An error of the dataset.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
     /// An error of the log that is stored or read.
-    #[error(transparent)]
+    #[error("{0}")]
     Log(#[from] LogError),
     /// The dataset has a log of that name already.
     #[error("the dataset has a log named {0:?} already: rename the file to import both")]

@@ -45,13 +45,13 @@ pub use notions::TaskNotion;
 #[derive(Debug, thiserror::Error)]
 pub enum TaskLogError {
     /// The dataset could not be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
     /// The jobs of the dataset could not be derived.
-    #[error(transparent)]
+    #[error("{0}")]
     Correlate(#[from] CorrelateError),
     /// A temporary file could not be written or read.
-    #[error(transparent)]
+    #[error("{0}")]
     Log(#[from] LogError),
 }
 

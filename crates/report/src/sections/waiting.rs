@@ -73,7 +73,9 @@ fn of_jobs(found: &WaitResults) -> Result<Vec<Block>, ReportError> {
         blocks.push(Block::Table(weeks(found)?));
     }
     for (name, id, title) in DIMENSIONS {
-        if let Some(dimension) = waits.by.iter().find(|of| of.name == name).filter(|of| !of.rows.is_empty()) {
+        // All jobs in one hour of the day are the sums above.
+        let least = if name == "hour" { 2 } else { 1 };
+        if let Some(dimension) = waits.by.iter().find(|of| of.name == name).filter(|of| of.rows.len() >= least) {
             blocks.push(Block::Table(by(dimension, id, title)?));
         }
     }
