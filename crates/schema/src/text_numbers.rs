@@ -2,7 +2,7 @@
 //!
 //! Most ids are a word and a number (`order-17`, `e4711`). These are found in a table by that
 //! number, without a hash and, if ids arrive in order, without leaving the processor's cache. Other
-//! texts are found by their hashes, the short ones without a comparison with the stored text.
+//! texts are found by their hashes, short ones and UUIDs without a comparison with the stored text.
 
 use hashbrown::HashTable;
 
@@ -24,6 +24,9 @@ pub struct TextNumbers {
     /// Place in `words` of the most recent word.
     last: usize,
     short: HashTable<(Short, u32)>,
+    uuids: HashTable<(Uuid, u32)>,
+    /// The most recent UUID: in a table of relations, the rows of an event are together.
+    last_uuid: Option<(Uuid, u32)>,
     long: HashTable<(u64, u32)>,
 }
 
@@ -58,12 +61,33 @@ impl TextNumbers {
             self.short.insert_unique(hash, (short, next), |&(other, _)| other.hash());
             return next;
         }
+        if let Some(uuid) = Uuid::new(of) {
+            return self.number_of_uuid(uuid, next);
+        }
         let hash = hash(of);
         if let Some(&(_, number)) = self.long.find(hash, |&(other, number)| other == hash && text(number) == of) {
             return number;
         }
         self.long.insert_unique(hash, (hash, next), |&(other, _)| other);
         next
+    }
+
+    fn number_of_uuid(&mut self, uuid: Uuid, next: u32) -> u32 {
+        if let Some((last, number)) = self.last_uuid
+            && last == uuid
+        {
+            return number;
+        }
+        let hash = uuid.hash();
+        let number = match self.uuids.find(hash, |&(other, _)| other == uuid) {
+            Some(&(_, number)) => number,
+            None => {
+                self.uuids.insert_unique(hash, (uuid, next), |&(other, _)| other.hash());
+                next
+            }
+        };
+        self.last_uuid = Some((uuid, number));
+        number
     }
 
     /// The table of a word, if it has one.
@@ -117,6 +141,49 @@ impl Short {
     }
 }
 
+/// A UUID as RFC 9562 writes it, in small letters: each has one text, so that the number is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Uuid(u64, u64);
+
+impl Uuid {
+    /// Length of its text.
+    const LEN: usize = 36;
+
+    #[inline]
+    fn new(text: &[u8]) -> Option<Self> {
+        let text: &[u8; Self::LEN] = text.try_into().ok()?;
+        if [8, 13, 18, 23].iter().any(|&at| text[at] != b'-') {
+            return None;
+        }
+        let four = |at: usize| u64::from(u32::from_le_bytes([text[at], text[at + 1], text[at + 2], text[at + 3]]));
+        let eight = |at: usize, then: usize| hex(four(at) | four(then) << 32);
+        Some(Self(eight(0, 4)? << 32 | eight(9, 14)?, eight(19, 24)? << 32 | eight(28, 32)?))
+    }
+
+    fn hash(self) -> u64 {
+        let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.1;
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+}
+
+/// Eight hexadecimal digits in small letters, computed on all at once: a number that no other eight
+/// have.
+#[inline]
+fn hex(digits: u64) -> Option<u64> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // The high bit of each byte: whether the byte is this or more. Bytes are below 0x80.
+    let from = |least: u8| digits.wrapping_add(u64::from(0x80 - least) * ONES);
+    let is_digit = (from(b'0') & !from(b'9' + 1)) | (from(b'a') & !from(b'f' + 1));
+    if digits & HIGH != 0 || is_digit & HIGH != HIGH {
+        return None;
+    }
+    let halves = (digits & (0x0f * ONES)) + 9 * (digits >> 6 & ONES);
+    let bytes = (halves | halves >> 4) & 0x00ff_00ff_00ff_00ff;
+    let pairs = (bytes | bytes >> 8) & 0x0000_ffff_0000_ffff;
+    Some((pairs | pairs >> 16) & 0xffff_ffff)
+}
+
 fn hash(bytes: &[u8]) -> u64 {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
@@ -148,10 +215,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn hexadecimal_digits_are_small_letters() {
+        let of = |at: usize, byte: u8| {
+            let mut digits = *b"0123cdef";
+            digits[at] = byte;
+            hex(u64::from_le_bytes(digits))
+        };
+        for at in 0..8 {
+            let mut found: Vec<u64> = (0..=u8::MAX).filter_map(|byte| of(at, byte)).collect();
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found.len(), 16);
+            for byte in 0..=u8::MAX {
+                assert_eq!(of(at, byte).is_some(), matches!(byte, b'0'..=b'9' | b'a'..=b'f'), "{byte} at {at}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn the_same_text_has_the_same_number(
-            texts in proptest::collection::vec("(a|b|c|order-|x-|item|a long word with a number |)[0-9]{0,11}|[a-f]{1,20}", 0..200),
+            texts in proptest::collection::vec("(a|b|c|order-|x-|item|a long word with a number |)[0-9]{0,11}|[a-f]{1,20}|0fae512-[01]{4}-4000-8000-00000000000[aAbg0]|0fae5120-00[01]0-4000-8000-0000000000[aAbg0]{2}", 0..200),
             rows in 0usize..40_000,
         ) {
             let mut numbers = TextNumbers::new(rows);
