@@ -183,6 +183,12 @@ fn run(command: &mut Command) -> Vec<u8> {
     ran.stdout
 }
 
+fn names_in(dir: &Path) -> Vec<std::ffi::OsString> {
+    let mut names: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names
+}
+
 /// The file of the address is no result: it replaces only what a server wrote, and each server removes
 /// its own.
 #[test]
@@ -203,6 +209,13 @@ fn the_file_of_the_address_replaces_no_file_of_the_user() {
         let said = String::from_utf8(refused.stderr).unwrap();
         assert!(refused.status.code() == Some(2) && said.contains("choose another name"), "{said}");
     }
+    let dataset = dir.path().join("dataset");
+    run(flowmine().args(["import", "log"]).arg(&log).arg("--dataset").arg(&dataset));
+    let before = names_in(&dataset);
+    let refused = serve(&dataset.join("task_runs")).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && said.contains("this place is in a dataset"), "{said}");
+    assert_eq!(names_in(&dataset), before);
     assert_eq!((std::fs::read_to_string(&log).unwrap().as_str(), std::fs::read_to_string(&mine).unwrap().as_str()), (text, "precious"));
     let started = |before: &str| {
         let server = Server { child: serve(&address).stderr(Stdio::null()).spawn().unwrap(), url: String::new() };

@@ -297,7 +297,11 @@ impl Folder {
     }
 
     /// Size and time of change of the file with a name, as a text; `None` if there is no such file.
-    fn stamp_of(&self, name: &str) -> Result<Option<String>, FileError> {
+    /// No link is followed.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    pub fn stamp_of(&self, name: impl AsRef<OsStr>) -> Result<Option<String>, FileError> {
         match nix::sys::stat::fstatat(&self.file, one(&name)?, AtFlags::AT_SYMLINK_NOFOLLOW) {
             // The time of a folder changes with each file that is written into it.
             Ok(stat) if kind(&stat) == SFlag::S_IFDIR => Ok(Some("folder".to_owned())),

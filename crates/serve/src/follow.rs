@@ -1,18 +1,20 @@
 //! Whether a source has changed on the disk.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use flowmine_api::SourcePaths;
-use flowmine_files::Folder;
+use flowmine_files::{EntryKind, Folder, place_of};
 use sha2::{Digest, Sha256};
 
 /// How long a state that was read is taken as the present one.
 const AGE: Duration = Duration::from_secs(1);
 /// The deepest folder of a dataset: a table, its host and its date.
 const DEEPEST: usize = 6;
+/// The most names that are looked at in one folder. A dataset has far fewer.
+const MOST: usize = 1_000_000;
 
 /// The files of a source.
 #[derive(Debug)]
@@ -40,34 +42,52 @@ impl Follow {
             return state.clone();
         }
         let mut digest = Sha256::new();
-        self.roots.iter().for_each(|root| look(root, 0, &mut digest));
+        for root in &self.roots {
+            digest.update(root.as_os_str().as_encoded_bytes());
+            if let Ok(folder) = Folder::open(root) {
+                look(&folder, 0, &mut digest);
+            } else if let Ok((folder, name)) = place_of(root) {
+                add(&folder, &name, &mut digest);
+            }
+        }
         let state: String = digest.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
         *last = Some((Instant::now(), state.clone()));
         state
     }
 }
 
-/// Adds the names, sizes and times of what lies at a place. Hidden files are those of writers.
-fn look(place: &Path, depth: usize, digest: &mut Sha256) {
-    let Ok(data) = fs::metadata(place) else { return };
-    if data.is_file() {
-        let changed = data.modified().ok().and_then(|when| when.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos());
-        digest.update(place.as_os_str().as_encoded_bytes());
-        digest.update([0]);
-        digest.update(data.len().to_le_bytes());
-        digest.update(changed.to_le_bytes());
-    }
-    if !data.is_dir() || depth >= DEEPEST {
-        return;
-    }
-    let Ok(entries) = Folder::open(place).and_then(|folder| folder.entries(usize::MAX)) else { return };
+/// Adds the names, sizes and times of the files below a folder. Hidden files are those of writers.
+/// Links are not followed: no name leads out of a dataset.
+fn look(folder: &Folder, depth: usize, digest: &mut Sha256) {
+    let Ok(entries) = folder.entries(MOST) else { return };
     for entry in entries.entries.iter().filter(|entry| !entry.name.as_encoded_bytes().starts_with(b".")) {
-        look(&place.join(&entry.name), depth + 1, digest);
+        match entry.kind {
+            EntryKind::File => add(folder, &entry.name, digest),
+            EntryKind::Folder if depth < DEEPEST => {
+                digest.update(entry.name.as_encoded_bytes());
+                digest.update([1]);
+                if let Ok(folder) = folder.folder(&entry.name) {
+                    look(&folder, depth + 1, digest);
+                }
+                digest.update([2]);
+            }
+            EntryKind::Folder | EntryKind::Link | EntryKind::Special => {}
+        }
     }
+}
+
+/// Adds the name, size and time of a file.
+fn add(folder: &Folder, name: &OsStr, digest: &mut Sha256) {
+    digest.update(name.as_encoded_bytes());
+    digest.update([0]);
+    digest.update(folder.stamp_of(name).ok().flatten().unwrap_or_default());
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]
@@ -85,5 +105,31 @@ mod tests {
         assert_eq!(state(), one);
         fs::write(dir.path().join("job_states/host=a/1.parquet"), "xy").expect("a file");
         assert_ne!(state(), one);
+    }
+
+    #[test]
+    fn no_link_leads_out() {
+        let (dir, outside) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let source = SourcePaths { dataset: Some(dir.path().to_owned()), ..SourcePaths::default() };
+        let state = || Follow::new(&source, false).state();
+        fs::create_dir(dir.path().join("job_states")).expect("a folder");
+        for link in ["task_runs", "job_states/host=a"] {
+            symlink(outside.path(), dir.path().join(link)).expect("a link");
+        }
+        let before = state();
+        fs::write(outside.path().join("1.parquet"), "x").expect("a file");
+        assert_eq!(state(), before);
+    }
+
+    #[test]
+    fn a_log_is_followed_by_its_size_and_time() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = dir.path().join("log.csv");
+        let source = SourcePaths { logs: vec![log.clone()], ..SourcePaths::default() };
+        let state = || Follow::new(&source, false).state();
+        fs::write(&log, "x").expect("a file");
+        let before = state();
+        fs::write(&log, "xy").expect("a file");
+        assert_ne!(state(), before);
     }
 }

@@ -51,6 +51,7 @@
 
 pub mod clock;
 pub mod command;
+mod connect;
 mod error;
 pub mod host;
 pub mod inherited;

@@ -19,11 +19,12 @@ use flowmine_files::Folder;
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::geteuid;
 
+use crate::connect::connect;
 use crate::error::TraceError;
 
 const TRACED: &str = "traced";
 const NO: &str = "no: ";
-/// So long a command waits for the tracer's answer.
+/// So long a command waits for room in the tracer's queue, and for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The socket at which commands ask. Only its owner may connect, until its mode is changed.
@@ -56,7 +57,7 @@ impl Door {
             Ok(about) if !about.file_type().is_socket() => {
                 return Err(TraceError::NotHere(format!("{}: is there already, and is no socket", path.display())));
             }
-            Ok(_) if UnixStream::connect(&here).is_ok() => {
+            Ok(_) if is_listened_at(&here) => {
                 return Err(TraceError::NotHere(format!("{}: another tracer listens there", path.display())));
             }
             Ok(about) if about.uid() != geteuid().as_raw() => {
@@ -92,6 +93,11 @@ impl Door {
             }
         }
     }
+}
+
+/// Whether somebody listens at a socket, even if the queue there is full.
+fn is_listened_at(path: &Path) -> bool {
+    connect(path, Duration::ZERO).map_or_else(|error| error.kind() == io::ErrorKind::WouldBlock, |_| true)
 }
 
 /// Returns the process, user and group at the other end of a connection: of the tracer, those that
@@ -152,7 +158,7 @@ fn answer(mut stream: UnixStream, line: &str) {
 /// tracer refuses.
 pub fn join(path: &Path) -> Result<(), TraceError> {
     let silent = || TraceError::system(format!("no tracer answers at {}", path.display()));
-    let stream = UnixStream::connect(path).map_err(silent())?;
+    let stream = connect(path, PATIENCE).map_err(silent())?;
     let tracer = peer(&stream).map_err(silent())?.uid;
     if !is_trusted(tracer, geteuid().as_raw()) {
         return Err(TraceError::NotHere(format!(

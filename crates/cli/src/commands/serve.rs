@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
+use flowmine_api::output::refuse_dataset;
 use flowmine_files::{Folder, place_of};
 use flowmine_serve::{Address, Limits, Once, Options, Ready, once, serve};
 
@@ -89,6 +90,7 @@ fn announce(ready: &Ready<'_>, file: Option<&Path>) -> anyhow::Result<()> {
     };
     let write = || -> anyhow::Result<()> {
         let (folder, name) = place_of(file)?;
+        refuse_dataset(&folder)?;
         let is_address = |text: &str| text.starts_with("http://") && text.contains(TOKEN) && text.lines().count() == 1;
         anyhow::ensure!(
             text_in(&folder, &name)?.is_none_or(|text| is_address(&text)),
