@@ -17,7 +17,7 @@ use crate::filter::{FOREIGN, MAKES_TASK, RECORDED, X32};
 use crate::moves::Way;
 use crate::open_files::{Found, NotFound};
 use crate::pending::{Name, Pending, PendingKind, Place, Side};
-use crate::requests::{self, CallStop, Resume};
+use crate::requests::{self, CallStop, LastCall, RESTART, Resume};
 use crate::tracer::Tracer;
 
 /// For what a call is stopped at its end again, after its begin was seen; `None` where its end is of no interest.
@@ -42,8 +42,6 @@ impl Began {
     }
 }
 
-/// Results that no program sees: the call begins again or becomes EINTR (include/linux/errno.h).
-const RESTART: std::ops::RangeInclusive<i64> = -516..=-512;
 /// The kernel's `O_LARGEFILE`, which the C library adds where it means nothing.
 const O_LARGEFILE: u32 = if cfg!(target_arch = "aarch64") { 0o400_000 } else { 0o100_000 };
 /// `RWF_APPEND` and `RWF_NOAPPEND` of pwritev2(2).
@@ -175,17 +173,62 @@ impl Tracer<'_> {
         }
     }
 
-    /// A thread will not come to the end of its call.
+    /// A thread is at the stop before its end. Killed in a call, it may have done a part of it.
+    pub(crate) fn ends_in_call(&mut self, tid: u32) {
+        if let Some(pending) = self.taken_from(tid) {
+            match requests::last_call(tid) {
+                LastCall::Ended(result) => self.finish(tid, pending, result, boot_ns()),
+                LastCall::Nothing => self.vacate(tid, &pending.what),
+                LastCall::Unknown => self.lose_call(tid, &pending.what),
+            }
+        }
+    }
+
+    /// A thread has ended, and what became of a call of it is not known.
     pub(crate) fn call_given_up(&mut self, tid: u32) {
-        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        if let Some(pending) = self.taken_from(tid) {
+            self.lose_call(tid, &pending.what);
+        }
+    }
+
+    /// The call of a thread that will not come to the stop at its end, if it was begun.
+    fn taken_from(&mut self, tid: u32) -> Option<Pending> {
+        let task = self.tasks.get_mut(&tid)?;
         task.interrupted = None;
-        let Some(pending) = task.pending.take() else { return };
+        let pending = task.pending.take()?;
         if let Some(at) = self.held.iter().position(|held| *held == tid) {
             // It waited itself and has taken nothing.
             self.held.remove(at);
-        } else {
-            self.vacate(tid, &pending.what);
+            return None;
         }
+        Some(pending)
+    }
+
+    /// What a call did is not known.
+    fn lose_call(&mut self, tid: u32, what: &PendingKind) {
+        const KILLED: &str = "killed";
+        match what {
+            PendingKind::Open { .. } => self.lose(Op::Open.name(), KILLED, 1, None),
+            PendingKind::Close { closing } | PendingKind::CloseRange { closing, .. } => {
+                self.lose(Op::Close.name(), KILLED, closing.len() as u64, None);
+            }
+            PendingKind::DuplicateTo { old: Some(_), .. } => self.lose(Op::Close.name(), KILLED, 1, None),
+            PendingKind::Transfer { sides, .. } => {
+                for side in sides {
+                    self.lose(side.op.name(), KILLED, 1, None);
+                }
+            }
+            PendingKind::Named { op, .. } | PendingKind::OnFile { op, .. } => self.lose(op.name(), KILLED, 1, None),
+            PendingKind::RingEnter => self.lose("io_uring", KILLED, 1, None),
+            PendingKind::Submit { .. } => self.lose("call", KILLED, 1, None),
+            PendingKind::Duplicate { .. }
+            | PendingKind::DuplicateTo { old: None, .. }
+            | PendingKind::Seek { .. }
+            | PendingKind::RingSetup { .. }
+            | PendingKind::Unshare { .. }
+            | PendingKind::ChangeRoot => {}
+        }
+        self.vacate(tid, what);
     }
 
     /// A stop at the end of a call: records the call and lets the thread go on.

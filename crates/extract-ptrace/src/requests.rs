@@ -108,6 +108,48 @@ pub(crate) fn call_stop(tid: u32) -> io::Result<CallStop> {
     })
 }
 
+/// What became of the call in which a thread ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastCall {
+    /// The call was not begun, or nothing came of it.
+    Nothing,
+    /// It came to an end, with its result or the negative error number.
+    Ended(i64),
+    /// The registers do not show it.
+    Unknown,
+}
+
+/// Results that no program sees: the call begins again or becomes EINTR (include/linux/errno.h). A
+/// call that moves data has one of these only if it moved nothing.
+pub(crate) const RESTART: std::ops::RangeInclusive<i64> = -516..=-512;
+
+/// What became of the call in which a thread was, at the stop before its end. A thread that is
+/// killed has no stop at the end of its call, but its registers have the result.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn last_call(tid: u32) -> LastCall {
+    // struct user_regs_struct (sys/user.h): the result is rax. Before the call it is ENOSYS, so that a call that is not done has failed.
+    const RAX: usize = 10;
+    const NOT_DONE: i64 = -(libc::ENOSYS as i64);
+    let mut registers = [0u64; 27];
+    let part = libc::iovec { iov_base: registers.as_mut_ptr().cast(), iov_len: size_of_val(&registers) };
+    // A 32-bit program has other registers, and no call of it is pending.
+    if request(libc::PTRACE_GETREGSET, tid, NT_PRSTATUS, &raw const part as usize).is_err() || part.iov_len != size_of_val(&registers) {
+        return LastCall::Unknown;
+    }
+    match registers[RAX] as i64 {
+        NOT_DONE => LastCall::Nothing,
+        result if RESTART.contains(&result) => LastCall::Nothing,
+        result => LastCall::Ended(result),
+    }
+}
+
+/// What became of the call in which a thread was: here the register of the result has the first
+/// argument as long as the call is not done.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn last_call(_tid: u32) -> LastCall {
+    LastCall::Unknown
+}
+
 /// Replaces the first argument of a call that the filter has stopped, or gives a thread back the
 /// register after it.
 ///
@@ -150,8 +192,7 @@ fn poke_user(tid: u32, register: usize, value: u64) -> io::Result<()> {
     request(libc::PTRACE_POKEUSER, tid, register * size_of::<u64>(), value as usize).map(drop)
 }
 
-/// The general registers, of which the first is the first argument and the result.
-#[cfg(target_arch = "aarch64")]
+/// The general registers. On aarch64 the first is the first argument and the result.
 const NT_PRSTATUS: usize = 1;
 
 /// Writes the first bytes of a set of registers (`PTRACE_SETREGSET`).

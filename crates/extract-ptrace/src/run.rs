@@ -269,7 +269,7 @@ impl Tracer<'_> {
 
     /// A thread is about to end, still with all that it has.
     fn exits(&mut self, tid: u32) {
-        self.call_given_up(tid);
+        self.ends_in_call(tid);
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.exiting = true;
         let process = task.process;

@@ -214,6 +214,28 @@ fn what_is_killed_anywhere_never_stops_the_tracer() {
     }
 }
 
+/// The processor shows what became of the call (x86-64), or it is counted as lost.
+#[test]
+fn what_a_killed_process_wrote_in_its_last_call_is_recorded() {
+    let (traced, dir) = behave("killed_in_calls", Detail::Events);
+    assert_eq!(traced.status.code(), Some(0));
+    let missing = traced.losses.iter().filter(|loss| loss.reason == "killed").map(|loss| loss.count).sum::<i64>();
+    assert!(traced.losses.iter().all(|loss| loss.reason == "killed"));
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(missing, 0);
+    }
+    let mut differing = 0;
+    for number in 0..18 {
+        let path = base(&dir).join(format!("to{number:02}"));
+        let size = std::fs::metadata(&path).unwrap().len() as i64;
+        let of_file = |row: &&&IoEvent<'_>| row.op == "write";
+        let written: i64 = traced.below(&path).iter().filter(of_file).filter_map(|row| row.result).filter(|result| *result > 0).sum();
+        eprintln!("{number}: {written} of {size} bytes");
+        differing += i64::from(written != size);
+    }
+    assert!(differing <= missing, "{differing} files, {missing} lost");
+}
+
 #[test]
 fn a_first_thread_may_end_first() {
     let (traced, dir) = behave("leader_ends", Detail::Events);

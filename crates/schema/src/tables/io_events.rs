@@ -133,7 +133,8 @@ crate::table! {
         kind: text(Harmless),
         /// Why: `ring-full`, `table-full`, `not-written` (it arrived, but the dataset could not be
         /// written); of operations that cannot be recorded `asynchronous-io` (libaio),
-        /// `32-bit-program`, `io-uring-request`, `not-visible`, `unreadable`, … .
+        /// `32-bit-program`, `io-uring-request`, `killed` (the process ended within the call),
+        /// `not-visible`, `unreadable`, … .
         reason: text(Harmless),
         /// How many.
         count: i64,
