@@ -12,6 +12,12 @@ pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: 
 fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_told=' ' fm_witness=''
 fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy='' fm_wide='' fm_later=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
+# Names are bytes, in any locale.
+awk() { LC_ALL=C command awk "$@"; }
+find() { LC_ALL=C command find "$@"; }
+grep() { LC_ALL=C command grep "$@"; }
+sed() { LC_ALL=C command sed "$@"; }
+sort() { LC_ALL=C command sort "$@"; }
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
   { read -r fm_t fm_y </proc/uptime; } 2>/dev/null && fm_t=$((${fm_t%.*} * 100 + 1${fm_t#*.} - 100))
@@ -77,6 +83,25 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 }
 "#;
 
+/// `fm_mounted`: whether a file system is mounted at a directory, or below it. What is behind such a
+/// mount is not of this run, and a bind mount has the device of what it is in. The kernel writes
+/// some bytes of a place in octal. Without `/proc` nothing is known of mounts.
+pub(super) const MOUNTED: &str = r##"fm_mounted_text='fm_m=$(cd -P -- "${1%/*}" && printf "%s/." "${PWD%/}") || exit
+fm_m=${fm_m%.}${1##*/}
+fm_m=$fm_m LC_ALL=C command awk '\''BEGIN { top = ENVIRON["fm_m"] }
+  {
+    n = split($5, part, /\\/)
+    place = part[1]
+    for (i = 2; i <= n; i++) {
+      code = substr(part[i], 1, 3)
+      place = place (code == "040" ? " " : code == "011" ? "\t" : code == "012" ? "\n" : code == "134" ? "\\" : "#") substr(part[i], 4)
+    }
+    if (place == top || index(place, top "/") == 1) { found = 1; exit }
+  }
+  END { exit !found }'\'' /proc/self/mountinfo 2>/dev/null'
+fm_mounted() { (set -- "$1" && eval "$fm_mounted_text"); }
+"##;
+
 /// Who the descendants of a process are, and signals. A shell cannot ask whether a signal came to it
 /// alone. So each layer has a witness in its process group, which blocks the signals: one that also
 /// waits for the witness went to the group, or to all processes one after the other, and the command
@@ -97,6 +122,18 @@ pub(super) const SIGNALS: &str = r#"fm_parents() {
 fm_tree() {
   fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
     while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
+}
+# Processes as `PID:START`, and of such those that are still the same, as PIDs: the number of one that ended may be another's.
+fm_born='function born(p, f, l, t, a) {
+  f = "/proc/" p "/stat"
+  while ((getline l <f) > 0) t = t l "\n"
+  close(f)
+  return sub(/^.*\) /, "", t) && split(t, a, " ") > 19 ? a[20] : ""
+}'
+fm_mark() { awk -v all="$*" "$fm_born"' BEGIN { n = split(all, p, " "); for (i = 1; i <= n; i++) printf "%s:%s ", p[i], born(p[i]) }'; }
+fm_same() {
+  awk -v all="$*" "$fm_born"' BEGIN { n = split(all, p, " ")
+    for (i = 1; i <= n; i++) { split(p[i], of, ":"); if (born(of[1]) == of[2]) printf "%s ", of[1] } }'
 }
 fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
 # Of processes those of our process group (==), or of others (!=).
@@ -215,9 +252,10 @@ pub(super) const PASS_TO_TASK: &str = r#"fm_task() {
 }
 # shellcheck disable=SC2046
 fm_take() {
-  fm_left="$(fm_task) $(fm_tree $(fm_task))$fm_left"
+  fm_to=$(fm_task)
+  fm_left="$(fm_mark $fm_to $(fm_tree $fm_to))$fm_left"
   fm_ask "$1" "$2"
-  [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
+  [ "$fm_how" != all ] || fm_told=" $(fm_same $fm_left)$fm_told"
   if [ "$fm_how" != alone ]; then
     fm_wide=''
     return 0
@@ -227,8 +265,8 @@ fm_take() {
     *) fm_pass "$1" "$(fm_task)" ;;
   esac
   case $fm_wide$1 in
-    INT) fm_pass INT "${fm_left#"$(fm_task) "}" ;;
-    URG*) fm_pass "$1" "$(fm_group '==' "$fm_left")" ;;
+    INT) fm_pass INT "$(fm_same $fm_left)" "$(fm_task)" ;;
+    URG*) fm_pass "$1" "$(fm_group '==' "$(fm_same $fm_left)")" ;;
   esac
   fm_wide=''
 }
@@ -283,12 +321,12 @@ fm_wide_pass() {
 # shellcheck disable=SC2046
 fm_take() {
   fm_between=$(fm_marked)
-  fm_left="$fm_between$(fm_tree "$fm_child" $fm_between)$fm_left"
+  fm_left="$(fm_mark $fm_between $(fm_tree "$fm_child" $fm_between))$fm_left"
   fm_ask "$1" "$2"
   fm_to=$(fm_next "$fm_child" $fm_between)
   case $fm_how in
     all)
-      fm_told=" $fm_left$fm_told"
+      fm_told=" $(fm_same $fm_left)$fm_told"
       [ -z "$fm_to" ] || fm_to=$(fm_group '!=' "$fm_to")
       [ -z "$fm_to" ] || fm_wide=URG
       fm_wide_pass "$1" "$fm_to"
@@ -322,12 +360,13 @@ fm_take() {
 /// A signal that comes at the moment when the child ends can make bash lose the child's status. So
 /// the task of a script that bash runs has a shell of its own, which ends a moment after a signal.
 /// What runs above ends later anyway.
-pub(super) const RUN: &str = r#"fm_pass() {
-  for fm_p in $2; do kill -s "$1" "$fm_p" 2>/dev/null; done
+pub(super) const RUN: &str = r#"# The third argument is what has it already.
+fm_pass() {
+  for fm_p in $2; do case " ${3-} " in *" $fm_p "*) ;; *) kill -s "$1" "$fm_p" 2>/dev/null ;; esac; done
   fm_told="$fm_told$2 "
 }
 fm_roots() {
-  fm_parents | awk -v left="$fm_left" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
+  fm_parents | awk -v left="$(fm_same $fm_left)" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
     $1 in ours { up[$1] = $2 }
     END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
 }
@@ -349,7 +388,7 @@ fm_sweep() {
     done
     fm_n=$((fm_n + 1))
     if [ "$fm_n" -gt 100 ]; then
-      for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
+      for fm_p in $(fm_same $fm_left); do kill -s KILL "$fm_p" 2>/dev/null; done
       break
     fi
     fm_nap 0.1
@@ -408,7 +447,7 @@ fm_run() {
 /// Where its directory could not be made the layer has not begun, and nothing of it runs.
 pub(super) const AFTER: &str = r#"fm_after() {
   [ -n "$fm_own" ] || return 0
-  fm_run sh -c "trap : USR1 USR2; $fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
+  fm_inside sh -c "trap : USR1 USR2; $fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
   fm_new=''
   [ ! -f "$fm_own/.exit" ] || read -r fm_new <"$fm_own/.exit"
   case $fm_new in
@@ -427,13 +466,22 @@ pub(super) fn end(out: &mut String, after: bool, private: bool, sandbox: bool) {
     let parts = [
         (true, POST_BEGINS),
         (after, "  fm_after\n  [ -z \"$fm_signal\" ] || fm_code=$fm_sig_code\n"),
-        (private, "  [ -z \"$fm_own\" ] || rm -rf -- \"$fm_own\"\n"),
+        (private, OWN_REMOVED),
         // Nothing is left to pass a signal on to, and one to the group would end `cp` and `mv`.
         (sandbox, "  trap '' HUP INT QUIT TERM USR1 USR2\n  fm_sandbox_out\n"),
         (true, POST_ENDS),
     ];
     parts.iter().filter(|(there, _)| *there).for_each(|(_, text)| out.push_str(text));
 }
+
+const OWN_REMOVED: &str = r#"  if [ -n "$fm_own" ]; then
+    if fm_mounted "$fm_own"; then
+      fm_say "a file system is mounted in $fm_own, which stays: unmount it before you remove the directory"
+    else
+      rm -rf -- "$fm_own"
+    fi
+  fi
+"#;
 
 const POST_BEGINS: &str = r#"fm_post() {
   fm_command=$?

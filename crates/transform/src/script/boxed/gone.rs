@@ -21,7 +21,7 @@ fm_missing() {
   while read -r fm_i fm_s fm_d fm_t fm_z fm_l; do
     fm_decode "$fm_l"
     [ -e "$fm_f" ] || [ -L "$fm_f" ] || printf '%s\n' "$fm_i $fm_s $fm_d $fm_t $fm_z $fm_l"
-  done | LC_ALL=C sort -r -k 6
+  done | sort -r -k 6
 }
 # Lines of files that are in the sandbox: what is behind a link that leads nowhere here did not come in.
 fm_arrived() {
@@ -63,7 +63,7 @@ fm_stale() {
   fm_encode "$1"
   if [ -L "$2" ]; then fm_x=1; else fm_x=0; fi
   printf '%s\n' "$fm_older" "$fm_came" "$fm_above" | fm_own=$fm_e awk -v only="$fm_x" '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
-    name == ENVIRON["fm_own"] || !only && index(name, ENVIRON["fm_own"]) == 1' | LC_ALL=C sort -r -k 6 | fm_remove
+    name == ENVIRON["fm_own"] || !only && index(name, ENVIRON["fm_own"]) == 1' | sort -r -k 6 | fm_remove
   [ ! -e "$2" ] && [ ! -L "$2" ]
 }
 # After the outputs are out, and nothing was kept.

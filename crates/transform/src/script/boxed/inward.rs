@@ -92,8 +92,12 @@ fm_bring_all() {
 }
 # Removes a sandbox, also where directories in it are closed to writing.
 fm_box_remove() {
+  if fm_mounted "$1"; then
+    fm_say "a file system is mounted in $1, which stays: unmount it before you remove the sandbox"
+    return 1
+  fi
   rm -rf -- "$1" 2>/dev/null && return 0
-  find "$1" -type d ! -perm -700 -exec chmod u+rwx -- {} \;
+  find "$1" -xdev -type d ! -perm -700 -exec chmod u+rwx -- {} \;
   rm -rf -- "$1"
 }
 "#;
@@ -378,7 +382,7 @@ fm_directories() {
 }
 fm_fresh_modes() {
   [ -n "$fm_fresh" ] || return 0
-  printf %s "$fm_fresh" | LC_ALL=C sort -r | while read -r fm_f; do
+  printf %s "$fm_fresh" | sort -r | while read -r fm_f; do
     fm_mode=$(printf '%s\n' "$fm_closed" | fm_own=$fm_f awk '{ name = $0; sub(/^[^ ]* /, "", name) } name == ENVIRON["fm_own"] { print $1; exit }')
     fm_decode "$fm_f"
     if [ -L "$fm_f" ] || [ ! -d "$fm_f" ]; then continue; fi
@@ -404,7 +408,7 @@ done'
 fm_inner_links() {
   [ "$fm_dirs" != "$fm_nl" ] || return 0
   fm_r=$(fm_real "$fm_home") || return 1
-  env "fm_inner_text=$fm_inner_text" find . -type l -exec sh -c 'eval "$fm_inner_text"' sh "$fm_box" "$fm_home" "${fm_r%/}" {} +
+  env LC_ALL=C "fm_inner_text=$fm_inner_text" find . -type l -exec sh -c 'eval "$fm_inner_text"' sh "$fm_box" "$fm_home" "${fm_r%/}" {} +
 }
 "#;
 

@@ -38,7 +38,7 @@ fm_links() {
   [ -n "$fm_n" ] || return 0
   # The program prints which directories it copied where.
   fm_copies=$(
-    env "fm_links_text=$fm_links_text" "fm_dirs=$fm_dirs" "fm_followed=$fm_followed" "fm_absent=$fm_absent" "fm_own=$fm_behind$fm_nl$fm_record" fm_depth=0 fm_copy= fm_real= \
+    env LC_ALL=C "fm_links_text=$fm_links_text" "fm_dirs=$fm_dirs" "fm_followed=$fm_followed" "fm_absent=$fm_absent" "fm_own=$fm_behind$fm_nl$fm_record" fm_depth=0 fm_copy= fm_real= \
       find "$@" -type l -exec sh -c 'eval "$fm_links_text"' sh "$fm_box" "$fm_home" "$#" "$@" {} +
   )
   fm_x=$?
@@ -60,12 +60,14 @@ for d; do
   room "$t" && (
     cd -- "$d" && find . ! -name . -prune ! -type d -exec sh -c "to=\$1
       shift
-      (cd -- \"\$to\" && rm -rf -- \"\$@\") && \$fm_take -- \"\$@\" \"\$to/\"" sh "$t" {} +
+      (cd -- \"\$to\" && for f; do
+        if [ -d \"\$f\" ] && [ ! -L \"\$f\" ] && sh -c \"\$fm_mounted_text\" sh \"\$f\"; then exit 1; fi
+      done && rm -rf -- \"\$@\") && \$fm_take -- \"\$@\" \"\$to/\"" sh "$t" {} +
   ) || exit
 done'
 fm_merge() {
   (
-    cd -- "$1" && env "fm_merge_text=$fm_merge_text" "fm_take=$fm_take" \
+    cd -- "$1" && env LC_ALL=C "fm_merge_text=$fm_merge_text" "fm_mounted_text=$fm_mounted_text" "fm_take=$fm_take" \
       find . -type d -exec sh -c 'eval "$fm_merge_text"' sh "$2" "$3" {} +
   )
 }
@@ -170,7 +172,7 @@ fm_modes() {
     $1 == "in" { came[name] = $2 }
     $1 == "older" { sub(/^[^ ]* [^ ]* [^ ]* [^ ]* /, "", name); older[name] }
     index(name, ENVIRON["fm_own"]) != 1 { next }
-    $1 == "now" && !(name in closed) && $2 != (name in came ? came[name] : name in older ? "" : usual) { print $2, name }' | LC_ALL=C sort -r -k 2 | {
+    $1 == "now" && !(name in closed) && $2 != (name in came ? came[name] : name in older ? "" : usual) { print $2, name }' | sort -r -k 2 | {
     fm_x=0
     while read -r fm_mode fm_f; do
       fm_decode "$fm_f"
