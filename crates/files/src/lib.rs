@@ -53,6 +53,7 @@ mod made;
 mod new_file;
 mod strangers;
 mod way;
+mod within;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -76,6 +77,7 @@ pub use crate::given::{open_given, open_plain, read_given, read_plain};
 pub use crate::made::MadeFiles;
 pub use crate::new_file::{NewFile, WorkFolder};
 pub use crate::strangers::Stranger;
+pub use crate::within::{Within, is_within, within};
 pub use crate::way::LinkOfAnother;
 use crate::way::{Trust, Way, is_of_proc, is_trusted, kind};
 

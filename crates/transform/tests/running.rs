@@ -158,6 +158,31 @@ fn each_end_and_each_step_in_both_shells() {
     }
 }
 
+/// What runs a task does not have the variables of the task, nor a layer those that it sets.
+#[test]
+fn variables_of_a_task_are_none_of_its_layers() {
+    let odd = r#"{"IFS": ",", "OPTIND": "7", "PPID": "1", "PS4": "x", "POSIXLY_CORRECT": "1", "LC_ALL": "C.UTF-8"}"#;
+    let layer_of = format!(r#"define odd(T) {{"environment": {odd}, "command": {{"pre": ":", "cmd": "./" + T.script, "post": ":"}}}}"#);
+    let what = [layer("retry"), layer("sandbox"), read(&layer_of)].into_iter().fold(Composition::default(), Composition::then);
+    let command = r#"env | grep -E "^(IFS|OPTIND|PS4)="; a=a,b; printf "<%s>" $a "$PATH"; echo 1 >--; exit 3"#;
+    for shell in SHELLS {
+        let (a, b) = (prepared(), prepared());
+        let mut environment: serde_json::Value = serde_json::from_str(odd).unwrap();
+        environment["PATH"] = "/usr/bin:/bin:.".into();
+        let task = serde_json::json!({"command": command, "outputs": ["--"], "environment": environment});
+        let script = install(&plan(&task, &what), b.path(), shell);
+        let wrapped = run(b.path(), &script, &["--"]);
+        let variables = environment.as_object().unwrap().iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap()));
+        let plain = Command::new("env").args(variables).args(["sh", "-c", command]).current_dir(a.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&wrapped.err);
+        assert_eq!(String::from_utf8_lossy(&wrapped.out), String::from_utf8_lossy(&plain.stdout), "{shell}: {said}");
+        assert_eq!((wrapped.status, said.as_ref()), (plain.status.code().unwrap(), ""), "{shell}");
+    }
+    let flow = serde_json::json!([{"command": ":", "environment": {"fm_own": "/"}}]).to_string();
+    let refused = Workflow::read("f.json", flow.as_bytes(), &NoFiles).unwrap_err().to_string();
+    assert!(refused.contains("not with fm_"), "{refused}");
+}
+
 #[test]
 fn scripts_that_begin_as_options_do_are_run() {
     let odd = |says: &str| format!("-no-such-command 2>/dev/null; echo {says}");

@@ -227,10 +227,11 @@ fn send(child: &Child, signal: i32, to: To, top: &Path) {
     }
 }
 
-/// Whether a process is stopped, or gone.
+/// Whether a process is stopped, or gone. One that waits for its child of vfork(2), which is
+/// stopped, cannot stop by itself.
 fn is_stopped(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['T', 'Z', 'X']))
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['T', 'Z', 'X', 'D']))
 }
 
 /// The processes that a run started.
