@@ -44,6 +44,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod access_list;
 mod batch;
 mod entries;
 mod file_id;

@@ -12,13 +12,6 @@ pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: 
 fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_told=' ' fm_witness=''
 fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy='' fm_wide='' fm_later=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
-# Names are bytes, in any locale.
-awk() { LC_ALL=C command awk "$@"; }
-find() { LC_ALL=C command find "$@"; }
-grep() { LC_ALL=C command grep "$@"; }
-sed() { LC_ALL=C command sed "$@"; }
-sort() { LC_ALL=C command sort "$@"; }
-{ read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
   { read -r fm_t fm_y </proc/uptime; } 2>/dev/null && fm_t=$((${fm_t%.*} * 100 + 1${fm_t#*.} - 100))
 }
@@ -88,7 +81,7 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 /// some bytes of a place in octal. Without `/proc` nothing is known of mounts.
 pub(super) const MOUNTED: &str = r##"fm_mounted_text='fm_m=$(cd -P -- "${1%/*}" && printf "%s/." "${PWD%/}") || exit
 fm_m=${fm_m%.}${1##*/}
-fm_m=$fm_m LC_ALL=C command awk '\''BEGIN { top = ENVIRON["fm_m"] }
+fm_m=$fm_m LC_ALL=C awk '\''BEGIN { top = ENVIRON["fm_m"] }
   {
     n = split($5, part, /\\/)
     place = part[1]
@@ -115,31 +108,31 @@ fm_mounted() { (set -- "$1" && eval "$fm_mounted_text"); }
 /// unseen. Where `env` cannot reset INT and QUIT all below ignores them, and gets TERM.
 pub(super) const SIGNALS: &str = r#"fm_parents() {
   # In `stat` a process can write whole lines by its name; in `status` the kernel escapes them. Linux before 4.1 has no NSpgid.
-  cat /proc/[0-9]*/status 2>/dev/null | awk '/^Name:/ { p = "" } /^State:/ { s = $2 } /^Pid:/ { p = $2 } /^PPid:/ { up = $2 }
+  cat /proc/[0-9]*/status 2>/dev/null | LC_ALL=C awk '/^Name:/ { p = "" } /^State:/ { s = $2 } /^Pid:/ { p = $2 } /^PPid:/ { up = $2 }
     /^NSpgid:/ && p != "" { some = 1; if (s !~ /[ZX]/) print p, up, $2 }
     END { exit !some }' || ps -A -o pid= -o ppid= -o pgid=
 }
-fm_tree() {
-  fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
-    while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
-}
-# Processes as `PID:START`, and of such those that are still the same, as PIDs: the number of one that ended may be another's.
+# A process that may have ended by then is `PID:START`: its number may be another's. `same` is its PID where it still is the same.
 fm_born='function born(p, f, l, t, a) {
   f = "/proc/" p "/stat"
   while ((getline l <f) > 0) t = t l "\n"
   close(f)
   return sub(/^.*\) /, "", t) && split(t, a, " ") > 19 ? a[20] : ""
-}'
-fm_mark() { awk -v all="$*" "$fm_born"' BEGIN { n = split(all, p, " "); for (i = 1; i <= n; i++) printf "%s:%s ", p[i], born(p[i]) }'; }
-fm_same() {
-  awk -v all="$*" "$fm_born"' BEGIN { n = split(all, p, " ")
-    for (i = 1; i <= n; i++) { split(p[i], of, ":"); if (born(of[1]) == of[2]) printf "%s ", of[1] } }'
 }
-fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
+function same(one, of) { return split(one, of, ":") < 2 || born(of[1]) == of[2] ? of[1] : "" }'
+# These processes and all below them.
+fm_tree() {
+  fm_parents | LC_ALL=C awk -v roots="$*" "$fm_born"' BEGIN { n = split(roots, r, " "); for (i = 1; i <= n; i++) if (!(r[i] in is)) { is[r[i]]; printf "%s:%s ", r[i], born(r[i]) } }
+    { up[$1] = $2 }
+    END { for (p in up) { if (p in is) continue; q = p; n = 0
+      while (q in up && n++ < 10000) { q = up[q]; if (q in is) { printf "%s:%s ", p, born(p); break } } } }'
+}
+fm_same() { LC_ALL=C awk -v all="$*" "$fm_born"' BEGIN { n = split(all, p, " "); for (i = 1; i <= n; i++) if (q = same(p[i])) printf "%s ", q }'; }
+fm_children() { fm_parents | LC_ALL=C awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
 # Of processes those of our process group (==), or of others (!=).
 fm_group() {
-  fm_parents | awk -v self="$$" -v all=" $2 " '{ group[$1] = $3 }
-    END { for (p in group) if (index(all, " " p " ") && group[p] '"$1"' group[self]) printf "%s ", p }'
+  fm_parents | LC_ALL=C awk -v self="$$" -v all="$2" "$fm_born"' { group[$1] = $3 }
+    END { n = split(all, p, " "); for (i = 1; i <= n; i++) { q = same(p[i]); if (q in group && group[q] '"$1"' group[self]) printf "%s ", q } }'
 }
 # Not every `sleep` knows parts of a second.
 fm_nap() {
@@ -253,9 +246,9 @@ pub(super) const PASS_TO_TASK: &str = r#"fm_task() {
 # shellcheck disable=SC2046
 fm_take() {
   fm_to=$(fm_task)
-  fm_left="$(fm_mark $fm_to $(fm_tree $fm_to))$fm_left"
+  fm_left="$(fm_tree $fm_to)$fm_left"
   fm_ask "$1" "$2"
-  [ "$fm_how" != all ] || fm_told=" $(fm_same $fm_left)$fm_told"
+  [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
   if [ "$fm_how" != alone ]; then
     fm_wide=''
     return 0
@@ -266,7 +259,7 @@ fm_take() {
   esac
   case $fm_wide$1 in
     INT) fm_pass INT "$(fm_same $fm_left)" "$(fm_task)" ;;
-    URG*) fm_pass "$1" "$(fm_group '==' "$(fm_same $fm_left)")" ;;
+    URG*) fm_pass "$1" "$(fm_group '==' "$fm_left")" ;;
   esac
   fm_wide=''
 }
@@ -290,7 +283,7 @@ pub(super) const TAKES: &str = r#"trap 'exit "$?"' HUP INT QUIT TERM; trap 'case
 pub(super) const PASS_TO_LAYER: &str = r#"fm_marked() {
   for fm_p in $(
     unset FLOWMINE_LAYER
-    grep -lszF "FLOWMINE_LAYER=$$.$fm_begun" /proc/[0-9]*/environ
+    LC_ALL=C grep -lszF "FLOWMINE_LAYER=$$.$fm_begun" /proc/[0-9]*/environ
   ); do
     fm_p=${fm_p#/proc/} fm_p=${fm_p%/environ}
     [ "$fm_p" = "$fm_child" ] || printf '%s ' "$fm_p"
@@ -308,7 +301,7 @@ fm_next() {
       fi
     done
   done
-  [ "$fm_y" = ' ' ] || fm_parents | awk -v all="$fm_y" 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'
+  [ "$fm_y" = ' ' ] || fm_parents | LC_ALL=C awk -v all="$fm_y" 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'
 }
 fm_wide_pass() {
   if [ -n "$fm_wide" ]; then
@@ -321,18 +314,18 @@ fm_wide_pass() {
 # shellcheck disable=SC2046
 fm_take() {
   fm_between=$(fm_marked)
-  fm_left="$(fm_mark $fm_between $(fm_tree "$fm_child" $fm_between))$fm_left"
+  fm_left="$(fm_tree "$fm_child" $fm_between)$fm_left"
   fm_ask "$1" "$2"
   fm_to=$(fm_next "$fm_child" $fm_between)
   case $fm_how in
     all)
-      fm_told=" $(fm_same $fm_left)$fm_told"
+      fm_told=" $fm_left$fm_told"
       [ -z "$fm_to" ] || fm_to=$(fm_group '!=' "$fm_to")
       [ -z "$fm_to" ] || fm_wide=URG
       fm_wide_pass "$1" "$fm_to"
       ;;
     alone)
-      if ! { tr '\000' ' ' <"/proc/$fm_child/cmdline" | grep -qF "' HUP INT QUIT TERM"; } 2>/dev/null; then
+      if ! { tr '\000' ' ' <"/proc/$fm_child/cmdline" | LC_ALL=C grep -qF "' HUP INT QUIT TERM"; } 2>/dev/null; then
         # The command needs no shell, or has replaced it.
         fm_wide_pass "$1" "${fm_to:-$fm_child}"
         return 0
@@ -366,9 +359,9 @@ fm_pass() {
   fm_told="$fm_told$2 "
 }
 fm_roots() {
-  fm_parents | awk -v left="$(fm_same $fm_left)" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
+  fm_parents | LC_ALL=C awk -v left="$fm_left" "$fm_born"' BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) if (p = same(l[i])) ours[p] = l[i] }
     $1 in ours { up[$1] = $2 }
-    END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
+    END { for (p in up) if (!(up[p] in up)) printf "%s ", ours[p] }'
 }
 # What is left is told from above: a layer ends what is below it itself. USR1 and USR2 count where the command ended by them.
 fm_sweep() {
@@ -381,8 +374,8 @@ fm_sweep() {
     [ -n "$fm_top" ] || break
     for fm_p in $fm_top; do
       case $fm_told in
-        *" $fm_p "*) ;;
-        *) kill -s "$fm_s" "$fm_p" 2>/dev/null ;;
+        *" $fm_p "* | *" ${fm_p%:*} "*) ;;
+        *) kill -s "$fm_s" "${fm_p%:*}" 2>/dev/null ;;
       esac
       fm_told="$fm_told$fm_p "
     done
@@ -525,7 +518,7 @@ fm_check() {
       return 1
     fi
   done
-  if [ -e "$fm_home/$fm_record" ] && [ -z "$(find "$fm_home/$fm_record" -prune -type f -links 1)" ]; then
+  if [ -e "$fm_home/$fm_record" ] && [ -z "$(LC_ALL=C find "$fm_home/$fm_record" -prune -type f -links 1)" ]; then
     fm_say "$fm_record is no plain file with one name: remove it"
     fm_refused=1
     return 1
