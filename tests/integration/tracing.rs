@@ -196,17 +196,16 @@ fn flowmine_run(dir: &Path) -> String {
 /// registered buffer is a write.
 #[test]
 fn requests_of_io_uring_without_a_completion_are_counted() {
-    let (works, how) = doctor::says("ebpf");
-    if !require("bpf", &format!("eBPF ({how})"), works) {
+    if !works("ebpf") {
         return;
     }
-    let program = operations::compiled("unfinished");
+    let program = compiled("unfinished");
     for detail in ["events", "totals"] {
         for case in ["silent", "full", "vectored"] {
-            let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            let dir = scratch();
             let dataset = dir.path().join("data");
-            let mut command = flowmine();
-            command.args(["trace", "--backend", "ebpf", "--detail", detail, "--dataset"]).arg(&dataset).arg("--").arg(&program).arg(case);
+            let mut command = trace(dir.path(), "ebpf", &["--detail", detail, "--"]);
+            command.arg(&program).arg(case);
             let output = command.current_dir(dir.path()).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
             if output.status.code() == Some(77) {
@@ -216,12 +215,12 @@ fn requests_of_io_uring_without_a_completion_are_counted() {
             assert_eq!(output.status.code(), Some(0), "{detail} {case}: {said}");
             let written: i64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
             let mut seen = 0;
-            traced::each::<flowmine_schema::tables::IoEvent<'static>>(&dataset, |row| {
+            each::<IoEvent<'static>>(&dataset, |row| {
                 seen += row.result.filter(|_| row.op == "write" && row.via == "io_uring").unwrap_or(0);
             });
-            traced::each::<flowmine_schema::tables::IoTotal<'static>>(&dataset, |row| seen += row.write_bytes);
+            each::<IoTotal<'static>>(&dataset, |row| seen += row.write_bytes);
             let mut lost = 0;
-            traced::each::<flowmine_schema::tables::IoLoss<'static>>(&dataset, |row| {
+            each::<IoLoss<'static>>(&dataset, |row| {
                 lost += i64::from(row.kind == "write" && row.reason == "io-uring-request") * row.count;
             });
             // The result is also written to standard output, which is no file here.

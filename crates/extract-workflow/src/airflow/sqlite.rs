@@ -104,6 +104,12 @@ pub fn read(path: &Path, source: &str, mut say: impl FnMut(String)) -> Result<Da
 fn open(path: &Path) -> Result<Connection, String> {
     let path = std::path::absolute(path).map_err(|e| e.to_string())?;
     let mut header = Vec::new();
+    for ending in ["-wal", "-shm", "-journal"] {
+        // SQLite would wait for the writer of a FIFO, and read what a link leads to.
+        if beside(&path, ending).is_some_and(|beside| crate::input::is_no_plain_file(&beside)) {
+            return Err(format!("the file {ending} next to it is no plain file"));
+        }
+    }
     let file = crate::input::open_plain(&path).map_err(|e| e.to_string())?;
     (&file).take(100).read_to_end(&mut header).map_err(|e| e.to_string())?;
     // Byte 19 is the format version that a reader needs; 2 is the write-ahead log.
